@@ -1,0 +1,1 @@
+//! Question → snapshot → draft → verify → answer or abstention.

@@ -1,0 +1,200 @@
+//! Raw configuration (what was typed) → [`Config`] (validated, roots resolved).
+
+use std::path::PathBuf;
+
+use crate::types::{RelPath, SourceName};
+
+/// Everything the commands need to know, validated; all paths absolute.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file that was loaded last, if any (`resolved_config_path` in JSON).
+    pub config_path: Option<PathBuf>,
+    /// The folder of that file; its parent when the folder is called `configs`.
+    pub config_root: Option<PathBuf>,
+    /// Where a person's own state and sources stand, when set.
+    pub workroot: Option<PathBuf>,
+    /// The folder that relative paths are joined to: workroot, else config_root, else the current folder.
+    pub security_root: PathBuf,
+    pub security: Security,
+    /// At least none: a configuration without sources loads, and `index` says how to add one.
+    pub sources: Vec<Source>,
+    pub index: Index,
+    pub embed: Embed,
+    pub retrieve: Retrieve,
+    pub ask: Ask,
+    pub llm: Llm,
+    pub runs: Runs,
+    pub memory: Memory,
+    /// Sentences about keys that were read differently from what they say (the ancestor's keys).
+    pub warnings: Vec<String>,
+}
+
+/// `security.*`: what the sandbox opens.
+#[derive(Debug, Clone)]
+pub struct Security {
+    /// Folders that may be read although no source names them; each absolute.
+    pub allowed_roots: Vec<PathBuf>,
+    /// Lower-case, with the leading dot.
+    pub allowed_exts: Vec<String>,
+    pub deny_absolute_paths: bool,
+    pub deny_hidden_paths: bool,
+    /// Names and `*` patterns that no segment of a path may match, case-insensitively.
+    pub deny_names: Vec<String>,
+    pub hard_links: HardLinks,
+    pub follow_links: FollowLinks,
+    pub max_file_bytes: u64,
+    /// A person's `get` and `ask --read` may name any file. Only from `--config` or the user's configuration.
+    pub allow_any_path: bool,
+    pub roots_must_be_within_security_root: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HardLinks {
+    Deny,
+    Allow,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowLinks {
+    Never,
+    /// Links whose target stays inside the same root.
+    Inside,
+}
+
+/// One entry of `sources`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub name: SourceName,
+    /// Absolute; need not exist.
+    pub root: PathBuf,
+    /// A free word shown with each hit (`corpus`, `notes`).
+    pub kind: String,
+}
+
+/// `index.*`.
+#[derive(Debug, Clone)]
+pub struct Index {
+    pub db_path: PathBuf,
+    pub scheme: Scheme,
+    /// Upper bound of one chunk, in tokens of the embedded model (`obsidian_v2`).
+    pub max_tokens: usize,
+    /// Upper bound of one chunk in characters (`obsidian_v1`, `fixed_window_v1`).
+    pub max_chars: usize,
+    /// Overlap in characters (`obsidian_v1`, `fixed_window_v1`).
+    pub overlap: usize,
+}
+
+/// How a document is cut into chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    ObsidianV2,
+    ObsidianV1,
+    FixedWindowV1,
+}
+
+/// `embed.*`.
+#[derive(Debug, Clone)]
+pub struct Embed {
+    pub db_path: PathBuf,
+    pub provider: EmbedProvider,
+    /// `all-MiniLM-L6-v2` is compiled in; others are looked up by id in the model folder.
+    pub model: String,
+    /// A folder holding the model's files, instead of the model folder.
+    pub model_path: Option<PathBuf>,
+    /// Tokens in one forward pass; bounds memory.
+    pub batch_tokens: usize,
+    /// Texts embedded between two commits.
+    pub batch_size: usize,
+    /// Window in tokens; capped by the model's own.
+    pub max_length: Option<usize>,
+    /// Worker threads; 0 = one a core.
+    pub threads: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedProvider {
+    Candle,
+    Ollama,
+}
+
+/// `retrieve.*`.
+#[derive(Debug, Clone)]
+pub struct Retrieve {
+    pub lexical_k: usize,
+    pub vector_k: usize,
+    pub fusion: Fusion,
+    /// Share of the vector side in `convex`, 0 to 1.
+    pub vector_weight: f32,
+    /// Only documents below this folder, for every search.
+    pub path_prefix: Option<RelPath>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fusion {
+    Convex,
+    Rrf,
+}
+
+/// `ask.*`.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub provider: AskProvider,
+    /// Evidence items in a snapshot, at least 1.
+    pub top_n: usize,
+    /// Tokens of evidence in a snapshot.
+    pub max_evidence_tokens: usize,
+    pub strict: bool,
+    pub heading_match: HeadingMatch,
+    pub normalize_heading: bool,
+    /// `false` (from the ancestor's `citation_validation.enabled`): still checked, printed under `UNVERIFIED`.
+    pub show_as_verified: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskProvider {
+    Auto,
+    Extractive,
+    Ollama,
+    OpenAi,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadingMatch {
+    Prefix,
+    Exact,
+    Ignore,
+}
+
+/// `llm.*`: kept for the chat models; nothing here is contacted unless a command says so.
+#[derive(Debug, Clone)]
+pub struct Llm {
+    pub model: Option<String>,
+    pub model_fast: Option<String>,
+    pub model_big: Option<String>,
+    pub prefer_fast: bool,
+    pub big_triggers: Vec<String>,
+    /// Scheme, host, optional port; no trailing slash.
+    pub base_url: String,
+    pub max_tokens: u32,
+    pub max_tokens_big_second: u32,
+    pub temperature: f32,
+    pub timeout_s: u64,
+    pub timeout_s_big_second: u64,
+    pub max_chars_full_read: usize,
+}
+
+/// `runs.*`.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    pub dir: PathBuf,
+    pub log_evidence_excerpts: bool,
+    pub max_total_evidence_chars: usize,
+    pub max_excerpt_chars: usize,
+}
+
+/// `memory.*`.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    pub db_path: PathBuf,
+    pub enabled: bool,
+}

@@ -1,0 +1,1 @@
+//! Is everything true that the other commands rely on?

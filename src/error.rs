@@ -1,0 +1,125 @@
+//! The one table of stable error codes, and [`Failure`]: what a command says when it cannot do its job.
+//!
+//! A code never changes its meaning once released. `docs/codes.md` is generated from this table.
+
+use std::fmt;
+
+/// Declares [`ErrorCode`] from one table: variant, stable name, meaning.
+macro_rules! error_codes {
+    ($($variant:ident $name:literal $meaning:literal)+) => {
+        /// What went wrong, as programs read it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $(#[doc = $meaning] $variant,)+
+        }
+
+        impl ErrorCode {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable name.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// One sentence for `docs/codes.md`.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)+ }
+            }
+        }
+    };
+}
+
+error_codes! {
+    ConfigError "CONFIG_ERROR" "The configuration cannot be read, holds an unknown key or a wrong value, or names roots that cannot be used."
+    ConfigUntrusted "CONFIG_UNTRUSTED" "A configuration found by walking up asks for more than its own folder and has not been trusted."
+    InvalidArgs "INVALID_ARGS" "An argument has a value that the command cannot use."
+    InvalidQuery "INVALID_QUERY" "The query is blank."
+    PathDenied "PATH_DENIED" "The request names something that the policy never opens, judged by its text alone."
+    FileNotFound "FILE_NOT_FOUND" "No readable file stands behind the request."
+    PathIsDirectory "PATH_IS_DIRECTORY" "The request names a folder."
+    AmbiguousPath "AMBIGUOUS_PATH" "More than one file fits the request."
+    FileReadError "FILE_READ_ERROR" "A file was found but could not be read to its end."
+    FileTooLarge "FILE_TOO_LARGE" "A file is larger than `security.max_file_bytes`."
+    IndexMissing "INDEX_MISSING" "There is no index yet."
+    IndexError "PHASE2_INDEX_ERROR" "The `index` job could not be finished."
+    QueryError "PHASE2_QUERY_ERROR" "The search could not be carried out."
+    EmbedError "PHASE3_EMBED_ERROR" "The `embed` job could not be finished."
+    AskError "PHASE3_ASK_ERROR" "The question could not be answered for a technical reason."
+    AskCitationInvalid "ASK_CITATION_INVALID" "The answer did not pass verification, and strict mode refuses to show it."
+    DbForeign "DB_FOREIGN" "A database file belongs to another program or to this program's ancestor; it was not touched."
+    DbNewer "DB_NEWER" "A database was written by a newer version; it was not touched."
+    DbCorrupt "DB_CORRUPT" "A database or projection is damaged."
+    DbError "DB_ERROR" "A database could not be opened, read or written."
+    Locked "LOCKED" "Another process holds the lock that this job needs."
+    ModelNotFound "MODEL_NOT_FOUND" "The model's files are not on this machine."
+    ModelInvalid "MODEL_INVALID" "The model's files cannot be used."
+    ModelChecksum "MODEL_CHECKSUM_MISMATCH" "A model file does not have the expected SHA-256."
+    ModelPull "MODEL_PULL_ERROR" "A model could not be downloaded."
+    ServerUnreachable "SERVER_UNREACHABLE" "A configured server did not answer in time."
+    ServerError "SERVER_ERROR" "A configured server answered, but not with what was asked for."
+    WriteError "WRITE_ERROR" "A file could not be written; nothing half-written was left."
+    InternalError "INTERNAL_ERROR" "The program broke one of its own promises; please report it."
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A typed failure: a stable code, one plain sentence, and the command that mends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// For programs.
+    pub code: ErrorCode,
+    /// For people: one sentence, without the code.
+    pub message: String,
+    /// The command (or the one thing to do) that mends it, when there is one.
+    pub hint: Option<String>,
+}
+
+/// What fallible functions of this crate return.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A failure without a hint.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    /// Adds the command that mends it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A broken promise of our own code. Never for anything that input, disk or network can cause.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InternalError, message)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_well_formed() {
+        let mut seen = std::collections::HashSet::new();
+        for code in ErrorCode::ALL {
+            assert!(seen.insert(code.as_str()), "{code} twice");
+            assert!(code.as_str().bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'));
+            assert!(code.meaning().ends_with('.'));
+        }
+    }
+}

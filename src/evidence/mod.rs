@@ -1,0 +1,1 @@
+//! Evidence snapshots, labels, the canonical citation form. Plain data.

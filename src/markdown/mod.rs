@@ -1,0 +1,1 @@
+//! Bytes → frontmatter, blocks, sections, links, chunks. Pure; never fails.

@@ -1,0 +1,1 @@
+//! Model files: registry, pull, verify, the embedded default.

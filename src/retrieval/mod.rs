@@ -1,0 +1,1 @@
+//! Filters, fusion, calibration, packing → evidence snapshot.

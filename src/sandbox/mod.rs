@@ -1,0 +1,1 @@
+//! The only code that opens what users' roots hold.

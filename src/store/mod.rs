@@ -1,0 +1,1 @@
+//! SQLite: index and embeddings; locks.

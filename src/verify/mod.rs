@@ -1,0 +1,1 @@
+//! (draft, snapshot, freshness) → report. Pure.
