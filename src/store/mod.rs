@@ -173,6 +173,8 @@ pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> 
     // The -wal and -shm files stay when the last writer leaves, so that a reader never has to create them.
     let mut persist = 1;
     conn.file_control(None::<&str>, FileControl::PersistWal(&mut persist))?;
+    // The log is opened by the first read, not by the pragma; only an open log persists.
+    conn.query_row("SELECT count(*) FROM meta", [], |_| Ok(()))?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
 }
