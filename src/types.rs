@@ -594,7 +594,7 @@ text_form!(SkipReason, "a reason for skipping a file");
 
 /// What the file system says about one file without reading it. Two equal stamps mean "unchanged" only when the
 /// modification time is old enough; the indexing job holds that rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileStamp {
     /// Size in bytes.
     pub size: u64,

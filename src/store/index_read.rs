@@ -34,6 +34,8 @@ pub struct ChunkRef {
     pub key: ChunkKey,
     /// Hash of its embedding input.
     pub input_sha256: Sha256,
+    /// In tokens of the embedded model.
+    pub tokens: usize,
 }
 
 /// One chunk with everything that is shown of it.
@@ -144,8 +146,13 @@ impl IndexReader {
         Ok(Totals {
             documents: count("SELECT count(*) FROM documents WHERE status = 'indexed'")?,
             skipped: count("SELECT count(*) FROM documents WHERE status <> 'indexed'")?,
-            chunks: count("SELECT count(*) FROM chunks")?,
+            chunks: self.chunk_count()?,
         })
+    }
+
+    /// How many chunks there are.
+    pub fn chunk_count(&self) -> Result<u64> {
+        Ok(self.conn.query_row("SELECT count(*) FROM chunks", [], |row| row.get::<_, i64>(0))? as u64)
     }
 
     /// Sources as they were when last indexed: name, root, kind, documents, start of the last complete scan.
@@ -241,13 +248,14 @@ impl IndexReader {
 
     /// Hands over the identity of every chunk, by row id.
     pub fn each_chunk(&self, mut take: impl FnMut(ChunkRef) -> Result<()>) -> Result<()> {
-        let mut statement = self.conn.prepare("SELECT id, key, input_sha256 FROM chunks ORDER BY id")?;
+        let mut statement = self.conn.prepare("SELECT id, key, input_sha256, tokens FROM chunks ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             take(ChunkRef {
                 id: row.get(0)?,
                 key: ChunkKey::from_bytes(row.get(1)?),
                 input_sha256: Sha256::from_bytes(row.get(2)?),
+                tokens: row.get::<_, i64>(3)?.max(0) as usize,
             })?;
         }
         Ok(())

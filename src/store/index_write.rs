@@ -157,9 +157,15 @@ impl IndexWriter {
         Ok(id.map(CommitId::from_bytes))
     }
 
-    /// Records the way of cutting that the whole index now follows.
-    pub fn set_chunker_sig(&self, sig: &str) -> Result<()> {
-        self.conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('chunker_sig', ?1)", [sig])?;
+    /// Records `sig` as the way of cutting that the index follows, once no document follows another one. A partial run
+    /// therefore never marks the whole index as current.
+    pub fn settle_chunker_sig(&self, sig: &str) -> Result<()> {
+        self.conn.execute(
+            "INSERT OR REPLACE INTO meta (key, value) SELECT 'chunker_sig', ?1
+             WHERE NOT EXISTS (SELECT 1 FROM documents WHERE status = 'indexed' AND chunker_sig <> ?1)
+               AND ?1 IS NOT (SELECT value FROM meta WHERE key = 'chunker_sig')",
+            [sig],
+        )?;
         Ok(())
     }
 
