@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::place::{open_file, read_to_cap};
+use super::place::{look, open_file, read_to_cap};
 use super::policy::Policy;
 use super::refusal::Refusal;
 
@@ -54,7 +54,8 @@ impl Ignores {
         let mut builder = GitignoreBuilder::new("");
         let mut refused = Vec::new();
         for name in FILES.into_iter().filter(|name| present.contains(name)) {
-            match open_file(dir, name, &policy).and_then(|(file, stamp)| read_to_cap(file, stamp, &policy)) {
+            let opened = look(dir, name, &policy).and_then(|_| open_file(dir, name, &policy));
+            match opened.and_then(|(file, stamp)| read_to_cap(file, stamp, &policy)) {
                 Ok(bytes) => {
                     let text = String::from_utf8_lossy(&bytes);
                     for line in text.trim_start_matches('\u{feff}').lines() {

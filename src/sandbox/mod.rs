@@ -13,8 +13,10 @@ mod refusal;
 mod request;
 mod walk;
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod attacks;
+#[cfg(all(test, unix))]
+mod races;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -154,7 +156,8 @@ impl Sandbox {
     /// (first as it is written, then whatever differs only by case or composition).
     ///
     /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `AMBIGUOUS_PATH` (listing the
-    /// candidates). A file that is too large is found; reading it is `FILE_TOO_LARGE`.
+    /// candidates). Nothing is opened yet: a file that is too large is found here, and reading it is
+    /// `FILE_TOO_LARGE`.
     pub fn resolve(&self, request: &str) -> Result<Address> {
         let plan = request::plan(request, &self.0.texts, self.0.base.as_deref(), &self.0.policy)
             .map_err(|d| refusal::denied(request, d))?;

@@ -6,7 +6,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::FileBytes;
-use super::place::{open_file, read_to_cap};
+use super::place::{look, open_file, read_to_cap};
 use super::policy::{Denied, Policy};
 use super::refusal::{Refusal, denied};
 use crate::error::Result;
@@ -35,6 +35,7 @@ fn read(path: &Path, policy: &Policy) -> std::result::Result<FileBytes, Refusal>
         return Err(Refusal::Directory);
     };
     let parent = Dir::open_ambient_dir(parent, ambient_authority()).map_err(|e| Refusal::of_lookup(&e))?;
+    look(&parent, name, policy)?;
     let (file, stamp) = open_file(&parent, name, policy)?;
     Ok(FileBytes { bytes: read_to_cap(file, stamp, policy)?, stamp })
 }

@@ -86,6 +86,9 @@ impl OpenRoot<'_> {
             return Err(Refusal::Unseen(Why::LinkLoop));
         }
         let target = here.read_link_contents(name).map_err(|e| Refusal::of_lookup(&e))?;
+        if target.has_root() || target.is_absolute() {
+            return Err(Refusal::Unseen(Why::LinkLeaves));
+        }
         for part in target.components().rev() {
             match part {
                 Component::CurDir => {}
@@ -109,6 +112,12 @@ impl OpenRoot<'_> {
             if is_dir { !self.text.holds_own_state(&real) } else { self.text.check(&real, self.policy).is_ok() };
         if allowed { Ok(()) } else { Err(Refusal::Unseen(Why::Denied)) }
     }
+}
+
+/// Looks at one name in an open folder without opening it: opening a device can do things, and a link has a reason.
+/// What counts is the look at the handle afterwards.
+pub(super) fn look(parent: &Dir, name: &str, policy: &Policy) -> Result<FileStamp, Refusal> {
+    parent.symlink_metadata(name).map_err(|e| Refusal::of_lookup(&e)).and_then(|meta| admit(&meta, policy))
 }
 
 /// Opens one name in an open folder, without following a link and without waiting for a FIFO's other end, and

@@ -356,7 +356,8 @@ pub(super) mod tests {
             tail in "[. ]{0,2}",
         ) {
             let name: String = name.chars().zip(upper).map(|(c, up)| if up { c.to_ascii_uppercase() } else { c }).collect();
-            prop_assert!(judge(&format!("{before}{name}{tail}/x.md")).is_err());
+            let path = format!("{before}{name}{tail}/x.md");
+            prop_assert!(judge(&path).is_err());
         }
 
         #[test]

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirEntry, FileType};
+use rayon::slice::ParallelSliceMut;
 
 use super::Sandbox;
 use super::ignores::{FILES, Ignores};
 use super::place::{OpenRoot, admit};
-use super::policy::{MAX_DEPTH, Policy, fold, has_extension};
+use super::policy::{MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
 use super::refusal::{Refusal, Why};
 use super::request::RootText;
 use crate::error::{ErrorCode, Failure, Result};
@@ -115,7 +116,7 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
     rayon::scope(|scope| walk.look_through(scope, top));
     let mut entries = walk.out.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Found sorts before skipped, so a name that merely looks like another's is the one to go.
-    entries.sort_unstable_by(|a, b| {
+    entries.par_sort_unstable_by(|a, b| {
         (a.path.as_str(), matches!(a.what, What::Skipped(_)))
             .cmp(&(b.path.as_str(), matches!(b.what, What::Skipped(_))))
     });
@@ -214,9 +215,17 @@ impl Walk<'_> {
             }
             Kind::Folder if folder.depth + 1 >= MAX_DEPTH => skipped(path, SkipReason::Unreadable),
             Kind::Folder => Seen::Folder(path.as_str().to_owned() + "/"),
-            Kind::Other if self.text.check(&path, self.policy).is_err() => skipped(path, SkipReason::Denied),
+            Kind::Other if !self.is_allowed(name, &path) => skipped(path, SkipReason::Denied),
             Kind::Other => self.stat(path, entry),
         }
+    }
+
+    /// [`RootText::check`] of a file in a folder that was let through: only its own name is left to judge.
+    fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
+        path.as_str().len() <= MAX_PATH_BYTES
+            && self.policy.check_name(name).is_ok()
+            && self.policy.check_extension(name).is_ok()
+            && !self.text.holds_own_state(path)
     }
 
     fn stat(&self, path: RelPath, entry: &DirEntry) -> Seen {
