@@ -1,10 +1,12 @@
 //! Bytes → frontmatter, blocks, sections, links, chunks. Pure; never fails.
 
 mod comments;
+mod frontmatter;
 mod plain;
 pub mod sentences;
 mod stops;
 
+pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use plain::plain;
 pub use sentences::{BlockRole, Sentence, sentences};
 
