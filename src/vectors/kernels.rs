@@ -55,31 +55,26 @@ impl Kernel {
     /// run is replaced by the portable one.
     pub(super) fn dots(self, query: &QuantQuery, rows: &[u8], out: &mut [i32]) {
         let blocks = query.blocks();
-        let rows = rows.chunks_exact(blocks.len().max(1) * BLOCK);
+        let rows = rows.as_chunks::<BLOCK>().0.chunks_exact(blocks.len().max(1));
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512Vnni if self.is_supported() => {
-                for (row, dot) in rows.zip(out) {
-                    // SAFETY: the features that the function enables were detected on this machine.
-                    *dot = unsafe { x86::dot_avx512(blocks, as_blocks(row)) } - query.offset();
-                }
+                // SAFETY: the features that the function enables were detected on this machine.
+                unsafe { x86::dots_avx512(blocks, query.offset(), rows, out) }
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 if self.is_supported() => {
-                for (row, dot) in rows.zip(out) {
-                    // SAFETY: the feature that the function enables was detected on this machine.
-                    *dot = unsafe { x86::dot_avx2(blocks, as_blocks(row)) };
-                }
+                // SAFETY: the feature that the function enables was detected on this machine.
+                unsafe { x86::dots_avx2(blocks, rows, out) }
             }
-            _ => rows.zip(out).for_each(|(row, dot)| *dot = dot_portable(blocks, as_blocks(row))),
+            _ => rows.zip(out).for_each(|(row, dot)| *dot = dot_portable(blocks, row)),
         }
     }
 }
 
-/// A row as whole blocks.
-fn as_blocks(row: &[u8]) -> &[[u8; BLOCK]] {
-    row.as_chunks::<BLOCK>().0
-}
+/// Rows as whole blocks, one row after another.
+#[cfg(target_arch = "x86_64")]
+type Rows<'a> = std::slice::ChunksExact<'a, [u8; BLOCK]>;
 
 /// The definition that the other kernels must equal. Products fit 16 bits (127 × 128 < 2¹⁵), which lets the compiler
 /// use pairwise multiply-add; sums cannot overflow (see [`super::MAX_DIM`]) and wrap only to spare the check.
@@ -97,42 +92,42 @@ fn dot_portable(query: &[[i8; BLOCK]], row: &[[u8; BLOCK]]) -> i32 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::BLOCK;
+    use super::{BLOCK, Rows};
 
-    /// The dot product **plus** 128 × the sum of the query's codes: `vpdpbusd` multiplies unsigned by signed bytes, so
-    /// the row is shifted by 128 (its sign bit flipped) and the caller takes the constant away again.
+    /// `vpdpbusd` multiplies unsigned by signed bytes, so the row is shifted by 128 (its sign bit flipped), and
+    /// `offset`, 128 × the sum of the query's codes, is taken away again.
     #[target_feature(enable = "avx512f,avx512vnni")]
-    pub(super) fn dot_avx512(query: &[[i8; BLOCK]], row: &[[u8; BLOCK]]) -> i32 {
-        let shift = _mm512_set1_epi8(i8::MIN);
-        let mut sums = _mm512_setzero_si512();
-        for (q, r) in query.iter().zip(row) {
-            // SAFETY: both arrays are 64 bytes long, and the load asks for no alignment.
-            let (q, r) = unsafe { (_mm512_loadu_epi8(q.as_ptr()), _mm512_loadu_epi8(r.as_ptr().cast())) };
-            sums = _mm512_dpbusd_epi32(sums, _mm512_xor_si512(r, shift), q);
+    pub(super) fn dots_avx512(query: &[[i8; BLOCK]], offset: i32, rows: Rows<'_>, out: &mut [i32]) {
+        let shift = _mm512_set1_epi32(i32::from_ne_bytes([0x80; 4]));
+        for (row, dot) in rows.zip(out) {
+            let mut sums = _mm512_setzero_si512();
+            for (q, r) in query.iter().zip(row) {
+                // SAFETY: both arrays are 64 bytes long, and the load asks for no alignment.
+                let (q, r) = unsafe { (_mm512_loadu_si512(q.as_ptr().cast()), _mm512_loadu_si512(r.as_ptr().cast())) };
+                sums = _mm512_dpbusd_epi32(sums, _mm512_xor_si512(r, shift), q);
+            }
+            *dot = _mm512_reduce_add_epi32(sums).wrapping_sub(offset);
         }
-        _mm512_reduce_add_epi32(sums)
     }
 
-    /// The dot product. `|row| × (query with the row's sign)` gives the same products with an unsigned left side; two
-    /// of them fit the 16 bits of `vpmaddubsw` (2 × 128 × 127 < 2¹⁵) because no query code is −128.
+    /// `|row| × (query with the row's sign)` gives the same products with an unsigned left side; two of them fit the
+    /// 16 bits of `vpmaddubsw` (2 × 128 × 127 < 2¹⁵) because no query code is −128.
     #[target_feature(enable = "avx2")]
-    pub(super) fn dot_avx2(query: &[[i8; BLOCK]], row: &[[u8; BLOCK]]) -> i32 {
+    pub(super) fn dots_avx2(query: &[[i8; BLOCK]], rows: Rows<'_>, out: &mut [i32]) {
         let ones = _mm256_set1_epi16(1);
-        let mut sums = _mm256_setzero_si256();
-        for (q, r) in query.iter().zip(row) {
-            for at in [0, BLOCK / 2] {
-                // SAFETY: `at + 32` is at most the 64 bytes of either array, and the load asks for no alignment.
-                let (q, r) = unsafe {
-                    (_mm256_loadu_si256(q.as_ptr().add(at).cast()), _mm256_loadu_si256(r.as_ptr().add(at).cast()))
-                };
+        for (row, dot) in rows.zip(out) {
+            let mut sums = _mm256_setzero_si256();
+            for (q, r) in query.as_flattened().as_chunks::<32>().0.iter().zip(row.as_flattened().as_chunks::<32>().0) {
+                // SAFETY: both arrays are 32 bytes long, and the load asks for no alignment.
+                let (q, r) = unsafe { (_mm256_loadu_si256(q.as_ptr().cast()), _mm256_loadu_si256(r.as_ptr().cast())) };
                 let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(r), _mm256_sign_epi8(q, r));
                 sums = _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, ones));
             }
+            let half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+            let pair = _mm_add_epi32(half, _mm_shuffle_epi32::<0b01_00_11_10>(half));
+            let one = _mm_add_epi32(pair, _mm_shuffle_epi32::<0b10_11_00_01>(pair));
+            *dot = _mm_cvtsi128_si32(one);
         }
-        let half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
-        let pair = _mm_add_epi32(half, _mm_shuffle_epi32::<0b01_00_11_10>(half));
-        let one = _mm_add_epi32(pair, _mm_shuffle_epi32::<0b10_11_00_01>(pair));
-        _mm_cvtsi128_si32(one)
     }
 }
 

@@ -112,8 +112,8 @@ impl Pass<'_> {
             self.kernel.dots(&self.query, codes, &mut dots);
             for (dot, scale) in dots.iter().zip(scales) {
                 let score = *dot as f32 * f32::from_le_bytes(*scale);
-                // Written so that NaN does not pass for a low score.
-                if !(score < threshold) {
+                // NaN must not pass for a low score.
+                if score >= threshold || score.is_nan() {
                     self.consider(segment, index, row, score, best)?;
                     threshold = best.threshold();
                 }

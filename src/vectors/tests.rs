@@ -152,7 +152,7 @@ fn a_query_that_is_no_vector_of_this_matrix_is_refused() {
 
 #[test]
 fn search_finds_what_brute_force_finds() {
-    let (dim, n, queries, k) = (384, 6_000u64, 60, 10);
+    let (dim, n, queries, k) = (384, 4_000u64, 200, 10);
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<_> = (0..n).map(|n| unit(n, dim)).collect();
     let mut writer = Writer::rebuild(dir.path(), stamp(dim, 1)).unwrap().with_capacity(1_000);
@@ -172,7 +172,14 @@ fn search_finds_what_brute_force_finds() {
             let truth = quant::dot(&query, &rows[hit.chunk_id as usize]);
             assert!((f64::from(hit.score) - truth).abs() < 1e-4, "{} is not {truth}", hit.score);
         }
-        found += exact[..k].iter().filter(|(id, _)| hits.iter().any(|h| h.chunk_id == *id)).count();
+        for (id, score) in &exact[..k] {
+            if hits.iter().any(|h| h.chunk_id == *id) {
+                found += 1;
+            } else {
+                // Half floats may swap near ties at the cut; the 8-bit pass may lose nothing.
+                assert!(score - exact[k].1 < 5e-5, "{id} was lost");
+            }
+        }
     }
     assert!(found as f64 >= 0.999 * (queries as usize * k) as f64, "{found} of {}", queries as usize * k);
 }
@@ -639,11 +646,11 @@ proptest! {
             prop_assert_eq!(&rows, &model);
             let query = unit(1 << 40, dim);
             let mut expected: Vec<_> =
-                model.iter().map(|(_, id)| (quant::dot(&query, &unit(*id as u64, dim)), *id)).collect();
-            expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+                model.values().map(|id| quant::dot(&query, &unit(*id as u64, dim))).collect();
+            expected.sort_by(|a, b| b.total_cmp(a));
             let hits = matrix.search(&query, 1000, None).unwrap();
             prop_assert_eq!(hits.len(), model.len());
-            for (hit, (score, _)) in hits.iter().zip(expected) {
+            for (hit, score) in hits.iter().zip(expected) {
                 prop_assert!((f64::from(hit.score) - score).abs() < 1e-3);
                 prop_assert_eq!(model.get(&hit.key), Some(&hit.chunk_id));
             }
