@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{ErrorCode, Failure, Result};
 
-/// What unfinished files are called; the next publication removes what a crash left of them.
-const UNFINISHED: &str = "tmp-";
+/// How the names of unfinished files start and end; the next publication removes what a crash left of them.
+const UNFINISHED: (&str, &str) = ("tmp-", ".part");
 
 /// One matrix folder, for writing.
 pub(super) struct Disk {
@@ -38,7 +38,7 @@ impl Disk {
 
     fn try_put(&mut self, target: &Path, parts: &[&[u8]]) -> io::Result<()> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED);
+        builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
         #[cfg(unix)]
         {
             // The same rights as every other new file of this user; tempfile alone would make it unreadable to others.
@@ -75,7 +75,8 @@ impl Disk {
         for entry in entries.flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            let ours = name.starts_with(UNFINISHED) || super::manifest::is_content_name(name);
+            let unfinished = name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1);
+            let ours = unfinished || super::manifest::is_content_name(name);
             if ours && !keep(name) && self.step().is_ok() {
                 let _ = fs::remove_file(entry.path());
             }

@@ -20,6 +20,12 @@ pub struct Matrix {
     live: usize,
 }
 
+impl std::fmt::Debug for Matrix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Matrix").field("stamp", &self.stamp).field("live", &self.live).finish_non_exhaustive()
+    }
+}
+
 impl Matrix {
     /// Opens the matrix in `dir`; `None` if none was ever published there. Creates and writes nothing.
     ///

@@ -393,7 +393,14 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
 #[test]
 fn a_publication_touches_no_foreign_file() {
     let dir = tempfile::tempdir().unwrap();
-    let foreign = ["notes.md", "seg-zz.vec", "dead-.bits", "seg-0123.vec", "seg-00112233445566778899AABBCCDDEEFF.vec"];
+    let foreign = [
+        "notes.md",
+        "tmp-notes.md",
+        "seg-zz.vec",
+        "dead-.bits",
+        "seg-0123.vec",
+        "seg-00112233445566778899AABBCCDDEEFF.vec",
+    ];
     foreign.iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
     rebuilt(dir.path(), 3, 4);
     assert!(foreign.iter().all(|name| dir.path().join(name).exists()));
