@@ -1,0 +1,87 @@
+//! Obsidian's `%%comments%%`: where they stand, and a copy of the text in which they mean nothing.
+//!
+//! A comment is a reader's blind spot: a heading, a link or a claim inside it must not count as one. The copy has
+//! the same length and the same line breaks, so every offset found in it is an offset into the original.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser, Tag};
+
+/// Stands for a commented byte. Not white space, so that a line which begins with a comment does not turn into
+/// indented code; not a letter, so that nothing reads it as a word.
+pub const MASK: char = '\u{1}';
+
+/// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an unclosed `%%` is text.
+pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
+    let ranges = find(text);
+    if ranges.is_empty() {
+        return (Cow::Borrowed(text), ranges);
+    }
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in &ranges {
+        masked.push_str(&text[at..range.start]);
+        masked.extend(text[range.clone()].bytes().map(|b| if matches!(b, b'\n' | b'\r') { b as char } else { MASK }));
+        at = range.end;
+    }
+    masked.push_str(&text[at..]);
+    (Cow::Owned(masked), ranges)
+}
+
+/// The byte ranges of all closed comments, markers included, in order.
+fn find(text: &str) -> Vec<Range<usize>> {
+    let marks: Vec<usize> = text.match_indices("%%").map(|(at, _)| at).collect();
+    if marks.len() < 2 {
+        return Vec::new();
+    }
+    let code = code_ranges(text);
+    let mut next_code = code.iter().peekable();
+    let mut free = marks.into_iter().filter(|&at| {
+        while next_code.peek().is_some_and(|c| c.end <= at) {
+            next_code.next();
+        }
+        next_code.peek().is_none_or(|c| at < c.start)
+    });
+    let mut out = Vec::new();
+    while let (Some(open), Some(close)) = (free.next(), free.next()) {
+        out.push(open..close + 2);
+    }
+    out
+}
+
+/// Code spans and code blocks, in order.
+fn code_ranges(text: &str) -> Vec<Range<usize>> {
+    Parser::new_ext(text, super::dialect())
+        .into_offset_iter()
+        .filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))))
+        .map(|(_, range)| range)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn comments_are_found_outside_code_only() {
+        let text = "a %%b%% `%%` c %%d\n\n# e%% f %% g";
+        let found: Vec<_> = find(text).into_iter().map(|r| &text[r]).collect();
+        assert_eq!(found, ["%%b%%", "%%d\n\n# e%%"]);
+        assert!(find("```\n%% a %%\n```").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn the_masked_copy_keeps_every_offset(text in "[a%`\n\r ü#]{0,40}") {
+            let (masked, ranges) = mask(&text);
+            prop_assert_eq!(masked.len(), text.len());
+            let breaks = |t: &str| t.match_indices(['\n', '\r']).map(|(i, _)| i).collect::<Vec<_>>();
+            prop_assert_eq!(breaks(&masked), breaks(&text));
+            for r in ranges {
+                prop_assert!(text.get(r).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Where one sentence ends inside a paragraph.
+//!
+//! Unicode's default rules (UAX 29) break after "Dr." and at every line break, and know no citation marks; the rules
+//! here are about notes: abbreviations, ordinals, file names and versions, quotes, CJK stops, marks like `[E3]`.
+//! When in doubt before a capital letter we cut, before a small letter we do not: a sentence cut in two makes a
+//! checker complain about nothing, two sentences in one let a claim hide behind its neighbour.
+
+use std::ops::Range;
+
+/// Never the end of a sentence, whatever follows. Lower case, without the last dot.
+const NEVER: &[&str] = &[
+    "abb", "abs", "approx", "bzgl", "bzw", "ca", "cf", "d.h", "dipl", "dr", "e.g", "eg", "engl", "evtl", "frau", "gen",
+    "ggf", "hr", "hrn", "i.d.r", "i.e", "ie", "ing", "incl", "inkl", "lt", "mgr", "mme", "mr", "mrs", "ms", "msgr",
+    "o.ä", "o.g", "prof", "rev", "resp", "sog", "st", "u.a", "v.a", "vgl", "viz", "vs", "z.b", "z.t", "zzgl",
+];
+
+/// Not the end of a sentence before a number ("No. 5", "Fig. 3"). Lower case, without the dot.
+const BEFORE_NUMBER: &[&str] = &[
+    "app", "art", "ch", "chap", "col", "eq", "ex", "fig", "figs", "kap", "no", "nos", "nr", "nrn", "p", "par", "pp",
+    "ref", "s", "sec", "sect", "tab", "v", "ver", "vol", "z",
+];
+
+/// Ends a sentence only before a word that likes to begin one ("Inc. The"). Lower case, without the dot.
+const SELDOM: &[&str] =
+    &["a.m", "al", "bros", "co", "corp", "gmbh", "hrsg", "inc", "jr", "ltd", "max", "min", "p.m", "ph.d", "sr", "univ"];
+
+/// Words that begin sentences and seldom follow an initial.
+const STARTERS: &[&str] = &[
+    "a", "aber", "after", "all", "also", "an", "and", "as", "at", "bei", "but", "by", "das", "dann", "der", "die",
+    "ein", "eine", "er", "es", "for", "he", "her", "his", "how", "however", "if", "im", "in", "it", "its", "no", "not",
+    "on", "our", "she", "sie", "so", "some", "that", "the", "their", "then", "there", "these", "they", "this", "those",
+    "to", "und", "we", "wenn", "what", "when", "while", "wir", "with", "you",
+];
+
+/// Months that follow an ordinal ("3. Mai").
+const MONTHS: &[&str] = &[
+    "januar",
+    "jänner",
+    "februar",
+    "märz",
+    "april",
+    "mai",
+    "juni",
+    "juli",
+    "august",
+    "september",
+    "oktober",
+    "november",
+    "dezember",
+];
+
+/// Words between which an ordinal stands ("am 3. Tag").
+const BEFORE_ORDINAL: &[&str] =
+    &["ab", "am", "beim", "bis", "das", "dem", "den", "der", "des", "die", "im", "vom", "zum", "zur"];
+
+/// Brackets and quotes that hold sentences together, when they are short.
+const PAIRS: &[(char, char)] = &[
+    ('(', ')'),
+    ('（', '）'),
+    ('“', '”'),
+    ('„', '“'),
+    ('«', '»'),
+    ('‹', '›'),
+    ('「', '」'),
+    ('『', '』'),
+    ('《', '》'),
+];
+
+/// Longest bracketed or quoted stretch, in bytes, that is kept in one sentence.
+const HELD_TOGETHER: usize = 400;
+
+/// Longest citation mark that is looked for, in bytes.
+const LONGEST_MARK: usize = 2048;
+
+/// Cuts `text[range]` at the ends of its sentences; `whole` are ranges (sorted by start) that are never cut inside:
+/// code, links, citation marks. The pieces touch each other and cover the range.
+pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range<usize>> {
+    let body = &text[..range.end];
+    let held = merge(whole.iter().cloned().chain(pairs(body, range.start)).collect());
+    let mut out = Vec::new();
+    let (mut start, mut at) = (range.start, range.start);
+    let last_word = body[start..].rfind(char::is_alphanumeric).map_or(start, |i| start + i);
+    let word_after = |from: usize| body[from..].find(char::is_alphanumeric).map_or(body.len(), |i| from + i);
+    let mut first_word = word_after(start);
+    while let Some(offset) = body[at..].find(is_stop) {
+        let stop = at + offset;
+        let run = stop + run_of(&body[stop..], is_stop);
+        at = run;
+        if let Some(end) = end_of_sentence(body, start, stop, run, &held)
+            && first_word < end
+            && end <= last_word
+        {
+            out.push(start..end);
+            (start, at) = (end, end);
+            first_word = word_after(start);
+        }
+    }
+    if start < range.end || out.is_empty() {
+        out.push(start..range.end);
+    }
+    out
+}
+
+/// Where the sentence ends if the stops at `stop..run` end one, closing quotes and citation marks included.
+fn end_of_sentence(body: &str, start: usize, stop: usize, run: usize, held: &[Range<usize>]) -> Option<usize> {
+    let closed = run + run_of(&body[run..], is_closer);
+    let after = held.partition_point(|r| r.start <= stop);
+    if after.checked_sub(1).is_some_and(|i| closed < held[i].end) {
+        return None;
+    }
+    let end = closed + citation_marks(&body[closed..]);
+    let rest = &body[end..];
+    let stops = &body[stop..run];
+    let wide = stops.contains(is_wide_stop);
+    if !(wide || end > closed || rest.starts_with(char::is_whitespace)) {
+        return None;
+    }
+    let next = rest.trim_start_matches(|c: char| c.is_whitespace() || is_opener(c));
+    let small = next.starts_with(char::is_lowercase);
+    if end == closed && body[run..closed].contains(|c| !"*_~=".contains(c)) && rest.starts_with(char::is_alphanumeric) {
+        return None; // 「はい。」と言った: the sentence around the quote goes on.
+    }
+    let cited = end > closed || body[..stop].ends_with([']', '】', '］']);
+    let ends = if wide || cited {
+        true
+    } else if stops.contains(['!', '?']) {
+        !(small && closed > run)
+    } else if stops.len() > 1 {
+        !small
+    } else {
+        !is_abbreviation(&body[start..stop], next, small)
+    };
+    ends.then_some(end)
+}
+
+/// Whether the dot after `before` (the sentence so far) belongs to its last word and not to the sentence.
+fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
+    let (head, word) = match before.rfind(char::is_whitespace) {
+        Some(at) => before.split_at(at + before[at..].chars().next().map_or(0, char::len_utf8)),
+        None => ("", before),
+    };
+    let word = word.trim_matches(|c: char| is_opener(c) || is_closer(c)).to_lowercase();
+    let next_word: String =
+        next.chars().take_while(|c| c.is_alphanumeric()).take(16).collect::<String>().to_lowercase();
+    let starter = !small && STARTERS.contains(&next_word.as_str());
+    let previous = head.split_whitespace().next_back().unwrap_or("");
+    let listed = |list: &[&str]| list.contains(&word.as_str());
+    let letters = word.chars().count();
+    if listed(NEVER) || (listed(BEFORE_NUMBER) && next.starts_with(|c: char| c.is_numeric())) {
+        return true;
+    }
+    if listed(SELDOM) {
+        return !starter;
+    }
+    if word.chars().all(char::is_numeric) && letters <= 2 {
+        // "1. First" at the start, "am 3. Mai", "3. mai": an ordinal.
+        return small
+            || head.trim().is_empty()
+            || MONTHS.contains(&next_word.as_str())
+            || BEFORE_ORDINAL.contains(&previous.to_lowercase().as_str());
+    }
+    if letters == 1 && !word.chars().all(is_cjk) {
+        // An initial, or a spaced abbreviation ("z. B."): its parts are single letters with dots.
+        let spaced = previous.chars().count() == 2 && previous.ends_with('.')
+            || next_word.chars().count() == 1 && next.chars().nth(1) == Some('.');
+        let after_word = previous.chars().count() > 1 && previous.chars().all(char::is_lowercase);
+        return spaced || !(after_word && starter);
+    }
+    let dotted =
+        word.contains('.') && word.split('.').all(|p| p.chars().count() <= 2 && p.chars().all(char::is_alphabetic));
+    if dotted {
+        return !starter;
+    }
+    small
+        && !(letters >= 5 && word.chars().all(char::is_alphabetic)
+            || letters >= 3 && word.chars().all(char::is_numeric))
+}
+
+/// How many bytes of citation marks stand at the start of `rest`, with the blanks and commas between them:
+/// `[E3]`, `[source: …]`, `[1]`, `[^2]` in half- or full-width spelling.
+fn citation_marks(rest: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let gap = rest[end..].len() - rest[end..].trim_start_matches([' ', '\t', ',', '\u{a0}']).len();
+        let Some(mark) = citation_mark(&rest[end + gap..]) else { break };
+        end += gap + mark;
+    }
+    if end > 0 {
+        end += run_of(&rest[end..], |c| is_stop(c) || is_closer(c));
+    }
+    end
+}
+
+/// The length of the citation mark at the start of `rest`, if there is one.
+pub fn citation_mark(rest: &str) -> Option<usize> {
+    let mut chars = rest.chars();
+    let open = chars.next().filter(|c| matches!(c, '[' | '［' | '【'))?;
+    let label: String = chars.filter(|c| !is_invisible(*c)).take(8).map(half_width).collect::<String>().to_lowercase();
+    let label = label.trim_start();
+    let digits = |t: &str| t.starts_with(|c: char| c.is_numeric());
+    let fits = label.starts_with("source")
+        || digits(label)
+        || label.starts_with('^')
+        || label.strip_prefix('e').is_some_and(digits);
+    let from = open.len_utf8();
+    let body = start_of(&rest[from..], LONGEST_MARK);
+    let quoted = body.find('"').filter(|q| !body[..*q].contains([']', '］', '】', '\n']));
+    let close = match quoted.and_then(|q| body[q + 1..].find("\"]").map(|c| q + 2 + c)) {
+        Some(close) => close,
+        None => body.find([']', '］', '】'])?,
+    };
+    let close_len = body[close..].chars().next().map_or(1, char::len_utf8);
+    let is_link = body[close + close_len..].starts_with('(');
+    (fits && !is_link).then_some(from + close + close_len)
+}
+
+/// At most `bytes` bytes of `text`, whole characters.
+fn start_of(text: &str, bytes: usize) -> &str {
+    (0..4).find_map(|less| text.get(..bytes.saturating_sub(less))).unwrap_or(text)
+}
+
+/// Short bracketed or quoted stretches of `body[from..]`.
+fn pairs(body: &str, from: usize) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let mut open: Vec<(char, usize)> = Vec::new();
+    let mut straight: Option<usize> = None;
+    let mut before = ' ';
+    for (i, c) in body[from..].char_indices() {
+        let at = from + i;
+        if c == '"' {
+            match straight.take() {
+                Some(start) if !before.is_whitespace() => out.push(start..at + 1),
+                _ if !before.is_alphanumeric() => straight = Some(at),
+                _ => {}
+            }
+        } else if let Some(depth) = open.iter().rposition(|(close, _)| *close == c) {
+            out.push(open[depth].1..at + c.len_utf8());
+            open.truncate(depth);
+        } else if let Some((_, close)) = PAIRS.iter().find(|(o, _)| *o == c)
+            && open.len() < 16
+        {
+            open.push((*close, at));
+        }
+        before = c;
+    }
+    out.retain(|r| r.len() <= HELD_TOGETHER);
+    out
+}
+
+/// Sorted, with overlapping ranges joined.
+fn merge(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|r| r.start);
+    let mut out: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match out.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+/// Length in bytes of the leading run of characters that satisfy `is`.
+fn run_of(text: &str, is: impl Fn(char) -> bool) -> usize {
+    text.len() - text.trim_start_matches(is).len()
+}
+
+fn is_stop(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '።') || is_wide_stop(c)
+}
+
+/// Stops of scripts that put no space after them.
+fn is_wide_stop(c: char) -> bool {
+    matches!(c, '。' | '｡' | '！' | '？' | '︒')
+}
+
+fn is_closer(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\''
+            | '”'
+            | '’'
+            | '“'
+            | '»'
+            | '›'
+            | ')'
+            | ']'
+            | '}'
+            | '）'
+            | '」'
+            | '』'
+            | '】'
+            | '》'
+            | '*'
+            | '_'
+            | '~'
+            | '='
+    )
+}
+
+fn is_opener(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\''
+            | '“'
+            | '‘'
+            | '„'
+            | '«'
+            | '‹'
+            | '('
+            | '['
+            | '{'
+            | '（'
+            | '「'
+            | '『'
+            | '【'
+            | '《'
+            | '*'
+            | '_'
+            | '~'
+            | '='
+            | '>'
+    )
+}
+
+fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}')
+}
+
+/// A full-width Latin letter, digit or sign as its plain form.
+fn half_width(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
