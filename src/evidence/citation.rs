@@ -28,14 +28,15 @@ impl RawCitation {
     /// Reads one whole citation, brackets included. The error is the end of the sentence "The citation …".
     pub fn parse(marker: &str) -> Result<Self, &'static str> {
         let body = marker.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(']'));
-        Self::parse_body(body.ok_or("does not start with `[source:` or does not end with `]`")?)
+        let body = body.ok_or("does not start with `[source:` or does not end with `]`")?;
+        if body.contains(['\n', '\r', ']']) {
+            return Err("is split over two lines or closed twice");
+        }
+        Self::parse_body(body)
     }
 
-    /// Reads what stands between `[source:` and the next `]`.
+    /// Reads what stands between `[source:` and the next `]` on one line.
     pub(super) fn parse_body(body: &str) -> Result<Self, &'static str> {
-        if body.contains(['\n', '\r']) {
-            return Err("is split over two lines");
-        }
         let (address, key) = body.split_once('|').ok_or("has no `|` before a chunk key")?;
         let chunk_key = key.trim().parse().map_err(|_| "does not end with 32 lower-case hexadecimal digits")?;
         let (file, heading) = address.split_once('#').unwrap_or((address, ""));

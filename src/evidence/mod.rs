@@ -10,6 +10,7 @@
 //! | `citation` | `[source: path#heading \| key]`: written, read back, compared |
 //! | `fold` | what a disguised text looks like to a reader |
 //! | `markers` | every citation, and everything that looks like one, in a text |
+//! | `normal` | the one normalisation under which a quote is verbatim |
 //! | `draft` | an answer as segments: text, quote, citation |
 //! | `canonical` | JSON with one spelling, for hashes |
 
@@ -19,6 +20,7 @@ mod draft;
 mod fold;
 mod freshness;
 mod markers;
+mod normal;
 mod snapshot;
 
 pub use canonical::canonical_json;
@@ -27,6 +29,7 @@ pub use draft::{Draft, Piece, Rendered, Segment, SegmentProblem};
 pub use fold::{is_ignorable, skeleton};
 pub use freshness::{Freshness, FreshnessReport};
 pub use markers::{Marker, MarkerKind, scan_markers};
+pub use normal::{Normal, whole_words};
 pub use snapshot::{EvidenceItem, EvidenceSnapshot, Excerpt};
 
 #[cfg(test)]
