@@ -47,6 +47,7 @@ error_codes! {
     EmbedError "PHASE3_EMBED_ERROR" "The `embed` job could not be finished."
     AskError "PHASE3_ASK_ERROR" "The question could not be answered for a technical reason."
     AskCitationInvalid "ASK_CITATION_INVALID" "The answer did not pass verification, and strict mode refuses to show it."
+    SnapshotTampered "SNAPSHOT_TAMPERED" "An evidence snapshot does not hold what was frozen in it."
     DbForeign "DB_FOREIGN" "A database file belongs to another program or to this program's ancestor; it was not touched."
     DbNewer "DB_NEWER" "A database was written by a newer version; it was not touched."
     DbCorrupt "DB_CORRUPT" "A database or projection is damaged."

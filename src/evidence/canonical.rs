@@ -1,0 +1,60 @@
+//! JSON with exactly one spelling, so that its hash means something.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// `value` as JSON with sorted keys and no white space between tokens.
+///
+/// Keys are sorted here, not left to the map type, because a dependency can switch that type's order. Values are
+/// expected to hold no floats: their spelling is a library's choice.
+pub fn canonical_json(value: &Value) -> String {
+    let mut out = String::new();
+    write_value(value, &mut out);
+    out
+}
+
+fn write_value(value: &Value, out: &mut String) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_value(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by(|a, b| a.0.cmp(b.0));
+            out.push('{');
+            for (i, (key, item)) in entries.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                let _ = write!(out, "{}:", Value::String(key.clone()));
+                write_value(item, out);
+            }
+            out.push('}');
+        }
+        scalar => {
+            let _ = write!(out, "{scalar}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn one_value_has_one_spelling() {
+        let a: Value = serde_json::from_str(r#"{"b":[1,{"z":null,"a":"\u00e9"}],"a":true}"#).unwrap();
+        let b = json!({"a": true, "b": [1, {"a": "é", "z": null}]});
+        assert_eq!(canonical_json(&a), canonical_json(&b));
+        assert_eq!(canonical_json(&a), r#"{"a":true,"b":[1,{"a":"é","z":null}]}"#);
+    }
+}

@@ -1,0 +1,247 @@
+//! What a disguised text looks like to a reader.
+//!
+//! A citation can be faked with characters that look like others, with characters that cannot be seen, and with
+//! escapes that a browser undoes. Folding undoes all of these, one character at a time, so that the scanner can
+//! compare what a reader would see with what a citation is.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Characters that take no room and change no meaning, only comparison: zero-width, soft hyphen, bidirectional
+/// controls, variation selectors, tags, fillers.
+pub const fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+const fn is_combining(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Letters that look like Latin ones and are not folded by compatibility decomposition. Only what can spell
+/// `source`, a label or a hexadecimal key, and the letters that most often stand in for others in paths.
+const fn latin_twin(c: char) -> Option<char> {
+    Some(match c {
+        'а' | 'α' | 'ɑ' | 'ᴀ' => 'a',
+        'ь' | 'ᖯ' => 'b',
+        'с' | 'ϲ' | 'ᴄ' => 'c',
+        'ԁ' | 'ɗ' | 'ᴅ' => 'd',
+        'е' | 'ҽ' | 'ε' | 'ᴇ' | '℮' => 'e',
+        'ғ' | 'ϝ' => 'f',
+        'ɡ' | 'ց' => 'g',
+        'һ' | 'ʜ' => 'h',
+        'і' | 'ι' | 'ı' => 'i',
+        'ј' => 'j',
+        'κ' | 'к' => 'k',
+        'ӏ' | 'ǀ' => 'l',
+        'м' => 'm',
+        'ո' => 'n',
+        'о' | 'ο' | 'օ' | 'ᴏ' | 'σ' => 'o',
+        'р' | 'ρ' => 'p',
+        'ᴦ' | 'ʀ' | 'г' => 'r',
+        'ѕ' | 'ꜱ' | 'ʂ' => 's',
+        'т' | 'τ' => 't',
+        'υ' | 'ս' | 'ᴜ' => 'u',
+        'ν' | 'ѵ' => 'v',
+        'х' | 'χ' => 'x',
+        'у' | 'γ' => 'y',
+        'А' | 'Α' => 'A',
+        'В' | 'Β' => 'B',
+        'С' | 'Ϲ' => 'C',
+        'Е' | 'Ε' => 'E',
+        'Н' | 'Η' => 'H',
+        'І' | 'Ι' | 'Ӏ' => 'I',
+        'К' | 'Κ' => 'K',
+        'М' | 'Μ' => 'M',
+        'Ν' => 'N',
+        'О' | 'Ο' | 'Օ' => 'O',
+        'Р' | 'Ρ' => 'P',
+        'Ѕ' => 'S',
+        'Т' | 'Τ' => 'T',
+        'Х' | 'Χ' => 'X',
+        'Υ' | 'Ү' => 'Y',
+        'Ζ' => 'Z',
+        '∶' | 'ː' | '׃' | '܃' | '꞉' | '፡' => ':',
+        'ǁ' | '∣' | '│' | '┃' | '❘' => '|',
+        _ => return None,
+    })
+}
+
+/// Brackets that can pass for a citation's. Full-width ones are folded by compatibility decomposition.
+const fn bracket_twin(c: char) -> Option<char> {
+    Some(match c {
+        '【' | '〔' | '〖' | '〘' | '〚' | '「' | '『' | '《' | '〈' | '⟦' | '⟨' | '⟪' | '❲' | '⁅' | '⦋' | '⦗'
+        | '❴' | '❬' | '⌈' | '⌊' | '⎡' | '⎣' | '‹' | '༺' => '[',
+        '】' | '〕' | '〗' | '〙' | '〛' | '」' | '』' | '》' | '〉' | '⟧' | '⟩' | '⟫' | '❳' | '⁆' | '⦌' | '⦘'
+        | '❵' | '❭' | '⌉' | '⌋' | '⎤' | '⎦' | '›' | '༻' => ']',
+        '❨' | '❪' | '⸨' => '(',
+        '❩' | '❫' | '⸩' => ')',
+        _ => return None,
+    })
+}
+
+/// One character as a reader takes it; case is kept.
+fn fold_char(c: char) -> char {
+    if c.is_ascii() {
+        return c;
+    }
+    if let Some(twin) = bracket_twin(c).or_else(|| latin_twin(c)) {
+        return twin;
+    }
+    let mut parts = std::iter::once(c).nfkc();
+    match (parts.next(), parts.next()) {
+        (Some(one), None) => bracket_twin(one).or_else(|| latin_twin(one)).unwrap_or(one),
+        // A character that stands for several, as ⑴: the first decides.
+        (Some(first), Some(_)) => first,
+        _ => c,
+    }
+}
+
+/// `text` with look-alike letters replaced, compatibility forms composed and invisible characters left out. Two texts
+/// with the same skeleton look the same to a reader. Case is kept: it can be seen.
+pub fn skeleton(text: &str) -> String {
+    text.nfkc().filter(|c| !is_ignorable(*c)).map(fold_char).collect()
+}
+
+/// The next character from byte `at` as a reader (or a browser) takes it, in lower case, and where the one after it
+/// starts: percent escapes, HTML entities and backslash escapes are undone. `None` at the end of the text, or when
+/// `at` is not the start of a character.
+pub(super) fn next_folded(text: &str, at: usize) -> Option<(char, usize)> {
+    let rest = text.get(at..)?;
+    let c = rest.chars().next()?;
+    let (c, len) = match c {
+        '%' => percent(rest).unwrap_or((c, 1)),
+        '&' => entity(rest).unwrap_or((c, 1)),
+        '\\' => match rest.as_bytes().get(1) {
+            Some(b) if b.is_ascii_punctuation() => (char::from(*b), 2),
+            _ => (c, 1),
+        },
+        _ => (c, c.len_utf8()),
+    };
+    let folded = fold_char(c);
+    Some((folded.to_lowercase().next().unwrap_or(folded), at + len))
+}
+
+/// Like [`next_folded`], past everything that cannot be seen and past white space.
+pub(super) fn next_visible(text: &str, mut at: usize) -> Option<(char, usize)> {
+    loop {
+        let (c, next) = next_folded(text, at)?;
+        if !(c.is_whitespace() || is_ignorable(c) || is_combining(c)) {
+            return Some((c, next));
+        }
+        at = next;
+    }
+}
+
+/// `%5B`, and longer runs that are one UTF-8 character.
+fn percent(rest: &str) -> Option<(char, usize)> {
+    let byte = |i: usize| {
+        let digits = rest.get(i * 3..i * 3 + 3)?.strip_prefix('%')?;
+        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u8::from_str_radix(digits, 16).ok())?
+    };
+    let first = byte(0)?;
+    let len = match first {
+        0..=0x7f => 1,
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return None,
+    };
+    let bytes = (0..len).map(byte).collect::<Option<Vec<u8>>>()?;
+    let c = std::str::from_utf8(&bytes).ok()?.chars().next()?;
+    Some((c, len * 3))
+}
+
+/// Numeric HTML entities, and the named ones that can take part in a citation.
+fn entity(rest: &str) -> Option<(char, usize)> {
+    let end = rest.bytes().take(20).position(|b| b == b';')?;
+    let name = rest.get(1..end)?;
+    let c = if let Some(number) = name.strip_prefix('#') {
+        let value = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        char::from_u32(value)?
+    } else {
+        match name {
+            "lbrack" | "lsqb" | "LeftDoubleBracket" | "lobrk" => '[',
+            "rbrack" | "rsqb" | "RightDoubleBracket" | "robrk" => ']',
+            "lpar" => '(',
+            "rpar" => ')',
+            "lbrace" | "lcub" => '{',
+            "rbrace" | "rcub" => '}',
+            "lt" => '<',
+            "gt" => '>',
+            "colon" => ':',
+            "vert" | "verbar" | "VerticalLine" => '|',
+            "nbsp" | "NonBreakingSpace" | "Tab" | "NewLine" => ' ',
+            "shy" | "ZeroWidthSpace" | "NoBreak" | "zwj" | "zwnj" => '\u{200b}',
+            _ => return None,
+        }
+    };
+    Some((c, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fold_all(text: &str) -> String {
+        let (mut at, mut out) = (0, String::new());
+        while let Some((c, next)) = next_visible(text, at) {
+            out.push(c);
+            at = next;
+        }
+        out
+    }
+
+    #[test]
+    fn c31_disguises_fold_to_what_a_reader_sees() {
+        for disguised in [
+            "[source:",
+            "［ｓｏｕｒｃｅ：",
+            "【source：",
+            "[s\u{200b}ou\u{2060}rce:",
+            "\u{202e}[source:",
+            "[Source :",
+            "[ѕоurсе:",
+            "%5Bsource%3A",
+            "%5bsou%72ce:",
+            "&#91;source&colon;",
+            "&#x5B;source:",
+            "\\[source:",
+            "[sou\nrce:",
+            "[𝐬𝐨𝐮𝐫𝐜𝐞:",
+            "[ⓢource:",
+            "%E3%80%90source:",
+        ] {
+            assert_eq!(fold_all(disguised), "[source:", "{disguised:?}");
+        }
+    }
+
+    #[test]
+    fn c32_twins_have_one_skeleton_and_different_texts_do_not() {
+        assert_eq!(skeleton("nоtеs/рlan.md"), "notes/plan.md");
+        assert_eq!(skeleton("cafe\u{301}.md"), skeleton("café.md"));
+        assert_eq!(skeleton("a\u{200b}b.md"), "ab.md");
+        assert_ne!(skeleton("Readme.md"), skeleton("README.md"));
+        assert_ne!(skeleton("cafe.md"), skeleton("café.md"));
+    }
+
+    proptest! {
+        #[test]
+        fn folding_always_ends_and_never_cuts_a_character(text in any::<String>()) {
+            let mut at = 0;
+            while let Some((_, next)) = next_folded(&text, at) {
+                prop_assert!(next > at && text.is_char_boundary(next));
+                at = next;
+            }
+            prop_assert_eq!(at, text.len());
+        }
+    }
+}

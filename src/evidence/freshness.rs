@@ -1,0 +1,76 @@
+//! What the disk said about each evidence item after the snapshot was frozen.
+//!
+//! Somebody else looks (retrieval, through the sandbox); this room only holds what they saw, so that verification
+//! stays a pure function.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::types::{ByteSpan, Label, LineSpan};
+
+/// How one item compares with the file it was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Freshness {
+    /// The file holds the same bytes at the same place.
+    Fresh,
+    /// The file holds the same bytes once, elsewhere.
+    Moved {
+        /// Where they stand now.
+        span: ByteSpan,
+        /// The lines they stand on now.
+        lines: LineSpan,
+    },
+    /// The file no longer holds these bytes.
+    Stale,
+    /// There is no such file any more.
+    Gone,
+    /// Nobody looked.
+    Unknown,
+}
+
+/// What is known about the items of one snapshot; an item that is not named is [`Freshness::Unknown`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FreshnessReport(BTreeMap<Label, Freshness>);
+
+impl FreshnessReport {
+    /// What is known about one item.
+    pub fn of(&self, label: Label) -> Freshness {
+        self.0.get(&label).copied().unwrap_or(Freshness::Unknown)
+    }
+
+    /// Notes what was seen for one item, replacing an earlier note.
+    pub fn set(&mut self, label: Label, freshness: Freshness) {
+        self.0.insert(label, freshness);
+    }
+
+    /// Everything that was noted, in the order of the labels.
+    pub fn iter(&self) -> impl Iterator<Item = (Label, Freshness)> + '_ {
+        self.0.iter().map(|(label, freshness)| (*label, *freshness))
+    }
+}
+
+impl FromIterator<(Label, Freshness)> for FreshnessReport {
+    fn from_iter<I: IntoIterator<Item = (Label, Freshness)>>(notes: I) -> Self {
+        Self(notes.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_looked_at_is_unknown_and_notes_round_trip() {
+        let moved =
+            Freshness::Moved { span: ByteSpan::new(3, 9).unwrap(), lines: LineSpan::new(2, 2).unwrap() };
+        let report: FreshnessReport =
+            [(Label::new(1).unwrap(), Freshness::Stale), (Label::new(2).unwrap(), moved)].into_iter().collect();
+        assert_eq!(report.of(Label::new(3).unwrap()), Freshness::Unknown);
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(json, r#"{"E1":{"state":"stale"},"E2":{"state":"moved","span":{"start":3,"end":9},"lines":"2"}}"#);
+        assert_eq!(serde_json::from_str::<FreshnessReport>(&json).unwrap(), report);
+    }
+}

@@ -1,0 +1,376 @@
+//! The one normalisation under which a quote is verbatim, with the way back.
+//!
+//! Declared, so that nobody needs to guess: canonical composition (NFC); every run of white space, line breaks and
+//! `>` marks of quoted lines included, is one space; curly and angled quote marks are straight; hyphens that differ
+//! only in breaking are `-`; soft hyphens and zero-width spaces are left out; emphasis, code ticks, highlight marks,
+//! backslash escapes and the addresses of links are left out. Nothing else: words, case, digits and punctuation stay.
+//! Every byte of the result knows the bytes it came from.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::canonical_combining_class;
+
+/// A normalised text that knows where each of its bytes came from.
+#[derive(Debug, Clone, Default)]
+pub struct Normal {
+    text: String,
+    /// For every byte of `text`: the range of the raw text it came from.
+    from: Vec<(u32, u32)>,
+}
+
+impl Normal {
+    /// Normalises `raw`. Texts of 4 GiB and more are cut there.
+    pub fn of(raw: &str) -> Self {
+        let raw = raw.get(..u32::MAX as usize).unwrap_or(raw);
+        let mut out = Self { text: String::with_capacity(raw.len()), from: Vec::with_capacity(raw.len()) };
+        let markup = link_markup(raw);
+        let mut markup = markup.iter().peekable();
+        let mut at = 0;
+        let mut line_start = true;
+        while let Some(c) = raw.get(at..).and_then(|r| r.chars().next()) {
+            if let Some(skip) = markup.next_if(|r| r.start <= at) {
+                at = at.max(skip.end);
+                continue;
+            }
+            if line_start && let Some(marks) = quote_marks(&raw[at..]) {
+                out.space(at, at + marks);
+                at += marks;
+                line_start = false;
+                continue;
+            }
+            if c.is_whitespace() {
+                line_start = c == '\n' || line_start;
+                out.space(at, at + c.len_utf8());
+                at += c.len_utf8();
+                continue;
+            }
+            line_start = false;
+            at = out.visible(raw, at, c);
+        }
+        out.trim_end();
+        out
+    }
+
+    /// The normalised text: no white space at its ends, none doubled.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The range of the raw text that `range` of the normalised text came from; `None` when it is empty or outside.
+    pub fn raw(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let from = self.from.get(range)?;
+        Some(from.first()?.0 as usize..from.last()?.1 as usize)
+    }
+
+    /// Where byte `raw` of the raw text stands in the normalised text: the first byte that came from there or later.
+    pub fn position(&self, raw: usize) -> usize {
+        self.from.partition_point(|(start, _)| (*start as usize) < raw)
+    }
+
+    /// The first place where `needle` (normalised too) stands as whole words: see [`whole_words`].
+    pub fn find(&self, needle: &str) -> Option<Range<usize>> {
+        self.find_from(needle, 0)
+    }
+
+    /// Like [`Self::find`], from byte `start` on.
+    pub fn find_from(&self, needle: &str, start: usize) -> Option<Range<usize>> {
+        if needle.is_empty() {
+            return None;
+        }
+        let mut from = start;
+        loop {
+            let at = from + self.text.get(from..)?.find(needle)?;
+            let range = at..at + needle.len();
+            if whole_words(&self.text, range.clone()) {
+                return Some(range);
+            }
+            from = at + needle.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+
+    fn push(&mut self, c: char, start: usize, end: usize) {
+        self.text.push(c);
+        // Offsets fit: `of` cut the text at `u32::MAX` bytes.
+        self.from.resize(self.text.len(), (start as u32, end as u32));
+    }
+
+    fn space(&mut self, start: usize, end: usize) {
+        if !self.text.is_empty() && !self.text.ends_with(' ') {
+            self.push(' ', start, end);
+        }
+    }
+
+    fn trim_end(&mut self) {
+        let len = self.text.trim_end().len();
+        self.text.truncate(len);
+        self.from.truncate(len);
+    }
+
+    /// Takes the character (or composed cluster) at `at`; returns where the next one starts.
+    fn visible(&mut self, raw: &str, at: usize, c: char) -> usize {
+        let end = at + c.len_utf8();
+        if c.is_ascii() {
+            let run = ascii_markup(raw, at, c);
+            if run > 0 {
+                return at + run;
+            }
+            // A combining mark may follow and compose with this character.
+            if raw.as_bytes().get(end).is_none_or(u8::is_ascii) {
+                self.push(c, at, end);
+                return end;
+            }
+        }
+        if matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}') {
+            return end;
+        }
+        let cluster = cluster_end(raw, end, c);
+        if cluster == end {
+            self.push(straight(c), at, end);
+        }
+        if cluster > end || straight(c) == c && !c.is_ascii() {
+            if cluster == end {
+                // Pushed above; canonical composition may still replace a single character.
+                let len = self.text.len() - c.len_utf8();
+                self.text.truncate(len);
+                self.from.truncate(len);
+            }
+            for composed in raw[at..cluster].nfc() {
+                self.push(straight(composed), at, cluster);
+            }
+        }
+        cluster
+    }
+}
+
+/// Whether `range` of `text` cuts no word and no amount: no letter or digit continues at either end (scripts without
+/// spaces excepted), no decimal, per cent or degree sign follows a last digit, and no sign or currency precedes a
+/// first one.
+pub fn whole_words(text: &str, range: Range<usize>) -> bool {
+    let (Some(before), Some(inside), Some(after)) =
+        (text.get(..range.start), text.get(range.clone()), text.get(range.end..))
+    else {
+        return false;
+    };
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c));
+    let digit = |c: Option<char>| c.is_some_and(char::is_numeric);
+    let (first, last) = (inside.chars().next(), inside.chars().next_back());
+    let mut back = before.chars().rev();
+    let (left, left2) = (back.next(), back.next());
+    let mut ahead = after.chars();
+    let (right, right2) = (ahead.next(), ahead.next());
+    let point = |c: Option<char>| matches!(c, Some('.' | ',' | '\'' | ':' | '/' | '-'));
+    let cut_before = word(first) && word(left)
+        || digit(first)
+            && (point(left) && digit(left2) || matches!(left, Some('$' | '€' | '£' | '¥' | '−' | '+' | '±' | '~'))
+                || left == Some('-') && !word(left2));
+    let cut_after = word(last) && word(right)
+        || digit(last) && (point(right) && digit(right2) || matches!(right, Some('%' | '‰' | '°' | '€' | '$')));
+    !(cut_before || cut_after)
+}
+
+/// Letters of scripts that put no spaces between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Typographic variants that mean the same.
+const fn straight(c: char) -> char {
+    match c {
+        '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
+        '‘' | '’' | '‚' | '‛' | '′' => '\'',
+        '\u{2010}' | '\u{2011}' => '-',
+        other => other,
+    }
+}
+
+/// The end of the combining sequence that starts with `c` and goes on at `at`.
+fn cluster_end(raw: &str, mut at: usize, c: char) -> usize {
+    let mut jamo = matches!(c, '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7a3}');
+    while let Some(next) = raw.get(at..).and_then(|r| r.chars().next()) {
+        jamo = jamo && matches!(next, '\u{1100}'..='\u{11ff}');
+        if canonical_combining_class(next) == 0 && !jamo {
+            break;
+        }
+        at += next.len_utf8();
+    }
+    at
+}
+
+/// The length of `> > ` at the start of a line.
+fn quote_marks(line: &str) -> Option<usize> {
+    let rest = line.trim_start_matches(['>', ' ', '\t']);
+    let marks = line.len() - rest.len();
+    line.get(..marks)?.contains('>').then_some(marks)
+}
+
+/// How many bytes of ASCII markup stand at `at`: 0 when `c` is a character of the text.
+fn ascii_markup(raw: &str, at: usize, c: char) -> usize {
+    let rest = &raw[at..];
+    let run = || rest.len() - rest.trim_start_matches(c).len();
+    let before = || raw[..at].chars().next_back();
+    let alnum = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    match c {
+        '`' => run(),
+        '*' | '_' => {
+            let run = run();
+            let (left, right) = (before(), rest[run..].chars().next());
+            let inner = alnum(left) && alnum(right);
+            let stays = blank(left) && blank(right) || inner && (c == '_' || run == 1);
+            if stays { 0 } else { run }
+        }
+        '=' if rest.starts_with("==") => {
+            let run = run();
+            let (left, right) = (before(), rest[run..].chars().next());
+            let edge = alnum(left) != alnum(right) && (blank(left) != blank(right) || !blank(left));
+            if run == 2 && edge { run } else { 0 }
+        }
+        '\\' => {
+            usize::from(matches!(rest.as_bytes().get(1), Some(b'*' | b'_' | b'[' | b']' | b'#' | b'|' | b'~' | b'`')))
+        }
+        _ => 0,
+    }
+}
+
+/// The parts of links that are not shown, in order: `[`, `](address)`, `[[`, `target|`, `]]`.
+fn link_markup(raw: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    if !raw.contains('[') {
+        return out;
+    }
+    let bytes = raw.as_bytes();
+    let mut open: Vec<usize> = Vec::new();
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        let rest = &bytes[at..];
+        let image = at > 0 && bytes.get(at - 1) == Some(&b'!');
+        match b {
+            b'\n' => open.clear(),
+            b'[' if rest.starts_with(b"[[") && !image => {
+                if let Some((inner, end)) = wikilink(raw, at) {
+                    let shown = inner.rfind('|').map_or(at + 2, |bar| at + 2 + bar + 1);
+                    out.push(at..shown);
+                    out.push(end - 2..end);
+                    at = end;
+                    continue;
+                }
+            }
+            b'[' if !image => open.push(at),
+            b']' if rest.starts_with(b"](") => {
+                let close = rest.iter().take(2048).position(|b| matches!(b, b')' | b'\n'));
+                if let (Some(start), Some(close)) = (open.last(), close)
+                    && rest.get(close) == Some(&b')')
+                {
+                    out.push(*start..*start + 1);
+                    out.push(at..at + close + 1);
+                    open.clear();
+                    at += close;
+                }
+            }
+            b']' => {
+                open.pop();
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out.sort_unstable_by_key(|r| r.start);
+    out
+}
+
+/// What stands inside `[[…]]` at `at`, and where it ends.
+fn wikilink(raw: &str, at: usize) -> Option<(&str, usize)> {
+    let body = raw.get(at + 2..)?;
+    let close = body.bytes().take(1024).position(|b| matches!(b, b']' | b'[' | b'\n'))?;
+    let inner = body.get(..close)?;
+    (body.get(close..)?.starts_with("]]") && !inner.is_empty()).then_some((inner, at + 2 + close + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn n(text: &str) -> String {
+        Normal::of(text).as_str().to_owned()
+    }
+
+    #[test]
+    fn c45_spellings_of_one_text_are_one() {
+        let plain = n("The \"new\" budget's total is co-funded and café-bound.");
+        for other in [
+            "The “new” budget’s total is co-funded and café-bound.",
+            "The \"new\" bud\u{ad}get's total\nis co\u{2011}funded and cafe\u{301}-bound.",
+            "The **\"new\"** _budget's_ total is `co-funded` and café-bound.",
+            "> The \"new\" budget's\n> total is co-funded\n> and café-bound.",
+            "The \"new\" [budget's](b.md) total is [[x#y|co-funded]] and ==café-bound==.",
+            "  The\u{a0}\"new\"  budget's\ttotal is\r\nco-funded and café-bound.  ",
+        ] {
+            assert_eq!(n(other), plain, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_carries_meaning_stays() {
+        for (a, b) in [
+            ("5*3", "53"),
+            ("snake_case", "snakecase"),
+            ("a == b", "a b"),
+            ("a==b", "ab"),
+            ("~~done~~", "done"),
+            ("Plan", "plan"),
+            ("1.5", "15"),
+            ("a[1]", "a1"),
+            ("x \u{202e}y", "x y"),
+        ] {
+            assert_ne!(n(a), n(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_match_never_cuts_a_word_or_an_amount() {
+        let hay = Normal::of("It costs 15.5 million, -3 % of $40 and 7% of v2.8.3; 日本語の本。");
+        for part in ["5.5 million", "15", "cost", "3 %", "40 and", "7", "2.8.3", "v2.8"] {
+            assert_eq!(hay.find(part), None, "{part}");
+        }
+        for whole in ["15.5 million", "-3 % of $40", "7% of", "v2.8.3", "日本語", "本語の"] {
+            assert!(hay.find(whole).is_some(), "{whole}");
+        }
+    }
+
+    #[test]
+    fn a_match_knows_its_bytes() {
+        let raw = "a **b “c”**\n> d e\u{301}f";
+        let hay = Normal::of(raw);
+        assert_eq!(hay.as_str(), "a b \"c\" d éf");
+        let found = hay.find("b \"c\" d éf").unwrap();
+        assert_eq!(&raw[hay.raw(found).unwrap()], "b “c”**\n> d e\u{301}f");
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_never_panics_and_points_into_the_text(
+            text in any::<String>(), md in "[a1 `*_=~>#\\[\\]()|\\\\\n\u{301}\u{ad}“é가-]{0,60}"
+        ) {
+            for raw in [&text, &md] {
+                let normal = Normal::of(raw);
+                prop_assert_eq!(normal.from.len(), normal.text.len());
+                prop_assert!(!normal.text.contains("  ") && normal.text.trim() == normal.text);
+                for (start, end) in &normal.from {
+                    prop_assert!(raw.get(*start as usize..*end as usize).is_some());
+                }
+            }
+        }
+
+        #[test]
+        fn a_raw_part_is_found_where_it_stands(words in prop::collection::vec("[a-zé]{1,6}", 3..12), i in 0usize..3) {
+            let raw = words.join("\n");
+            let hay = Normal::of(&raw);
+            let part = n(&words[i..].join(" "));
+            let found = hay.find(&part).unwrap();
+            prop_assert_eq!(n(&raw[hay.raw(found).unwrap()]), part);
+        }
+    }
+}
