@@ -7,7 +7,7 @@ mod extractive;
 use std::cell::OnceCell;
 
 use crate::config::{AskProvider, Fusion};
-use crate::embedding::Embedder;
+use crate::embedding::Encoder;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::evidence::Draft;
 use crate::lexical::Query;
@@ -72,7 +72,7 @@ pub fn ask(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Encoder> + Send,
 ) -> Result<Answer> {
     let query = Query::plain(question.text);
     let request = Request {
@@ -133,10 +133,10 @@ fn draft(
 }
 
 /// Cosine of the question with each text; the question's vector is `asked`.
-fn similarities(model: Option<&Embedder>, asked: &[f32], texts: &[&str]) -> Result<Vec<f32>> {
+fn similarities(model: Option<&Encoder>, asked: &[f32], texts: &[&str]) -> Result<Vec<f32>> {
     let Some(model) = model else { return Ok(vec![0.0; texts.len()]) };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let embedded = model.embed_passages(texts, threads, 1024)?;
+    let embedded = model.embed_passages(texts, threads, 1024, &|_| ())?;
     let dot = |vector: &[f32]| vector.iter().zip(asked).map(|(a, b)| a * b).sum();
     Ok(embedded.iter().map(|one| dot(&one.vector)).collect())
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::{self, Cutting};
-use crate::config::{Config, EmbedProvider, Source};
-use crate::embedding::Embedder;
+use crate::config::{Config, Source};
+use crate::embedding::{self, Encoder};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::{EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
 use crate::models::ModelFiles;
@@ -74,41 +74,29 @@ pub struct EmbedRun<'a> {
     pub wait: Duration,
 }
 
-/// What query and passages are embedded with.
+/// The configured embedding model; no weights are loaded before [`Model::load`].
 #[derive(Debug)]
-pub enum Model {
-    /// candle, from files on this machine.
-    Local(ModelFiles),
-    /// An Ollama server that the operator named.
-    Ollama { base_url: String, model: String },
-}
+pub struct Model(ModelFiles);
 
 impl Model {
-    /// The configured model; no weights are loaded and no server is asked.
+    /// The configured model.
     pub fn configured(context: &context::Context, config: &Config) -> Result<Self> {
-        match config.embed.provider {
-            EmbedProvider::Candle => context.model(config).map(Self::Local),
-            EmbedProvider::Ollama => Ok(Self::Ollama {
-                base_url: config.llm.server()?.to_string(),
-                model: config.embed.model.clone(),
-            }),
-        }
+        context.model(config).map(Self)
     }
 
-    /// What its vectors are comparable by. For Ollama the server is asked for the model's digest.
-    pub fn fingerprint(&self) -> Result<Fingerprint> {
-        match self {
-            Self::Local(files) => Ok(context::fingerprint(files)),
-            Self::Ollama { .. } => Ok(self.load()?.fingerprint()),
-        }
+    /// What its vectors are comparable by.
+    pub fn fingerprint(&self) -> Fingerprint {
+        embedding::fingerprint(&self.0)
     }
 
-    /// Loads the weights, or connects.
-    pub fn load(&self) -> Result<Embedder> {
-        match self {
-            Self::Local(files) => Embedder::local(files),
-            Self::Ollama { base_url, model } => Embedder::ollama(base_url, model),
-        }
+    /// Its files.
+    pub const fn files(&self) -> &ModelFiles {
+        &self.0
+    }
+
+    /// Loads the weights.
+    pub fn load(&self) -> Result<Encoder> {
+        Encoder::load(&self.0)
     }
 }
 
@@ -119,7 +107,7 @@ pub fn run_embed(
     run: &EmbedRun<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<(EmbedSummary, Fingerprint)> {
-    let fingerprint = model.fingerprint()?;
+    let fingerprint = model.fingerprint();
     let (stamp, holder, now) = (context::file_stamp(), context::holder("embed"), context::now());
     let vectors_dir: PathBuf = config.vectors_dir();
     let threads = match config.embed.threads {

@@ -1,5 +1,6 @@
 //! `query`.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -60,14 +61,14 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
         Mode::Lexical => None,
         _ => Some(Model::configured(context, config)?),
     };
-    let fingerprint = model.as_ref().map(Model::fingerprint).transpose()?;
+    let fingerprint = model.as_ref().map(Model::fingerprint);
     let (db, lexical_dir, vectors_dir) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
     let engine = Engine::open(db, &lexical_dir, &vectors_dir, fingerprint.as_ref())?;
     // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a filter.
-    let keys = if args.text.contains(':') { engine.index().frontmatter_keys()? } else { Vec::new() };
+    let keys = if args.text.contains(':') { engine.index().frontmatter_keys()? } else { BTreeSet::new() };
     let query = lexical::Query::parse(&args.text, &keys);
     let mut scope = scope(config, &args.scope)?;
-    scope.filters.extend(query.filters().iter().cloned());
+    scope.filters.extend(query.filters.iter().cloned());
     let request = Request {
         query: &query,
         mode,
@@ -80,7 +81,7 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
         },
         vector_weight: config.retrieve.vector_weight,
     };
-    let text = query.plain_text();
+    let text = words_of(&query);
     let found = std::thread::scope(|threads| {
         let wanted = engine.has_vectors() && mode != Mode::Lexical;
         let embedding = model
@@ -198,10 +199,15 @@ pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     }
 }
 
+/// What is left of a query when filters and exclusions are taken out: what is embedded.
+fn words_of(query: &lexical::Query) -> String {
+    query.words.iter().chain(&query.phrases).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
 /// One line around the first word of the query that the text holds.
 fn snippet(text: &str, query: &lexical::Query) -> String {
     let lower = text.to_lowercase();
-    let wanted = query.plain_text().to_lowercase();
+    let wanted = words_of(query).to_lowercase();
     let at = wanted
         .split_whitespace()
         .filter(|word| word.chars().count() > 2)

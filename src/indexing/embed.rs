@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{OnProgress, Progress, matrix};
-use crate::embedding::{self, Embedder};
+use crate::embedding::{self, Encoder};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, JobLock, StoredEmbedding};
 use crate::types::{Fingerprint, Sha256};
@@ -85,7 +85,7 @@ pub struct EmbedSummary {
 /// loads no model.
 pub fn embed(
     options: &EmbedOptions<'_>,
-    load: impl FnOnce() -> Result<Embedder>,
+    load: impl FnOnce() -> Result<Encoder>,
     on_progress: OnProgress<'_>,
 ) -> Result<EmbedSummary> {
     if options.dry_run {
@@ -183,7 +183,7 @@ fn order(work: &mut [Work], first: &[i64]) {
 fn run(
     options: &EmbedOptions<'_>,
     store: &mut EmbeddingStore,
-    embedder: &Embedder,
+    embedder: &Encoder,
     work: &[Work],
     summary: &mut EmbedSummary,
     on_progress: OnProgress<'_>,
@@ -223,7 +223,7 @@ fn batch_len(work: &[Work]) -> usize {
 }
 
 /// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked for long.
-fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
+fn embed_batch(options: &EmbedOptions<'_>, embedder: &Encoder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
     let index = IndexReader::required(options.index_db)?;
     let mut inputs = Vec::with_capacity(batch.len());
     for one in batch {
@@ -236,7 +236,7 @@ fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) 
     }
     drop(index);
     let texts: Vec<&str> = inputs.iter().map(|(_, text)| text.as_str()).collect();
-    let vectors = embedder.embed_passages(&texts, options.threads, options.batch_tokens)?;
+    let vectors = embedder.embed_passages(&texts, options.threads, options.batch_tokens, &|_| ())?;
     if vectors.len() != inputs.len() {
         return Err(Failure::new(ErrorCode::EmbedError, "the embedder returned another number of vectors than texts"));
     }

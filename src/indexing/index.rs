@@ -12,7 +12,7 @@ use super::{OnProgress, Progress, lexical};
 use crate::config::Source;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{ChunkOptions, CountTokens};
-use crate::sandbox::{Address, Entry, EntryKind, Sandbox};
+use crate::sandbox::{Address, Entry, Sandbox, What, Why};
 use crate::store::{self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument};
 use crate::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
     }
 
     fn run(
-        mut self,
+        self,
         writer: &mut IndexWriter,
         count: CountTokens<'_>,
         on_progress: OnProgress<'_>,
@@ -188,29 +188,32 @@ impl<'a> Scan<'a> {
         let mut seen: HashSet<&str> = HashSet::with_capacity(entries.len());
         let mut work = Vec::new();
         for entry in &entries {
-            let Some(path) = &entry.path else {
-                summary.skipped.push(self.skipped(&entry.display, SkipReason::BadName));
-                continue;
-            };
+            let path = &entry.path;
             seen.insert(path.as_str());
-            match entry.kind {
-                EntryKind::Skipped(reason) => {
+            match entry.what {
+                What::Skipped(reason) => {
                     summary.skipped.push(self.skipped(path.as_str(), reason));
                     if self.known.get(path.as_str()).is_none_or(|known| known.status != reason.as_str()) {
                         work.push((entry, path));
                     }
                 }
-                EntryKind::Found(stamp) if self.is_unchanged(path, &stamp) => summary.docs_unchanged += 1,
-                EntryKind::Found(_) => work.push((entry, path)),
+                What::Found(stamp) if self.is_unchanged(path, &stamp) => summary.docs_unchanged += 1,
+                What::Found(_) => work.push((entry, path)),
             }
         }
+        let closed: Vec<String> = entries
+            .iter()
+            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
+            .map(|entry| format!("{}/", entry.path))
+            .collect();
+        // Below a folder that cannot be listed nothing is known, so nothing there is gone.
+        let is_gone = |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
         let removed: Vec<i64> =
-            self.known.iter().filter(|(path, _)| !seen.contains(path.as_str())).map(|(_, known)| known.id).collect();
+            self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
         summary.docs_pruned += removed.len();
         if !removed.is_empty() {
             summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
         }
-        self.known.retain(|path, _| seen.contains(path.as_str()));
         self.process(&work, writer, count, on_progress, summary)?;
         writer.scanned(self.source_id, self.began_ns)
     }
@@ -294,18 +297,18 @@ impl<'a> Scan<'a> {
 
     fn look(&self, entry: &Entry, path: &RelPath, count: CountTokens<'_>) -> Result<Outcome> {
         let place = Place { source_id: self.source_id, source: &self.source.name, path };
-        let stamp = match entry.kind {
-            EntryKind::Skipped(reason) => {
+        let stamp = match entry.what {
+            What::Skipped(reason) => {
                 let row = document::skipped(place, FileStamp::default(), reason, None);
                 return Ok(Outcome::Row(Box::new(row)));
             }
-            EntryKind::Found(stamp) => stamp,
+            What::Found(stamp) => stamp,
         };
         let at = Address { source: self.source.name.clone(), path: path.clone() };
         let file = match self.sandbox.read(&at) {
             Ok(file) => file,
-            Err(_) => {
-                let reason = self.sandbox.explain(&at).unwrap_or(SkipReason::Unreadable);
+            Err(failure) => {
+                let reason = reason(&failure, || self.sandbox.explain(&at.to_string()));
                 return Ok(Outcome::Row(Box::new(document::skipped(place, stamp, reason, None))));
             }
         };
@@ -333,11 +336,26 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Why a file that the walk found could not be read a moment later.
+fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
+    match failure.code {
+        ErrorCode::FileTooLarge => SkipReason::TooLarge,
+        ErrorCode::PathDenied => SkipReason::Denied,
+        _ => match why() {
+            Some(Why::Symlink | Why::LinkLeaves | Why::LinkLoop) => SkipReason::Symlink,
+            Some(Why::Denied) => SkipReason::Denied,
+            Some(Why::NotRegular) => SkipReason::NotRegular,
+            Some(Why::HardLink) => SkipReason::HardLink,
+            _ => SkipReason::Unreadable,
+        },
+    }
+}
+
 /// Cuts the work into batches of bounded count and bytes.
 fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w RelPath)]> {
-    let size = |entry: &Entry| match entry.kind {
-        EntryKind::Found(stamp) => stamp.size,
-        EntryKind::Skipped(_) => 0,
+    let size = |entry: &Entry| match entry.what {
+        What::Found(stamp) => stamp.size,
+        What::Skipped(_) => 0,
     };
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);

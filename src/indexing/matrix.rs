@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::store::{EmbeddingStore, IndexReader};
 use crate::types::{ChunkKey, Fingerprint, Sha256};
-use crate::vectors::{self, Matrix, Row, Stamp};
+use crate::vectors::{Matrix, Row, Stamp, Writer};
 
 /// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`; returns how many.
 /// The caller holds `embed.lock`.
@@ -24,27 +24,35 @@ pub fn publish(index_db: &Path, store: &EmbeddingStore, dir: &Path, fingerprint:
     let covered = wanted.len();
     let Some((_, first)) = wanted.values().next() else { return Ok(0) };
     let dim = vector(store, fingerprint, first)?.len();
-    let stamp = Stamp { index_commit, embed_commit, fingerprint: *fingerprint, dim };
-    let old = Matrix::open(dir)?.filter(|old| old.stamp().fingerprint == *fingerprint && old.stamp().dim == dim);
-    let mut removed = Vec::new();
-    if let Some(old) = &old {
-        if *old.stamp() == stamp && old.len() == covered {
-            return Ok(covered);
+    let stamp = Stamp {
+        index_commit,
+        embed_commit,
+        fingerprint: *fingerprint,
+        chunker_sig: index.meta("chunker_sig")?.unwrap_or_default(),
+        dim,
+    };
+    let mut writer = match Matrix::open(dir) {
+        Ok(Some(old)) if *old.stamp() == stamp && old.len() == covered => return Ok(covered),
+        Ok(Some(old)) if (old.stamp().fingerprint, old.stamp().dim) == (*fingerprint, dim) => {
+            Writer::update(dir, stamp)?
         }
-        for (key, id) in old.rows() {
-            match wanted.get(&key) {
-                Some((wanted_id, _)) if *wanted_id == id => drop(wanted.remove(&key)),
-                _ => removed.push(key),
-            }
-        }
-    }
-    let mut added: Vec<(ChunkKey, i64, Sha256)> = wanted.into_iter().map(|(key, (id, input))| (key, id, input)).collect();
-    added.sort_unstable_by_key(|(_, id, _)| *id);
-    let rows = added.iter().map(|(key, id, input)| {
-        Ok(Row { chunk_id: *id, key: *key, vector: vector(store, fingerprint, input)? })
+        // Nothing there, another model, or damage: everything is in the database, so it is made again.
+        Ok(_) => Writer::rebuild(dir, stamp)?,
+        Err(failure) if failure.code == ErrorCode::DbCorrupt => Writer::rebuild(dir, stamp)?,
+        Err(failure) => return Err(failure),
+    };
+    writer.retain(|id, key| match wanted.get(key) {
+        Some((wanted_id, _)) if *wanted_id == id => wanted.remove(key).is_some(),
+        _ => false,
     });
-    vectors::publish(dir, &stamp, old.is_some(), &removed, rows)?;
-    Ok(covered)
+    let mut added: Vec<(i64, ChunkKey, Sha256)> =
+        wanted.into_iter().map(|(key, (id, input))| (id, key, input)).collect();
+    added.sort_unstable_by_key(|(id, ..)| *id);
+    for (chunk_id, key, input) in &added {
+        let vector = vector(store, fingerprint, input)?;
+        writer.add(&Row { chunk_id: *chunk_id, key: *key, vector: &vector })?;
+    }
+    writer.publish()
 }
 
 fn vector(store: &EmbeddingStore, fingerprint: &Fingerprint, input: &Sha256) -> Result<Vec<f32>> {

@@ -113,7 +113,6 @@ pub struct Found {
 }
 
 /// An index with its projections, as they stood when it was opened.
-#[derive(Debug)]
 pub struct Engine {
     index: IndexReader,
     lexical: Option<lexical::Reader>,
@@ -191,16 +190,13 @@ impl Engine {
     /// Searches. `embed` gives the query's vector and is called only when vectors are searched, after the words.
     pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
-        let chunks = documents.as_ref().map(|documents| self.index.chunks_of(documents)).transpose()?;
         let mut by_words = self.by_words(request, documents.as_ref())?;
-        let mut by_meaning = self.by_meaning(request, chunks.as_ref(), embed)?;
-        if let (Some(reader), false) = (&self.lexical, request.query.excluded_is_empty()) {
-            let excluded = reader.excluded_docs(request.query)?;
-            self.drop_documents(&mut by_meaning, &excluded)?;
-        }
+        let chunks = self.chunk_scope(request, documents.as_ref())?;
+        let by_meaning = self.by_meaning(request, chunks.as_ref(), embed)?;
         by_words.truncate(CANDIDATES);
         let top_cosine = by_meaning.first().map(|hit| hit.score);
-        let has_vector = |chunk_id| self.matrix.as_ref().is_some_and(|matrix| matrix.contains(chunk_id));
+        let with_vector: IdSet = self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id).collect();
+        let has_vector = |chunk_id| with_vector.contains(chunk_id);
         let fused = fuse::fuse(request, &by_words, &by_meaning, has_vector);
         let (hits, dropped) = self.read(fused, request.limit)?;
         Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, dropped })
@@ -233,13 +229,39 @@ impl Engine {
         }
     }
 
-    /// `-word` holds for both sides.
-    fn drop_documents(&self, hits: &mut Vec<vectors::Hit>, excluded: &IdSet) -> Result<()> {
-        if !excluded.is_empty() {
-            let chunks = self.index.chunks_of(excluded)?;
-            hits.retain(|hit| !chunks.contains(hit.chunk_id));
+    /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.
+    fn chunk_scope(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Option<IdSet>> {
+        let mut scope = documents.map(|documents| self.index.chunks_of(documents)).transpose()?;
+        let query = request.query;
+        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical) else {
+            return Ok(scope);
+        };
+        let all = usize::try_from(reader.chunk_count()).unwrap_or(usize::MAX);
+        if !query.phrases.is_empty() {
+            let holding = Query { words: Vec::new(), filters: Vec::new(), ..query.clone() };
+            let held: IdSet = reader.search(&holding, all, documents)?.iter().map(|hit| hit.chunk_id).collect();
+            scope = Some(match scope {
+                Some(scope) => held.iter().filter(|id| scope.contains(*id)).collect(),
+                None => held,
+            });
         }
-        Ok(())
+        let words = (!query.excluded.is_empty())
+            .then(|| Query { words: query.excluded.clone(), ..Query::default() });
+        let phrases = query
+            .excluded_phrases
+            .iter()
+            .map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
+        let mut excluded = IdSet::default();
+        for one in words.into_iter().chain(phrases) {
+            reader.search(&one, all, documents)?.iter().for_each(|hit| excluded.insert(hit.doc_id));
+        }
+        if !excluded.is_empty() {
+            let gone = self.index.chunks_of(&excluded)?;
+            let everything = || self.index.all_chunk_ids();
+            let from = scope.map_or_else(everything, Ok)?;
+            scope = Some(from.iter().filter(|id| !gone.contains(*id)).collect());
+        }
+        Ok(scope)
     }
 
     /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped.

@@ -1,5 +1,6 @@
 //! Reading `index.sqlite`: every row of one answer comes out of one read transaction.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -92,6 +93,8 @@ pub struct LexicalSource {
     pub tags: Vec<String>,
     /// What links that point here say.
     pub anchors: Vec<String>,
+    /// The frontmatter as a JSON object.
+    pub frontmatter_json: String,
     /// (row id, key, headings for people, text), in the order of the file.
     pub chunks: Vec<(i64, ChunkKey, String, String)>,
 }
@@ -236,10 +239,17 @@ impl IndexReader {
         Ok(set)
     }
 
-    /// Frontmatter keys that occur in the index, lower-case.
-    pub fn frontmatter_keys(&self) -> Result<Vec<String>> {
+    /// Row ids of all chunks.
+    pub fn all_chunk_ids(&self) -> Result<IdSet> {
+        let mut statement = self.conn.prepare("SELECT id FROM chunks")?;
+        let rows = statement.query_map([], |row| row.get::<_, i64>(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Frontmatter keys that occur in the index.
+    pub fn frontmatter_keys(&self) -> Result<BTreeSet<String>> {
         let mut statement = self.conn.prepare(
-            "SELECT DISTINCT lower(key) FROM documents, json_each(frontmatter_json)
+            "SELECT DISTINCT key FROM documents, json_each(frontmatter_json)
              WHERE yaml_parse_ok = 1 ORDER BY 1",
         )?;
         let rows = statement.query_map([], |row| row.get(0))?;
@@ -288,14 +298,15 @@ impl IndexReader {
 
     /// One document as lexical search needs it; `None` when it is skipped or gone.
     pub fn lexical_source(&self, id: i64) -> Result<Option<LexicalSource>> {
-        let found: Option<(String, String, String, String)> = self
+        let found: Option<(String, String, String, String, String)> = self
             .conn
             .prepare_cached(
-                "SELECT rel_path, title, aliases_json, stem_key FROM documents WHERE id = ?1 AND status = 'indexed'",
+                "SELECT rel_path, title, aliases_json, stem_key, frontmatter_json FROM documents
+                 WHERE id = ?1 AND status = 'indexed'",
             )?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
             .optional()?;
-        let Some((path, title, aliases, stem_key)) = found else { return Ok(None) };
+        let Some((path, title, aliases, stem_key, frontmatter_json)) = found else { return Ok(None) };
         let aliases = serde_json::from_str(&aliases).map_err(|_| corrupt("list of aliases"))?;
         let tags = self
             .conn
@@ -316,9 +327,9 @@ impl IndexReader {
             let heading =
                 HeadingPath::from_canonical(&row.get::<_, String>(2)?).map_err(|_| corrupt("heading path"))?;
             let titles: Vec<&str> = heading.headings().iter().map(|h| h.title.as_str()).collect();
-            chunks.push((row.get(0)?, ChunkKey::from_bytes(row.get(1)?), titles.join(" "), row.get(3)?));
+            chunks.push((row.get(0)?, ChunkKey::from_bytes(row.get(1)?), titles.join("\n"), row.get(3)?));
         }
-        Ok(Some(LexicalSource { id, path, title, aliases, tags, anchors, chunks }))
+        Ok(Some(LexicalSource { id, path, title, aliases, tags, anchors, frontmatter_json, chunks }))
     }
 
     /// The hash a document had when it was indexed, with its row id; `None`: the index does not hold it.

@@ -44,7 +44,7 @@ pub struct DocumentRow {
 /// One link out of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LinkRow {
-    /// `wiki`, `embed` or `markdown`.
+    /// `wiki`, `embed`, `markdown`, `image` or `autolink`.
     pub kind: &'static str,
     /// As written.
     pub target: String,
