@@ -14,11 +14,15 @@ use super::stem::Stems;
 /// over-long token is still found.
 pub(super) const MAX_TERM_BYTES: usize = 96;
 
+/// Longer paths are given only in names and words: as wholes they would fill the dictionary and nobody types them.
+const MAX_PATH_BYTES: usize = 32;
+
 /// One form that the analysis of a text yields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// A compound as a whole; stands at the position of the first part, which follows.
-    Whole { exact: &'a str, stem: &'a str },
+    /// A compound as a whole; stands at the position of the first part, which follows. `joined`: nothing stands between
+    /// its parts any more (`email`, `getusername`), so that it may be a word elsewhere.
+    Whole { exact: &'a str, stem: &'a str, joined: bool },
     /// A word; takes the next position. `part`: it belongs to the last [`Token::Whole`].
     Word { exact: &'a str, stem: &'a str, stop: bool, part: bool },
     /// A character of a script written without spaces; takes the next position. `alone`: it has no neighbour.
@@ -83,29 +87,45 @@ impl Analyzer {
         self.pieces = pieces;
     }
 
+    /// A run is cut at slashes into names, a name into words, a word into humps; each is given whole and in parts.
     fn emit_pieces(&mut self, run: &str, pieces: &[Piece], emit: &mut dyn FnMut(Token<'_>)) {
+        let paths = run.contains('/') && run.len() <= MAX_PATH_BYTES && spaced(pieces);
+        if paths {
+            self.emit_whole(run, pieces, emit);
+        }
+        let mut rest = pieces;
+        while let Some(first) = rest.first() {
+            let name = run[first.start..].find('/').map_or(run.len(), |slash| first.start + slash);
+            let (group, after) = rest.split_at(rest.partition_point(|piece| piece.start < name));
+            self.emit_name(&run[..name], group, paths, emit);
+            rest = after;
+        }
+    }
+
+    /// `run` ends with the name; `part`: it belongs to a path that was emitted whole.
+    fn emit_name(&mut self, run: &str, pieces: &[Piece], part: bool, emit: &mut dyn FnMut(Token<'_>)) {
         let suffix = run.ends_with(['+', '#']);
-        let unspaced = pieces.iter().any(|p| p.kind == Kind::Unspaced);
         let words = pieces.iter().filter(|p| p.kind == Kind::Word).count();
-        let compound = !unspaced && (words > 1 || suffix);
+        let compound = spaced(pieces) && (words > 1 || suffix);
         if compound {
             self.emit_whole(run, pieces, emit);
         }
-        let mut at = 0;
-        while let Some(piece) = pieces.get(at) {
-            let humps = pieces[at + 1..].iter().take_while(|p| p.kind == Kind::Camel).count();
-            let group = &pieces[at..=at + humps];
-            if humps > 0 && (words > 1 || suffix || unspaced || !compound) {
-                self.emit_whole(run, group, emit);
-            }
-            if piece.kind == Kind::Unspaced {
-                emit_unspaced(&run[piece.start..piece.end], emit);
+        let mut rest = pieces;
+        while let Some(first) = rest.first() {
+            let humps = rest.iter().skip(1).take_while(|p| p.kind == Kind::Camel).count();
+            let (word, after) = rest.split_at(humps + 1);
+            if first.kind == Kind::Unspaced {
+                emit_unspaced(&run[first.start..first.end], emit);
             } else {
-                for part in group {
-                    self.emit_word(&run[part.start..part.end], compound || humps > 0, emit);
+                let end = first.end;
+                if humps > 0 {
+                    self.emit_whole(&run[..word.last().map_or(end, |last| last.end)], word, emit);
+                }
+                for piece in word {
+                    self.emit_word(&run[piece.start..piece.end], part || compound || humps > 0, emit);
                 }
             }
-            at += humps + 1;
+            rest = after;
         }
     }
 
@@ -116,16 +136,16 @@ impl Analyzer {
         emit(Token::Word { exact, stem, stop, part });
     }
 
-    /// The whole of `pieces`: hyphens, underscores and humps vanish between letters (`e-mail` = `email`), what gives a
-    /// version, a date, a path or a name its sense stays.
+    /// The whole of `pieces`, which end `run` but for a suffix: hyphens, underscores and humps vanish between letters
+    /// (`e-mail` = `email`), what gives a version, a date, a path or a name its sense stays.
     fn emit_whole(&mut self, run: &str, pieces: &[Piece], emit: &mut dyn FnMut(Token<'_>)) {
-        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return };
+        let Some(mut end) = pieces.first().map(|first| first.start) else { return };
         let digits_meet = |before: usize, after: usize| {
             run[..before].ends_with(|c: char| c.is_ascii_digit())
                 && run[after..].starts_with(|c: char| c.is_ascii_digit())
         };
-        let mut whole = String::with_capacity(last.end - first.start);
-        let mut end = first.start;
+        let mut whole = String::with_capacity(run.len() - end);
+        let mut joined = true;
         for piece in pieces {
             for c in run[end..piece.start].chars() {
                 let keep = match c {
@@ -134,18 +154,21 @@ impl Analyzer {
                     _ => true,
                 };
                 whole.extend(keep.then_some(c));
+                joined &= !keep;
             }
             whole.push_str(&run[piece.start..piece.end]);
             end = piece.end;
         }
-        if last.end + 2 >= run.len() && run[last.end..].chars().all(|c| matches!(c, '+' | '#')) {
-            whole.push_str(&run[last.end..]);
-        }
+        whole.push_str(&run[end..]);
         lower_into(&mut self.lower, &whole);
         let exact = cap(&self.lower);
         let (stem, _) = self.stems.get(exact);
-        emit(Token::Whole { exact, stem });
+        emit(Token::Whole { exact, stem, joined });
     }
+}
+
+fn spaced(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| piece.kind != Kind::Unspaced)
 }
 
 fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
@@ -335,6 +358,9 @@ pub(super) struct Encoded {
     pub(super) stems: String,
     /// Words that are not stop words, parts of compounds counted once each; characters of unspaced scripts.
     pub(super) length: u64,
+    /// Leave out stems that stand in `exact` as well; whoever looks for a stem looks there too. Half of all words are
+    /// their own stem, and indexing costs by the term.
+    pub(super) terse: bool,
 }
 
 impl Encoded {
@@ -350,15 +376,17 @@ impl Encoded {
 
     fn push(&mut self, token: &Token<'_>) {
         match *token {
-            Token::Whole { exact, stem } => {
-                self.exact.push('\t');
-                line(&mut self.exact, exact);
-                line(&mut self.stems, stem);
+            Token::Whole { exact, stem, joined } => {
+                if joined {
+                    self.exact.push('\t');
+                    line(&mut self.exact, exact);
+                }
+                self.stem(stem, joined && stem == exact);
             }
             Token::Word { exact, stem, stop, .. } => {
                 line(&mut self.exact, exact);
                 if !stop {
-                    line(&mut self.stems, stem);
+                    self.stem(stem, stem == exact);
                     self.length += 1;
                 }
             }
@@ -367,6 +395,12 @@ impl Encoded {
                 self.length += 1;
             }
             Token::Pair(text) => line(&mut self.stems, text),
+        }
+    }
+
+    fn stem(&mut self, stem: &str, in_exact: bool) {
+        if !(self.terse && in_exact) {
+            line(&mut self.stems, stem);
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Fields {
     pub(super) length: Field,
     /// First and last eight bytes of the chunk key, big-endian.
     pub(super) key: [Field; 2],
-    /// Exact forms of everything on an entry, with positions.
+    /// Exact forms, with positions. On chunks: of their text. On documents: of everything else.
     pub(super) exact: Field,
     /// Stems, without positions.
     pub(super) stems: StemFields,
@@ -33,7 +33,7 @@ pub(super) struct Fields {
 /// The fields that are searched and weighted.
 #[derive(Clone, Copy)]
 pub(super) struct StemFields {
-    /// On chunks: their text. On documents: text that stands in no chunk.
+    /// On chunks: their text, without stems that stand in `exact` too. On documents: text that stands in no chunk.
     pub(super) text: Field,
     /// On chunks: their heading path. On documents: all headings.
     pub(super) headings: Field,

@@ -48,17 +48,17 @@ impl Default for Weights {
             k1: 1.2,
             b_doc: 0.75,
             b_chunk: 0.75,
-            title: 1.0,
+            title: 2.0,
             aliases: 1.0,
-            headings: 0.0,
-            chunk_headings: 0.5,
+            headings: 0.5,
+            chunk_headings: 1.5,
             path: 0.5,
             tags: 0.5,
             anchors: 0.5,
             doc_share: 1.0,
-            part: 1.0,
-            whole: 1.0,
-            exact: 0.0,
+            part: 0.5,
+            whole: 0.5,
+            exact: 0.25,
         }
     }
 }
@@ -121,11 +121,9 @@ impl Plan {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
         let mut stops = Vec::new();
-        let texts: Vec<&str> = query.words.iter().chain(&query.phrases).map(String::as_str).collect();
         for text in [query.words.join(" ")].iter().chain(&query.phrases) {
             analyzer.analyze(text, &mut |token| plan.weigh(&token, weights, &mut stops));
         }
-        let _ = texts;
         if plan.terms.is_empty() {
             plan.terms = stops.into_iter().map(|word| ((Form::Exact, word), 1.0)).collect();
         }
@@ -277,17 +275,13 @@ impl Reader {
     /// Gathers the weighted frequencies of one term in one segment.
     fn gather(&self, scores: &mut Scores<'_>, form: Form, text: &str, weights: &Weights) -> tantivy::Result<()> {
         let fields = &self.fields.stems;
-        let body = match form {
-            Form::Stem => fields.text,
-            Form::Exact => self.fields.exact,
-        };
         let norm = |length: u32, sum: u64, count: u64, b: f32| {
             let average = (sum as f32 / count.max(1) as f32).max(1.0);
             1.0 - b + b * length as f32 / average
         };
         let totals = self.totals;
         let segment = scores.segment;
-        each(segment, body, text, |at, frequency| {
+        let mut in_body = |at: u32, frequency: f32| {
             let back = segment.back[at as usize];
             let doc = at - back;
             if back > 0 {
@@ -296,6 +290,15 @@ impl Reader {
             }
             let length = segment.length[doc as usize];
             scores.touch(doc, frequency / norm(length, totals.doc_length, totals.docs, weights.b_doc));
+        };
+        if form == Form::Stem {
+            each(segment, fields.text, text, &mut in_body)?;
+        }
+        each(segment, self.fields.exact, text, |at, frequency| {
+            // On a document's entry the stems of each field stand in the field.
+            if form == Form::Exact || segment.is_chunk(at) {
+                in_body(at, frequency);
+            }
         })?;
         if form == Form::Exact {
             return Ok(());
@@ -337,7 +340,7 @@ impl Reader {
         }
         let f = &self.fields.stems;
         for stem in &plan.excluded_stems {
-            for field in [f.text, f.headings, f.title, f.aliases, f.path, f.tags, f.anchors] {
+            for field in [self.fields.exact, f.text, f.headings, f.title, f.aliases, f.path, f.tags, f.anchors] {
                 each(segment, field, stem, |at, _| excluded[doc_of(at)] = true)?;
             }
         }

@@ -24,11 +24,13 @@ const MAX_STEMMED_BYTES: usize = 64;
 /// Stems words, remembering those it has seen.
 #[derive(Default)]
 pub(super) struct Stems {
-    seen: HashMap<Box<str>, Seen>,
+    /// Word → place in `known`.
+    places: HashMap<Box<str>, usize>,
+    known: Vec<Known>,
     stemmers: HashMap<Script, TextAnalyzer>,
 }
 
-struct Seen {
+struct Known {
     /// `None`: the word is its own stem.
     stem: Option<Box<str>>,
     stop: bool,
@@ -48,18 +50,26 @@ enum Script {
 impl Stems {
     /// The stem of `word`, which is in lower case, and whether it is a stop word.
     pub(super) fn get<'a>(&'a mut self, word: &'a str) -> (&'a str, bool) {
-        if !self.seen.contains_key(word) {
-            let stem = self.compute(word);
-            if self.seen.len() >= MAX_SEEN {
-                self.seen.clear();
-            }
-            let stop = STOP_WORDS.contains(&word);
-            self.seen.insert(word.into(), Seen { stem: (stem != word).then(|| stem.into()), stop });
-        }
-        match self.seen.get(word) {
-            Some(seen) => (seen.stem.as_deref().unwrap_or(word), seen.stop),
+        let place = match self.places.get(word) {
+            Some(place) => *place,
+            None => self.learn(word),
+        };
+        match self.known.get(place) {
+            Some(known) => (known.stem.as_deref().unwrap_or(word), known.stop),
             None => (word, false),
         }
+    }
+
+    fn learn(&mut self, word: &str) -> usize {
+        if self.known.len() >= MAX_SEEN {
+            self.known.clear();
+            self.places.clear();
+        }
+        let stem = self.compute(word);
+        let stem = (stem != word).then(|| stem.into());
+        self.known.push(Known { stem, stop: STOP_WORDS.contains(&word) });
+        self.places.insert(word.into(), self.known.len() - 1);
+        self.known.len() - 1
     }
 
     fn compute(&mut self, word: &str) -> String {

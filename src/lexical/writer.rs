@@ -11,7 +11,7 @@ use tantivy::{Index, IndexSettings, IndexWriter, TantivyError, Term};
 
 use super::analyze::{Analyzer, Encoded};
 use super::schema::{Fields, schema, tokenizers};
-use super::{DocEntry, Stamp, corrupt, failure};
+use super::{DocEntry, Stamp, failure};
 use crate::error::{ErrorCode, Failure, Result};
 
 /// tantivy refuses less memory a thread than this.
@@ -155,34 +155,34 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec
     let mut total = 0;
     for (back, chunk) in (1..).zip(&entry.chunks) {
         let mut document = TantivyDocument::default();
-        let mut exact = Encoded::default();
-        add(&mut document, fields.stems.text, &mut exact, analyzer, &[chunk.text]);
-        let length = exact.length;
-        add(&mut document, fields.stems.headings, &mut exact, analyzer, &[chunk.headings]);
+        let mut forms = Encoded { terse: true, ..Encoded::default() };
+        add(&mut document, fields.stems.text, &mut forms, analyzer, &[chunk.text]);
+        document.add_text(fields.exact, &forms.exact);
+        let length = forms.length;
         total += length;
-        document.add_text(fields.exact, &exact.exact);
+        // Phrases find headings on the document's entry.
+        let mut headings = Encoded::default();
+        add(&mut document, fields.stems.headings, &mut headings, analyzer, &[chunk.headings]);
         let key = u128::from_be_bytes(*chunk.key.as_bytes());
         number(&mut document, fields, entry.doc_id, chunk.chunk_id, back, length, key);
         documents.push(document);
     }
     let document = &mut documents[0];
-    let mut exact = Encoded::default();
-    let strings = |list: &'_ [String]| list.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
-    add(document, fields.stems.text, &mut exact, analyzer, &[entry.outside]);
-    total += exact.length;
-    add(document, fields.stems.title, &mut exact, analyzer, &[entry.title]);
-    add(document, fields.stems.headings, &mut exact, analyzer, &[entry.headings]);
-    add(document, fields.stems.path, &mut exact, analyzer, &[entry.path]);
+    let mut forms = Encoded::default();
+    add(document, fields.stems.text, &mut forms, analyzer, &[entry.outside]);
+    total += forms.length;
+    add(document, fields.stems.title, &mut forms, analyzer, &[entry.title]);
+    add(document, fields.stems.headings, &mut forms, analyzer, &[entry.headings]);
+    add(document, fields.stems.path, &mut forms, analyzer, &[entry.path]);
     for (field, list) in [
         (fields.stems.aliases, entry.aliases),
         (fields.stems.tags, entry.tags),
         (fields.stems.anchors, entry.anchors),
     ] {
         let list: Vec<&str> = list.iter().map(String::as_str).collect();
-        add(document, field, &mut exact, analyzer, &list);
+        add(document, field, &mut forms, analyzer, &list);
     }
-    let _ = strings;
-    document.add_text(fields.exact, &exact.exact);
+    document.add_text(fields.exact, &forms.exact);
     number(document, fields, entry.doc_id, 0, 0, total, 0);
     documents
 }
@@ -253,9 +253,4 @@ fn is_ours(path: &Path) -> bool {
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("The search index in {} cannot be written: {error}.", path.display());
     Failure::new(ErrorCode::DbError, message)
-}
-
-#[allow(dead_code)]
-fn unused() -> Failure {
-    corrupt("")
 }
