@@ -3,8 +3,15 @@
 //! Whatever wrote the draft, it goes through one gate: nothing reaches a person that the verifier has not passed.
 
 mod extractive;
+mod fit;
+mod question;
+mod score;
+mod select;
+mod units;
+mod words;
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 use crate::config::{AskProvider, Fusion};
 use crate::embedding::Encoder;
@@ -126,7 +133,12 @@ fn draft(
     packed: &Packed,
     similarity: Option<&dyn Fn(&[&str]) -> Result<Vec<f32>>>,
 ) -> Result<Extract> {
-    let idf = |term: &str| engine.lexical().map_or(1.0, |reader| reader.idf(term));
+    let stats = match engine.lexical() {
+        Some(reader) => reader.term_stats(&Query::plain(question))?,
+        None => Vec::new(),
+    };
+    let idf: HashMap<&str, f32> = stats.iter().map(|stat| (stat.term.as_str(), stat.idf())).collect();
+    let idf = |term: &str| idf.get(term).copied().unwrap_or(1.0);
     let evidence =
         Evidence { snapshot: &packed.snapshot, scores: &packed.scores, idf: &idf, similarity };
     extract(question, &evidence)

@@ -11,6 +11,7 @@ use super::jobs::Model;
 use super::output::{Output, talk};
 use super::query::say_limits;
 use super::scope::scope;
+use super::write::write_whole;
 use crate::ask::{self, Answer, Outcome, Question};
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
@@ -54,6 +55,7 @@ pub(super) fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
         verify: VerifyOptions {
             heading_match: config.ask.heading_match,
             normalize_heading: config.ask.normalize_heading,
+            ..VerifyOptions::default()
         },
     }
 }
@@ -61,8 +63,7 @@ pub(super) fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
 fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     let json = serde_json::to_string_pretty(&answer.packed.snapshot)
         .map_err(|e| Failure::internal(format!("the snapshot cannot be written as JSON: {e}")))?;
-    std::fs::write(file, json + "\n")
-        .map_err(|e| Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {e}", file.display())))
+    write_whole(file, (json + "\n").as_bytes())
 }
 
 fn report(context: &Context, config: &Config, args: &Args, answer: &Answer) -> Value {

@@ -47,7 +47,7 @@ impl Environment {
             env_workroot: var("LOCAL_AGENT_WORKROOT"),
             env_config: var("LOCAL_AGENT_CONFIG"),
             env_ollama_urls: [var("LOCAL_AGENT_OLLAMA_BASE_URL"), var("OLLAMA_BASE_URL")],
-            env_api_key: var("LOCAL_AGENT_API_KEY").map(ApiKey::new),
+            env_api_key: var("LOCAL_AGENT_API_KEY").and_then(|key| ApiKey::new(&key)),
             home: dirs::home_dir(),
             trust_file: config_dir.as_ref().map(|dir| dir.join("trust.json")),
             ..Inputs::default()

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::args::Init;
 use super::context::Context;
 use super::index::extend;
+use super::write::write_whole;
 use crate::config::{self, Template, WORKROOT_FILE};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::SourceName;
@@ -30,7 +31,7 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         return Err(Failure::new(ErrorCode::ConfigError, format!("{} exists already", target.display()))
             .with_hint("local-agent init --force"));
     }
-    write_new(&target, &config::template(&template))?;
+    write_whole(&target, config::template(&template).as_bytes())?;
     if args.here {
         config::trust(environment.trust_file()?, &target)?;
     }
@@ -77,17 +78,4 @@ fn sources(given: &[String], root: impl Fn(&Path) -> Result<String>) -> Result<V
         Ok((name, root(&PathBuf::from(dir))?))
     };
     given.iter().map(one).collect()
-}
-
-/// Writes the whole file or nothing.
-fn write_new(target: &Path, text: &str) -> Result<()> {
-    let fail = |e: std::io::Error| {
-        Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {e}", target.display()))
-    };
-    let folder = target.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(fail)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
-    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(fail)?;
-    file.persist(target).map_err(|e| fail(e.error))?;
-    Ok(())
 }

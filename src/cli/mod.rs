@@ -21,6 +21,7 @@ mod query;
 mod scope;
 mod status;
 mod try_it;
+mod write;
 
 use std::process::ExitCode;
 

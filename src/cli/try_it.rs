@@ -16,9 +16,10 @@ use super::context::Context;
 use super::index::extend;
 use super::jobs::{self, EmbedRun, IndexRun, Model};
 use super::output::talk;
+use super::write::write_whole;
 use super::progress::Bar;
 use crate::ask::{self, Answer};
-use crate::config::{Config, Source};
+use crate::config::{self, Config, Inputs, Template};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::Query;
 use crate::retrieval::{Engine, Mode, Request, Scope};
@@ -114,11 +115,7 @@ fn example_vault(context: &Context) -> Result<PathBuf> {
         if std::fs::read(&file).is_ok_and(|there| there == *bytes) {
             continue;
         }
-        let fail = |e: std::io::Error| {
-            Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {e}", file.display()))
-        };
-        std::fs::create_dir_all(file.parent().unwrap_or(&dir)).map_err(fail)?;
-        std::fs::write(&file, bytes).map_err(fail)?;
+        write_whole(&file, bytes)?;
     }
     Ok(dir)
 }
@@ -133,8 +130,17 @@ fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     let state = context.environment.cache_dir()?.join("try").join(&state[..16]);
     let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = SourceName::new(name).or_else(|_| SourceName::new("notes"));
-    let source = Source { name: name.map_err(|e| Failure::internal(e.to_string()))?, root: dir, kind: "notes".to_owned() };
-    Config::for_folder(source, &state)
+    let name = name.map_err(|e| Failure::internal(e.to_string()))?;
+    let template = Template {
+        sources: vec![(name, dir.to_string_lossy().into_owned())],
+        state_dir: Some(state.to_string_lossy().into_owned()),
+        sources_anywhere: true,
+    };
+    let file = state.join("config.yaml");
+    write_whole(&file, config::template(&template).as_bytes())?;
+    // Neither the caller's folder nor the user's own configuration plays a part.
+    let inputs = Inputs { cwd: state, config_flag: Some(file), ..Inputs::default() };
+    Ok(config::load(&inputs)?.config)
 }
 
 /// The chunks that the words of the questions find: what embedding begins with.
