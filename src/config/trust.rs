@@ -116,8 +116,9 @@ pub(super) struct Fault {
     pub what: String,
 }
 
-/// What an untrusted file asks for beyond its own folder, and beyond what the layers below it allow. `found`: it was found by walking up; a file whose folder the
-/// operator named may reach further, but not switch the two outermost locks off.
+/// What an untrusted file asks for beyond its own folder, and beyond what the layers below it allow. `found`: it was
+/// found by walking up; a file whose folder the operator named may reach further, but not switch the two outermost
+/// locks off.
 pub(super) fn faults(layer: &[Typed], below: &Values, folder: &Path, home: Option<&Path>, found: bool) -> Vec<Fault> {
     let mut out = Vec::new();
     for typed in layer {
