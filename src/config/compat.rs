@@ -1,8 +1,9 @@
 //! The ancestor's keys. A configuration written for it loads: every one of its keys is used, or a warning says what
 //! becomes of it, or it is refused. None is silent.
 
+use super::findings::{Findings, Origin};
 use super::keys::{Effect, Key};
-use super::typed::{Findings, Item, Origin, Typed, Val};
+use super::typed::{Item, Typed, Val};
 
 /// The only ancestor key that keeps a value of its own: `false` prints answers under `UNVERIFIED`.
 pub(super) const VALIDATION_ENABLED: &str = "phase3.ask.citation_validation.enabled";

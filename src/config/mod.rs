@@ -12,20 +12,24 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{RelPath, SourceName};
 
 mod compat;
+mod findings;
 pub mod keys;
 mod load;
 mod places;
 mod raw;
 mod show;
+mod sources;
 mod trust;
 mod typed;
 mod url;
 mod validate;
+mod values;
+mod workroot;
 
+pub use findings::Origin;
 pub use load::{FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient};
 pub use show::{Template, reference_markdown, template};
 pub use trust::{is_trusted, trust};
-pub use typed::Origin;
 pub use url::ServerUrl;
 
 /// Everything the commands need to know, validated; all paths absolute.

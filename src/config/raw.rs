@@ -70,27 +70,25 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// Reads a configuration file. Its bytes are returned as they are, so that trust is judged on the bytes that are parsed.
+/// Reads at most `max_bytes` of a regular file, as they are: trust is judged on the bytes that are parsed.
 ///
 /// # Errors
-/// `CONFIG_ERROR` when `path` is not a regular file, is larger than 256 KiB, or cannot be read.
-pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
-    let fail = |why: String| {
-        Failure::new(ErrorCode::ConfigError, format!("the configuration file {} {why}", path.display()))
-            .with_hint("name a readable file with --config, or run `local-agent init`")
-    };
-    let meta = std::fs::metadata(path).map_err(|e| fail(format!("cannot be read: {e}")))?;
-    if !meta.is_file() {
+/// What is wrong, as the end of a sentence that begins with the file.
+pub(super) fn read_file(path: &Path, max_bytes: u64) -> std::result::Result<Vec<u8>, String> {
+    let failed = |e: std::io::Error| format!("cannot be read: {e}");
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
         // Asked before opening: opening a FIFO would wait for a writer.
-        return Err(fail("is not a regular file".to_owned()));
+        return Err("is not a regular file".to_owned());
     }
-    let file = std::fs::File::open(path).map_err(|e| fail(format!("cannot be read: {e}")))?;
     let mut bytes = Vec::new();
-    file.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|e| fail(format!("cannot be read: {e}")))?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(fail(format!("is larger than {max_bytes} bytes")));
-    }
-    Ok(bytes)
+    std::fs::File::open(path).and_then(|file| file.take(max_bytes + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > max_bytes { Err(format!("is larger than {max_bytes} bytes")) } else { Ok(bytes) }
+}
+
+/// `CONFIG_ERROR` for a configuration file that [`read_file`] could not read.
+pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
+    Failure::new(ErrorCode::ConfigError, format!("the configuration file {} {why}", path.display()))
+        .with_hint("name a readable file with --config, or run `local-agent init`")
 }
 
 /// Parses one file. The top level is a mapping; an empty file is an empty mapping.
@@ -245,11 +243,11 @@ mod tests {
     #[test]
     fn s19_only_regular_files_of_bounded_size_are_read() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(read_file(dir.path(), 10).unwrap_err().message.ends_with("is not a regular file"));
+        assert!(read_file(dir.path(), 10).unwrap_err() == "is not a regular file");
         assert!(read_file(&dir.path().join("none"), 10).is_err());
         let file = dir.path().join("big");
         std::fs::write(&file, [b'#'; 11]).unwrap();
-        assert!(read_file(&file, 10).unwrap_err().message.ends_with("larger than 10 bytes"));
+        assert!(read_file(&file, 10).unwrap_err().ends_with("larger than 10 bytes"));
         assert_eq!(read_file(&file, 11).unwrap().len(), 11);
     }
 

@@ -7,9 +7,11 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::Config;
+use super::findings::Origin;
 use super::keys::{Effect, KEYS, Key, SECTIONS};
 use super::load::{Ground, Notes, Setting};
-use super::typed::{Origin, Val, Values};
+use super::typed::Val;
+use super::values::Values;
 use crate::types::SourceName;
 
 /// Every key of this program with its value in force.

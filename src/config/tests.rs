@@ -113,6 +113,43 @@ mod shipped {
     }
 }
 
+mod anything {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = String> {
+        let words = "true|false|yes|\"1\"|0|1|-1|7|512|99999999|0\\.5|obsidian_v1|torch|ollama|rrf|\\.md|\\[\\]|\\[a, b\\]|\\{\\}|~|~/x|\\.\\./y|/z|a/b";
+        prop_oneof![proptest::string::string_regex(words).unwrap(), "[a-z~./:\\[\\]{}, 0-9\"'-]{0,12}"]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn a_file_of_any_values_is_a_configuration_or_a_typed_problem(
+            lines in prop::collection::vec((0..KEYS.len(), value()), 1..6)
+        ) {
+            let text: String = lines.iter().map(|(at, value)| ancestor::nested(KEYS[*at].path, value)).collect();
+            let world = World::new();
+            let loaded = load_lenient(&world.named_inputs(&text));
+            prop_assert!(loaded.is_ok(), "{:?}\n{}", loaded.err(), text);
+            world.write("w/local-agent.yaml", &text);
+            prop_assert!(load_lenient(&world.inputs()).is_ok());
+        }
+
+        #[test]
+        fn any_name_and_root_survive_the_template(name in "\\PC{1,12}", root in "[^\\p{C}~/ ][^\\p{C}]{0,20}") {
+            let Ok(name) = SourceName::new(name) else { return Ok(()) };
+            prop_assume!(root.trim() == root && !root.starts_with('.') && !root.contains(".."));
+            let text = template(&Template { sources: vec![(name.clone(), root.clone())], ..Template::default() });
+            let world = World::new();
+            let loaded = world.named(&text).unwrap();
+            prop_assert_eq!(&loaded.config.sources[0].name, &name);
+            prop_assert_eq!(&loaded.config.sources[0].root, &places::normalise(&world.path("w").join(&root)));
+        }
+    }
+}
+
 mod layers {
     use super::*;
 
@@ -561,6 +598,24 @@ mod trusting {
     }
 
     #[test]
+    fn a_found_file_may_not_take_back_what_the_user_tightened() {
+        let world = World::new();
+        let user = "security: {deny_names: [\"*.secret\"], allowed_exts: [.md]}\nask: {strict: true}\n";
+        world.write("home/.config/local-agent/config.yaml", user);
+        for (text, says) in [
+            ("security: {deny_names: [.env]}\n", "lacks `*.secret`"),
+            ("security: {allowed_exts: [.MD, .txt]}\n", "adds `.txt`"),
+            ("ask: {strict: false}\n", "`ask.strict` is off"),
+        ] {
+            world.write("w/local-agent.yaml", text);
+            let failure = load(&world.inputs()).unwrap_err();
+            assert!(failure.code == ErrorCode::ConfigUntrusted && failure.message.contains(says), "{failure}");
+        }
+        world.write("w/local-agent.yaml", "security: {allowed_exts: [.MD], deny_names: [\"*.SECRET\"]}\n");
+        assert!(load(&world.inputs()).is_ok());
+    }
+
+    #[test]
     fn every_line_at_fault_is_listed_and_left_out() {
         let world = World::new();
         world.write("w/local-agent.yaml", "security:\n  allow_any_path: true\n  hard_links: allow\nask: {top_n: 3}\n");
@@ -885,7 +940,7 @@ phase3:
     ];
 
     /// `a.b.c: value` as nested YAML.
-    fn nested(path: &str, value: &str) -> String {
+    pub(super) fn nested(path: &str, value: &str) -> String {
         let parts: Vec<_> = path.split('.').collect();
         let line = |(i, part): (usize, &&str)| {
             let end = if i + 1 == parts.len() { format!(" {value}\n") } else { "\n".to_owned() };
@@ -923,7 +978,7 @@ phase3:
     #[test]
     fn every_shipped_key_has_a_row_in_the_table() {
         let keys = raw::parse("f", SHIPPED.as_bytes()).unwrap();
-        let mut findings = typed::Findings::default();
+        let mut findings = findings::Findings::default();
         let typed = typed::read_map(&keys, "", &Origin::Default, true, &mut findings);
         assert!(findings.problems.is_empty(), "{:?}", findings.problems);
         let blank = 5;

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::findings::Origin;
 use super::keys::Kind;
 use super::places;
 use super::raw;
-use super::typed::{Origin, Typed, Val, Values};
+use super::typed::{Item, Typed, Val};
 use super::url::ServerUrl;
+use super::values::Values;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::Sha256;
 
@@ -45,7 +47,7 @@ impl Store {
             Failure::new(ErrorCode::ConfigError, format!("the trust file {} {why}", file.display()))
                 .with_hint("remove that file, then run `local-agent config trust` again")
         };
-        let store: Self = serde_json::from_slice(&raw::read_file(file, MAX_STORE_BYTES)?)
+        let store: Self = serde_json::from_slice(&raw::read_file(file, MAX_STORE_BYTES).map_err(broken)?)
             .map_err(|e| broken(format!("cannot be understood: {e}")))?;
         if store.version != 1 { Err(broken("is of another version".to_owned())) } else { Ok(store) }
     }
@@ -62,7 +64,7 @@ impl Store {
 /// `CONFIG_ERROR` when `file` or the store cannot be read, `WRITE_ERROR` when the store cannot be written.
 pub fn trust(store: &Path, file: &Path) -> Result<Sha256> {
     let path = canonical(file)?;
-    let sha256 = Sha256::of(&raw::read_file(&path, raw::MAX_FILE_BYTES)?);
+    let sha256 = Sha256::of(&read(&path)?);
     let mut held = Store::read(store)?;
     held.files.retain(|e| e.path != path);
     held.files.push(Entry { path, sha256 });
@@ -78,7 +80,7 @@ pub fn trust(store: &Path, file: &Path) -> Result<Sha256> {
 /// `CONFIG_ERROR` when `file` or the store cannot be read.
 pub fn is_trusted(store: &Path, file: &Path) -> Result<bool> {
     let path = canonical(file)?;
-    holds(store, &path, &raw::read_file(&path, raw::MAX_FILE_BYTES)?)
+    holds(store, &path, &read(&path)?)
 }
 
 /// Whether the store holds these bytes for `file`: the same bytes that are parsed, so nothing changes in between.
@@ -86,10 +88,12 @@ pub(super) fn holds(store: &Path, file: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(Store::read(store)?.holds(&canonical(file)?, &Sha256::of(bytes)))
 }
 
+fn read(file: &Path) -> Result<Vec<u8>> {
+    raw::read_file(file, raw::MAX_FILE_BYTES).map_err(|why| raw::unreadable(file, &why))
+}
+
 fn canonical(file: &Path) -> Result<PathBuf> {
-    file.canonicalize().map_err(|e| {
-        Failure::new(ErrorCode::ConfigError, format!("the configuration file {} cannot be read: {e}", file.display()))
-    })
+    file.canonicalize().map_err(|e| raw::unreadable(file, &format!("cannot be read: {e}")))
 }
 
 fn write(file: &Path, store: &Store) -> std::io::Result<()> {
@@ -112,15 +116,10 @@ pub(super) struct Fault {
     pub what: String,
 }
 
-/// What an untrusted file asks for beyond its own folder. `found`: it was found by walking up; a file whose folder the
-/// operator named may reach further, but not switch the two outermost locks off.
-pub(super) fn faults(
-    layer: &[Typed],
-    defaults: &Values,
-    folder: &Path,
-    home: Option<&Path>,
-    found: bool,
-) -> Vec<Fault> {
+/// What an untrusted file asks for beyond its own folder, and beyond what the layers below it allow. `found`: it was
+/// found by walking up; a file whose folder the operator named may reach further, but not switch the two outermost
+/// locks off.
+pub(super) fn faults(layer: &[Typed], below: &Values, folder: &Path, home: Option<&Path>, found: bool) -> Vec<Fault> {
     let mut out = Vec::new();
     for typed in layer {
         let line = if let Origin::File { line, .. } = typed.origin { line } else { 0 };
@@ -129,7 +128,7 @@ pub(super) fn faults(
             ("security.roots_must_be_within_security_root", Val::Bool(false))
             | ("security.allow_any_path", Val::Bool(true)) => fault(line, format!("sets `{}`", typed.key.path)),
             _ if found => {
-                for (line, what) in reaches_out(typed, line, defaults, folder, home) {
+                for (line, what) in reaches_out(typed, line, below, folder, home) {
                     fault(line, what);
                 }
             }
@@ -140,7 +139,7 @@ pub(super) fn faults(
 }
 
 /// Every way in which one key reaches outside `folder`, with its line.
-fn reaches_out(typed: &Typed, line: u32, defaults: &Values, folder: &Path, home: Option<&Path>) -> Vec<(u32, String)> {
+fn reaches_out(typed: &Typed, line: u32, below: &Values, folder: &Path, home: Option<&Path>) -> Vec<(u32, String)> {
     let key = typed.key.path;
     let outside = |text: &str| !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder));
     match (key, &typed.val) {
@@ -163,9 +162,16 @@ fn reaches_out(typed: &Typed, line: u32, defaults: &Values, folder: &Path, home:
             vec![(line, "`llm.base_url` is another machine".to_owned())]
         }
         ("security.deny_names", Val::List(items)) => {
-            let lacks = |name: &&super::typed::Item| !items.iter().any(|i| i.text.eq_ignore_ascii_case(&name.text));
-            let missing: Vec<_> = defaults.list(key).iter().filter(lacks).map(|i| format!("`{}`", i.text)).collect();
-            if missing.is_empty() { vec![] } else { vec![(line, format!("`{key}` lacks {}", missing.join(" ")))] }
+            let missing = absent(below.list(key), items);
+            if missing.is_empty() { vec![] } else { vec![(line, format!("`{key}` lacks {missing}"))] }
+        }
+        // The defaults are a choice of ours; what the user typed is the user's.
+        ("security.allowed_exts", Val::List(items)) if below.origin(key) != Origin::Default => {
+            let added = absent(items, below.list(key));
+            if added.is_empty() { vec![] } else { vec![(line, format!("`{key}` adds {added}"))] }
+        }
+        ("ask.strict", Val::Bool(false)) if below.bool(key).is_ok_and(|strict| strict) => {
+            vec![(line, format!("`{key}` is off"))]
         }
         ("security.deny_hidden_paths" | "security.deny_absolute_paths", Val::Bool(false)) => {
             vec![(line, format!("`{key}` is off"))]
@@ -174,6 +180,12 @@ fn reaches_out(typed: &Typed, line: u32, defaults: &Values, folder: &Path, home:
         ("security.follow_links", Val::Text(word)) if word != "never" => vec![(line, format!("`{key}` is `{word}`"))],
         _ => Vec::new(),
     }
+}
+
+/// The entries of `wanted` that `items` lacks, as text; case does not count.
+fn absent(wanted: &[Item], items: &[Item]) -> String {
+    let lacks = |name: &&Item| !items.iter().any(|i| i.text.eq_ignore_ascii_case(&name.text));
+    wanted.iter().filter(lacks).map(|i| format!("`{}`", raw::shown(&i.text))).collect::<Vec<_>>().join(" ")
 }
 
 /// `CONFIG_UNTRUSTED`, naming every line at fault.

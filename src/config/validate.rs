@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::findings::{Findings, Origin};
 use super::load::Ground;
-use super::typed::{Findings, Origin, Values};
+use super::values::Values;
 use super::{
     Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm, Memory,
     Retrieve, Runs, Scheme, Security, Source, compat, places,
