@@ -584,9 +584,13 @@ mod tests {
             tokenizer.with_padding(None).with_truncation(None).unwrap();
             tokenizer
         });
-        let exact = |text: &str| match &tokenizer {
-            Some(t) => t.encode_fast(text, false).map_or(0, |e| e.len()),
-            None => estimate(text),
+        let counted = std::sync::atomic::AtomicUsize::new(0);
+        let exact = |text: &str| {
+            counted.fetch_add(text.len(), std::sync::atomic::Ordering::Relaxed);
+            match &tokenizer {
+                Some(t) => t.encode_fast(text, false).map_or(0, |e| e.len()),
+                None => estimate(text),
+            }
         };
         let mut folders = vec![std::path::PathBuf::from(root)];
         let mut texts = Vec::new();
@@ -604,6 +608,7 @@ mod tests {
         let begin = std::time::Instant::now();
         let docs: Vec<_> = texts.iter().map(|t| parse(t, &options(max_tokens), &exact)).collect();
         let seconds = begin.elapsed().as_secs_f64();
+        println!("{:.1} MB counted", counted.load(std::sync::atomic::Ordering::Relaxed) as f64 / 1e6);
         let mut tokens: Vec<usize> = docs.iter().flat_map(|d| &d.chunks).map(|c| c.tokens).collect();
         tokens.sort_unstable();
         let n = tokens.len().max(1);

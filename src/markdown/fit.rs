@@ -118,7 +118,12 @@ impl Fitter<'_> {
     }
 
     fn push_if_fits(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) -> bool {
-        let tokens = (self.count)(&self.text[range.clone()]);
+        // Each word is at least one token: what holds more words than the budget need not be counted to be cut.
+        let text = &self.text[range.clone()];
+        if text.len() > self.budget && text.split_whitespace().nth(self.budget).is_some() {
+            return false;
+        }
+        let tokens = (self.count)(text);
         let fits = tokens <= self.budget;
         if fits {
             out.push(Unit { range, tokens, kinds, sealed: false });
