@@ -17,6 +17,10 @@ pub(super) const MAX_TERM_BYTES: usize = 96;
 /// Longer paths are given only in names and words: as wholes they would fill the dictionary and nobody types them.
 const MAX_PATH_BYTES: usize = 32;
 
+/// What a run is cut at, from the outside in: a path into names, a name into terms, a term into words. Words are cut
+/// at changes of case.
+const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
+
 /// One form that the analysis of a text yields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
@@ -82,50 +86,45 @@ impl Analyzer {
         };
         pieces.clear();
         cut(run, &mut pieces);
-        self.emit_pieces(run, &pieces, emit);
+        let suffix = &run[pieces.last().map_or(run.len(), |last| last.end)..];
+        if !suffix.is_empty() {
+            self.emit_whole(run, &pieces, suffix, emit);
+        }
+        self.emit_level(run, &pieces, 0, !suffix.is_empty(), emit);
         self.normal = normal;
         self.pieces = pieces;
     }
 
-    /// A run is cut at slashes into names, a name into words, a word into humps; each is given whole and in parts.
-    fn emit_pieces(&mut self, run: &str, pieces: &[Piece], emit: &mut dyn FnMut(Token<'_>)) {
-        let paths = run.contains('/') && run.len() <= MAX_PATH_BYTES && spaced(pieces);
-        if paths {
-            self.emit_whole(run, pieces, emit);
+    /// What `pieces` are cut into at `level` of [`LEVELS`]: the whole, if there are several, then each.
+    fn emit_level(&mut self, run: &str, pieces: &[Piece], level: usize, part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+        let Some(separators) = LEVELS.get(level) else {
+            for word in pieces.chunk_by(|_, next| next.kind == Kind::Camel) {
+                self.emit_humps(run, word, part, emit);
+            }
+            return;
+        };
+        let together = |a: &Piece, b: &Piece| !run[a.end..b.start].contains(*separators);
+        let several = pieces.chunk_by(together).nth(1).is_some();
+        let length = pieces.last().map_or(0, |last| last.end) - pieces.first().map_or(0, |first| first.start);
+        let whole = several && spaced(pieces) && (level > 0 || length <= MAX_PATH_BYTES);
+        if whole {
+            self.emit_whole(run, pieces, "", emit);
         }
-        let mut rest = pieces;
-        while let Some(first) = rest.first() {
-            let name = run[first.start..].find('/').map_or(run.len(), |slash| first.start + slash);
-            let (group, after) = rest.split_at(rest.partition_point(|piece| piece.start < name));
-            self.emit_name(&run[..name], group, paths, emit);
-            rest = after;
+        for group in pieces.chunk_by(together) {
+            self.emit_level(run, group, level + 1, part || whole, emit);
         }
     }
 
-    /// `run` ends with the name; `part`: it belongs to a path that was emitted whole.
-    fn emit_name(&mut self, run: &str, pieces: &[Piece], part: bool, emit: &mut dyn FnMut(Token<'_>)) {
-        let suffix = run.ends_with(['+', '#']);
-        let words = pieces.iter().filter(|p| p.kind == Kind::Word).count();
-        let compound = spaced(pieces) && (words > 1 || suffix);
-        if compound {
-            self.emit_whole(run, pieces, emit);
+    fn emit_humps(&mut self, run: &str, word: &[Piece], part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+        if word.len() > 1 {
+            self.emit_whole(run, word, "", emit);
         }
-        let mut rest = pieces;
-        while let Some(first) = rest.first() {
-            let humps = rest.iter().skip(1).take_while(|p| p.kind == Kind::Camel).count();
-            let (word, after) = rest.split_at(humps + 1);
-            if first.kind == Kind::Unspaced {
-                emit_unspaced(&run[first.start..first.end], emit);
-            } else {
-                let end = first.end;
-                if humps > 0 {
-                    self.emit_whole(&run[..word.last().map_or(end, |last| last.end)], word, emit);
-                }
-                for piece in word {
-                    self.emit_word(&run[piece.start..piece.end], part || compound || humps > 0, emit);
-                }
+        for piece in word {
+            let text = &run[piece.start..piece.end];
+            match piece.kind {
+                Kind::Unspaced => emit_unspaced(text, emit),
+                Kind::Word | Kind::Camel => self.emit_word(text, part || word.len() > 1, emit),
             }
-            rest = after;
         }
     }
 
@@ -136,15 +135,15 @@ impl Analyzer {
         emit(Token::Word { exact, stem, stop, part });
     }
 
-    /// The whole of `pieces`, which end `run` but for a suffix: hyphens, underscores and humps vanish between letters
+    /// The whole of `pieces` and `suffix`: hyphens, underscores and humps vanish between letters
     /// (`e-mail` = `email`), what gives a version, a date, a path or a name its sense stays.
-    fn emit_whole(&mut self, run: &str, pieces: &[Piece], emit: &mut dyn FnMut(Token<'_>)) {
+    fn emit_whole(&mut self, run: &str, pieces: &[Piece], suffix: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let Some(mut end) = pieces.first().map(|first| first.start) else { return };
         let digits_meet = |before: usize, after: usize| {
             run[..before].ends_with(|c: char| c.is_ascii_digit())
                 && run[after..].starts_with(|c: char| c.is_ascii_digit())
         };
-        let mut whole = String::with_capacity(run.len() - end);
+        let mut whole = String::new();
         let mut joined = true;
         for piece in pieces {
             for c in run[end..piece.start].chars() {
@@ -159,7 +158,7 @@ impl Analyzer {
             whole.push_str(&run[piece.start..piece.end]);
             end = piece.end;
         }
-        whole.push_str(&run[end..]);
+        whole.push_str(suffix);
         lower_into(&mut self.lower, &whole);
         let exact = cap(&self.lower);
         let (stem, _) = self.stems.get(exact);
@@ -185,7 +184,7 @@ fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
 
 /// The first run of `text` (words joined by single connectors) and what follows it.
 fn next_run(text: &str) -> Option<(&str, &str)> {
-    let start = skip(text, 0, |c| !is_word(c));
+    let start = skip(text, 0, |c| !c.is_alphanumeric());
     if start == text.len() {
         return None;
     }
@@ -234,7 +233,7 @@ fn connector(text: &str, at: usize) -> usize {
         '_' | '-' | '.' | '/' | '@' | '&' | '\'' | '\u{2019}' | '\u{2010}' | '\u{2011}' => true,
         _ => false,
     };
-    if joins && is_word(next) { length } else { 0 }
+    if joins && next.is_alphanumeric() { length } else { 0 }
 }
 
 /// `++` or `#` right after a name of letters (`C++`, `F#`) belongs to it. Length in bytes.
@@ -259,7 +258,8 @@ fn cut(run: &str, pieces: &mut Vec<Piece>) {
     let mut chars = run.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, c)| *c);
-        if !is_word(c) && !(is_apostrophe(c) && elided(run, at)) {
+        let in_word = is_word(c) || is_apostrophe(c) && elided(run, at);
+        if !in_word {
             pieces.extend(open.take());
             before = [' ', ' '];
             continue;
@@ -347,7 +347,8 @@ fn lower_into(out: &mut String, text: &str) {
 }
 
 fn cap(term: &str) -> &str {
-    &term[..term.floor_char_boundary(MAX_TERM_BYTES)]
+    let end = (0..=MAX_TERM_BYTES.min(term.len())).rev().find(|end| term.is_char_boundary(*end));
+    &term[..end.unwrap_or(0)]
 }
 
 /// The two encoded forms of the texts of one entry, ready for the index, and their length.
@@ -408,4 +409,101 @@ impl Encoded {
 fn line(out: &mut String, term: &str) {
     out.push_str(term);
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exact(text: &str) -> Vec<String> {
+        forms(text).0
+    }
+
+    fn stems(text: &str) -> Vec<String> {
+        forms(text).1
+    }
+
+    fn forms(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut encoded = Encoded::default();
+        encoded.add(&mut Analyzer::default(), text);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect();
+        (lines(&encoded.exact), lines(&encoded.stems))
+    }
+
+    #[test]
+    fn words_are_kept_as_they_stand_and_as_stems() {
+        assert_eq!(exact("The Gardens' WATERING"), ["the", "gardens", "watering"]);
+        assert_eq!(stems("The Gardens' WATERING"), ["garden", "water"]);
+    }
+
+    #[test]
+    fn accents_are_folded_in_stems_only() {
+        assert_eq!(
+            forms("Café Straße naïve"),
+            (vec!["café".into(), "straße".into(), "naïve".into()], vec!["cafe".into(), "strass".into(), "naiv".into()],)
+        );
+        assert_eq!(stems("ёлка Йод"), stems("елка йод"));
+    }
+
+    #[test]
+    fn compatibility_forms_are_one() {
+        assert_eq!(exact("ＡＢＣ １２ ﬁle"), exact("ABC 12 file"));
+        assert_eq!(exact("cafe\u{301} soft\u{ad}ware"), exact("café software"));
+    }
+
+    #[test]
+    fn compounds_come_whole_and_in_parts() {
+        assert_eq!(stems("2.8.3"), ["2.8.3", "2", "8", "3"]);
+        assert_eq!(stems("2024-05-01"), ["2024-05-01", "2024", "05", "01"]);
+        assert_eq!(stems("e-mails"), ["email", "e", "mail"]);
+        assert_eq!(stems("snake_case_name"), ["snakecasenam", "snake", "case", "name"]);
+        assert_eq!(stems("snake\\_case"), ["snakecas", "snake", "case"]);
+        assert_eq!(stems("getUserName"), ["getusernam", "get", "user", "name"]);
+        assert_eq!(stems("HTTPServer PDFs"), ["httpserver", "http", "server", "pdfs"]);
+        assert_eq!(stems("std::vector"), ["std::vector", "std", "vector"]);
+        assert_eq!(stems("src/lexical/mod.rs"), ["src/lexical/mod.rs", "src", "lexic", "mod.rs", "mod", "rs"]);
+        assert_eq!(stems("session_store.rs"), ["sessionstore.rs", "sessionstor", "session", "store", "rs"]);
+        assert_eq!(stems("C++ F# TCP/IP"), ["c++", "c", "f#", "f", "tcp/ip", "tcp", "ip"]);
+        assert_eq!(stems("don't user's l'homme"), ["don't", "user", "l'homm", "l", "homm"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_come_in_characters_and_pairs() {
+        assert_eq!(exact("黑豹队 x"), ["黑", "豹", "队", "x"]);
+        assert_eq!(stems("黑豹队 x"), ["黑豹", "豹队", "x"]);
+        assert_eq!(stems("第2天"), ["2"]);
+        assert_eq!(stems("ﾃﾞｰﾀ"), stems("データ"));
+    }
+
+    #[test]
+    fn an_over_long_token_is_cut_and_not_dropped() {
+        let long = "ä".repeat(5_000);
+        let [term] = &exact(&long)[..] else { panic!("one term") };
+        assert_eq!(term.len(), MAX_TERM_BYTES);
+    }
+
+    #[test]
+    fn a_text_of_connectors_and_marks_has_no_words() {
+        assert!(exact("-- ... :: // ' _ # ++ @ & \u{200d} \u{301}").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_clean_terms(text in any::<String>()) {
+            let (exact, stems) = forms(&text);
+            for term in exact.iter().chain(&stems) {
+                let term = term.strip_prefix('\t').unwrap_or(term);
+                prop_assert!(!term.is_empty() && term.len() <= MAX_TERM_BYTES + 8);
+                prop_assert!(!term.chars().any(char::is_control));
+            }
+        }
+
+        #[test]
+        fn any_mixture_of_connectors_gives_clean_terms(text in "[aB9é水_./:'@&\\\\+# -]{0,24}") {
+            for term in forms(&text).1 {
+                prop_assert!(!term.is_empty());
+            }
+        }
+    }
 }

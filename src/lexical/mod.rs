@@ -1,14 +1,16 @@
 //! The tantivy projection: what finds chunks by their words.
 //!
 //! SQLite holds the truth; this index holds nothing that cannot be made from it again. tantivy keeps the postings and
-//! writes them safely; the ranking is our own ([`search`]), because a chunk is scored together with its document.
+//! writes them safely; the ranking is our own, because a chunk is scored together with its document.
 
 mod analyze;
+mod plan;
 mod query;
-mod readonly;
 mod reader;
+mod readonly;
 mod schema;
 mod search;
+mod stats;
 mod stem;
 mod writer;
 
@@ -23,7 +25,7 @@ use crate::types::{ChunkKey, CommitId};
 
 pub use query::{Filter, Query};
 pub use reader::Reader;
-pub use search::{TermStat, Weights, coverage};
+pub use stats::{TermStat, coverage};
 pub use writer::Writer;
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with another number is
@@ -127,8 +129,7 @@ fn failure(error: &TantivyError) -> Failure {
         | TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_) | OpenReadError::FileDoesNotExist(_)) => {
             corrupt(error)
         }
-        TantivyError::IoError(io)
-        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
+        TantivyError::IoError(io) | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
             if matches!(io.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
         {
             corrupt(error)
@@ -142,3 +143,6 @@ fn failure(error: &TantivyError) -> Failure {
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(corrupt("its files are damaged")))
 }
+
+#[cfg(test)]
+mod tests;

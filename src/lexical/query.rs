@@ -117,3 +117,75 @@ fn filter<'a>(text: &'a str, known_keys: &BTreeSet<String>) -> Option<(String, S
     let value = value.trim();
     (!value.is_empty()).then(|| (key, value.to_owned(), after))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Query {
+        Query::parse(text, &BTreeSet::from(["status".to_owned(), "Due Date".to_owned(), "author".to_owned()]))
+    }
+
+    fn shown(text: &str) -> String {
+        serde_json::to_string(&parse(text)).unwrap()
+    }
+
+    #[test]
+    fn words_phrases_exclusions_and_filters_are_told_apart() {
+        insta::assert_snapshot!(
+            shown(r#"garden "raised beds" -slugs -"copper tape" tag:food path:"my notes/" -status:done"#),
+            @r#"{"words":["garden"],"phrases":["raised beds"],"excluded":["slugs"],"excluded_phrases":["copper tape"],"filters":[{"key":"tag","value":"food","negated":false},{"key":"path","value":"my notes/","negated":false},{"key":"status","value":"done","negated":true}]}"#
+        );
+    }
+
+    #[test]
+    fn a_hyphen_excludes_only_after_white_space_beside_something_positive() {
+        assert_eq!(parse("-O2 flag").words, ["-O2", "flag"]);
+        assert_eq!(parse("e-mail well-known").words, ["e-mail", "well-known"]);
+        assert_eq!(parse("a - b").words, ["a", "-", "b"]);
+        assert_eq!(parse("git --amend").words, ["git", "--amend"]);
+        assert_eq!(parse(" -cats").words, ["cats"]);
+        assert_eq!(parse("dogs -cats").excluded, ["cats"]);
+    }
+
+    #[test]
+    fn only_known_names_filter_and_not_before_a_colon_or_slash() {
+        for text in
+            ["std::vector", "https://a.b/c", "path://x", "tag::x", "note:this", "x tag: y", "12:30", "my-tag:x:"]
+        {
+            assert!(parse(text).filters.is_empty(), "{text}");
+        }
+        assert_eq!(parse("AFTER:2024-01-01").filters[0].key, "after");
+        assert_eq!(parse("Status:open").filters[0].key, "status");
+        assert_eq!(parse("xpath:a").words, ["xpath:a"]);
+    }
+
+    #[test]
+    fn an_unclosed_quotation_mark_is_no_phrase() {
+        assert_eq!(parse("\"open end").words, ["\"open", "end"]);
+        assert_eq!(parse("\u{201c}smart quotes\u{201d} x").phrases, ["smart quotes"]);
+    }
+
+    #[test]
+    fn plain_text_has_no_language() {
+        let query = Query::plain("tag:x -y \"z");
+        assert_eq!(query.words, ["tag:x", "-y", "\"z"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_a_query(text in any::<String>()) {
+            let query = parse(&text);
+            let json = serde_json::to_string(&query).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Query>(&json).unwrap(), query);
+        }
+
+        #[test]
+        fn every_mixture_of_marks_is_a_query(text in "[\"\u{201c}\u{201d}a: /-]{0,24}|(tag:|-|\"|status:| |x){0,12}") {
+            let query = parse(&text);
+            prop_assert!(query.filters.iter().all(|f| !f.value.is_empty()));
+            prop_assert!(!query.is_blank() || query.excluded.is_empty());
+        }
+    }
+}

@@ -100,11 +100,12 @@ impl Reader {
 
     /// What scoring relies on without looking again: a chunk's document stands before it, in the same segment.
     fn check(self) -> Result<Self> {
-        let sound = self.segments.iter().all(|segment| {
-            segment.back.iter().zip(0u32..).all(|(&back, at)| {
-                at.checked_sub(back).is_some_and(|doc| segment.back.get(doc as usize) == Some(&0))
-            })
-        });
+        let sound =
+            self.segments.iter().all(|segment| {
+                segment.back.iter().zip(0u32..).all(|(&back, at)| {
+                    at.checked_sub(back).is_some_and(|doc| segment.back.get(doc as usize) == Some(&0))
+                })
+            });
         if sound { Ok(self) } else { Err(corrupt("a chunk has no document")) }
     }
 
@@ -124,10 +125,12 @@ impl Reader {
     }
 
     /// Row id and key of every chunk, in no promised order.
-    pub fn chunk_keys(&self) -> impl Iterator<Item = (i64, ChunkKey)> + '_ {
-        self.segments.iter().flat_map(|segment| {
-            segment.alive().filter(|at| segment.is_chunk(*at)).map(|at| (segment.chunk_id(at), segment.key(at)))
-        })
+    pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
+        let keys = |segment: &Segment| -> Vec<_> {
+            let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
+            chunks.map(|at| (segment.chunk_id(at), segment.key(at))).collect()
+        };
+        guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
     }
 
     /// Reads every file and compares its checksum; the names of the damaged ones.
@@ -164,8 +167,10 @@ impl Segment {
         let u64s = |name| Ok::<_, TantivyError>(fast.u64(name)?.first_or_default_col(0));
         let i64s = |name| Ok::<_, TantivyError>(fast.i64(name)?.first_or_default_col(0));
         let entries = reader.max_doc();
-        let all = |column: Arc<dyn ColumnValues<u64>>| {
-            (0..entries).map(|at| u32::try_from(column.get_val(at)).unwrap_or(u32::MAX)).collect()
+        let all = |column: Arc<dyn ColumnValues<u64>>| -> Vec<u32> {
+            let mut values = vec![0; entries as usize];
+            column.get_range(0, &mut values);
+            values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect()
         };
         Ok(Self {
             back: all(u64s("back")?),

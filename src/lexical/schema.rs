@@ -3,9 +3,7 @@
 //! Nothing is stored but ids, keys and lengths; texts are read from SQLite. The body of a document is indexed once, in
 //! its chunks: what a document as a whole scores is added up from them.
 
-use tantivy::schema::{
-    Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// The name under which [`Encoding`] is registered.
@@ -49,10 +47,8 @@ pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = NumericOptions::default().set_fast();
     let text = |option| {
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(ENCODED)
-            .set_index_option(option)
-            .set_fieldnorms(false);
+        let indexing =
+            TextFieldIndexing::default().set_tokenizer(ENCODED).set_index_option(option).set_fieldnorms(false);
         TextOptions::default().set_indexing_options(indexing)
     };
     let stems = text(IndexRecordOption::WithFreqs);

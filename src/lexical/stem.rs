@@ -9,7 +9,7 @@ use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words of English that say nothing about what a text is about: Lucene's list, and the words questions are made of.
+/// Words of English that say nothing about what a text is about: Lucene's list.
 const STOP_WORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
     "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
@@ -74,7 +74,7 @@ impl Stems {
 
     fn compute(&mut self, word: &str) -> String {
         let script = Script::of(word);
-        let folded = fold(word, script);
+        let folded = Some(fold(word, script)).filter(|folded| !folded.is_empty()).unwrap_or_else(|| word.to_owned());
         if word.len() > MAX_STEMMED_BYTES || !folded.chars().all(|c| c.is_alphabetic() || c == '\'') {
             return folded;
         }

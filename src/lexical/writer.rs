@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::schema::TantivyDocument;
-use tantivy::{Index, IndexSettings, IndexWriter, TantivyError, Term};
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use super::analyze::{Analyzer, Encoded};
 use super::schema::{Fields, schema, tokenizers};
@@ -43,7 +43,11 @@ impl Writer {
         let existing = super::guarded(|| {
             let index = Index::open(directory()?).map_err(|error| failure(&error))?;
             // Deletions are written into segments, so a segment that cannot be read would fail later.
-            index.reader().map_err(|error| failure(&error))?;
+            let _: IndexReader = index
+                .reader_builder()
+                .reload_policy(ReloadPolicy::Manual)
+                .try_into()
+                .map_err(|error| failure(&error))?;
             Ok(index)
         });
         let mut index = match existing {
@@ -58,8 +62,7 @@ impl Writer {
         let stamp = read_stamp(&index)?;
         let threads = threads.clamp(1, (memory_bytes / MIN_BYTES_A_THREAD).clamp(1, 8));
         let memory = memory_bytes.clamp(threads * MIN_BYTES_A_THREAD, threads * MAX_BYTES_A_THREAD);
-        let inner: IndexWriter =
-            index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
+        let inner: IndexWriter = index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
         inner.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self { inner, fields, stamp, analyzers: Mutex::default() })
     }
@@ -174,11 +177,9 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec
     add(document, fields.stems.title, &mut forms, analyzer, &[entry.title]);
     add(document, fields.stems.headings, &mut forms, analyzer, &[entry.headings]);
     add(document, fields.stems.path, &mut forms, analyzer, &[entry.path]);
-    for (field, list) in [
-        (fields.stems.aliases, entry.aliases),
-        (fields.stems.tags, entry.tags),
-        (fields.stems.anchors, entry.anchors),
-    ] {
+    for (field, list) in
+        [(fields.stems.aliases, entry.aliases), (fields.stems.tags, entry.tags), (fields.stems.anchors, entry.anchors)]
+    {
         let list: Vec<&str> = list.iter().map(String::as_str).collect();
         add(document, field, &mut forms, analyzer, &list);
     }
@@ -253,4 +254,51 @@ fn is_ours(path: &Path) -> bool {
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("The search index in {} cannot be written: {error}.", path.display());
     Failure::new(ErrorCode::DbError, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_files_of_a_tantivy_index_are_ever_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = ["meta.json", ".managed.json", "0123456789abcdef0123456789abcdef.idx"];
+        let theirs = ["notes.md", "meta.json.bak", "0123456789abcdef.idx", "config.json"];
+        for name in ours.iter().chain(&theirs) {
+            fs::write(dir.path().join(name), "?").unwrap();
+        }
+        drop(Writer::open(dir.path(), 15_000_000, 1).unwrap());
+        for name in theirs {
+            assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"?", "{name}");
+        }
+        assert!(!dir.path().join(ours[2]).exists());
+    }
+
+    fn sizes(list: &[(u32, u32)]) -> Vec<Size> {
+        list.iter().map(|&(alive, dead)| Size { alive, dead }).collect()
+    }
+
+    #[test]
+    fn few_segments_are_left_alone_and_the_large_one_is_not_rewritten_for_crumbs() {
+        assert!(merge_plan(&sizes(&[(1000, 0), (10, 0), (5, 1)])).is_empty());
+        let mut plan = merge_plan(&sizes(&[(100_000, 0), (10, 0), (5, 0), (7, 0), (3, 0), (2, 0)]));
+        plan.sort_unstable();
+        assert_eq!(plan, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_segment_that_is_mostly_dead_is_rewritten() {
+        assert_eq!(merge_plan(&sizes(&[(1000, 0), (10, 90)])), [1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_merge_leaves_no_more_segments_than_promised(list in prop::collection::vec((0u32..1_000_000, 0u32..1000), 0..40)) {
+            let plan = merge_plan(&sizes(&list));
+            let left = list.len() - plan.len() + usize::from(!plan.is_empty());
+            prop_assert!(left <= MAX_SEGMENTS.max(1), "{left}");
+        }
+    }
 }

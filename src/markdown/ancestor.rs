@@ -81,18 +81,14 @@ fn skipped_line(body: &str) -> usize {
 /// The lines of the body, line breaks included.
 fn lines(body: &str) -> Vec<Range<usize>> {
     let bytes = body.as_bytes();
-    let mut out = Vec::new();
-    let mut start = skipped_line(body);
-    for at in start..bytes.len() {
-        if bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
-            out.push(start..at + 1);
-            start = at + 1;
-        }
+    let first = skipped_line(body);
+    let ends_line = |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    let mut ends: Vec<usize> = (first..bytes.len()).filter(ends_line).map(|at| at + 1).collect();
+    if ends.last().copied().unwrap_or(first) < bytes.len() {
+        ends.push(bytes.len());
     }
-    if start < bytes.len() {
-        out.push(start..bytes.len());
-    }
-    out
+    let starts = std::iter::once(first).chain(ends.clone());
+    starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
 /// One to six `#` at the very start, white space, a title; closing `#`s belong to the title.

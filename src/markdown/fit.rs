@@ -59,13 +59,13 @@ impl Fitter<'_> {
             let found = &self.outline.nodes[node].range;
             let start = self.line_start(found.start).clamp(at, range.end);
             if let Some(text) = self.passed_over(at..start) {
-                cuts.push((text, None));
+                cuts.push((if cuts.is_empty() { range.start } else { text }, None));
             }
             cuts.push((if cuts.is_empty() { range.start } else { start }, Some(node)));
             at = found.end.clamp(start, range.end);
         }
         if let Some(text) = self.passed_over(at..range.end) {
-            cuts.push((text, None));
+            cuts.push((if cuts.is_empty() { range.start } else { text }, None));
         }
         let ends: Vec<usize> = cuts.iter().skip(1).map(|c| c.0).chain([range.end]).collect();
         cuts.into_iter().zip(ends).map(|((start, node), end)| (start..end, node)).collect()
@@ -79,7 +79,8 @@ impl Fitter<'_> {
         let rest = text[found..].trim_start_matches(|c: char| c.is_ascii_digit());
         let only_number = rest.strip_prefix(['.', ')']).is_some_and(|rest| rest.trim_matches(is_mark).is_empty());
         let only_task = matches!(text[found..].trim_end(), "x]" | "X]");
-        (!only_number && !only_task).then(|| self.line_start(range.start + found).max(range.start))
+        let line = text[..found].rfind('\n').map_or(0, |i| i + 1);
+        (!only_number && !only_task).then_some(range.start + line)
     }
 
     /// The start of the line, when only blanks and quote marks stand between it and `at`.
@@ -117,7 +118,12 @@ impl Fitter<'_> {
     }
 
     fn push_if_fits(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) -> bool {
-        let tokens = (self.count)(&self.text[range.clone()]);
+        // Each word is at least one token: what holds more words than the budget need not be counted to be cut.
+        let text = &self.text[range.clone()];
+        if text.len() > self.budget && text.split_whitespace().nth(self.budget).is_some() {
+            return false;
+        }
+        let tokens = (self.count)(text);
         let fits = tokens <= self.budget;
         if fits {
             out.push(Unit { range, tokens, kinds, sealed: false });

@@ -68,11 +68,16 @@ pub fn finish(mut link: Link) -> Link {
     // In a table the pipe of an alias is escaped, and the backslash is left to the target.
     let whole = whole.trim_end_matches('\\');
     let (target, anchor) = whole.split_once('#').map_or((whole, None), |(t, a)| (t, Some(a)));
-    let decode = |t: &str| if wiki { t.to_owned() } else { percent_decode(t).unwrap_or_else(|| t.to_owned()) };
-    link.target = decode(target.trim());
-    let innermost = anchor.map(|a| a.rsplit('#').next().unwrap_or(a).trim());
-    link.anchor = innermost.filter(|a| !a.is_empty()).map(decode);
+    let innermost = anchor.map(|a| a.rsplit('#').next().unwrap_or(a).trim()).filter(|a| !a.is_empty());
+    link.target = unescaped(target.trim(), wiki);
+    link.anchor = innermost.map(|a| unescaped(a, wiki));
     link
+}
+
+/// Percent escapes resolved; a wikilink has none.
+fn unescaped(text: &str, wiki: bool) -> String {
+    let decoded = if wiki { None } else { percent_decode(text) };
+    decoded.unwrap_or_else(|| text.to_owned())
 }
 
 /// Whether `target` begins with `scheme:` or `//`.

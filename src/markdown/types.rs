@@ -7,8 +7,9 @@ use super::inline::Link;
 use crate::config::Scheme;
 use crate::types::{ByteSpan, HeadingPath, LineSpan};
 
-/// Counts the tokens of a text. `parse` asks for each block once (and again for the parts of a block that is too large),
-/// and adds up: the count of a text must not exceed the sum over its pieces when it is cut at white space.
+/// Counts the tokens of a text, without padding, truncation or special tokens. `parse` asks for each block once (and again
+/// for the parts of a block that is too large), and adds up: the count of a text must not exceed the sum over its pieces
+/// when it is cut at white space. A word is taken to be at least one token.
 pub type CountTokens<'a> = &'a (dyn Fn(&str) -> usize + Sync);
 
 /// How a document is cut.
