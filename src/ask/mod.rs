@@ -139,8 +139,7 @@ fn draft(
     };
     let idf: HashMap<&str, f32> = stats.iter().map(|stat| (stat.term.as_str(), stat.idf())).collect();
     let idf = |term: &str| idf.get(term).copied().unwrap_or(1.0);
-    let evidence =
-        Evidence { snapshot: &packed.snapshot, scores: &packed.scores, idf: &idf, similarity };
+    let evidence = Evidence { snapshot: &packed.snapshot, scores: &packed.scores, idf: &idf, similarity };
     extract(question, &evidence)
 }
 

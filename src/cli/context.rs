@@ -2,7 +2,6 @@
 //! model.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
@@ -11,12 +10,12 @@ use time::format_description::well_known::Rfc3339;
 use super::args::Global;
 use super::output::{Output, talk};
 use crate::config::{self, ApiKey, Config, FlagValue, Inputs, Loaded, Scheme};
-use crate::embedding::{self, TokenCounter};
+use crate::embedding::TokenCounter;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{self, ChunkOptions};
 use crate::models::{self, ModelFiles};
 use crate::sandbox::{Policy, RootSpec, Sandbox};
-use crate::types::{Fingerprint, SourceName};
+use crate::types::SourceName;
 
 /// What the process was started with.
 #[derive(Debug, Clone)]
@@ -201,13 +200,8 @@ impl Cutting {
             overlap: index.overlap,
         };
         let sig = markdown::chunker_sig(&options, files.tokenizer_sha256());
-        Ok(Self { options, sig, counter: TokenCounter::load(files)? })
+        Ok(Self { options, sig, counter: TokenCounter::for_counting(files)? })
     }
-}
-
-/// The fingerprint of vectors made with these files.
-pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
-    embedding::fingerprint(files)
 }
 
 /// The five roots that JSON outputs name.
@@ -249,9 +243,4 @@ pub fn file_stamp() -> String {
 /// What others read while a job of this process holds a lock.
 pub fn holder(command: &str) -> String {
     format!("pid {}, `local-agent {command}`, since {}", std::process::id(), now())
-}
-
-/// Seconds since 1970.
-pub fn unix_now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }

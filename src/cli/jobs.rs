@@ -31,7 +31,9 @@ pub fn run_index(
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     if config.sources.is_empty() {
-        return Err(Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here"));
+        return Err(
+            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+        );
     }
     let selected = select(config, run.only)?;
     let cutting = Cutting::new(config, files)?;

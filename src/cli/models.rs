@@ -67,8 +67,12 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             let how = if result.compared { "matches its recorded hashes" } else { "hashes recorded now" };
             context.out.line(&format!("{id}  {how}"));
         }
-        let files: Vec<Value> =
-            result.manifest.files.iter().map(|f| json!({"path": f.path, "bytes": f.bytes, "sha256": f.sha256})).collect();
+        let files: Vec<Value> = result
+            .manifest
+            .files
+            .iter()
+            .map(|f| json!({"path": f.path, "bytes": f.bytes, "sha256": f.sha256}))
+            .collect();
         verified.push(json!({"id": id, "compared": result.compared, "files": files}));
     }
     if context.out.json {

@@ -173,7 +173,9 @@ fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
         );
         out.line(&out.dim(&facts));
         if let Some(error) = yaml_error {
-            out.line(&out.dim(&out.from_file(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))));
+            out.line(
+                &out.dim(&out.from_file(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))),
+            );
         }
         if !chunk.heading.is_root() {
             out.line(&out.from_file(&format!("    heading_path: {}", chunk.heading)));

@@ -118,9 +118,7 @@ pub fn embed(
 fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     let Some(suffix) = options.rebuild else { return Ok(None) };
     match store::examine(options.db_path, Database::Embeddings)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => {
-            store::move_aside(options.db_path, suffix).map(Some)
-        }
+        store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(options.db_path, suffix).map(Some),
         _ => Ok(None),
     }
 }
