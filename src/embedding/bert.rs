@@ -112,7 +112,10 @@ impl Bert {
             let start = x.len();
             for id in *sequence {
                 if !self.words.append_row(*id as usize, &mut x) {
-                    return Err(invalid(&self.id, &format!("its tokenizer made token {id}, which its weights do not have")));
+                    return Err(invalid(
+                        &self.id,
+                        &format!("its tokenizer made token {id}, which its weights do not have"),
+                    ));
                 }
             }
             let places = self.positions.get(..sequence.len() * hidden);

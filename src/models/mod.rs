@@ -114,9 +114,8 @@ impl ModelFiles {
         read: &dyn Fn(&str) -> Result<Option<Cow<'static, [u8]>>>,
         recorded: impl Fn(&str) -> Option<Sha256>,
     ) -> Result<Self> {
-        let need = |path: &str| {
-            read(path)?.ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
-        };
+        let need =
+            |path: &str| read(path)?.ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)));
         let architecture = Architecture::parse(id, &need("config.json")?)?;
         let pooling = Pooling::parse(id, &need("1_Pooling/config.json")?)?;
         if let Some(modules) = read("modules.json")? {
