@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, FlagValue, Inputs, Loaded, Scheme};
+use crate::config::{self, ApiKey, Config, EmbedProvider, FlagValue, Inputs, Loaded, Scheme};
 use crate::embedding::TokenCounter;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{self, ChunkOptions};
@@ -164,7 +164,7 @@ impl Context {
         Sandbox::with_base(specs, policy, &config.security_root)
     }
 
-    /// The files of the configured embedding model.
+    /// The files of the configured embedding model, whose tokens chunks are measured in.
     pub fn model(&self, config: &Config) -> Result<ModelFiles> {
         model_files(config, self.environment.models_dir().ok().as_deref())
     }
@@ -173,6 +173,10 @@ impl Context {
 /// The files of the configured embedding model: a folder of its own, the embedded default, or the model folder.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
+    if embed.provider == EmbedProvider::Ollama {
+        // The server has the model; its tokens are counted by the one that is compiled in.
+        return ModelFiles::embedded();
+    }
     let files = match (&embed.model_path, models_dir) {
         (Some(folder), _) => ModelFiles::from_folder(&embed.model, folder)?,
         (None, _) if embed.model == models::EMBEDDED_ID => ModelFiles::embedded()?,

@@ -61,7 +61,7 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
         Mode::Lexical => None,
         _ => Some(Model::configured(context, config)?),
     };
-    let fingerprint = model.as_ref().map(Model::fingerprint);
+    let fingerprint = model.as_ref().map(Model::fingerprint).transpose()?;
     let (db, lexical_dir, vectors_dir) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
     let engine = Engine::open(db, &lexical_dir, &vectors_dir, fingerprint.as_ref())?;
     // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a filter.

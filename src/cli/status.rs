@@ -24,7 +24,7 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     });
     if let Some(index) = index {
         let totals = index.totals()?;
-        let fingerprint = Model::configured(context, &config)?.fingerprint();
+        let fingerprint = Model::configured(context, &config)?.fingerprint()?;
         let engine =
             Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
         let sources: Vec<Value> = index

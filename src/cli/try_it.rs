@@ -41,10 +41,11 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let (dir, questions) = target(context, args)?;
     let config = config_for(context, &dir)?;
     let sandbox = context.sandbox(&config)?;
-    let model = Model::configured(context, &config)?;
+    let files = context.model(&config)?;
     let bar = Bar::new(args.json);
+    let model = Model::configured(context, &config)?;
     let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
-    let indexed = jobs::run_index(&config, &sandbox, model.files(), &run, &|p| bar.report(p))?;
+    let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
     for error in &indexed.errors {
         talk(&format!("error: {error}"));
     }
@@ -54,7 +55,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let embedded =
         if budget.is_zero() { None } else { Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0) };
     bar.finish();
-    let fingerprint = model.fingerprint();
+    let fingerprint = model.fingerprint()?;
     let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
     let mut answers = Vec::new();
     for text in &questions {
