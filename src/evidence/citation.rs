@@ -50,9 +50,7 @@ impl RawCitation {
         let path = RelPath::new(decode(path)?).map_err(|_| "names no path below a root")?;
         let heading = match heading.trim() {
             root if root.eq_ignore_ascii_case("root") => HeadingPath::default(),
-            text => {
-                HeadingPath::from_canonical(text).map_err(|_| "has no heading path as `H1: Title > H2: Title`")?
-            }
+            text => HeadingPath::from_canonical(text).map_err(|_| "has no heading path as `H1: Title > H2: Title`")?,
         };
         Ok(Self { source, path, heading, chunk_key })
     }

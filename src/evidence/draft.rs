@@ -191,11 +191,7 @@ impl Rendered {
     }
 }
 
-fn quoted(
-    snapshot: &EvidenceSnapshot,
-    label: Label,
-    span: ByteSpan,
-) -> std::result::Result<&str, SegmentProblem> {
+fn quoted(snapshot: &EvidenceSnapshot, label: Label, span: ByteSpan) -> std::result::Result<&str, SegmentProblem> {
     let item = snapshot.item(label).ok_or(SegmentProblem::NoSuchItem(label))?;
     item.slice(span).filter(|bytes| !bytes.is_empty()).ok_or(SegmentProblem::OutOfRange(label))
 }
@@ -244,7 +240,9 @@ mod tests {
     #[test]
     fn c02_what_does_not_resolve_stays_to_be_seen() {
         let frozen = snapshot(&["The budget is 5 million.\n"]);
-        for text in ["X [E9].", "X [E1, E9].", "X [9].", "X [E1: \"The budget is 6 million.\"]", "X 【E1】", "X [source: a]"] {
+        for text in
+            ["X [E9].", "X [E1, E9].", "X [9].", "X [E1: \"The budget is 6 million.\"]", "X 【E1】", "X [source: a]"]
+        {
             assert_eq!(Draft::parse(text, &frozen), Draft::verbatim(text));
         }
     }

@@ -64,8 +64,7 @@ mod tests {
 
     #[test]
     fn what_nobody_looked_at_is_unknown_and_notes_round_trip() {
-        let moved =
-            Freshness::Moved { span: ByteSpan::new(3, 9).unwrap(), lines: LineSpan::new(2, 2).unwrap() };
+        let moved = Freshness::Moved { span: ByteSpan::new(3, 9).unwrap(), lines: LineSpan::new(2, 2).unwrap() };
         let report: FreshnessReport =
             [(Label::new(1).unwrap(), Freshness::Stale), (Label::new(2).unwrap(), moved)].into_iter().collect();
         assert_eq!(report.of(Label::new(3).unwrap()), Freshness::Unknown);

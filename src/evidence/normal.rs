@@ -162,7 +162,8 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
     let point = |c: Option<char>| matches!(c, Some('.' | ',' | '\'' | ':' | '/' | '-'));
     let cut_before = word(first) && word(left)
         || digit(first)
-            && (point(left) && digit(left2) || matches!(left, Some('$' | '€' | '£' | '¥' | '−' | '+' | '±' | '~'))
+            && (point(left) && digit(left2)
+                || matches!(left, Some('$' | '€' | '£' | '¥' | '−' | '+' | '±' | '~'))
                 || left == Some('-') && !word(left2));
     let cut_after = word(last) && word(right)
         || digit(last) && (point(right) && digit(right2) || matches!(right, Some('%' | '‰' | '°' | '€' | '$')));

@@ -106,7 +106,18 @@ impl EvidenceSnapshot {
             };
             let text_sha256 = Sha256::of(e.text.as_bytes());
             let Excerpt { chunk_key, merged, source, path, heading, span, lines, text } = e;
-            items.push(EvidenceItem { label, chunk_key, merged, source, path, heading, span, lines, text, text_sha256 });
+            items.push(EvidenceItem {
+                label,
+                chunk_key,
+                merged,
+                source,
+                path,
+                heading,
+                span,
+                lines,
+                text,
+                text_sha256,
+            });
         }
         Ok(Self { id: id_of(&question, &items), question, items })
     }

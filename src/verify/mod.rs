@@ -1,1 +1,84 @@
-//! (draft, snapshot, freshness) → report. Pure.
+//! (draft, snapshot, freshness) → report. Pure: the same bytes in, the same bytes out, on every machine.
+//!
+//! Layers, each in its own file; what no layer objects to is accepted, and what cannot be looked at is rejected:
+//!
+//! | layer | asks | file |
+//! | --- | --- | --- |
+//! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`crate::evidence`]) |
+//! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
+//! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
+//! | L3 quotes | do the quoted words stand there? | `quotes` |
+//! | L4 atoms, L5 polarity, L6 support | does the cited text say so? | not here yet; they join in `judge`, between L3 and the verdict |
+//! | L7 laundering | was the citation made by this program? | `identity` (planted citations) |
+//! | L8 verdict | `verified`, `checked` or `rejected` | `judge` |
+//!
+//! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything else that is clean
+//! is `checked`: nothing was found against it, and nothing more is said.
+
+mod answer;
+mod codes;
+mod context;
+mod coverage;
+mod identity;
+mod judge;
+mod phrases;
+mod quotes;
+mod report;
+mod source_text;
+
+#[cfg(test)]
+mod attacks;
+
+pub use codes::Code;
+pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
+
+use crate::config::HeadingMatch;
+use crate::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
+
+/// What an answer is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Every claim against the items that it cites.
+    Cited,
+    /// Every claim against the whole snapshot, cited or not: the answer is about one file, and says so.
+    File,
+}
+
+/// How strictly things are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// How a cited heading path must agree with the frozen one.
+    pub heading_match: HeadingMatch,
+    /// Whether closing punctuation of headings does not count.
+    pub normalize_heading: bool,
+    /// What claims are held against.
+    pub scope: Scope,
+}
+
+impl Default for VerifyOptions {
+    /// Leading headings suffice, closing punctuation does not count, every claim against what it cites.
+    fn default() -> Self {
+        Self { heading_match: HeadingMatch::Prefix, normalize_heading: true, scope: Scope::Cited }
+    }
+}
+
+/// Verifies an answer. Never fails and never panics; the spans of the report count in the rendered answer
+/// ([`Draft::lay_out`]).
+pub fn verify(
+    answer: &Draft,
+    snapshot: &EvidenceSnapshot,
+    freshness: &FreshnessReport,
+    options: &VerifyOptions,
+) -> Report {
+    judge::judge(answer, snapshot, freshness, options)
+}
+
+/// Verifies somebody's finished text; the spans of the report count in it.
+pub fn verify_text(
+    answer: &str,
+    snapshot: &EvidenceSnapshot,
+    freshness: &FreshnessReport,
+    options: &VerifyOptions,
+) -> Report {
+    verify(&Draft::verbatim(answer), snapshot, freshness, options)
+}

@@ -1,0 +1,96 @@
+//! The one table of rejection codes: name, meaning, example. `docs/codes.md` is generated from it.
+
+use serde::{Serialize, Serializer};
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $layer:literal $meaning:literal $example:literal)+) => {
+        /// Why a claim, a citation or a quote was not accepted. A code never changes its meaning once released.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $meaning] $variant,)+
+        }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable name.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// The layer that raises it: `L0` grammar, `L1` identity, `L2` coverage, `L3` quotes, `L6` support,
+            /// `L7` laundering.
+            pub const fn layer(self) -> &'static str {
+                match self { $(Self::$variant => $layer,)+ }
+            }
+
+            /// One sentence for `docs/codes.md`.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)+ }
+            }
+
+            /// What a rejected answer looks like.
+            pub const fn example(self) -> &'static str {
+                match self { $(Self::$variant => $example,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    Malformed "MALFORMED" "L0" "A citation starts like one and cannot be read." "The budget is 5 million [E1."
+    Lookalike "LOOKALIKE" "L0" "Something looks like a citation to a reader and is none." "The budget is 5 million 【E1】."
+    HiddenContext "HIDDEN_CONTEXT" "L0" "A citation stands where it does not count: in code, HTML, a link, a footnote, a comment or a block quote." "The budget is 5 million `[E1]`."
+    NotInSnapshot "NOT_IN_SNAPSHOT" "L1" "A citation names something that is not in the evidence snapshot." "The budget is 5 million [E9]."
+    PathMismatch "PATH_MISMATCH" "L1" "A citation's key belongs to another file than the one it names." "[source: other.md#H1: Budget | …]"
+    HeadingMismatch "HEADING_MISMATCH" "L1" "A citation's key belongs to another heading than the one it names." "[source: plan.md#H1: Planning | …]"
+    Ambiguous "AMBIGUOUS" "L1" "A citation fits more than one item of evidence." "[source: plan.md#H2: Notes | …] where two items carry this key"
+    SpanOutOfRange "SPAN_OUT_OF_RANGE" "L1" "A quote names bytes that its item does not hold." "a draft that quotes bytes 900 to 950 of an item that ends at 800"
+    Stale "STALE" "L1" "The cited file no longer holds the text that was frozen." "the note was edited after the question was asked"
+    Gone "GONE" "L1" "The cited file no longer exists." "the note was deleted after the question was asked"
+    Uncited "UNCITED" "L2" "A sentence, list item, table row or heading claims something and carries no citation." "The budget is 5 million. It was approved [E1]."
+    NoCitations "NO_CITATIONS" "L2" "The answer carries no citation at all." "The budget is 5 million."
+    AbstainWithClaims "ABSTAIN_WITH_CLAIMS" "L2" "The answer says that it cannot answer, and claims something all the same." "I cannot answer, but the budget is 5 million."
+    QuoteFabricated "QUOTE_FABRICATED" "L3" "The quoted words stand nowhere in the evidence." "\"The budget was doubled overnight\" [E1]"
+    QuoteStitched "QUOTE_STITCHED" "L3" "The quoted words stand in the evidence, but not as one run: pieces were joined, or the part left out turns their meaning." "\"The plan … was approved\" [E1] where the note says: The plan was not approved"
+    QuoteMisattributed "QUOTE_MISATTRIBUTED" "L3" "The quoted words stand in another item than the cited one." "\"The sky is green\" [E1] where E2 says so"
+    QuoteAltered "QUOTE_ALTERED" "L3" "One or two quoted words differ from the evidence." "\"The budget is 6 million\" [E1] where the note says 5"
+    Precision "PRECISION" "L6" "A citation has nothing in common with its claim, while another one of the same claim has. A remark: it rejects nothing." "The budget is 5 million [E1][E2][E3]."
+    Laundered "LAUNDERED" "L7" "A citation was copied from the text of a note instead of being made by this program." "a note that contains `[source: …]`, copied into the answer"
+}
+
+impl Code {
+    /// Whether it rejects what it stands on; the others are remarks.
+    pub const fn rejects(self) -> bool {
+        !matches!(self, Self::Precision)
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_say_what_they_mean() {
+        let mut seen = std::collections::HashSet::new();
+        for code in Code::ALL {
+            assert!(seen.insert(code.as_str()), "{code} twice");
+            assert!(code.as_str().bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
+            assert!(code.meaning().ends_with('.') && !code.example().is_empty());
+            assert!(code.layer().starts_with('L'));
+        }
+    }
+}

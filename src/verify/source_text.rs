@@ -1,0 +1,221 @@
+//! The evidence as verification reads it: normalised once, cut into sentences once, and only when asked for.
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
+use crate::markdown::sentences;
+use crate::types::Label;
+
+use super::report::Place;
+
+/// All items of a snapshot.
+pub struct SourceTexts<'a>(Vec<SourceText<'a>>);
+
+/// One item.
+pub struct SourceText<'a> {
+    /// The item itself.
+    pub item: &'a EvidenceItem,
+    normal: OnceCell<Normal>,
+    starts: OnceCell<Starts>,
+    words: OnceCell<HashSet<String>>,
+    tokens: OnceCell<Vec<Range<usize>>>,
+}
+
+/// Where sentences begin and end in the normalised text.
+struct Starts {
+    /// Sentence starts by the first bytes of what follows.
+    by_opening: HashMap<[u8; OPENING], Vec<usize>>,
+    ends: Vec<usize>,
+}
+
+const OPENING: usize = 8;
+
+impl<'a> SourceTexts<'a> {
+    /// Prepares nothing yet.
+    pub fn new(snapshot: &'a EvidenceSnapshot) -> Self {
+        let text = |item| SourceText {
+            item,
+            normal: OnceCell::new(),
+            starts: OnceCell::new(),
+            words: OnceCell::new(),
+            tokens: OnceCell::new(),
+        };
+        Self(snapshot.items().iter().map(text).collect())
+    }
+
+    /// The item with this label.
+    pub fn get(&self, label: Label) -> Option<&SourceText<'a>> {
+        self.0.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
+    }
+
+    /// All items, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &SourceText<'a>> {
+        self.0.iter()
+    }
+}
+
+impl SourceText<'_> {
+    /// The normalised text.
+    pub fn normal(&self) -> &Normal {
+        self.normal.get_or_init(|| Normal::of(&self.item.text))
+    }
+
+    /// The words and numbers of the normalised text, as [`tokens`] cuts them.
+    pub fn tokens(&self) -> &[Range<usize>] {
+        self.tokens.get_or_init(|| tokens(self.normal().as_str()))
+    }
+
+    /// The longer words of the text, lower case.
+    pub fn words(&self) -> &HashSet<String> {
+        self.words.get_or_init(|| content_words(self.normal().as_str()).collect())
+    }
+
+    /// Where `claim` (normalised) stands as one or more whole sentences; its closing stop does not count.
+    pub fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
+        let claim = claim.trim_end_matches(is_closing);
+        let hay = self.normal().as_str();
+        let starts = self.starts();
+        let fits = |start: usize| {
+            let end = start + claim.len();
+            let inside = hay.get(start..end) == Some(claim);
+            inside && !claim.is_empty() && starts.ends_at(hay, end)
+        };
+        let known = starts.by_opening.get(&opening(claim))?;
+        known.iter().copied().find(|s| fits(*s)).map(|s| s..s + claim.len())
+    }
+
+    fn starts(&self) -> &Starts {
+        self.starts.get_or_init(|| {
+            let normal = self.normal();
+            let mut starts = Starts { by_opening: HashMap::new(), ends: Vec::new() };
+            for sentence in sentences(&self.item.text) {
+                let start = normal.position(sentence.span.start());
+                let from = normal.as_str().get(start..).unwrap_or("");
+                let end = normal.position(sentence.span.end());
+                starts.ends.push(normal.as_str().get(..end).map_or(end, |t| t.trim_end().len()));
+                // A sentence shorter than the opening may be followed by anything: its own length decides then.
+                for len in 1..=OPENING {
+                    let cut = from.as_bytes().get(..len.min(from.len())).unwrap_or(&[]);
+                    let known = starts.by_opening.entry(padded(cut)).or_default();
+                    if known.last() != Some(&start) {
+                        known.push(start);
+                    }
+                }
+            }
+            starts
+        })
+    }
+
+    /// The place of a range of the normalised text.
+    pub fn place(&self, range: Range<usize>) -> Option<Place> {
+        let raw = self.normal().raw(range)?;
+        let (span, lines) = self.item.locate(raw.start, raw.end)?;
+        Some(Place { span, lines, ..self.whole() })
+    }
+
+    /// The place of the whole item.
+    pub fn whole(&self) -> Place {
+        let EvidenceItem { label, source, path, span, lines, .. } = self.item;
+        Place { label: *label, source: source.clone(), path: path.clone(), span: *span, lines: *lines }
+    }
+}
+
+impl Starts {
+    /// Whether a sentence ends at `end`, but for its closing stop.
+    fn ends_at(&self, hay: &str, end: usize) -> bool {
+        let next = self.ends.partition_point(|e| *e < end);
+        let rest = self.ends.get(next).and_then(|e| hay.get(end..*e));
+        rest.is_some_and(|rest| rest.chars().all(is_closing))
+    }
+}
+
+/// Stops, closing marks and blanks after the last word of a sentence.
+fn is_closing(c: char) -> bool {
+    matches!(c, '.' | '!' | ';' | ',' | ':' | '"' | '\'' | ')' | '。' | '！' | '；' | '|') || c.is_whitespace()
+}
+
+fn opening(text: &str) -> [u8; OPENING] {
+    padded(text.as_bytes().get(..OPENING.min(text.len())).unwrap_or(&[]))
+}
+
+fn padded(bytes: &[u8]) -> [u8; OPENING] {
+    let mut out = [0; OPENING];
+    out.iter_mut().zip(bytes).for_each(|(o, b)| *o = *b);
+    out
+}
+
+/// Words and numbers; a letter of a script without spaces is a word of its own.
+pub fn tokens(text: &str) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut joins = false;
+    for (at, c) in text.char_indices() {
+        let single = matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}');
+        let part = c.is_alphanumeric() || (matches!(c, '\'' | '-' | '.' | '_' | '%') && joins);
+        match out.last_mut() {
+            Some(last) if joins && part && !single => last.end = at + c.len_utf8(),
+            _ if c.is_alphanumeric() => out.push(at..at + c.len_utf8()),
+            _ => {}
+        }
+        joins = part && !single;
+    }
+    for token in &mut out {
+        let len = text.get(token.clone()).map_or(0, |t| t.trim_end_matches(['\'', '-', '.']).len());
+        token.end = token.start + len;
+    }
+    out
+}
+
+/// Lower-case words of four letters or more, numbers, and letters of scripts without spaces.
+pub fn content_words(text: &str) -> impl Iterator<Item = String> + '_ {
+    tokens(text).into_iter().filter_map(|range| text.get(range)).filter_map(|word| {
+        let first = word.chars().next()?;
+        let counts = first.is_numeric() || !first.is_ascii() || word.chars().count() >= 4;
+        counts.then(|| word.to_lowercase())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::fixture::snapshot;
+
+    #[test]
+    fn only_whole_sentences_are_found_as_sentences() {
+        let frozen = snapshot(&[
+            "# Plan\n\nIt is false that the plan was approved. The budget is 5 million in total, **net**.\n\n- Item one\n- Two\n\n| a | b |\n|---|---|\n| x | 7 |\n",
+        ]);
+        let texts = SourceTexts::new(&frozen);
+        let text = texts.iter().next().unwrap();
+        let has = |claim: &str| text.find_sentences(Normal::of(claim).as_str()).is_some();
+        for whole in [
+            "The budget is 5 million in total, net.",
+            "The budget is 5 million in total, net",
+            "Item one",
+            "Two.",
+            "| x | 7 |",
+            "It is false that the plan was approved. The budget is 5 million in total, net.",
+        ] {
+            assert!(has(whole), "{whole}");
+        }
+        for part in [
+            "the plan was approved.",
+            "The budget is 5 million",
+            "The budget is 5",
+            "T",
+            "Tw",
+            "",
+            "Item",
+            "false that",
+        ] {
+            assert!(!has(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn words_are_cut_at_their_edges() {
+        let cut = |t: &str| tokens(t).into_iter().map(|r| t[r].to_owned()).collect::<Vec<_>>();
+        assert_eq!(cut("It's v2.8.3, co-funded (7%) 日本."), ["It's", "v2.8.3", "co-funded", "7%", "日", "本"]);
+    }
+}
