@@ -154,7 +154,34 @@ fn c50_w1_a_correct_abstention_is_its_own_outcome() {
 
 #[test]
 fn a_named_gap_beside_cited_claims_passes() {
-    passes("The budget is 5 million euros [E1]. The notes do not say who proposed it.");
+    for answer in [
+        "The budget is 5 million euros [E1]. The notes do not say who proposed it.",
+        "I couldn't find who proposed it, but the budget is 5 million euros [E1].",
+        "- Alice leads the project [E1]\n- I found nothing about her deputy in the notes.",
+    ] {
+        passes(answer);
+    }
+    rejected_only_with("Alice leads it [E1]. I couldn't find the owner, but the budget is 7.", Code::AbstainWithClaims);
+}
+
+#[test]
+fn answers_as_models_write_them_pass() {
+    for answer in [
+        "According to your notes, the harbour budget is 5 million euros in 2026 [E1].",
+        "**People**\n\n1. Alice leads the project [E1].\n2. Bob pays the invoices [E1].\n",
+        "Here are the key facts:\n- **Lead:** Alice [E1]\n- **Invoices:** Bob [E1]\n\nLet me know if you need more details!",
+        "To run it, use:\n\n```bash\ncargo run --release\n```\n[E2]",
+        "The sky is green (see [E2]). In summary, nobody knows why [E2].",
+        "### People\nAlice leads it. [E1]\n\n### Sky\n* It is green. [E2]\n* Nobody knows why. [E2]",
+        "The parts are:\n\n1. **Lead**: Alice [E1]\n   - of the harbour project [E1]\n2. **Sky**: green [E2]",
+        "The plan was not approved [E1]. Why? Because of the council [E1].",
+        "Alice leads it [E1].\n\nSources:\n- [E1]\n- [E2]",
+        "I hope this helps! Alice leads it.[E1] Bob pays.[E1]",
+        "Alice leads it [E1]; Bob pays [E1, E2].",
+        "Alice (who leads) [E1] decides.",
+    ] {
+        passes(answer);
+    }
 }
 
 #[test]
@@ -744,7 +771,7 @@ fn c43_hostile_answers_end() {
         "> a\n\n[E1]\n\n",
     ];
     for unit in units.into_iter().chain([full.as_str()]) {
-        let answer = unit.repeat(100_000 / unit.len());
+        let answer = unit.repeat(40_000 / unit.len());
         verify_text(&answer, &frozen, &FreshnessReport::default(), &VerifyOptions::default());
     }
     let markers = "It is so [E1]. ".repeat(10_000);
