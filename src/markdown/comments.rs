@@ -29,25 +29,29 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     (Cow::Owned(masked), ranges)
 }
 
+/// Where a comment begins that is never closed, in a text whose closed comments are masked.
+pub fn unclosed(masked: &str) -> Option<usize> {
+    free_marks(masked).last().copied()
+}
+
 /// The byte ranges of all closed comments, markers included, in order.
 fn find(text: &str) -> Vec<Range<usize>> {
-    let marks: Vec<usize> = text.match_indices("%%").map(|(at, _)| at).collect();
-    if marks.len() < 2 {
-        return Vec::new();
+    let marks = free_marks(text);
+    marks.chunks_exact(2).map(|pair| pair[0]..pair[1] + 2).collect()
+}
+
+/// All `%%` outside code.
+fn free_marks(text: &str) -> Vec<usize> {
+    let mut marks: Vec<usize> = text.match_indices("%%").map(|(at, _)| at).collect();
+    if marks.is_empty() {
+        return marks;
     }
-    let code = code_ranges(text);
-    let mut next_code = code.iter().peekable();
-    let mut free = marks.into_iter().filter(|&at| {
-        while next_code.peek().is_some_and(|c| c.end <= at) {
-            next_code.next();
-        }
-        next_code.peek().is_none_or(|c| at < c.start)
+    let mut code = code_ranges(text).into_iter().peekable();
+    marks.retain(|at| {
+        while code.next_if(|c| c.end <= *at).is_some() {}
+        code.peek().is_none_or(|c| *at < c.start)
     });
-    let mut out = Vec::new();
-    while let (Some(open), Some(close)) = (free.next(), free.next()) {
-        out.push(open..close + 2);
-    }
-    out
+    marks
 }
 
 /// Code spans and code blocks, in order.

@@ -1,0 +1,202 @@
+//! Blocks → units that fit into the budget: whole where possible, else cut at the next smaller thing.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::outline::{Outline, Shape};
+use super::plain::block_id;
+use super::sentences::sentences;
+use super::types::{BlockKinds, CountTokens};
+
+/// A stretch of text that is never cut again.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Up to where the next unit begins, so that counts of bytes add up, too.
+    pub range: Range<usize>,
+    pub tokens: usize,
+    pub kinds: BlockKinds,
+    /// Nothing may follow in the same chunk.
+    pub sealed: bool,
+}
+
+/// Cuts blocks to size.
+pub struct Fitter<'a> {
+    pub text: &'a str,
+    pub outline: &'a Outline,
+    pub budget: usize,
+    pub count: CountTokens<'a>,
+}
+
+impl Fitter<'_> {
+    /// The units of `range`, which holds the top blocks `nodes` and, between them, what the parser passed over.
+    pub fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<Unit> {
+        let mut parts = self.tiles(range, nodes.iter().copied());
+        // An id on a line of its own names the block before it.
+        parts.dedup_by(|id, block| {
+            let is_id = self.is_block_id(&id.0);
+            block.0.end = if is_id { id.0.end } else { block.0.end };
+            is_id
+        });
+        let mut out = Vec::with_capacity(parts.len());
+        for (part, node) in parts {
+            self.fit(part, node, &mut out);
+        }
+        out
+    }
+
+    fn is_block_id(&self, range: &Range<usize>) -> bool {
+        let text = self.text[range.clone()].trim();
+        text.starts_with('^') && block_id(text).is_some_and(|id| id.len() + 1 == text.len())
+    }
+
+    /// Cuts `range` at the starts of `nodes`; a stretch without a block of its own stands by itself unless it is only
+    /// marks, which belong to the block after them.
+    fn tiles(&self, range: Range<usize>, nodes: impl Iterator<Item = usize>) -> Vec<(Range<usize>, Option<usize>)> {
+        let mut cuts: Vec<(usize, Option<usize>)> = Vec::new();
+        let mut at = range.start;
+        for node in nodes {
+            let found = &self.outline.nodes[node].range;
+            let start = self.line_start(found.start).clamp(at, range.end);
+            if let Some(text) = self.passed_over(at..start) {
+                cuts.push((if cuts.is_empty() { range.start } else { text }, None));
+            }
+            cuts.push((if cuts.is_empty() { range.start } else { start }, Some(node)));
+            at = found.end.clamp(start, range.end);
+        }
+        if let Some(text) = self.passed_over(at..range.end) {
+            cuts.push((if cuts.is_empty() { range.start } else { text }, None));
+        }
+        let ends: Vec<usize> = cuts.iter().skip(1).map(|c| c.0).chain([range.end]).collect();
+        cuts.into_iter().zip(ends).map(|((start, node), end)| (start..end, node)).collect()
+    }
+
+    /// Where text begins that no block holds.
+    fn passed_over(&self, range: Range<usize>) -> Option<usize> {
+        let text = &self.text[range.clone()];
+        let is_mark = |c: char| c.is_whitespace() || ">-+*[]|:".contains(c);
+        let found = text.find(|c| !is_mark(c))?;
+        let rest = text[found..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let only_number = rest.strip_prefix(['.', ')']).is_some_and(|rest| rest.trim_matches(is_mark).is_empty());
+        let only_task = matches!(text[found..].trim_end(), "x]" | "X]");
+        let line = text[..found].rfind('\n').map_or(0, |i| i + 1);
+        (!only_number && !only_task).then_some(range.start + line)
+    }
+
+    /// The start of the line, when only blanks and quote marks stand between it and `at`.
+    fn line_start(&self, at: usize) -> usize {
+        let before = self.text[..at].trim_end_matches([' ', '\t', '>']);
+        if before.is_empty() || before.ends_with('\n') { before.len() } else { at }
+    }
+
+    fn fit(&self, range: Range<usize>, node: Option<usize>, out: &mut Vec<Unit>) {
+        let found = node.and_then(|n| self.outline.nodes.get(n));
+        let kinds = found.map_or(BlockKinds::PARAGRAPH, |n| n.kinds);
+        if self.push_if_fits(range.clone(), kinds, out) {
+            return;
+        }
+        let shape = found.map_or(Shape::Text, |n| n.shape);
+        if let Some(node) = node {
+            let parts = self.tiles(range.clone(), self.outline.children(Some(node)));
+            let own = found.map_or(kinds, |n| n.own);
+            if parts.len() > 1 || parts.first().is_some_and(|p| p.1.is_some()) {
+                for (part, child) in parts {
+                    let first = out.len();
+                    self.fit(part, child, out);
+                    out[first..].iter_mut().for_each(|unit| unit.kinds |= own);
+                }
+                return;
+            }
+        }
+        match shape {
+            Shape::Text => self.by_sentences(range, kinds, out),
+            Shape::Lines | Shape::Fence => self.by_lines(range, kinds, out),
+        }
+        if let Some(last) = out.last_mut() {
+            last.sealed |= shape == Shape::Fence;
+        }
+    }
+
+    fn push_if_fits(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) -> bool {
+        // Each word is at least one token: what holds more words than the budget need not be counted to be cut.
+        let text = &self.text[range.clone()];
+        if text.len() > self.budget && text.split_whitespace().nth(self.budget).is_some() {
+            return false;
+        }
+        let tokens = (self.count)(text);
+        let fits = tokens <= self.budget;
+        if fits {
+            out.push(Unit { range, tokens, kinds, sealed: false });
+        }
+        fits
+    }
+
+    fn by_lines(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
+        let mut at = range.start;
+        for line in self.text[range].split_inclusive('\n') {
+            let this = at..at + line.len();
+            at = this.end;
+            if !self.push_if_fits(this.clone(), kinds, out) {
+                self.by_words(this, kinds, out);
+            }
+        }
+    }
+
+    fn by_sentences(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
+        let base = range.start;
+        let starts: Vec<usize> = sentences(&self.text[range.clone()])
+            .iter()
+            .skip(1)
+            .map(|s| self.line_start(base + s.span.start()).max(base))
+            .collect();
+        let mut at = range.start;
+        for end in starts.into_iter().chain([range.end]).filter(|end| *end > base) {
+            let this = at..end.max(at);
+            at = this.end;
+            if !this.is_empty() && !self.push_if_fits(this.clone(), kinds, out) {
+                self.by_words(this, kinds, out);
+            }
+        }
+    }
+
+    /// Cuts at white space, and where a word alone is too large, between what a person sees as characters.
+    fn by_words(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
+        let mut at = range.start;
+        let mut guess = self.budget.saturating_mul(4).max(1);
+        while at < range.end {
+            let rest = &self.text[at..range.end];
+            let len = prefix(rest, guess);
+            if self.push_if_fits(at..at + len, kinds, out) {
+                at += len;
+                guess = (guess * 5 / 4 + 1).min(self.budget.saturating_mul(8).max(1));
+            } else if len > smallest(rest) {
+                guess = (guess.min(len) / 2).max(1);
+            } else {
+                out.push(Unit { range: at..at + len, tokens: (self.count)(&rest[..len]), kinds, sealed: false });
+                at += len;
+            }
+        }
+    }
+}
+
+/// A prefix of about `bytes` bytes that ends after white space, else between characters; never empty.
+fn prefix(text: &str, bytes: usize) -> usize {
+    if bytes >= text.len() {
+        return text.len();
+    }
+    let end = (0..=bytes).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    let head = &text[..end];
+    if let Some(space) = head.char_indices().rfind(|(_, c)| c.is_whitespace()) {
+        return space.0 + space.1.len_utf8();
+    }
+    // The last character of the head may go on after it, so the cut stands before it.
+    match head.grapheme_indices(true).next_back() {
+        Some((start, _)) if start > 0 => start,
+        _ => smallest(text),
+    }
+}
+
+/// The first character as a person sees it.
+fn smallest(text: &str) -> usize {
+    text.graphemes(true).next().map_or(0, str::len)
+}

@@ -1,0 +1,139 @@
+//! Sections → chunks of a good size.
+//!
+//! From the bottom up: the text of a section is cut into as few parts as the budget allows, of about equal size. Then
+//! its subsections follow; one that is a single part is packed together with what stands before it, as long as the sum
+//! fits and the sections are not both substantial chapters (level 1 or 2). What is packed stands under the path of the
+//! common parent. A part of a few words joins its neighbour, a bare heading the part after it.
+
+use std::ops::Range;
+
+use super::fit::Unit;
+use super::types::BlockKinds;
+use crate::types::HeadingPath;
+
+/// Parts smaller than this many tokens join a neighbour.
+const TINY: usize = 20;
+
+/// A section of level 1 or 2 is substantial from this share of the budget (one n-th) on.
+const SUBSTANTIAL_SHARE: usize = 3;
+
+/// A heading and the text up to the next heading.
+#[derive(Debug)]
+pub struct Section {
+    /// 0 for what stands before the first heading.
+    pub level: u8,
+    pub path: HeadingPath,
+    pub units: Vec<Unit>,
+}
+
+/// A chunk in the making.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    pub range: Range<usize>,
+    pub tokens: usize,
+    pub kinds: BlockKinds,
+    /// The section whose path it has.
+    pub section: usize,
+    /// Only headings.
+    bare: bool,
+    sealed: bool,
+}
+
+/// The pieces of all sections, in order. The first section must be of level 0.
+pub fn pack(sections: &[Section], budget: usize) -> Vec<Piece> {
+    let mut at = 0;
+    let mut out = Vec::new();
+    while at < sections.len() {
+        out.extend(pack_section(sections, &mut at, budget));
+    }
+    out
+}
+
+/// Packs the section at `at` with all below it. Recursion ends at level 6.
+fn pack_section(sections: &[Section], at: &mut usize, budget: usize) -> Vec<Piece> {
+    let this = *at;
+    let level = sections[this].level;
+    *at += 1;
+    let mut pieces = fill(&sections[this].units, this, budget);
+    // Whether the last piece is own text or whole subsections, so that more may join it.
+    let mut open = true;
+    while let Some(child) = sections.get(*at).filter(|s| s.level > level) {
+        let chapter = child.level <= 2;
+        let below = pack_section(sections, at, budget);
+        let single = below.len() == 1;
+        let mut below = below.into_iter();
+        let Some(first) = below.next() else { continue };
+        match pieces.last_mut().filter(|last| !last.sealed && last.tokens + first.tokens <= budget) {
+            Some(last) if last.bare => *last = join(last, &first, shared(last, &first, this)),
+            Some(last) if single && open && may_join(last, &first, chapter, budget) => *last = join(last, &first, this),
+            _ => pieces.push(first),
+        }
+        pieces.extend(below);
+        open = single;
+    }
+    join_tiny(pieces, this, budget)
+}
+
+fn may_join(left: &Piece, right: &Piece, chapter: bool, budget: usize) -> bool {
+    !chapter || left.tokens.min(right.tokens) * SUBSTANTIAL_SHARE < budget
+}
+
+/// The section whose path two neighbours below `parent` share. The bare heading of the parent itself leaves the path to
+/// what stands under it.
+fn shared(left: &Piece, right: &Piece, parent: usize) -> usize {
+    let own = left.section == right.section || left.bare && left.section == parent;
+    if own { right.section } else { parent }
+}
+
+fn join(left: &Piece, right: &Piece, section: usize) -> Piece {
+    Piece {
+        range: left.range.start..right.range.end,
+        tokens: left.tokens + right.tokens,
+        kinds: left.kinds | right.kinds,
+        section,
+        bare: left.bare && right.bare,
+        sealed: right.sealed,
+    }
+}
+
+/// A section's own units in as few pieces as needed, of about equal size.
+fn fill(units: &[Unit], section: usize, budget: usize) -> Vec<Piece> {
+    let total: usize = units.iter().map(|u| u.tokens).sum();
+    let target = total.div_ceil(total.div_ceil(budget).max(1));
+    let mut out: Vec<Piece> = Vec::new();
+    for unit in units {
+        let piece = Piece {
+            range: unit.range.clone(),
+            tokens: unit.tokens,
+            kinds: unit.kinds,
+            section,
+            bare: unit.kinds == BlockKinds::HEADING,
+            sealed: unit.sealed,
+        };
+        let joins = |last: &Piece| {
+            let sum = last.tokens + unit.tokens;
+            !last.sealed && sum <= budget && (last.bare || last.tokens + unit.tokens / 2 <= target)
+        };
+        match out.last_mut() {
+            Some(last) if joins(last) => *last = join(last, &piece, section),
+            _ => out.push(piece),
+        }
+    }
+    out
+}
+
+/// Lets pieces of a few words join a neighbour within the same section.
+fn join_tiny(pieces: Vec<Piece>, parent: usize, budget: usize) -> Vec<Piece> {
+    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match out.last_mut() {
+            Some(last)
+                if !last.sealed && last.tokens.min(piece.tokens) < TINY && last.tokens + piece.tokens <= budget =>
+            {
+                *last = join(last, &piece, shared(last, &piece, parent));
+            }
+            _ => out.push(piece),
+        }
+    }
+    out
+}
