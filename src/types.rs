@@ -594,7 +594,7 @@ text_form!(SkipReason, "a reason for skipping a file");
 
 /// What the file system says about one file without reading it. Two equal stamps mean "unchanged" only when the
 /// modification time is old enough; the indexing job holds that rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileStamp {
     /// Size in bytes.
     pub size: u64,
@@ -629,6 +629,13 @@ impl IdSet {
     /// Whether `id` is in the set.
     pub fn contains(&self, id: i64) -> bool {
         usize::try_from(id).is_ok_and(|id| self.words.get(id / 64).is_some_and(|w| w >> (id % 64) & 1 == 1))
+    }
+
+    /// The ids, smallest first.
+    pub fn iter(&self) -> impl Iterator<Item = i64> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).filter_map(move |bit| i64::try_from(at * 64 + bit).ok())
+        })
     }
 
     /// How many ids.
@@ -690,6 +697,7 @@ mod tests {
     fn an_id_set_holds_what_was_put_in() {
         let set: IdSet = [3, 64, 3, 200, -1].into_iter().collect();
         assert_eq!(set.len(), 3);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [3, 64, 200]);
         assert!(set.contains(64) && !set.contains(65) && !set.contains(-1) && !set.contains(10_000));
     }
 

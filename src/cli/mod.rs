@@ -1,8 +1,101 @@
-//! Command line, rendering, exit codes.
+//! Command line, rendering, exit codes: the only room that prints, reads the environment, or ends the process.
+//!
+//! Exit codes: 0 done (finding nothing is done) · 1 a typed failure · 2 the command line could not be understood.
+
+pub mod args;
+mod ask;
+mod completions;
+mod config;
+mod context;
+mod docs;
+mod doctor;
+mod embed;
+mod get;
+mod index;
+mod init;
+mod jobs;
+mod models;
+mod output;
+mod progress;
+mod query;
+mod scope;
+mod status;
+mod try_it;
+mod write;
 
 use std::process::ExitCode;
 
+use clap::Parser;
+
+use self::args::{Cli, Command, ConfigCommand, ModelsCommand};
+use self::context::{Context, Environment};
+use self::output::Output;
+use crate::error::Result;
+
+pub use docs::{cli_reference, codes_reference};
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are data; anything else is a usage error with exit code 2.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let json = wants_json(&cli.command);
+    let environment = match Environment::read() {
+        Ok(environment) => environment,
+        Err(failure) => {
+            return Output::new(json, cli.global.color, true).failure(&failure, &context::roots(None, None));
+        }
+    };
+    let out = Output::new(json, cli.global.color, environment.no_color);
+    let mut context = Context { environment, global: cli.global, out, flags: Vec::new() };
+    match run(&mut context, cli.command) {
+        Ok(code) => code,
+        Err(failure) => context.out.failure(&failure, &context.roots()),
+    }
+}
+
+fn wants_json(command: &Command) -> bool {
+    match command {
+        Command::Try(args) => args.json,
+        Command::Init(args) => args.json,
+        Command::Config(
+            ConfigCommand::Show { json } | ConfigCommand::Check { json } | ConfigCommand::Trust { json, .. },
+        ) => *json,
+        Command::Index(args) => args.json,
+        Command::Embed(args) => args.json,
+        Command::Query(args) => args.json || args.jsonl,
+        Command::Ask(args) => args.json,
+        Command::Get(args) => args.json,
+        Command::MultiGet(args) => args.json,
+        Command::Doctor(args) => args.json,
+        Command::Status(args) => args.json,
+        Command::Models(
+            ModelsCommand::List { json } | ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. },
+        ) => *json,
+        Command::Completions(_) | Command::Man(_) => false,
+    }
+}
+
+fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Try(args) => try_it::run(context, &args),
+        Command::Init(args) => init::run(context, &args),
+        Command::Config(command) => config::run(context, &command),
+        Command::Index(args) => index::run(context, &args),
+        Command::Embed(args) => embed::run(context, &args),
+        Command::Query(args) => query::run(context, &args),
+        Command::Ask(args) => ask::run(context, &args),
+        Command::Get(args) => get::run(context, &args),
+        Command::MultiGet(args) => get::run_many(context, &args),
+        Command::Doctor(args) => doctor::run(context, &args),
+        Command::Status(args) => status::run(context, &args),
+        Command::Models(command) => models::run(context, &command),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => completions::man(context, &args),
+    }
 }

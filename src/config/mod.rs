@@ -1,8 +1,36 @@
 //! Raw configuration (what was typed) → [`Config`] (validated, roots resolved).
+//!
+//! Layers, lowest first: `configs/default.yaml` (compiled in), the user's configuration, `<workroot>/local-agent.yaml`,
+//! `--config`, environment and flags. Every value knows the line it was typed on. `raw` reads YAML, `typed` checks keys
+//! and types against the one table in `keys`, `compat` replaces the ancestor's keys, `trust` looks at what a found file
+//! asks for, `validate` resolves places, `show` writes it all down for people.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
+use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{RelPath, SourceName};
+
+mod compat;
+mod findings;
+pub mod keys;
+mod load;
+mod places;
+mod raw;
+mod show;
+mod sources;
+mod trust;
+mod typed;
+mod url;
+mod validate;
+mod values;
+mod workroot;
+
+pub use findings::Origin;
+pub use load::{FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient};
+pub use show::{Template, reference_markdown, template};
+pub use trust::{is_trusted, trust};
+pub use url::ServerUrl;
 
 /// Everything the commands need to know, validated; all paths absolute.
 #[derive(Debug, Clone)]
@@ -25,6 +53,11 @@ pub struct Config {
     pub llm: Llm,
     pub runs: Runs,
     pub memory: Memory,
+    /// The folder for the program's own files. With the ancestor's places it may hold nothing.
+    pub state_dir: PathBuf,
+    /// Folders whose content is never readable, whatever root holds them: state and run records. Earlier answers are
+    /// no evidence.
+    pub protected: Vec<PathBuf>,
     /// Sentences about keys that were read differently from what they say (the ancestor's keys).
     pub warnings: Vec<String>,
 }
@@ -173,8 +206,12 @@ pub struct Llm {
     pub model_big: Option<String>,
     pub prefer_fast: bool,
     pub big_triggers: Vec<String>,
-    /// Scheme, host, optional port; no trailing slash.
+    /// As typed; commands that contact it call [`Llm::server`].
     pub base_url: String,
+    /// Where `base_url` comes from.
+    pub base_url_origin: Origin,
+    /// LOCAL_AGENT_API_KEY.
+    pub api_key: Option<ApiKey>,
     pub max_tokens: u32,
     pub max_tokens_big_second: u32,
     pub temperature: f32,
@@ -190,6 +227,8 @@ pub struct Runs {
     pub log_evidence_excerpts: bool,
     pub max_total_evidence_chars: usize,
     pub max_excerpt_chars: usize,
+    /// Keep the evidence bytes in `<run>/evidence/`.
+    pub keep_evidence: bool,
 }
 
 /// `memory.*`.
@@ -198,3 +237,77 @@ pub struct Memory {
     pub db_path: PathBuf,
     pub enabled: bool,
 }
+
+/// Extensions that `index` takes, without the dot, in lower case.
+pub const MARKDOWN_EXTS: [&str; 2] = ["md", "markdown"];
+
+impl Config {
+    /// The compiled-in defaults over `security_root`, without sources: for commands that need no file, and for tests.
+    ///
+    /// # Errors
+    /// Only `INTERNAL_ERROR`.
+    pub fn defaults(security_root: &Path) -> Result<Self> {
+        let inputs = Inputs { cwd: security_root.to_owned(), ..Inputs::default() };
+        load::without_files(&inputs)
+    }
+
+    /// The lexical projection: beside the index database.
+    pub fn lexical_dir(&self) -> PathBuf {
+        self.index.db_path.with_file_name("lexical")
+    }
+
+    /// The vector projection: beside the embeddings database.
+    pub fn vectors_dir(&self) -> PathBuf {
+        self.embed.db_path.with_file_name("vectors")
+    }
+
+    /// Held by `index` while it writes.
+    pub fn index_lock(&self) -> PathBuf {
+        self.index.db_path.with_file_name("index.lock")
+    }
+
+    /// Held by `embed` while it writes.
+    pub fn embed_lock(&self) -> PathBuf {
+        self.embed.db_path.with_file_name("embed.lock")
+    }
+}
+
+impl Llm {
+    /// The server's address, checked now: a bad one stops only the commands that would use it.
+    ///
+    /// # Errors
+    /// `CONFIG_ERROR` naming the address, what is wrong with it, and the flag, variable or line it comes from.
+    pub fn server(&self) -> Result<ServerUrl> {
+        ServerUrl::parse(&self.base_url).map_err(|why| {
+            let shown = raw::shown(&self.base_url);
+            let message = format!("{}: `{shown}` is not a server address: {why}", self.base_url_origin);
+            Failure::new(ErrorCode::ConfigError, message).with_hint("write it as `http://127.0.0.1:11434`")
+        })
+    }
+}
+
+/// A key that is sent to a model server. Never shown: its `Debug` form holds nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// `None` for a blank text; white space at the ends is removed.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()).then(|| Self(text.to_owned()))
+    }
+
+    /// The key itself, for the one header it belongs in.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,28 @@
-//! The index and embed jobs.
+//! The `index` and `embed` jobs: scan → diff → chunk → write → publish.
+//!
+//! SQLite commits first, then the lexical projection, then the matrix. A job that dies in between leaves a projection
+//! that is behind and knows it; the next run mends it by difference. Memory is bounded by a batch, never by the corpus.
+
+mod document;
+mod embed;
+mod index;
+mod lexical;
+mod matrix;
+
+pub use embed::{EmbedOptions, EmbedSummary, embed};
+pub use index::{IndexOptions, IndexSummary, Skipped, index};
+pub use matrix::publish as publish_matrix;
+
+/// What a job tells whoever shows its progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// So many files are to be looked into.
+    Files { done: usize, total: usize },
+    /// So many documents are to be added to lexical search.
+    Lexical { done: usize, total: usize },
+    /// So many tokens are to be embedded.
+    Tokens { done: u64, total: u64 },
+}
+
+/// Shows progress; called from the job's own thread.
+pub type OnProgress<'a> = &'a dyn Fn(Progress);

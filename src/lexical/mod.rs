@@ -1,1 +1,148 @@
-//! The tantivy projection.
+//! The tantivy projection: what finds chunks by their words.
+//!
+//! SQLite holds the truth; this index holds nothing that cannot be made from it again. tantivy keeps the postings and
+//! writes them safely; the ranking is our own, because a chunk is scored together with its document.
+
+mod analyze;
+mod plan;
+mod query;
+mod reader;
+mod readonly;
+mod schema;
+mod search;
+mod stats;
+mod stem;
+mod writer;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::{Deserialize, Serialize};
+use tantivy::TantivyError;
+use tantivy::directory::error::{LockError, OpenReadError};
+
+use crate::error::{ErrorCode, Failure, Result};
+use crate::types::{ChunkKey, CommitId};
+
+pub use query::{Filter, Query};
+pub use reader::Reader;
+pub use stats::{TermStat, coverage};
+pub use writer::Writer;
+
+/// Changes whenever the same text would give other terms, or the fields change. An index with another number is
+/// rebuilt.
+pub const ANALYZER_VERSION: u32 = 1;
+
+/// What the projection was made from. Two stamps are compared for equality, never for order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The `commit_id` of the index database.
+    pub index_commit: CommitId,
+    /// [`ANALYZER_VERSION`] at the time of writing.
+    pub analyzer_version: u32,
+}
+
+impl Stamp {
+    /// The stamp of a projection of `index_commit` written by this program.
+    pub const fn new(index_commit: CommitId) -> Self {
+        Self { index_commit, analyzer_version: ANALYZER_VERSION }
+    }
+}
+
+/// A document as the writer takes it.
+#[derive(Debug, Clone, Default)]
+pub struct DocEntry<'a> {
+    /// Row id; not negative.
+    pub doc_id: i64,
+    pub title: &'a str,
+    pub path: &'a str,
+    pub aliases: &'a [String],
+    pub tags: &'a [String],
+    /// The texts of links that point here.
+    pub anchors: &'a [String],
+    /// All headings, one a line.
+    pub headings: &'a str,
+    /// Text that stands in no chunk: the values of the frontmatter.
+    pub outside: &'a str,
+    /// The chunks, in the order of the file. A document without chunks is never found.
+    pub chunks: Vec<ChunkEntry<'a>>,
+}
+
+/// A chunk as the writer takes it.
+#[derive(Debug, Clone)]
+pub struct ChunkEntry<'a> {
+    /// Row id; not negative.
+    pub chunk_id: i64,
+    pub key: ChunkKey,
+    /// The heading path, one heading a line.
+    pub headings: &'a str,
+    pub text: &'a str,
+}
+
+/// A chunk that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub chunk_id: i64,
+    pub doc_id: i64,
+    /// Compare it with the key of the row: a hit whose row has another key is dead.
+    pub key: ChunkKey,
+    /// What hits are ordered by, greater first: `chunk_score` and a share of `doc_score`. Not bounded.
+    pub score: f32,
+    /// BM25 of the chunk alone; 0 when only its document matched.
+    pub chunk_score: f32,
+    /// BM25 of the whole document, title, aliases, headings, path, tags and link texts included.
+    pub doc_score: f32,
+}
+
+/// The terms of `text` as the index knows them: stems in order of appearance, stop words left out unless there is
+/// nothing else; ideographs and their like in pairs. Compounds give their parts.
+pub fn terms(text: &str) -> Vec<String> {
+    let mut analyzer = analyze::Analyzer::default();
+    let (mut content, mut stops) = (Vec::new(), Vec::new());
+    analyzer.analyze(text, &mut |token| match token {
+        analyze::Token::Word { stem, stop: false, .. } => content.push(stem.to_owned()),
+        analyze::Token::Word { stem, .. } => stops.push(stem.to_owned()),
+        analyze::Token::Char { text, alone: true } | analyze::Token::Pair(text) => content.push(text.to_owned()),
+        analyze::Token::Char { .. } | analyze::Token::Whole { .. } => {}
+    });
+    if content.is_empty() { stops } else { content }
+}
+
+const REBUILD: &str = "local-agent index";
+
+fn corrupt(what: impl std::fmt::Display) -> Failure {
+    Failure::new(ErrorCode::DbCorrupt, format!("The search index cannot be used: {what}.")).with_hint(REBUILD)
+}
+
+/// Says what tantivy's error means for a person.
+fn failure(error: &TantivyError) -> Failure {
+    match error {
+        TantivyError::LockFailure(LockError::LockBusy, _) => {
+            Failure::new(ErrorCode::Locked, "Another process is writing the search index.")
+        }
+        TantivyError::DataCorruption(_)
+        | TantivyError::SchemaError(_)
+        | TantivyError::FieldNotFound(_)
+        | TantivyError::IncompatibleIndex(_)
+        | TantivyError::InternalError(_)
+        | TantivyError::InvalidArgument(_)
+        | TantivyError::DeserializeError(_)
+        | TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_) | OpenReadError::FileDoesNotExist(_)) => {
+            corrupt(error)
+        }
+        TantivyError::IoError(io) | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
+            if matches!(io.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
+        {
+            corrupt(error)
+        }
+        _ => Failure::new(ErrorCode::DbError, format!("The search index could not be read or written: {error}.")),
+    }
+}
+
+/// Runs `work` on files that may hold anything: tantivy panics on some damaged bytes, which here is damage like any
+/// other. `work` must not leave behind state that anybody looks at again.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(corrupt("its files are damaged")))
+}
+
+#[cfg(test)]
+mod tests;

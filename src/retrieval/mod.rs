@@ -1,1 +1,298 @@
-//! Filters, fusion, calibration, packing → evidence snapshot.
+//! Filters, fusion, packing: from a query to ranked chunks, and from ranked chunks to an evidence snapshot.
+//!
+//! Readers never write. A projection that is behind is searched as it stands: a hit whose key is not its row's key is
+//! dropped, and the answer says `stale` with the command that mends it. Every row of one answer comes out of one read
+//! transaction.
+
+mod filters;
+mod fuse;
+mod pack;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::config::Fusion;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::lexical::{self, Query};
+use crate::store::{ChunkRecord, IndexReader};
+use crate::types::{Fingerprint, IdSet, RelPath, SourceName};
+use crate::vectors::{self, Matrix};
+
+pub use fuse::Trace;
+pub use pack::{PackLimits, Packed, pack};
+
+/// How far down each side is looked at. Score-aware fusion needs the tail: the scale of a list is set by its ends.
+const CANDIDATES: usize = 1_000;
+
+/// Which sides take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Both.
+    Hybrid,
+    /// Words alone; no model is loaded.
+    Lexical,
+    /// Vectors alone.
+    Vector,
+}
+
+/// Restrictions that hold for both sides, before anything is cut off.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Any of these sources; empty: all.
+    pub sources: Vec<SourceName>,
+    /// Only documents below this folder.
+    pub path_prefix: Option<RelPath>,
+    /// All of these `name:value` filters.
+    pub filters: Vec<lexical::Filter>,
+}
+
+/// One search.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What is looked for.
+    pub query: &'a Query,
+    /// Which sides take part.
+    pub mode: Mode,
+    /// Where.
+    pub scope: Scope,
+    /// How many hits.
+    pub limit: usize,
+    /// How the sides are brought together.
+    pub fusion: Fusion,
+    /// Share of the vector side in `convex`, 0 to 1.
+    pub vector_weight: f32,
+}
+
+/// One hit.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The chunk, read in the answer's own transaction.
+    pub chunk: ChunkRecord,
+    /// What it is ranked by, 0 to 1; comparable within one answer only.
+    pub score: f32,
+    /// Every number that made the rank.
+    pub trace: Trace,
+}
+
+/// How many chunks of the index have a vector that can be searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Chunks in the index.
+    pub chunks: u64,
+    /// Of those, in the matrix.
+    pub embedded: u64,
+}
+
+/// Why an answer may not show the newest state, and what mends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stale {
+    /// `lexical` or `vectors`.
+    pub what: &'static str,
+    /// One sentence.
+    pub why: String,
+    /// The command that mends it.
+    pub fix: &'static str,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// How much of the index the vector side can see.
+    pub coverage: Coverage,
+    /// Projections that are behind.
+    pub stale: Vec<Stale>,
+    /// Highest cosine of the vector side, before fusion.
+    pub top_cosine: Option<f32>,
+    /// Hits of a projection whose row is gone or belongs to another chunk now.
+    pub dropped: usize,
+}
+
+/// An index with its projections, as they stood when it was opened.
+pub struct Engine {
+    index: IndexReader,
+    lexical: Option<lexical::Reader>,
+    matrix: Option<Matrix>,
+    stale: Vec<Stale>,
+}
+
+impl Engine {
+    /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a matrix of another
+    /// fingerprint is not searched.
+    pub fn open(
+        index_db: &Path,
+        lexical_dir: &Path,
+        vectors_dir: &Path,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Self> {
+        let index = IndexReader::required(index_db)?;
+        let commit = index.commit_id()?;
+        let mut stale = Vec::new();
+        let lexical = lexical::Reader::open(lexical_dir)?;
+        match &lexical {
+            None => stale.push(Stale {
+                what: "lexical",
+                why: "there is no lexical projection, so words are not searched".to_owned(),
+                fix: "local-agent index",
+            }),
+            Some(reader) if reader.stamp().map(|stamp| stamp.index_commit) != commit => stale.push(Stale {
+                what: "lexical",
+                why: "the lexical projection was made from another state of the index".to_owned(),
+                fix: "local-agent index",
+            }),
+            Some(_) => {}
+        }
+        let mut engine = Self { index, lexical, matrix: None, stale };
+        if let Some(fingerprint) = fingerprint {
+            engine.open_matrix(vectors_dir, fingerprint)?;
+        }
+        Ok(engine)
+    }
+
+    fn open_matrix(&mut self, dir: &Path, fingerprint: &Fingerprint) -> Result<()> {
+        let mut stale = |why: &str| {
+            self.stale.push(Stale { what: "vectors", why: why.to_owned(), fix: "local-agent embed" });
+        };
+        match Matrix::open(dir)? {
+            None => stale("nothing was embedded yet, so meaning is not searched"),
+            Some(matrix) if matrix.stamp().fingerprint != *fingerprint => {
+                stale("the vectors were made by another model or another way of embedding, so they are not searched");
+            }
+            Some(matrix) => {
+                if Some(matrix.stamp().index_commit) != self.index.commit_id()? {
+                    stale("the vectors were made from another state of the index");
+                }
+                self.matrix = Some(matrix);
+            }
+        }
+        Ok(())
+    }
+
+    /// The index that all rows are read from.
+    pub fn index(&self) -> &IndexReader {
+        &self.index
+    }
+
+    /// The lexical projection, when there is one.
+    pub fn lexical(&self) -> Option<&lexical::Reader> {
+        self.lexical.as_ref()
+    }
+
+    /// Projections that are behind.
+    pub fn stale(&self) -> &[Stale] {
+        &self.stale
+    }
+
+    /// Whether there are vectors to search.
+    pub fn has_vectors(&self) -> bool {
+        self.matrix.is_some()
+    }
+
+    /// Searches. `embed` gives the query's vector and is called only when vectors are searched, after the words.
+    pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+        let documents = filters::documents(&self.index, &request.scope)?;
+        let mut by_words = self.by_words(request, documents.as_ref())?;
+        let chunks = self.chunk_scope(request, documents.as_ref())?;
+        let by_meaning = self.by_meaning(request, chunks.as_ref(), embed)?;
+        by_words.truncate(CANDIDATES);
+        let top_cosine = by_meaning.first().map(|hit| hit.score);
+        let with_vector: IdSet = self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id).collect();
+        let has_vector = |chunk_id| with_vector.contains(chunk_id);
+        let fused = fuse::fuse(request, &by_words, &by_meaning, has_vector);
+        let (hits, dropped) = self.read(fused, request.limit)?;
+        Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, dropped })
+    }
+
+    fn by_words(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Vec<lexical::Hit>> {
+        match &self.lexical {
+            Some(reader) if request.mode != Mode::Vector => reader.search(request.query, CANDIDATES, documents),
+            None if request.mode == Mode::Lexical => {
+                Err(Failure::new(ErrorCode::QueryError, "there is no lexical projection to search")
+                    .with_hint("local-agent index"))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn by_meaning(
+        &self,
+        request: &Request<'_>,
+        chunks: Option<&IdSet>,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<Vec<vectors::Hit>> {
+        match &self.matrix {
+            Some(matrix) if request.mode != Mode::Lexical => matrix.search(&embed()?, CANDIDATES, chunks),
+            None if request.mode == Mode::Vector => {
+                Err(Failure::new(ErrorCode::QueryError, "there are no vectors to search")
+                    .with_hint("local-agent embed"))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.
+    fn chunk_scope(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Option<IdSet>> {
+        let mut scope = documents.map(|documents| self.index.chunks_of(documents)).transpose()?;
+        let query = request.query;
+        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
+        else {
+            return Ok(scope);
+        };
+        let all = usize::try_from(reader.chunk_count()).unwrap_or(usize::MAX);
+        if !query.phrases.is_empty() {
+            let holding = Query { words: Vec::new(), filters: Vec::new(), ..query.clone() };
+            let held: IdSet = reader.search(&holding, all, documents)?.iter().map(|hit| hit.chunk_id).collect();
+            scope = Some(match scope {
+                Some(scope) => held.iter().filter(|id| scope.contains(*id)).collect(),
+                None => held,
+            });
+        }
+        let words = (!query.excluded.is_empty()).then(|| Query { words: query.excluded.clone(), ..Query::default() });
+        let phrases =
+            query.excluded_phrases.iter().map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
+        let mut excluded = IdSet::default();
+        for one in words.into_iter().chain(phrases) {
+            reader.search(&one, all, documents)?.iter().for_each(|hit| excluded.insert(hit.doc_id));
+        }
+        if !excluded.is_empty() {
+            let gone = self.index.chunks_of(&excluded)?;
+            let everything = || self.index.all_chunk_ids();
+            let from = scope.map_or_else(everything, Ok)?;
+            scope = Some(from.iter().filter(|id| !gone.contains(*id)).collect());
+        }
+        Ok(scope)
+    }
+
+    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped.
+    fn read(&self, fused: Vec<fuse::Candidate>, limit: usize) -> Result<(Vec<Hit>, usize)> {
+        let mut hits = Vec::with_capacity(limit.min(fused.len()));
+        let mut dropped = 0;
+        for candidate in fused {
+            if hits.len() == limit {
+                break;
+            }
+            match self.index.chunks(&[candidate.chunk_id])?.pop() {
+                Some(chunk) if chunk.key == candidate.key => {
+                    hits.push(Hit { chunk, score: candidate.score, trace: candidate.trace });
+                }
+                _ => dropped += 1,
+            }
+        }
+        Ok((hits, dropped))
+    }
+
+    /// How much of the index the vector side can see.
+    pub fn coverage(&self) -> Result<Coverage> {
+        let embedded = self.matrix.as_ref().map_or(0, Matrix::len) as u64;
+        Ok(Coverage { chunks: self.index.chunk_count()?, embedded })
+    }
+}
+
+/// Positions of ids in a ranked list, from 1.
+fn ranks<T>(list: &[T], id: impl Fn(&T) -> i64) -> HashMap<i64, usize> {
+    list.iter().enumerate().map(|(at, hit)| (id(hit), at + 1)).collect()
+}

@@ -1,1 +1,379 @@
-//! SQLite: index and embeddings; locks.
+//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`), and the job locks.
+//!
+//! Each database is recognised by its own `application_id` **before** SQLite opens it, from the hundred bytes of the
+//! file's header, so a file of another program is never written, not even by a pragma. Schemas live in `migrations/`.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, FileControl, OpenFlags};
+
+use crate::error::{ErrorCode, Failure, Result};
+use crate::types::CommitId;
+
+mod embeddings;
+mod index_read;
+mod index_write;
+mod lock;
+mod record;
+
+pub use embeddings::{EmbeddingStore, StoredEmbedding};
+pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, Totals};
+pub use index_write::{Batch, IndexWriter, KnownDocument, Published};
+pub use lock::JobLock;
+pub use record::{ChunkRow, DocumentRow, LinkRow};
+
+/// How long one connection waits for another's write to end.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Which of our databases a file is meant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    /// What the files say. Rebuilt, not migrated.
+    Index,
+    /// Vectors by input hash and fingerprint.
+    Embeddings,
+}
+
+impl Database {
+    /// Stands at byte 68 of the file: "LAi" and "LAe" with a marker byte, chosen once.
+    pub const fn application_id(self) -> u32 {
+        match self {
+            Self::Index => 0x4c41_6901,
+            Self::Embeddings => 0x4c41_6501,
+        }
+    }
+
+    /// `user_version` of the schema this program writes.
+    pub const fn version(self) -> u32 {
+        match self {
+            Self::Index | Self::Embeddings => 1,
+        }
+    }
+
+    const fn schema(self) -> &'static str {
+        match self {
+            Self::Index => include_str!("../../migrations/index.sql"),
+            Self::Embeddings => include_str!("../../migrations/embeddings.sql"),
+        }
+    }
+
+    /// The job that makes or mends it.
+    pub const fn job(self) -> &'static str {
+        match self {
+            Self::Index => "local-agent index",
+            Self::Embeddings => "local-agent embed",
+        }
+    }
+}
+
+/// What a path holds, judged without opening it as a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No file, or an empty one.
+    Nothing,
+    /// Ours, of this version.
+    Ours,
+    /// Ours, of an older version.
+    Older(u32),
+    /// Ours, of a newer version.
+    Newer(u32),
+    /// A SQLite database of somebody else; `application_id` and `user_version` as found.
+    Foreign(u32, u32),
+    /// Not a SQLite database.
+    NotADatabase,
+}
+
+/// Reads the header of `path` and says whose database it is. Never creates or changes anything.
+pub fn examine(path: &Path, database: Database) -> Result<Found> {
+    let mut header = Vec::with_capacity(100);
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut header).map_err(|e| unreadable(path, &e))?,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(e) => return Err(unreadable(path, &e)),
+    };
+    if header.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
+        return Ok(Found::NotADatabase);
+    }
+    let word = |at: usize| header[at..at + 4].iter().fold(0u32, |word, b| word << 8 | u32::from(*b));
+    let (user_version, application_id) = (word(60), word(68));
+    Ok(if application_id != database.application_id() {
+        Found::Foreign(application_id, user_version)
+    } else {
+        match user_version.cmp(&database.version()) {
+            std::cmp::Ordering::Less => Found::Older(user_version),
+            std::cmp::Ordering::Equal => Found::Ours,
+            std::cmp::Ordering::Greater => Found::Newer(user_version),
+        }
+    })
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::DbError, format!("the database file {} cannot be read: {error}", path.display()))
+        .with_hint("local-agent doctor")
+}
+
+/// Turns what was found into a failure when the file must not be used as `database`.
+pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Result<()> {
+    let shown = path.display();
+    match found {
+        Found::Nothing | Found::Ours | Found::Older(_) => Ok(()),
+        Found::Newer(version) => Err(Failure::new(
+            ErrorCode::DbNewer,
+            format!(
+                "{shown} was written by a newer version (schema {version}, this program knows {}); it was not touched",
+                database.version()
+            ),
+        )
+        .with_hint("install the newer local-agent, or point the configuration at another path")),
+        Found::Foreign(application_id, version) => Err(Failure::new(
+            ErrorCode::DbForeign,
+            format!(
+                "{shown} is a database of another program (application_id {application_id}, user_version {version}); \
+                 it was not touched"
+            ),
+        )
+        .with_hint(format!("{} --rebuild (moves it to *.ancestor-<time> first)", database.job()))),
+        Found::NotADatabase => {
+            Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
+                .with_hint(format!("{} --rebuild (moves it to *.ancestor-<time> first)", database.job())))
+        }
+    }
+}
+
+/// Opens `path` for writing, creating or (for an older version) remaking it. The caller holds the job's lock.
+pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> {
+    let found = examine(path, database)?;
+    refuse_unless_ours(path, database, &found)?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|e| {
+            Failure::new(ErrorCode::WriteError, format!("the folder {} cannot be made: {e}", folder.display()))
+        })?;
+    }
+    if let Found::Older(_) = found {
+        for file in with_side_files(path) {
+            remove_if_there(&file)?;
+        }
+    }
+    let mut conn = Connection::open(path)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    if found != Found::Ours {
+        create(&mut conn, database)?;
+    }
+    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "cache_size", -32_768)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    // The -wal and -shm files stay when the last writer leaves, so that a reader never has to create them.
+    let mut persist = 1;
+    conn.file_control(None::<&str>, FileControl::PersistWal(&mut persist))?;
+    // The log is opened by the first read, not by the pragma; only an open log persists.
+    conn.query_row("SELECT count(*) FROM meta", [], |_| Ok(()))?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+/// Writes identity and schema in one transaction under the rollback journal, so that the header in the main file says
+/// whose it is from the first moment on.
+fn create(conn: &mut Connection, database: Database) -> Result<()> {
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let tables: i64 = tx.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if tables == 0 {
+        tx.pragma_update(None, "application_id", database.application_id())?;
+        tx.pragma_update(None, "user_version", database.version())?;
+        tx.execute_batch(database.schema())?;
+    }
+    tx.commit()?;
+    Ok(())
+}
+
+/// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed; where the system
+/// lets nobody write (a read-only folder), the file is read as immutable.
+pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
+    let found = examine(path, database)?;
+    refuse_unless_ours(path, database, &found)?;
+    match found {
+        Found::Nothing => return Ok(None),
+        Found::Older(version) => {
+            return Err(Failure::new(
+                ErrorCode::DbError,
+                format!("{} has the older schema {version}; it is remade by the next run", path.display()),
+            )
+            .with_hint(database.job()));
+        }
+        _ => {}
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let plain = Connection::open_with_flags(path, flags).and_then(|conn| {
+        conn.busy_timeout(BUSY_TIMEOUT)?;
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(conn)
+    });
+    let conn = match plain {
+        Ok(conn) => conn,
+        Err(e)
+            if matches!(
+                e.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
+            ) =>
+        {
+            let uri = format!("file:{}?immutable=1", crate::types::percent_encode(&path.to_string_lossy(), "?#"));
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
+        }
+        Err(e) => return Err(e.into()),
+    };
+    conn.pragma_update(None, "mmap_size", 1_i64 << 28)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(Some(conn))
+}
+
+/// Asks SQLite itself whether the database is whole. `Ok(None)`: yes; `Ok(Some(sentence))`: what it found.
+pub fn integrity(path: &Path, database: Database) -> Result<Option<String>> {
+    let Some(conn) = open_read(path, database)? else { return Ok(None) };
+    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok((verdict != "ok").then_some(verdict))
+}
+
+/// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path.
+pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
+    let aside = |file: &Path| PathBuf::from(format!("{}.ancestor-{stamp}", file.display()));
+    for file in with_side_files(path) {
+        match fs::rename(&file, aside(&file)) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be moved: {e}", file.display())));
+            }
+            _ => {}
+        }
+    }
+    Ok(aside(path))
+}
+
+/// The database file and the files SQLite keeps beside it.
+fn with_side_files(path: &Path) -> [PathBuf; 4] {
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    [path.to_path_buf(), beside("-wal"), beside("-shm"), beside("-journal")]
+}
+
+/// Deletes one of our own databases with its side files, for `--rebuild`.
+pub fn delete(path: &Path, database: Database) -> Result<()> {
+    refuse_unless_ours(path, database, &examine(path, database)?)?;
+    with_side_files(path).iter().try_for_each(|file| remove_if_there(file))
+}
+
+fn remove_if_there(file: &Path) -> Result<()> {
+    match fs::remove_file(file) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be removed: {e}", file.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Sixteen bytes nobody has used before.
+pub(crate) fn new_commit_id() -> Result<CommitId> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| Failure::new(ErrorCode::DbError, format!("the system gave no random bytes: {e}")))?;
+    Ok(CommitId::from_bytes(bytes))
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Sqlite;
+        match error.sqlite_error_code() {
+            Some(Sqlite::DatabaseBusy | Sqlite::DatabaseLocked) => {
+                Self::new(ErrorCode::Locked, format!("another process keeps the database busy: {error}"))
+                    .with_hint("wait for the other process, or pass --wait SECS")
+            }
+            Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => {
+                Self::new(ErrorCode::DbCorrupt, format!("a database is damaged: {error}"))
+                    .with_hint("local-agent doctor")
+            }
+            Some(Sqlite::DiskFull) => {
+                Self::new(ErrorCode::WriteError, "the disk is full; nothing half-written was published")
+                    .with_hint("free some space and run the command again")
+            }
+            _ => Self::new(ErrorCode::DbError, format!("SQLite: {error}")).with_hint("local-agent doctor"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_known_by_its_header_before_it_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        assert_eq!(examine(&path, Database::Index).unwrap(), Found::Nothing);
+        drop(open_write(&path, Database::Index).unwrap());
+        assert_eq!(examine(&path, Database::Index).unwrap(), Found::Ours);
+        assert!(matches!(examine(&path, Database::Embeddings).unwrap(), Found::Foreign(_, 1)));
+    }
+
+    #[test]
+    fn a_foreign_database_is_never_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        let ancestor = Connection::open(&path).unwrap();
+        ancestor.execute_batch("PRAGMA user_version = 3; CREATE TABLE docs (id INTEGER PRIMARY KEY)").unwrap();
+        drop(ancestor);
+        let before = fs::read(&path).unwrap();
+        assert_eq!(open_write(&path, Database::Index).unwrap_err().code, ErrorCode::DbForeign);
+        assert_eq!(open_read(&path, Database::Index).unwrap_err().code, ErrorCode::DbForeign);
+        assert_eq!(fs::read(&path).unwrap(), before);
+        let moved = move_aside(&path, "20260101T000000Z").unwrap();
+        assert_eq!(fs::read(moved).unwrap(), before);
+        drop(open_write(&path, Database::Index).unwrap());
+    }
+
+    #[test]
+    fn a_newer_database_is_never_touched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        let conn = open_write(&path, Database::Index).unwrap();
+        conn.pragma_update(None, "journal_mode", "delete").unwrap();
+        conn.pragma_update(None, "user_version", 99).unwrap();
+        drop(conn);
+        let before = fs::read(&path).unwrap();
+        assert_eq!(open_write(&path, Database::Index).unwrap_err().code, ErrorCode::DbNewer);
+        assert_eq!(delete(&path, Database::Index).unwrap_err().code, ErrorCode::DbNewer);
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn junk_is_damage_and_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        fs::write(&path, "not a database at all").unwrap();
+        assert_eq!(open_write(&path, Database::Index).unwrap_err().code, ErrorCode::DbCorrupt);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "not a database at all");
+    }
+
+    #[test]
+    fn w48_a_reader_creates_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        assert!(open_read(&path, Database::Index).unwrap().is_none());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        drop(open_write(&path, Database::Index).unwrap());
+        let list = || {
+            let mut names: Vec<_> =
+                fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let before = list();
+        let reader = open_read(&path, Database::Index).unwrap().unwrap();
+        reader.query_row("SELECT count(*) FROM chunks", [], |_| Ok(())).unwrap();
+        drop(reader);
+        assert_eq!(list(), before);
+    }
+}

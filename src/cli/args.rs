@@ -1,0 +1,394 @@
+//! What can be typed: the one definition that parser, help, completions, man page and `docs/cli.md` come from.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Answers questions from your own markdown, and proves every answer.
+#[derive(Debug, Parser)]
+#[command(name = "local-agent", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Folder that relative paths of the configuration start from
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workroot: Option<PathBuf>,
+    /// Configuration file, read after all others
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Address of the Ollama server: scheme, host, optional port
+    #[arg(long, global = true, value_name = "URL")]
+    pub ollama_base_url: Option<String>,
+    /// When to colour and link
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Ask questions about any folder with no set-up at all
+    Try(Try),
+    /// Write a configuration
+    Init(Init),
+    /// Show, check or trust the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Bring the index up to date with the files
+    Index(Index),
+    /// Give every chunk of the index a vector
+    Embed(Embed),
+    /// Search
+    Query(Query),
+    /// Answer a question with checked citations
+    Ask(Ask),
+    /// Show a document or a chunk, with line numbers
+    Get(Get),
+    /// Show every document that a glob names
+    MultiGet(MultiGet),
+    /// Check everything that the other commands rely on
+    Doctor(Doctor),
+    /// Say what is indexed, embedded and current
+    Status(Status),
+    /// List, download or verify model files
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Print a completion script
+    Completions(Completions),
+    /// Print the manual page, or write one a command into a folder
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+pub struct Try {
+    /// Folder of markdown; without it, the example vault inside the program
+    pub dir: Option<PathBuf>,
+    /// Question; without one, three questions of the example vault
+    pub question: Option<String>,
+    /// Seconds that embedding may take before the answer is shown
+    #[arg(long, value_name = "SECS", default_value_t = 20)]
+    pub budget: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Write local-agent.yaml into this folder instead of the user's configuration
+    #[arg(long)]
+    pub here: bool,
+    /// A folder of notes and the name it is cited by; may be given again
+    #[arg(long, value_name = "NAME=DIR")]
+    pub source: Vec<String>,
+    /// Replace an existing configuration
+    #[arg(long)]
+    pub force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Every value in force and where it comes from
+    Show {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Load the configuration and say what is wrong with it
+    Check {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a configuration file as it is now
+    Trust {
+        /// The file; without it, the one found from here
+        file: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum SchemeArg {
+    ObsidianV2,
+    ObsidianV1,
+    #[value(name = "fixed_window_v1")]
+    FixedWindowV1,
+}
+
+#[derive(Debug, Args)]
+pub struct Index {
+    /// Index database, instead of the configured one
+    #[arg(long, value_name = "PATH")]
+    pub db_path: Option<PathBuf>,
+    /// How documents are cut
+    #[arg(long)]
+    pub scheme: Option<SchemeArg>,
+    /// Largest chunk in tokens (obsidian_v2)
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
+    /// Largest chunk in characters (obsidian_v1, fixed_window_v1)
+    #[arg(long, value_name = "N")]
+    pub max_chars: Option<usize>,
+    /// Overlap in characters (obsidian_v1, fixed_window_v1)
+    #[arg(long, value_name = "N")]
+    pub overlap: Option<usize>,
+    /// Only this source; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// List the configured sources and stop
+    #[arg(long)]
+    pub list_sources: bool,
+    /// Exit 0 although some source could not be read
+    #[arg(long)]
+    pub allow_partial: bool,
+    /// Start from an empty index; a foreign database is moved aside first
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Hash every file, whatever its time stamp says
+    #[arg(long)]
+    pub verify: bool,
+    /// Seconds to wait for another index job
+    #[arg(long, value_name = "SECS", default_value_t = 0)]
+    pub wait: u64,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Embed {
+    /// Model id, instead of the configured one
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// Embed everything again, row by row; a foreign database is moved aside first
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Texts between two commits of the ancestor; here it bounds one forward pass to N × 64 tokens
+    #[arg(long, value_name = "N")]
+    pub batch_size: Option<usize>,
+    /// Embed at most N missing chunks; removes nothing
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Count what is missing and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Keep vectors that no chunk uses
+    #[arg(long)]
+    pub no_prune: bool,
+    /// Seconds to wait for another embed job
+    #[arg(long, value_name = "SECS", default_value_t = 0)]
+    pub wait: u64,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Restrictions that `query` and `ask` share.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Where to look")]
+pub struct ScopeArgs {
+    /// Only this source; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// Only below this folder, or paths that fit this glob
+    #[arg(long, value_name = "PATH")]
+    pub path: Vec<String>,
+    /// Only notes with this tag or one below it
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// Only notes of this day or later
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub after: Option<String>,
+    /// Only notes of before this day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub before: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    Hybrid,
+    Lexical,
+    Vector,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FusionArg {
+    Convex,
+    Rrf,
+}
+
+#[derive(Debug, Args)]
+pub struct Query {
+    /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01
+    pub text: String,
+    /// Most hits
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub limit: usize,
+    /// Which sides take part
+    #[arg(long, default_value = "hybrid")]
+    pub mode: ModeArg,
+    /// How the sides are brought together
+    #[arg(long)]
+    pub fusion: Option<FusionArg>,
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Print every number that made a rank
+    #[arg(long)]
+    pub explain: bool,
+    /// Bring the index up to date first
+    #[arg(long)]
+    pub refresh: bool,
+    /// Print one JSON object
+    #[arg(long, conflicts_with_all = ["jsonl", "files"])]
+    pub json: bool,
+    /// Print one JSON object a hit
+    #[arg(long, conflicts_with = "files")]
+    pub jsonl: bool,
+    /// Print only the files, best first
+    #[arg(long)]
+    pub files: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Ask {
+    /// The question
+    pub question: String,
+    /// Use the big model when a chat model answers
+    #[arg(long, conflicts_with = "fast")]
+    pub big: bool,
+    /// Use the fast model when a chat model answers
+    #[arg(long)]
+    pub fast: bool,
+    /// Accepted for the ancestor's sake: the evidence is always as full as its budget allows
+    #[arg(long)]
+    pub full: bool,
+    /// Refuse to show an answer that does not pass verification
+    #[arg(long)]
+    pub strict: bool,
+    /// Write the evidence snapshot to this file
+    #[arg(long, value_name = "FILE")]
+    pub snapshot_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Get {
+    /// path, source:path, path:from, path:from:count, or #chunk_key
+    pub address: String,
+    /// Print the bytes without line numbers
+    #[arg(long)]
+    pub raw: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct MultiGet {
+    /// Glob over source:path or path, for example 'daily/2026-*.md'
+    pub glob: String,
+    /// Stop after so many bytes of text
+    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
+    pub max_bytes: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Fail on anything that would make a hybrid ask untrue
+    #[arg(long)]
+    pub require_phase3: bool,
+    /// Contact no server
+    #[arg(long, visible_alias = "no-ollama")]
+    pub offline: bool,
+    /// Print only what fails
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ModelsCommand {
+    /// Models that are known and where their files are
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Download a model; the only command that downloads anything
+    Pull {
+        /// A known id, or owner/name with --revision
+        id: String,
+        /// Commit of the repository
+        #[arg(long, value_name = "COMMIT")]
+        revision: Option<String>,
+        /// Server to download from
+        #[arg(long, value_name = "URL")]
+        endpoint: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hash a model's files and compare
+    Verify {
+        /// A known id; without it, every model that is here
+        id: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write one page a command into this folder
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}

@@ -1,0 +1,91 @@
+//! `config show`, `config check`, `config trust`.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::args::ConfigCommand;
+use super::context::Context;
+use super::index::extend;
+use super::output::talk;
+use crate::config::{self, LayerKind};
+use crate::error::{ErrorCode, Failure, Result};
+
+pub fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
+    match command {
+        ConfigCommand::Show { .. } => show(context),
+        ConfigCommand::Check { .. } => check(context),
+        ConfigCommand::Trust { file, .. } => trust(context, file.as_deref()),
+    }
+}
+
+fn show(context: &Context) -> Result<ExitCode> {
+    let loaded = context.load_lenient()?;
+    if context.out.json {
+        let mut body = json!({"settings": loaded.origins, "files": loaded.layers, "warnings": loaded.config.warnings});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for layer in &loaded.layers {
+        let trusted = if layer.trusted { ", trusted" } else { "" };
+        context.out.line(&format!("file: {} ({:?}{trusted})", layer.path.display(), layer.kind));
+    }
+    for setting in &loaded.origins {
+        let note = setting.note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();
+        context.out.line(&format!("{} = {}  # {}{note}", setting.key, setting.value, setting.origin));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(context: &Context) -> Result<ExitCode> {
+    let loaded = context.load_lenient()?;
+    let ok = loaded.problems.is_empty();
+    if context.out.json {
+        let problem = |f: &Failure| json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint});
+        let problems: Vec<Value> = loaded.problems.iter().map(problem).collect();
+        let mut body =
+            json!({"ok": ok, "problems": problems, "warnings": loaded.config.warnings, "files": loaded.layers});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+    } else {
+        for problem in &loaded.problems {
+            context.out.line(&format!("error[{}]: {}", problem.code, problem.message));
+            if let Some(hint) = &problem.hint {
+                context.out.line(&format!("fix: {hint}"));
+            }
+        }
+        for warning in &loaded.config.warnings {
+            talk(&format!("warning: {warning}"));
+        }
+        if ok {
+            context.out.line(&format!("configuration: ok ({} sources)", loaded.config.sources.len()));
+        }
+    }
+    Ok(ExitCode::from(u8::from(!ok)))
+}
+
+fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> {
+    let found = match file {
+        Some(file) => context.environment.cwd.join(file),
+        None => context
+            .load_lenient()?
+            .layers
+            .iter()
+            .find(|layer| matches!(layer.kind, LayerKind::Found | LayerKind::Workroot))
+            .map(|layer| layer.path.clone())
+            .ok_or_else(|| {
+                Failure::new(ErrorCode::ConfigError, "no local-agent.yaml is found from here")
+                    .with_hint("local-agent init --here")
+            })?,
+    };
+    let sha256 = config::trust(context.environment.trust_file()?, &found)?;
+    if context.out.json {
+        let mut body = json!({"trusted": found.to_string_lossy(), "sha256": sha256});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+    } else {
+        context.out.line(&format!("trusted: {} as it is now (sha256 {sha256})", found.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,49 @@
+//! Reference pages that are generated from the code, so that they cannot lag: `docs/cli.md`, `docs/codes.md`.
+
+use std::fmt::Write as _;
+
+use clap::CommandFactory;
+
+use super::args::Cli;
+use crate::error::ErrorCode;
+use crate::{doctor, verify};
+
+/// `docs/cli.md`: the help of every command.
+pub fn cli_reference() -> String {
+    let mut out = String::from("# Command line\n\nGenerated from the program's own help.\n");
+    let mut root = Cli::command().term_width(100).disable_help_subcommand(true);
+    root.build();
+    page(&mut out, &mut root, "");
+    out
+}
+
+fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
+    let name =
+        if parents.is_empty() { command.get_name().to_owned() } else { format!("{parents} {}", command.get_name()) };
+    let help = command.render_long_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(out, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
+        page(out, sub, &name);
+    }
+}
+
+/// `docs/codes.md`: every stable code with its meaning.
+pub fn codes_reference() -> String {
+    let mut out = String::from(
+        "# Codes\n\nGenerated from the tables in the source. A code never changes its meaning.\n\n\
+         ## Errors\n\nExit code 1. `error_code` in JSON.\n\n| code | meaning |\n| --- | --- |\n",
+    );
+    for code in ErrorCode::ALL {
+        let _ = writeln!(out, "| `{code}` | {} |", code.meaning());
+    }
+    out.push_str("\n## Doctor\n\n| code | meaning |\n| --- | --- |\n");
+    for (code, meaning) in doctor::codes() {
+        let _ = writeln!(out, "| `{code}` | {meaning} |");
+    }
+    out.push_str("\n## Verification\n\n| code | meaning | example |\n| --- | --- | --- |\n");
+    for code in verify::Code::ALL {
+        let _ = writeln!(out, "| `{code}` | {} | {} |", code.meaning(), code.example());
+    }
+    out
+}

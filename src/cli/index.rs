@@ -1,0 +1,120 @@
+//! `index`.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::args::{Index, SchemeArg};
+use super::context::{Context, scheme_name};
+use super::jobs::{self, IndexRun};
+use super::output::talk;
+use super::progress::Bar;
+use crate::config::{Config, Source};
+use crate::error::Result;
+use crate::indexing::IndexSummary;
+
+pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
+    let scheme = args.scheme.map(|scheme| match scheme {
+        SchemeArg::ObsidianV2 => "obsidian_v2",
+        SchemeArg::ObsidianV1 => "obsidian_v1",
+        SchemeArg::FixedWindowV1 => "fixed_window_v1",
+    });
+    context.flag("--db-path", "index.db_path", args.db_path.as_ref().map(|p| p.display().to_string()));
+    context.flag("--scheme", "index.scheme", scheme);
+    context.flag("--max-tokens", "index.max_tokens", args.max_tokens);
+    context.flag("--max-chars", "index.max_chars", args.max_chars);
+    context.flag("--overlap", "index.overlap", args.overlap);
+    let config = context.load()?.config;
+    let selected = jobs::select(&config, &args.source)?;
+    if args.list_sources {
+        list_sources(context, &selected);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sandbox = context.sandbox(&config)?;
+    let files = context.model(&config)?;
+    let bar = Bar::new(args.quiet || args.json);
+    let run = IndexRun {
+        only: &args.source,
+        verify: args.verify,
+        rebuild: args.rebuild,
+        wait: Duration::from_secs(args.wait),
+    };
+    let summary = jobs::run_index(&config, &sandbox, &files, &run, &|progress| bar.report(progress));
+    bar.finish();
+    let summary = summary?;
+    let ok = summary.errors.is_empty() || args.allow_partial;
+    if args.json {
+        context.out.json(report(context, &config, &selected, &summary, ok));
+    } else if !args.quiet || !ok {
+        print(context, &config, &summary);
+    }
+    Ok(ExitCode::from(u8::from(!ok)))
+}
+
+fn list_sources(context: &Context, selected: &[Source]) {
+    if context.out.json {
+        let sources: Vec<Value> = selected
+            .iter()
+            .map(|s| json!({"name": s.name, "root": s.root.to_string_lossy(), "kind": s.kind}))
+            .collect();
+        let mut body = json!({"sources": sources, "selected_count": selected.len()});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return;
+    }
+    for source in selected {
+        context.out.line(&format!("{}\t{}\t{}", source.name, source.kind, source.root.display()));
+    }
+}
+
+fn report(context: &Context, config: &Config, selected: &[Source], summary: &IndexSummary, ok: bool) -> Value {
+    let mut body = serde_json::to_value(summary).unwrap_or_default();
+    let names: Vec<&str> = selected.iter().map(|s| s.name.as_str()).collect();
+    let more = json!({
+        "ok": ok,
+        "index_db": config.index.db_path.to_string_lossy(),
+        "scheme": scheme_name(config.index.scheme),
+        "sources_selected": names,
+        "sources_count": selected.len(),
+        "warnings": config.warnings,
+    });
+    if let Value::Object(more) = more {
+        extend(&mut body, more);
+    }
+    extend(&mut body, context.roots());
+    body
+}
+
+/// Adds fields to a JSON object.
+pub(super) fn extend(body: &mut Value, more: serde_json::Map<String, Value>) {
+    if let Some(fields) = body.as_object_mut() {
+        fields.extend(more);
+    }
+}
+
+fn print(context: &Context, config: &Config, summary: &IndexSummary) {
+    let out = context.out;
+    out.line(&format!("index_db: {}", config.index.db_path.display()));
+    out.line(&format!(
+        "index summary: {} scanned, {} changed, {} unchanged, {} pruned; {} chunks written, {} removed; \
+         now {} documents in {} chunks",
+        summary.docs_scanned,
+        summary.docs_changed,
+        summary.docs_unchanged,
+        summary.docs_pruned,
+        summary.chunks_written,
+        summary.chunks_removed,
+        summary.total_docs,
+        summary.total_chunks,
+    ));
+    if let Some(moved) = &summary.moved_aside {
+        out.line(&format!("moved aside: {}", moved.display()));
+    }
+    for skipped in &summary.skipped {
+        out.line(&format!("skipped: {} ({})", out.from_file(&skipped.path), skipped.reason));
+    }
+    for error in &summary.errors {
+        talk(&format!("error: {error}"));
+    }
+}

@@ -1,0 +1,139 @@
+//! The jobs as several commands run them: `index` and `embed`, `query --refresh`, `try`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::context::{self, Cutting};
+use crate::config::{Config, Source};
+use crate::embedding::{self, Encoder};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::indexing::{EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
+use crate::models::ModelFiles;
+use crate::sandbox::Sandbox;
+use crate::types::Fingerprint;
+
+/// How one run of `index` differs from the usual one.
+#[derive(Debug, Default)]
+pub struct IndexRun<'a> {
+    /// Only these sources; empty: all.
+    pub only: &'a [String],
+    pub verify: bool,
+    pub rebuild: bool,
+    pub wait: Duration,
+}
+
+/// Runs `index` for `config`.
+pub fn run_index(
+    config: &Config,
+    sandbox: &Sandbox,
+    files: &ModelFiles,
+    run: &IndexRun<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<IndexSummary> {
+    if config.sources.is_empty() {
+        return Err(
+            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+        );
+    }
+    let selected = select(config, run.only)?;
+    let cutting = Cutting::new(config, files)?;
+    let (stamp, holder) = (context::file_stamp(), context::holder("index"));
+    let options = IndexOptions {
+        selected: &selected,
+        configured: &config.sources,
+        db_path: &config.index.db_path,
+        lexical_dir: &config.lexical_dir(),
+        chunking: cutting.options,
+        chunker_sig: &cutting.sig,
+        verify: run.verify,
+        rebuild: run.rebuild.then_some(stamp.as_str()),
+        wait: run.wait,
+        holder: &holder,
+    };
+    index(&options, sandbox, &|text| cutting.counter.count(text), on_progress)
+}
+
+/// The sources that `--source` names, all without it.
+pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
+    if let Some(unknown) = only.iter().find(|name| !config.sources.iter().any(|s| s.name.as_str() == name.as_str())) {
+        let known: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
+        let message = format!("there is no source called `{unknown}`; configured are: {}", known.join(", "));
+        return Err(Failure::new(ErrorCode::IndexError, message).with_hint("local-agent index --list-sources"));
+    }
+    let wanted = |source: &&Source| only.is_empty() || only.iter().any(|name| name == source.name.as_str());
+    Ok(config.sources.iter().filter(wanted).cloned().collect())
+}
+
+/// How one run of `embed` differs from the usual one.
+#[derive(Debug, Default)]
+pub struct EmbedRun<'a> {
+    pub limit: Option<usize>,
+    pub first: &'a [i64],
+    pub budget: Option<Duration>,
+    pub rebuild: bool,
+    pub no_prune: bool,
+    pub dry_run: bool,
+    pub wait: Duration,
+}
+
+/// The configured embedding model; no weights are loaded before [`Model::load`].
+#[derive(Debug)]
+pub struct Model(ModelFiles);
+
+impl Model {
+    /// The configured model.
+    pub fn configured(context: &context::Context, config: &Config) -> Result<Self> {
+        context.model(config).map(Self)
+    }
+
+    /// What its vectors are comparable by.
+    pub fn fingerprint(&self) -> Fingerprint {
+        embedding::fingerprint(&self.0)
+    }
+
+    /// Its files.
+    pub const fn files(&self) -> &ModelFiles {
+        &self.0
+    }
+
+    /// Loads the weights.
+    pub fn load(&self) -> Result<Encoder> {
+        Encoder::load(&self.0)
+    }
+}
+
+/// Runs `embed` for `config`.
+pub fn run_embed(
+    config: &Config,
+    model: &Model,
+    run: &EmbedRun<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<(EmbedSummary, Fingerprint)> {
+    let fingerprint = model.fingerprint();
+    let (stamp, holder, now) = (context::file_stamp(), context::holder("embed"), context::now());
+    let vectors_dir: PathBuf = config.vectors_dir();
+    let threads = match config.embed.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    };
+    let options = EmbedOptions {
+        index_db: &config.index.db_path,
+        db_path: &config.embed.db_path,
+        vectors_dir: &vectors_dir,
+        fingerprint,
+        model_id: &config.embed.model,
+        batch_tokens: config.embed.batch_tokens,
+        threads,
+        limit: run.limit,
+        first: run.first,
+        budget: run.budget,
+        rebuild: run.rebuild.then_some(stamp.as_str()),
+        no_prune: run.no_prune,
+        dry_run: run.dry_run,
+        wait: run.wait,
+        holder: &holder,
+        now: &now,
+    };
+    let summary = embed(&options, || model.load(), on_progress)?;
+    Ok((summary, fingerprint))
+}

@@ -1,0 +1,240 @@
+//! `query`.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::args::{FusionArg, ModeArg, Query as Args};
+use super::context::Context;
+use super::index::extend;
+use super::jobs::{self, IndexRun, Model};
+use super::output::{Output, talk};
+use super::scope::scope;
+use crate::config::{Config, Fusion};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::lexical;
+use crate::retrieval::{Coverage, Engine, Found, Hit, Mode, Request, Stale};
+
+/// How much of a chunk a person sees around the first word found, in characters.
+const SNIPPET_BEFORE: usize = 60;
+const SNIPPET_AFTER: usize = 120;
+const SNIPPET_NO_MATCH: usize = 180;
+
+pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
+    if args.text.trim().is_empty() {
+        return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
+            .with_hint("local-agent query \"words to look for\""));
+    }
+    let config = context.load()?.config;
+    if args.refresh {
+        let files = context.model(&config)?;
+        let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
+        jobs::run_index(&config, &context.sandbox(&config)?, &files, &run, &|_| ())?;
+    }
+    let (query, found) = search(context, &config, args)?;
+    let out = context.out;
+    if args.jsonl {
+        found.hits.iter().enumerate().for_each(|(at, hit)| out.line(&hit_json(at, hit, args.explain).to_string()));
+    } else if args.json {
+        out.json(report(context, &config, args, &query, &found));
+    } else if args.files {
+        let mut seen = std::collections::HashSet::new();
+        for hit in found.hits.iter().filter(|hit| seen.insert(hit.chunk.document_id)) {
+            out.line(&out.from_file(&format!("{}:{}", hit.chunk.source, hit.chunk.path)));
+        }
+    } else {
+        print(out, args, &query, &found);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The model is loaded in a thread of its own while the words are searched.
+fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Query, Found)> {
+    let mode = match args.mode {
+        ModeArg::Hybrid => Mode::Hybrid,
+        ModeArg::Lexical => Mode::Lexical,
+        ModeArg::Vector => Mode::Vector,
+    };
+    let model = match mode {
+        Mode::Lexical => None,
+        _ => Some(Model::configured(context, config)?),
+    };
+    let fingerprint = model.as_ref().map(Model::fingerprint);
+    let (db, lexical_dir, vectors_dir) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
+    let engine = Engine::open(db, &lexical_dir, &vectors_dir, fingerprint.as_ref())?;
+    // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a filter.
+    let keys = if args.text.contains(':') { engine.index().frontmatter_keys()? } else { BTreeSet::new() };
+    let query = lexical::Query::parse(&args.text, &keys);
+    let mut scope = scope(config, &args.scope)?;
+    scope.filters.extend(query.filters.iter().cloned());
+    let request = Request {
+        query: &query,
+        mode,
+        scope,
+        limit: args.limit.max(1),
+        fusion: match args.fusion {
+            None => config.retrieve.fusion,
+            Some(FusionArg::Convex) => Fusion::Convex,
+            Some(FusionArg::Rrf) => Fusion::Rrf,
+        },
+        vector_weight: config.retrieve.vector_weight,
+    };
+    let text = words_of(&query);
+    let found = std::thread::scope(|threads| {
+        let wanted = engine.has_vectors() && mode != Mode::Lexical;
+        let embedding = model
+            .as_ref()
+            .filter(|_| wanted)
+            .map(|model| threads.spawn(move || model.load().and_then(|embedder| embedder.embed_query(&text))));
+        engine.search(&request, || match embedding {
+            Some(thread) => thread.join().unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
+            None => Err(Failure::internal("vectors are searched without a model")),
+        })
+    })?;
+    Ok((query, found))
+}
+
+fn report(context: &Context, config: &Config, args: &Args, query: &lexical::Query, found: &Found) -> Value {
+    let hits: Vec<Value> = found.hits.iter().enumerate().map(|(at, hit)| hit_json(at, hit, args.explain)).collect();
+    let mut body = json!({
+        "query": args.text,
+        "parsed": query,
+        "outcome": if hits.is_empty() { "nothing_found" } else { "found" },
+        "count": hits.len(),
+        "hits": hits,
+        "coverage": found.coverage,
+        "stale": found.stale,
+        "warnings": config.warnings,
+    });
+    extend(&mut body, context.roots());
+    body
+}
+
+fn hit_json(at: usize, hit: &Hit, explain: bool) -> Value {
+    let chunk = &hit.chunk;
+    let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
+    let mut body = json!({
+        "rank": at + 1,
+        "source": chunk.source,
+        "kind": chunk.source_kind,
+        "rel_path": chunk.path,
+        "title": chunk.title,
+        "heading_path": chunk.heading.to_string(),
+        "chunk_key": chunk.key,
+        "lines": chunk.lines,
+        "start_byte": chunk.span.start(),
+        "end_byte": chunk.span.end(),
+        "score": hit.score,
+        "method": hit.trace.method,
+        "metadata": metadata_state(*yaml_present, *yaml_parse_ok),
+        "yaml_present": yaml_present,
+        "yaml_parse_ok": yaml_parse_ok,
+        "yaml_error": yaml_error,
+        "required_keys_present": typed,
+        "text": chunk.text,
+    });
+    if explain {
+        body["explain"] = json!(hit.trace);
+    }
+    body
+}
+
+/// `absent`, `present` or `unknown`, as the ancestor showed it.
+fn metadata_state(yaml_present: bool, yaml_parse_ok: Option<bool>) -> &'static str {
+    match (yaml_present, yaml_parse_ok) {
+        (false, _) => "absent",
+        (true, Some(true)) => "present",
+        (true, _) => "unknown",
+    }
+}
+
+fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
+    if found.hits.is_empty() {
+        out.line("Nothing in the index fits this query.");
+    }
+    for (at, hit) in found.hits.iter().enumerate() {
+        let chunk = &hit.chunk;
+        let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
+        let address = format!("{}:{}:{}", chunk.source, chunk.path, chunk.lines.first());
+        out.line(&format!("[{}] {}  {:.3}", at + 1, out.bold(&out.from_file(&address)), hit.score));
+        let flag = |value: Option<bool>| value.map_or("unknown", |v| if v { "1" } else { "0" });
+        let facts = format!(
+            "    provenance: source={} kind={} key={}  typed: metadata={}; yaml_present={}; yaml_parse_ok={}; \
+             required_keys_present={}",
+            chunk.source,
+            chunk.source_kind,
+            chunk.key,
+            metadata_state(*yaml_present, *yaml_parse_ok),
+            u8::from(*yaml_present),
+            flag(*yaml_parse_ok),
+            flag(*typed),
+        );
+        out.line(&out.dim(&facts));
+        if let Some(error) = yaml_error {
+            out.line(
+                &out.dim(&out.from_file(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))),
+            );
+        }
+        if !chunk.heading.is_root() {
+            out.line(&out.from_file(&format!("    heading_path: {}", chunk.heading)));
+        }
+        out.line(&out.from_file(&format!("    snippet: {}", snippet(&chunk.text, query))));
+        if args.explain {
+            out.line(&format!("    explain: {}", json!(hit.trace)));
+        }
+    }
+    say_limits(&found.coverage, &found.stale);
+}
+
+/// Tells, on stderr, what a reader must know about the answer's reach.
+pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
+    for one in stale {
+        talk(&format!("stale: {} (fix: {})", one.why, one.fix));
+    }
+    if coverage.embedded > 0 && coverage.embedded < coverage.chunks {
+        talk(&format!(
+            "coverage: {} of {} chunks can be found by meaning (fix: local-agent embed)",
+            coverage.embedded, coverage.chunks
+        ));
+    }
+}
+
+/// What is left of a query when filters and exclusions are taken out: what is embedded.
+fn words_of(query: &lexical::Query) -> String {
+    query.words.iter().chain(&query.phrases).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// One line around the first word of the query that the text holds.
+fn snippet(text: &str, query: &lexical::Query) -> String {
+    let lower = text.to_lowercase();
+    let wanted = words_of(query).to_lowercase();
+    let at = wanted
+        .split_whitespace()
+        .filter(|word| word.chars().count() > 2)
+        .filter_map(|word| lower.find(word).map(|byte| lower[..byte].chars().count()))
+        .min();
+    let chars: Vec<char> = text.chars().collect();
+    let (from, to) = match at {
+        Some(at) => (at.saturating_sub(SNIPPET_BEFORE), (at + SNIPPET_AFTER).min(chars.len())),
+        None => (0, SNIPPET_NO_MATCH.min(chars.len())),
+    };
+    let cut: String = chars.get(from..to).unwrap_or_default().iter().collect();
+    let line = cut.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (before, after) = (if from > 0 { "..." } else { "" }, if to < chars.len() { "..." } else { "" });
+    format!("{before}{line}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_is_one_line_around_the_first_word_found() {
+        let text = format!("{}\nthe oven costs 23,500 euros\n{}", "x ".repeat(100), "y ".repeat(200));
+        let line = snippet(&text, &lexical::Query::plain("oven costs"));
+        assert!(line.starts_with("...") && line.ends_with("..."));
+        assert!(line.contains("the oven costs 23,500 euros") && !line.contains('\n'));
+    }
+}

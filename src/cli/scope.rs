@@ -1,0 +1,39 @@
+//! `--source --path --tag --after --before` → what retrieval may return.
+
+use super::args::ScopeArgs;
+use crate::config::Config;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::lexical::Filter;
+use crate::retrieval::Scope;
+use crate::types::SourceName;
+
+/// Reads the flags; a source that is not configured and a day that is none are failures, not empty results.
+pub fn scope(config: &Config, args: &ScopeArgs) -> Result<Scope> {
+    let mut scope = Scope { path_prefix: config.retrieve.path_prefix.clone(), ..Scope::default() };
+    for name in &args.source {
+        let source = SourceName::new(name.as_str()).ok().filter(|n| config.sources.iter().any(|s| s.name == *n));
+        scope.sources.push(source.ok_or_else(|| {
+            Failure::new(ErrorCode::InvalidArgs, format!("there is no source called `{name}`"))
+                .with_hint("local-agent index --list-sources")
+        })?);
+    }
+    let mut add = |key: &str, value: &str| {
+        scope.filters.push(Filter { key: key.to_owned(), value: value.to_owned(), negated: false });
+    };
+    args.path.iter().for_each(|path| add("path", path));
+    args.tag.iter().for_each(|tag| add("tag", tag));
+    for (key, day) in [("after", &args.after), ("before", &args.before)] {
+        let Some(day) = day else { continue };
+        if !is_day(day) {
+            return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{day}` is not a day"))
+                .with_hint(format!("--{key} 2026-01-31")));
+        }
+        add(key, day);
+    }
+    Ok(scope)
+}
+
+fn is_day(text: &str) -> bool {
+    let form = time::macros::format_description!("[year]-[month]-[day]");
+    time::Date::parse(text, form).is_ok()
+}

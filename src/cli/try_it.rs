@@ -1,0 +1,182 @@
+//! `try`: questions about any folder with no set-up at all.
+//!
+//! State goes into the cache folder, named by the folder's path; nothing is written into the folder itself. The index
+//! is brought up to date, then embedding goes on for at most the budget, the chunks first that the words of the
+//! questions found; a second run goes on where this one stopped.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::args::Try;
+use super::ask as ask_command;
+use super::context::Context;
+use super::index::extend;
+use super::jobs::{self, EmbedRun, IndexRun, Model};
+use super::output::talk;
+use super::progress::Bar;
+use super::write::write_whole;
+use crate::ask::{self, Answer};
+use crate::config::{self, Config, Inputs, Template};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::lexical::Query;
+use crate::retrieval::{Engine, Mode, Request, Scope};
+use crate::types::{Sha256, SourceName};
+
+include!(concat!(env!("OUT_DIR"), "/example_vault.rs"));
+
+/// Asked of the example vault when no question is given.
+const EXAMPLE_QUESTIONS: [&str; 3] = [
+    "At what temperature and humidity does the proofbox hold sourdough?",
+    "Why did we move the order book from PostgreSQL to SQLite?",
+    "How do I restore the order book from a backup?",
+];
+
+/// Hits of each question that are embedded before anything else.
+const FIRST_HITS: usize = 60;
+
+pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
+    let (dir, questions) = target(context, args)?;
+    let config = config_for(context, &dir)?;
+    let sandbox = context.sandbox(&config)?;
+    let model = Model::configured(context, &config)?;
+    let bar = Bar::new(args.json);
+    let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
+    let indexed = jobs::run_index(&config, &sandbox, model.files(), &run, &|p| bar.report(p))?;
+    for error in &indexed.errors {
+        talk(&format!("error: {error}"));
+    }
+    let first = first_hits(&config, &questions)?;
+    let budget = Duration::from_secs(args.budget);
+    let embed = EmbedRun { first: &first, budget: Some(budget), wait: budget, ..EmbedRun::default() };
+    let embedded =
+        if budget.is_zero() { None } else { Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0) };
+    bar.finish();
+    let fingerprint = model.fingerprint();
+    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
+    let mut answers = Vec::new();
+    for text in &questions {
+        let answer = ask::ask(&ask_command::question(&config, text), &engine, &sandbox, || model.load())?;
+        if !args.json {
+            show(context, &config, text, &answer);
+        }
+        answers.push((text, answer));
+    }
+    if args.json {
+        let body = |(text, answer): &(&String, Answer)| {
+            json!({"question": text, "outcome": answer.outcome, "answer": answer.text, "why": answer.why,
+                   "coverage": answer.coverage, "citation_validation": answer.report})
+        };
+        let mut out = json!({
+            "dir": dir.to_string_lossy(),
+            "state": config.state_dir.to_string_lossy(),
+            "index": indexed,
+            "embed": embedded,
+            "answers": answers.iter().map(body).collect::<Vec<Value>>(),
+        });
+        extend(&mut out, context.roots());
+        context.out.json(out);
+    } else {
+        closing(context, args, &config, &engine)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder and the questions. One argument that is no folder is a question about the example vault.
+fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
+    match (&args.dir, &args.question) {
+        (Some(dir), question) => {
+            let path = context.environment.cwd.join(dir);
+            match (path.is_dir(), question) {
+                (true, Some(question)) => Ok((path, vec![question.clone()])),
+                (true, None) => Ok((path, Vec::new())),
+                (false, None) => Ok((example_vault(context)?, vec![dir.to_string_lossy().into_owned()])),
+                (false, Some(_)) => {
+                    Err(Failure::new(ErrorCode::InvalidArgs, format!("{} is not a folder", path.display()))
+                        .with_hint("local-agent try path/to/notes \"your question\""))
+                }
+            }
+        }
+        (None, _) => Ok((example_vault(context)?, EXAMPLE_QUESTIONS.map(str::to_owned).to_vec())),
+    }
+}
+
+/// Lays the example vault out in the cache folder; a file that differs is written again.
+fn example_vault(context: &Context) -> Result<PathBuf> {
+    let dir = context.environment.cache_dir()?.join("example-vault");
+    for (path, bytes) in EXAMPLE_VAULT {
+        let file = dir.join(path);
+        if std::fs::read(&file).is_ok_and(|there| there == *bytes) {
+            continue;
+        }
+        write_whole(&file, bytes)?;
+    }
+    Ok(dir)
+}
+
+/// The defaults, with `dir` as the one source and state in the cache folder.
+fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
+    let dir = dir.canonicalize().map_err(|e| {
+        Failure::new(ErrorCode::InvalidArgs, format!("{} cannot be used: {e}", dir.display()))
+            .with_hint("local-agent try path/to/notes")
+    })?;
+    let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
+    let state = context.environment.cache_dir()?.join("try").join(&state[..16]);
+    let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = SourceName::new(name).or_else(|_| SourceName::new("notes"));
+    let name = name.map_err(|e| Failure::internal(e.to_string()))?;
+    let template = Template {
+        sources: vec![(name, dir.to_string_lossy().into_owned())],
+        state_dir: Some(state.to_string_lossy().into_owned()),
+        sources_anywhere: true,
+    };
+    let file = state.join("config.yaml");
+    write_whole(&file, config::template(&template).as_bytes())?;
+    // Neither the caller's folder nor the user's own configuration plays a part.
+    let inputs = Inputs { cwd: state, config_flag: Some(file), ..Inputs::default() };
+    Ok(config::load(&inputs)?.config)
+}
+
+/// The chunks that the words of the questions find: what embedding begins with.
+fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
+    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), None)?;
+    let mut first = Vec::new();
+    for text in questions {
+        let query = Query::plain(text);
+        let request = Request {
+            query: &query,
+            mode: Mode::Lexical,
+            scope: Scope::default(),
+            limit: FIRST_HITS,
+            fusion: config.retrieve.fusion,
+            vector_weight: 0.0,
+        };
+        let found = engine.search(&request, || Err(Failure::internal("a lexical search asked for a vector")))?;
+        first.extend(found.hits.iter().map(|hit| hit.chunk.id));
+    }
+    Ok(first)
+}
+
+fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
+    context.out.line(&context.out.bold(&format!("? {question}")));
+    ask_command::print(context.out, config, answer);
+    context.out.line("");
+}
+
+fn closing(context: &Context, args: &Try, config: &Config, engine: &Engine) -> Result<()> {
+    let totals = engine.index().totals()?;
+    let coverage = engine.coverage()?;
+    context.out.line(&format!(
+        "{} notes, {} chunks; {} of them can be found by meaning.",
+        totals.documents, coverage.chunks, coverage.embedded
+    ));
+    if coverage.embedded < coverage.chunks {
+        context.out.line("Run the same command again to go on embedding.");
+    }
+    if args.dir.is_some() && args.question.is_none() {
+        context.out.line(&format!("Ask: local-agent try {} \"your question\"", config.sources[0].root.display()));
+    }
+    Ok(())
+}

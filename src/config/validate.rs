@@ -1,0 +1,327 @@
+//! Typed values → [`Config`]: places resolved, roots inside the security root, the program's own records out of reach.
+
+use std::path::{Path, PathBuf};
+
+use super::findings::{Findings, Origin};
+use super::load::Ground;
+use super::values::Values;
+use super::{
+    Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm, Memory,
+    Retrieve, Runs, Scheme, Security, Source, compat, places,
+};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::types::RelPath;
+
+/// Builds the configuration. What is wrong goes into `findings`; the value is then left out.
+///
+/// # Errors
+/// Only `INTERNAL_ERROR`, when the compiled-in defaults lack a key.
+pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Config> {
+    let state = State::resolve(values, ground, findings)?;
+    let sources = sources(values, ground, &state, findings)?;
+    let security = security(values, ground, &state, findings)?;
+    let index = index(values, &state, findings)?;
+    let embed = embed(values, ground, &state, findings)?;
+    let config = Config {
+        config_path: ground.config_path.clone(),
+        config_root: ground.config_root.clone(),
+        workroot: ground.workroot.as_ref().map(|(root, _)| root.clone()),
+        security_root: ground.security_root.clone(),
+        security,
+        sources,
+        index,
+        embed,
+        retrieve: retrieve(values)?,
+        ask: ask(values)?,
+        llm: llm(values, ground)?,
+        runs: Runs {
+            dir: state.runs.clone(),
+            log_evidence_excerpts: values.bool("runs.log_evidence_excerpts")?,
+            max_total_evidence_chars: values.int("runs.max_total_evidence_chars")?,
+            max_excerpt_chars: values.int("runs.max_excerpt_chars")?,
+            keep_evidence: values.bool("runs.keep_evidence")?,
+        },
+        memory: Memory { db_path: state.durable.clone(), enabled: values.bool("memory.enabled")? },
+        protected: state.protected(),
+        state_dir: state.dir,
+        warnings: std::mem::take(&mut findings.warnings),
+    };
+    Ok(config)
+}
+
+/// Where the program's own files stand.
+struct State {
+    dir: PathBuf,
+    index: PathBuf,
+    embeddings: PathBuf,
+    durable: PathBuf,
+    runs: PathBuf,
+}
+
+/// The places the ancestor used, below the security root: key, its place, our place below the state folder.
+const PLACES: [(&str, &str, &str); 4] = [
+    ("index.db_path", "index/index.sqlite", "index.sqlite"),
+    ("embed.db_path", "embeddings/db/embeddings.sqlite", "embeddings.sqlite"),
+    ("memory.db_path", "memory/durable.sqlite", "durable.sqlite"),
+    ("runs.dir", "runs", "runs"),
+];
+
+impl State {
+    fn resolve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Self> {
+        let ancestor = ground.ancestor && values.origin("state_dir") == Origin::Default;
+        let dir =
+            place(values, "state_dir", ground, findings).unwrap_or_else(|| ground.security_root.join(".local-agent"));
+        let [index, embeddings, durable, runs] = PLACES.map(|(key, old, new)| {
+            let default = || if ancestor { ground.security_root.join(old) } else { dir.join(new) };
+            let path = place(values, key, ground, findings).unwrap_or_else(default);
+            own_place(&path, &values.origin(key), ground, findings);
+            path
+        });
+        let one = [&index, &embeddings, &durable];
+        if one.iter().enumerate().any(|(i, a)| one.iter().skip(i + 1).any(|b| a == b)) {
+            let keys = PLACES.map(|(key, ..)| values.origin(key));
+            let origin = keys.into_iter().find(|o| *o != Origin::Default).unwrap_or(Origin::Default);
+            findings.problem(&origin, "two databases have the same path; each needs a file of its own", None);
+        }
+        Ok(Self { dir, index, embeddings, durable, runs })
+    }
+
+    /// Folders whose content is never readable through the sandbox.
+    fn protected(&self) -> Vec<PathBuf> {
+        if self.runs.starts_with(&self.dir) {
+            vec![self.dir.clone()]
+        } else {
+            vec![self.dir.clone(), self.runs.clone()]
+        }
+    }
+}
+
+/// The path a key names, if it names one that can be used.
+fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -> Option<PathBuf> {
+    let text = values.opt_text(key)?;
+    let origin = values.origin(key);
+    let base = if matches!(origin, Origin::Flag(_)) { &ground.inputs.cwd } else { &ground.security_root };
+    match places::expand(text, base, ground.inputs.home.as_deref()) {
+        Ok(path) => Some(path),
+        Err(why) => {
+            findings.problem(&origin, format_args!("`{key}`: {why}"), None);
+            None
+        }
+    }
+}
+
+/// In a folder that came from somebody else, a state folder that is a link would be written through.
+fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findings) {
+    let Some(file) = &ground.untrusted else { return };
+    let theirs = match origin {
+        Origin::Default => true,
+        Origin::File { path, .. } => path == file,
+        _ => false,
+    };
+    // Relative to the file's own folder: a state folder that the user's configuration names stands elsewhere by choice.
+    let by_text = path.starts_with(&ground.security_root);
+    if theirs && by_text && !places::is_inside(path, &ground.security_root) {
+        let message = format!("{} leads outside {} through a link", path.display(), ground.security_root.display());
+        let hint = "look where the link leads; if you agree, run `local-agent config trust`";
+        findings.problems.push(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint));
+    }
+}
+
+/// Resolves one root and checks that it lies inside the security root, if it must.
+fn root(
+    text: &str,
+    what: &str,
+    origin: &Origin,
+    must_be_inside: bool,
+    ground: &Ground,
+    findings: &mut Findings,
+) -> Option<PathBuf> {
+    let path = match places::expand(text, &ground.security_root, ground.inputs.home.as_deref()) {
+        Ok(path) => path,
+        Err(why) => {
+            findings.problem(origin, format_args!("{what}: {why}"), None);
+            return None;
+        }
+    };
+    if must_be_inside && !places::is_inside(&path, &ground.security_root) {
+        let really = places::real(&path).filter(|real| *real != path);
+        let really = really.map_or_else(String::new, |real| format!(" (in truth {})", real.display()));
+        let security_root = ground.security_root.display();
+        let message = format!("{what} {}{really} is outside the security root {security_root}", path.display());
+        let fix = "name a workroot that holds it with --workroot, or set \
+                   `security.roots_must_be_within_security_root: false` in your own configuration";
+        findings.problem(origin, message, Some(fix.to_owned()));
+        return None;
+    }
+    Some(path)
+}
+
+const MUST_BE_INSIDE: &str = "security.roots_must_be_within_security_root";
+
+fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Vec<Source>> {
+    let must = values.bool(MUST_BE_INSIDE)?;
+    let origin = values.origin("sources");
+    let mut out: Vec<Source> = Vec::new();
+    for typed in values.sources() {
+        let here = origin.at(typed.root.line);
+        let what = format!("the source `{}` at", typed.name);
+        let Some(root) = root(&typed.root.text, &what, &here, must, ground, findings) else { continue };
+        if let Some(own) = state.protected().into_iter().find(|own| lies_in(&root, own)) {
+            let why = format!(
+                "the source `{}` lies in {}, which holds this program's own records",
+                typed.name,
+                own.display()
+            );
+            findings.problem(&here, why, Some("name another folder, or another `state_dir`".to_owned()));
+            continue;
+        }
+        if let Some(other) = out.iter().find(|o| root.starts_with(&o.root) || o.root.starts_with(&root)) {
+            let why =
+                format!("the sources `{}` and `{}` overlap; shared files are found twice", other.name, typed.name);
+            findings.warn(&here, why);
+        }
+        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone() });
+    }
+    Ok(out)
+}
+
+fn security(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Security> {
+    let must = values.bool(MUST_BE_INSIDE)?;
+    let deny_hidden_paths = values.bool("security.deny_hidden_paths")?;
+    let origin = values.origin("security.allowed_roots");
+    let mut allowed_roots = Vec::new();
+    for item in values.list("security.allowed_roots") {
+        let here = origin.at(item.line);
+        let Some(root) = root(&item.text, "the allowed root", &here, must, ground, findings) else { continue };
+        if state.protected().iter().any(|own| exposes(&root, own, deny_hidden_paths)) {
+            let why =
+                format!("the allowed root `{}` is left out: this program's own records are no evidence", item.text);
+            findings.warn(&here, why);
+        } else if !allowed_roots.contains(&root) {
+            allowed_roots.push(root);
+        }
+    }
+    Ok(Security {
+        allowed_roots,
+        allowed_exts: values.words("security.allowed_exts"),
+        deny_absolute_paths: values.bool("security.deny_absolute_paths")?,
+        deny_hidden_paths,
+        deny_names: values.words("security.deny_names"),
+        hard_links: if values.text("security.hard_links")? == "allow" { HardLinks::Allow } else { HardLinks::Deny },
+        follow_links: match values.text("security.follow_links")? {
+            "inside" => FollowLinks::Inside,
+            _ => FollowLinks::Never,
+        },
+        max_file_bytes: values.int("security.max_file_bytes")?,
+        allow_any_path: values.bool("security.allow_any_path")?,
+        roots_must_be_within_security_root: must,
+    })
+}
+
+/// Whether `own` could be read through `root`: it is above the root, or below it and not behind a hidden folder.
+fn exposes(root: &Path, own: &Path, deny_hidden: bool) -> bool {
+    let hidden = |below: &Path| below.components().any(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."));
+    let holds = |root: &Path, own: &Path| own.strip_prefix(root).is_ok_and(|below| !(deny_hidden && hidden(below)));
+    lies_in(root, own)
+        || holds(root, own)
+        || places::real(root).zip(places::real(own)).is_some_and(|(root, own)| holds(&root, &own))
+}
+
+/// Whether `path` is `folder` or below it, by its text or with links resolved.
+fn lies_in(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder)
+        || places::real(path).zip(places::real(folder)).is_some_and(|(path, folder)| path.starts_with(folder))
+}
+
+fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Index> {
+    let (max_chars, overlap): (usize, usize) = (values.int("index.max_chars")?, values.int("index.overlap")?);
+    if overlap >= max_chars {
+        let typed = ["index.overlap", "index.max_chars"].map(|key| values.origin(key));
+        let origin = typed.into_iter().find(|o| *o != Origin::Default).unwrap_or(Origin::Default);
+        let why = format!("`index.overlap` ({overlap}) must be less than `index.max_chars` ({max_chars})");
+        findings.problem(&origin, why, None);
+    }
+    Ok(Index {
+        db_path: state.index.clone(),
+        scheme: match values.text("index.scheme")? {
+            "obsidian_v1" => Scheme::ObsidianV1,
+            "fixed_window_v1" => Scheme::FixedWindowV1,
+            _ => Scheme::ObsidianV2,
+        },
+        max_tokens: values.int("index.max_tokens")?,
+        max_chars,
+        overlap,
+    })
+}
+
+fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Embed> {
+    Ok(Embed {
+        db_path: state.embeddings.clone(),
+        provider: match values.text("embed.provider")? {
+            "ollama" => EmbedProvider::Ollama,
+            _ => EmbedProvider::Candle,
+        },
+        model: values.text("embed.model")?.to_owned(),
+        model_path: place(values, "embed.model_path", ground, findings),
+        batch_tokens: values.int("embed.batch_tokens")?,
+        batch_size: values.int("embed.batch_size")?,
+        max_length: values.opt_int("embed.max_length")?,
+        threads: values.int("embed.threads")?,
+    })
+}
+
+fn retrieve(values: &Values) -> Result<Retrieve> {
+    Ok(Retrieve {
+        lexical_k: values.int("retrieve.lexical_k")?,
+        vector_k: values.int("retrieve.vector_k")?,
+        fusion: if values.text("retrieve.fusion")? == "rrf" { Fusion::Rrf } else { Fusion::Convex },
+        vector_weight: values.float("retrieve.vector_weight")?,
+        path_prefix: values
+            .opt_text("retrieve.path_prefix")
+            .map(RelPath::new)
+            .transpose()
+            .map_err(|e| Failure::internal(format!("`retrieve.path_prefix` was checked and is no path: {e}")))?,
+    })
+}
+
+fn ask(values: &Values) -> Result<Ask> {
+    Ok(Ask {
+        provider: match values.text("ask.provider")? {
+            "extractive" => AskProvider::Extractive,
+            "ollama" => AskProvider::Ollama,
+            "openai" => AskProvider::OpenAi,
+            _ => AskProvider::Auto,
+        },
+        top_n: values.int("ask.top_n")?,
+        max_evidence_tokens: values.int("ask.max_evidence_tokens")?,
+        strict: values.bool("ask.strict")?,
+        heading_match: match values.text("ask.heading_match")? {
+            "exact" => HeadingMatch::Exact,
+            "ignore" => HeadingMatch::Ignore,
+            _ => HeadingMatch::Prefix,
+        },
+        normalize_heading: values.bool("ask.normalize_heading")?,
+        show_as_verified: values.get(compat::VALIDATION_ENABLED).is_none()
+            || values.bool(compat::VALIDATION_ENABLED)?,
+    })
+}
+
+fn llm(values: &Values, ground: &Ground) -> Result<Llm> {
+    let text = |key: &str| values.opt_text(key).map(str::to_owned);
+    Ok(Llm {
+        model: text("llm.model"),
+        model_fast: text("llm.model_fast"),
+        model_big: text("llm.model_big"),
+        prefer_fast: values.bool("llm.prefer_fast")?,
+        big_triggers: values.words("llm.big_triggers").iter().map(|w| w.to_lowercase()).collect(),
+        base_url: values.text("llm.base_url")?.to_owned(),
+        base_url_origin: values.origin("llm.base_url"),
+        api_key: ground.inputs.env_api_key.clone(),
+        max_tokens: values.int("llm.max_tokens")?,
+        max_tokens_big_second: values.int("llm.max_tokens_big_second")?,
+        temperature: values.float("llm.temperature")?,
+        timeout_s: values.int("llm.timeout_s")?,
+        timeout_s_big_second: values.int("llm.timeout_s_big_second")?,
+        max_chars_full_read: values.int("llm.max_chars_full_read")?,
+    })
+}

@@ -1,0 +1,368 @@
+//! The `index` job.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rayon::prelude::*;
+
+use super::document::{self, Place};
+use super::{OnProgress, Progress, lexical};
+use crate::config::Source;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::markdown::{ChunkOptions, CountTokens};
+use crate::sandbox::{Address, Entry, Sandbox, What, Why};
+use crate::store::{self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument};
+use crate::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName};
+
+/// Extensions that are notes.
+pub const MARKDOWN: &[&str] = &[".md", ".markdown"];
+
+/// What one publishing transaction may hold, so that memory does not grow with the corpus.
+const BATCH_FILES: usize = 2_000;
+const BATCH_BYTES: u64 = 8 << 20;
+
+/// A file whose modification time is younger than this before the scan may change again without its stamp moving:
+/// FAT keeps two seconds, others less.
+const STAMP_GRAIN: Duration = Duration::from_secs(2);
+
+/// What to index and how.
+#[derive(Debug)]
+pub struct IndexOptions<'a> {
+    /// The sources to look at.
+    pub selected: &'a [Source],
+    /// Every configured source; documents of others are forgotten when all are selected.
+    pub configured: &'a [Source],
+    /// `index.sqlite`.
+    pub db_path: &'a Path,
+    /// The lexical projection's folder.
+    pub lexical_dir: &'a Path,
+    /// How to cut.
+    pub chunking: ChunkOptions,
+    /// The name of that way of cutting.
+    pub chunker_sig: &'a str,
+    /// Hash every file, whatever its stamp says.
+    pub verify: bool,
+    /// Start from an empty index; a foreign database is moved aside first, to this suffix.
+    pub rebuild: Option<&'a str>,
+    /// How long to wait for another `index`.
+    pub wait: Duration,
+    /// What others read while this job holds the lock.
+    pub holder: &'a str,
+}
+
+/// A file that is listed and not indexed, or could not be read this time.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// `source:rel/path`.
+    pub path: String,
+    /// Stable name of the reason.
+    pub reason: String,
+}
+
+/// What a run did. Field names are those of `index --json`.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct IndexSummary {
+    pub docs_scanned: usize,
+    pub docs_changed: usize,
+    pub docs_unchanged: usize,
+    pub docs_pruned: usize,
+    pub chunks_written: usize,
+    pub chunks_removed: usize,
+    pub total_docs: u64,
+    pub total_chunks: u64,
+    pub skipped: Vec<Skipped>,
+    pub errors_count: usize,
+    pub errors: Vec<String>,
+    /// Where a foreign database was moved to.
+    pub moved_aside: Option<PathBuf>,
+}
+
+/// Brings the index and the lexical projection up to date with the files.
+pub fn index(
+    options: &IndexOptions<'_>,
+    sandbox: &Sandbox,
+    count: CountTokens<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<IndexSummary> {
+    let lock_path = JobLock::path_beside(options.db_path, "index.lock");
+    let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
+    let mut summary = IndexSummary::default();
+    if let Some(suffix) = options.rebuild {
+        summary.moved_aside = start_over(options.db_path, suffix)?;
+    }
+    let mut writer = IndexWriter::open(options.db_path)?;
+    for source in options.selected {
+        if let Err(failure) = Scan::new(options, sandbox, source, &mut writer)
+            .and_then(|scan| scan.run(&mut writer, count, on_progress, &mut summary))
+        {
+            if failure.code != ErrorCode::ConfigError {
+                return Err(failure);
+            }
+            summary.errors.push(failure.message);
+        }
+    }
+    if options.selected.len() == options.configured.len() {
+        forget_other_sources(&mut writer, options.configured, &mut summary)?;
+    }
+    writer.settle_chunker_sig(options.chunker_sig)?;
+    writer.checkpoint()?;
+    lexical::catch_up(options.db_path, options.lexical_dir, options.rebuild.is_some(), on_progress)?;
+    if let Some(reader) = IndexReader::open(options.db_path)? {
+        let totals = reader.totals()?;
+        (summary.total_docs, summary.total_chunks) = (totals.documents, totals.chunks);
+    }
+    summary.errors_count = summary.errors.len();
+    Ok(summary)
+}
+
+/// Makes room for a new index: our own file is deleted, somebody else's is moved aside.
+fn start_over(db_path: &Path, suffix: &str) -> Result<Option<PathBuf>> {
+    match store::examine(db_path, Database::Index)? {
+        store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(db_path, suffix).map(Some),
+        _ => store::delete(db_path, Database::Index).map(|()| None),
+    }
+}
+
+fn forget_other_sources(writer: &mut IndexWriter, configured: &[Source], summary: &mut IndexSummary) -> Result<()> {
+    let names: Vec<SourceName> = configured.iter().map(|source| source.name.clone()).collect();
+    let removed = writer.of_other_sources(&names)?;
+    if !removed.is_empty() {
+        summary.docs_pruned += removed.len();
+        summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
+    }
+    writer.drop_empty_sources(&names)
+}
+
+/// One source, looked at once.
+struct Scan<'a> {
+    options: &'a IndexOptions<'a>,
+    sandbox: &'a Sandbox,
+    source: &'a Source,
+    source_id: i64,
+    began_ns: i64,
+    known: HashMap<String, KnownDocument>,
+    last_scan_ns: i64,
+}
+
+/// What a worker found out about one file.
+enum Outcome {
+    /// New or changed.
+    Row(Box<DocumentRow>),
+    /// Same bytes, other stamp.
+    Restamped(i64, FileStamp),
+    /// Same bytes, same stamp.
+    Unchanged,
+}
+
+impl<'a> Scan<'a> {
+    fn new(
+        options: &'a IndexOptions<'a>,
+        sandbox: &'a Sandbox,
+        source: &'a Source,
+        writer: &mut IndexWriter,
+    ) -> Result<Self> {
+        let source_id = writer.source(&source.name, &source.root.to_string_lossy(), &source.kind)?;
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Self {
+            options,
+            sandbox,
+            source,
+            source_id,
+            began_ns: i64::try_from(began.as_nanos()).unwrap_or(i64::MAX),
+            known: writer.known(source_id)?,
+            last_scan_ns: writer.last_scan(source_id)?,
+        })
+    }
+
+    fn run(
+        self,
+        writer: &mut IndexWriter,
+        count: CountTokens<'_>,
+        on_progress: OnProgress<'_>,
+        summary: &mut IndexSummary,
+    ) -> Result<()> {
+        let entries = self.sandbox.walk(&self.source.name, MARKDOWN)?;
+        summary.docs_scanned += entries.len();
+        let mut seen: HashSet<&str> = HashSet::with_capacity(entries.len());
+        let mut work = Vec::new();
+        for entry in &entries {
+            let path = &entry.path;
+            seen.insert(path.as_str());
+            match entry.what {
+                What::Skipped(reason) => {
+                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                    if self.known.get(path.as_str()).is_none_or(|known| known.status != reason.as_str()) {
+                        work.push((entry, path));
+                    }
+                }
+                What::Found(stamp) if self.is_unchanged(path, &stamp) => summary.docs_unchanged += 1,
+                What::Found(_) => work.push((entry, path)),
+            }
+        }
+        let closed: Vec<String> = entries
+            .iter()
+            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
+            .map(|entry| format!("{}/", entry.path))
+            .collect();
+        // Below a folder that cannot be listed nothing is known, so nothing there is gone.
+        let is_gone =
+            |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
+        let removed: Vec<i64> =
+            self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
+        summary.docs_pruned += removed.len();
+        if !removed.is_empty() {
+            summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
+        }
+        self.process(&work, writer, count, on_progress, summary)?;
+        writer.scanned(self.source_id, self.began_ns)
+    }
+
+    fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {
+        Skipped { path: format!("{}:{path}", self.source.name), reason: reason.as_str().to_owned() }
+    }
+
+    /// The stamp proves that the bytes are those that were indexed, and they were cut the way that is wanted now.
+    fn is_unchanged(&self, path: &RelPath, stamp: &FileStamp) -> bool {
+        let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
+        !self.options.verify
+            && self.known.get(path.as_str()).is_some_and(|known| {
+                known.stamp == *stamp
+                    && known.status == "indexed"
+                    && known.chunker_sig == self.options.chunker_sig
+                    && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
+            })
+    }
+
+    /// Workers read, hash and cut; this thread writes, a batch at a time.
+    fn process(
+        &self,
+        work: &[(&Entry, &RelPath)],
+        writer: &mut IndexWriter,
+        count: CountTokens<'_>,
+        on_progress: OnProgress<'_>,
+        summary: &mut IndexSummary,
+    ) -> Result<()> {
+        let batches = split(work);
+        let mut done = 0;
+        std::thread::scope(|scope| {
+            let (send, receive) = mpsc::sync_channel::<Result<Vec<Outcome>>>(1);
+            scope.spawn(move || {
+                for batch in batches {
+                    let outcomes = batch.par_iter().map(|(entry, path)| self.look(entry, path, count)).collect();
+                    // The receiver is gone when writing failed; nothing is left to do then.
+                    if send.send(outcomes).is_err() {
+                        break;
+                    }
+                }
+            });
+            for outcomes in receive {
+                let outcomes = outcomes?;
+                done += outcomes.len();
+                self.publish(outcomes, writer, summary)?;
+                on_progress(Progress::Files { done, total: work.len() });
+            }
+            Ok(())
+        })
+    }
+
+    fn publish(&self, outcomes: Vec<Outcome>, writer: &mut IndexWriter, summary: &mut IndexSummary) -> Result<()> {
+        let mut batch = Batch::default();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Row(row) => {
+                    if let Some(reason) = row.skipped {
+                        // The walk has already listed what it refused; this is what reading found out.
+                        let listed = self.skipped(row.path.as_str(), reason);
+                        if !summary.skipped.contains(&listed) {
+                            summary.skipped.push(listed);
+                        }
+                    } else {
+                        summary.docs_changed += 1;
+                    }
+                    batch.documents.push(*row);
+                }
+                Outcome::Restamped(id, stamp) => {
+                    summary.docs_unchanged += 1;
+                    batch.restamped.push((id, stamp));
+                }
+                Outcome::Unchanged => summary.docs_unchanged += 1,
+            }
+        }
+        let published = writer.publish(&batch)?;
+        summary.chunks_written += published.chunks_added;
+        summary.chunks_removed += published.chunks_removed;
+        Ok(())
+    }
+
+    fn look(&self, entry: &Entry, path: &RelPath, count: CountTokens<'_>) -> Result<Outcome> {
+        let place = Place { source_id: self.source_id, source: &self.source.name, path };
+        let stamp = match entry.what {
+            What::Skipped(reason) => {
+                let row = document::skipped(place, FileStamp::default(), reason, None);
+                return Ok(Outcome::Row(Box::new(row)));
+            }
+            What::Found(stamp) => stamp,
+        };
+        let at = Address { source: self.source.name.clone(), path: path.clone() };
+        let file = match self.sandbox.read(&at) {
+            Ok(file) => file,
+            Err(failure) => {
+                let reason = reason(&failure, || self.sandbox.explain(&at.to_string()));
+                return Ok(Outcome::Row(Box::new(document::skipped(place, stamp, reason, None))));
+            }
+        };
+        let same = |known: &&KnownDocument| {
+            known.status == "indexed"
+                && known.chunker_sig == self.options.chunker_sig
+                && known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes())
+        };
+        if let Some(known) = self.known.get(path.as_str()).filter(same) {
+            return Ok(if known.stamp == file.stamp {
+                Outcome::Unchanged
+            } else {
+                Outcome::Restamped(known.id, file.stamp)
+            });
+        }
+        let row =
+            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
+        Ok(Outcome::Row(Box::new(row)))
+    }
+}
+
+/// Why a file that the walk found could not be read a moment later.
+fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
+    match failure.code {
+        ErrorCode::FileTooLarge => SkipReason::TooLarge,
+        ErrorCode::PathDenied => SkipReason::Denied,
+        _ => match why() {
+            Some(Why::Symlink | Why::LinkLeaves | Why::LinkLoop) => SkipReason::Symlink,
+            Some(Why::Denied) => SkipReason::Denied,
+            Some(Why::NotRegular) => SkipReason::NotRegular,
+            Some(Why::HardLink) => SkipReason::HardLink,
+            _ => SkipReason::Unreadable,
+        },
+    }
+}
+
+/// Cuts the work into batches of bounded count and bytes.
+fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w RelPath)]> {
+    let size = |entry: &Entry| match entry.what {
+        What::Found(stamp) => stamp.size,
+        What::Skipped(_) => 0,
+    };
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, (entry, _)) in work.iter().enumerate() {
+        bytes += size(entry);
+        if at + 1 - start >= BATCH_FILES || bytes >= BATCH_BYTES {
+            batches.push(&work[start..=at]);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    if start < work.len() {
+        batches.push(&work[start..]);
+    }
+    batches
+}

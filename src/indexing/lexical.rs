@@ -1,0 +1,98 @@
+//! Brings the lexical projection up to date with `index.sqlite`, by difference where that is possible.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{OnProgress, Progress};
+use crate::error::Result;
+use crate::lexical::{ChunkEntry, DocEntry, Stamp, Writer};
+use crate::store::{IndexReader, LexicalSource};
+
+/// What tantivy may hold in memory before it writes a segment.
+const WRITER_BYTES: usize = 128 << 20;
+
+/// Documents between two progress reports.
+const REPORT_EVERY: usize = 256;
+
+/// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the difference is unknown.
+pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: OnProgress<'_>) -> Result<()> {
+    let Some(index) = IndexReader::open(db_path)? else { return Ok(()) };
+    let Some(commit) = index.commit_id()? else { return Ok(()) };
+    let wanted = Stamp::new(commit);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut writer = Writer::open(dir, WRITER_BYTES, threads)?;
+    let stamp = writer.stamp();
+    if !rebuild && stamp.as_ref() == Some(&wanted) {
+        return Ok(());
+    }
+    let known = match stamp {
+        Some(stamp) if !rebuild && stamp.analyzer_version == wanted.analyzer_version => {
+            index.generation_of(&stamp.index_commit)?
+        }
+        _ => None,
+    };
+    if known.is_none() {
+        writer.clear()?;
+    }
+    let (changed, removed) = index.lexical_changes(known.unwrap_or(0))?;
+    if known.is_some() {
+        for id in removed.iter().chain(&changed) {
+            writer.remove_doc(*id);
+        }
+    }
+    for (done, id) in changed.iter().enumerate() {
+        if let Some(source) = index.lexical_source(*id)? {
+            add(&writer, &source)?;
+        }
+        if done % REPORT_EVERY == 0 {
+            on_progress(Progress::Lexical { done, total: changed.len() });
+        }
+    }
+    writer.commit(&wanted)
+}
+
+fn add(writer: &Writer, source: &LexicalSource) -> Result<()> {
+    let chunks = source
+        .chunks
+        .iter()
+        .map(|(chunk_id, key, headings, text)| ChunkEntry { chunk_id: *chunk_id, key: *key, headings, text })
+        .collect();
+    let mut seen = HashSet::new();
+    let headings: Vec<&str> = source
+        .chunks
+        .iter()
+        .flat_map(|(_, _, headings, _)| headings.lines())
+        .filter(|line| seen.insert(*line))
+        .collect();
+    writer.add(&DocEntry {
+        doc_id: source.id,
+        title: &source.title,
+        path: &source.path,
+        aliases: &source.aliases,
+        tags: &source.tags,
+        anchors: &source.anchors,
+        headings: &headings.join("\n"),
+        outside: &frontmatter_values(&source.frontmatter_json),
+        chunks,
+    })
+}
+
+/// The texts of the frontmatter, one a line: they stand in no chunk, and people search for them.
+fn frontmatter_values(json: &str) -> String {
+    fn collect(value: &Value, texts: &mut Vec<String>) {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Number(number) => texts.push(number.to_string()),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+            Value::Object(fields) => fields.values().for_each(|field| collect(field, texts)),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    let mut texts = Vec::new();
+    if let Ok(value) = serde_json::from_str(json) {
+        collect(&value, &mut texts);
+    }
+    texts.join("\n")
+}

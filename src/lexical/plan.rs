@@ -1,0 +1,104 @@
+//! A query → the terms, phrases and exclusions that the index is asked for.
+
+use std::collections::BTreeMap;
+
+use super::Query;
+use super::analyze::{Analyzer, Token};
+use super::search::WEIGHTS;
+
+/// Which form of a word a term is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Form {
+    Stem,
+    Exact,
+}
+
+/// A query, analysed.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Each with its weight, in a fixed order, so that sums are the same every time.
+    pub(super) terms: BTreeMap<(Form, String), f32>,
+    pub(super) phrases: Vec<Vec<String>>,
+    pub(super) excluded_stems: Vec<String>,
+    pub(super) excluded_phrases: Vec<Vec<String>>,
+}
+
+impl Plan {
+    pub(super) fn new(query: &Query) -> Self {
+        let mut analyzer = Analyzer::default();
+        let mut plan = Self::default();
+        plan.weigh_text(&mut analyzer, &query.words.join(" "), !query.phrases.is_empty());
+        for phrase in &query.phrases {
+            plan.weigh_text(&mut analyzer, phrase, false);
+        }
+        plan.phrases = query.phrases.iter().map(|text| sequence(&mut analyzer, text)).collect();
+        plan.excluded_phrases = query.excluded_phrases.iter().map(|text| sequence(&mut analyzer, text)).collect();
+        for word in &query.excluded {
+            plan.exclude(&mut analyzer, word);
+        }
+        plan.phrases.retain(|phrase| !phrase.is_empty());
+        plan.excluded_phrases.retain(|phrase| !phrase.is_empty());
+        plan
+    }
+
+    /// Adds the terms of `text`; its stop words only when there is nothing else in it, and not even then if `optional`.
+    fn weigh_text(&mut self, analyzer: &mut Analyzer, text: &str, optional: bool) {
+        let (mut stops, mut content) = (Vec::new(), false);
+        analyzer.analyze(text, &mut |token| {
+            content |= !matches!(token, Token::Word { stop: true, .. });
+            self.weigh(&token, &mut stops);
+        });
+        if !content && !optional {
+            stops.iter().for_each(|word| self.add(Form::Exact, word, 1.0));
+        }
+    }
+
+    /// One word is excluded in all its forms; a compound as a whole, or when its parts follow one another.
+    fn exclude(&mut self, analyzer: &mut Analyzer, word: &str) {
+        let (mut stems, mut words) = (Vec::new(), 0);
+        analyzer.analyze(word, &mut |token| match token {
+            Token::Whole { stem, .. } => stems.push(stem.to_owned()),
+            Token::Word { stem, part, .. } => {
+                words += 1;
+                stems.extend((!part).then(|| stem.to_owned()));
+            }
+            Token::Char { .. } | Token::Pair(_) => {}
+        });
+        if words == 1 || stems.len() == 1 {
+            self.excluded_stems.append(&mut stems);
+        }
+        self.excluded_phrases.push(sequence(analyzer, word));
+    }
+
+    fn weigh(&mut self, token: &Token<'_>, stops: &mut Vec<String>) {
+        match *token {
+            Token::Word { exact, stop: true, .. } => stops.push(exact.to_owned()),
+            Token::Word { exact, stem, part, .. } => {
+                let weight = if part { WEIGHTS.part } else { 1.0 };
+                self.add(Form::Stem, stem, weight);
+                self.add(Form::Exact, exact, weight * WEIGHTS.exact);
+            }
+            Token::Whole { stem, .. } => self.add(Form::Stem, stem, WEIGHTS.whole),
+            Token::Char { text, alone: true } => self.add(Form::Exact, text, 1.0),
+            Token::Char { .. } => {}
+            Token::Pair(text) => self.add(Form::Stem, text, 1.0),
+        }
+    }
+
+    fn add(&mut self, form: Form, text: &str, weight: f32) {
+        if weight > 0.0 {
+            *self.terms.entry((form, text.to_owned())).or_default() += weight;
+        }
+    }
+}
+
+/// The exact forms of `text`, one a position.
+fn sequence(analyzer: &mut Analyzer, text: &str) -> Vec<String> {
+    let mut sequence = Vec::new();
+    analyzer.analyze(text, &mut |token| match token {
+        Token::Word { exact, .. } => sequence.push(exact.to_owned()),
+        Token::Char { text, .. } => sequence.push(text.to_owned()),
+        Token::Whole { .. } | Token::Pair(_) => {}
+    });
+    sequence
+}

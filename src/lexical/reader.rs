@@ -1,0 +1,225 @@
+//! Opens the projection for searching. Writes and creates nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tantivy::columnar::ColumnValues;
+use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
+use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError};
+
+use super::readonly::ReadOnly;
+use super::schema::{Fields, schema};
+use super::writer::read_stamp;
+use super::{Stamp, corrupt, failure, guarded};
+use crate::error::Result;
+use crate::types::ChunkKey;
+
+/// How often a reader opens again when a writer has merged a segment away under its hands.
+const ATTEMPTS: u32 = 5;
+
+/// An unchanging view of the projection as of one commit.
+pub struct Reader {
+    pub(super) fields: Fields,
+    pub(super) segments: Vec<Segment>,
+    pub(super) totals: Totals,
+    stamp: Option<Stamp>,
+    index: Index,
+}
+
+/// One segment with what scoring looks at for every posting.
+pub(super) struct Segment {
+    pub(super) reader: SegmentReader,
+    /// See [`Fields::back`].
+    pub(super) back: Vec<u32>,
+    /// See [`Fields::length`].
+    pub(super) length: Vec<u32>,
+    doc_id: Arc<dyn ColumnValues<i64>>,
+    chunk_id: Arc<dyn ColumnValues<i64>>,
+    key: [Arc<dyn ColumnValues<u64>>; 2],
+}
+
+/// Sums over everything that is alive.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    pub(super) docs: u64,
+    pub(super) chunks: u64,
+    pub(super) doc_length: u64,
+    pub(super) chunk_length: u64,
+}
+
+impl Reader {
+    /// Opens the projection in `dir`; `None` when there is none. Fails with `DB_CORRUPT` when it is damaged or not
+    /// ours.
+    pub fn open(dir: &Path) -> Result<Option<Self>> {
+        let directory = match ReadOnly::open(dir) {
+            Ok(directory) => directory,
+            Err(OpenDirectoryError::DoesNotExist(_)) => return Ok(None),
+            Err(error) => return Err(failure(&TantivyError::from(error))),
+        };
+        if !Index::exists(&directory).map_err(|error| failure(&TantivyError::from(error)))? {
+            return Ok(None);
+        }
+        guarded(|| {
+            let mut attempt = 0;
+            loop {
+                attempt += 1;
+                match Self::try_open(directory.clone()) {
+                    Err(Attempt::Vanished) if attempt < ATTEMPTS => {
+                        std::thread::sleep(Duration::from_millis(u64::from(attempt)));
+                    }
+                    Err(Attempt::Vanished) => return Err(corrupt("files that it names are missing")),
+                    Err(Attempt::Failed(error)) => return Err(failure(&error)),
+                    Ok(reader) => break reader.check().map(Some),
+                }
+            }
+        })
+    }
+
+    fn try_open(directory: ReadOnly) -> std::result::Result<Self, Attempt> {
+        let index = Index::open(directory)?;
+        let (expected, fields) = schema();
+        if index.schema() != expected {
+            return Err(Attempt::Failed(TantivyError::SchemaError("other fields than this version writes".into())));
+        }
+        // The stamp and the segments must be of one commit: when one came in between, open again.
+        let stamp = read_stamp(&index).ok().flatten();
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        if read_stamp(&index).ok().flatten() != stamp {
+            return Err(Attempt::Vanished);
+        }
+        let segments = reader
+            .searcher()
+            .segment_readers()
+            .iter()
+            .map(|reader| Segment::open(reader.clone()))
+            .collect::<tantivy::Result<Vec<_>>>()?;
+        let totals = segments.iter().fold(Totals::default(), |sum, segment| sum.with(segment));
+        Ok(Self { fields, segments, totals, stamp, index })
+    }
+
+    /// What scoring relies on without looking again: a chunk's document stands before it, in the same segment.
+    fn check(self) -> Result<Self> {
+        let sound =
+            self.segments.iter().all(|segment| {
+                segment.back.iter().zip(0u32..).all(|(&back, at)| {
+                    at.checked_sub(back).is_some_and(|doc| segment.back.get(doc as usize) == Some(&0))
+                })
+            });
+        if sound { Ok(self) } else { Err(corrupt("a chunk has no document")) }
+    }
+
+    /// What the last commit was made from; `None` when the payload is not ours.
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.stamp
+    }
+
+    /// Documents.
+    pub fn doc_count(&self) -> u64 {
+        self.totals.docs
+    }
+
+    /// Chunks.
+    pub fn chunk_count(&self) -> u64 {
+        self.totals.chunks
+    }
+
+    /// Row id and key of every chunk, in no promised order.
+    pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
+        let keys = |segment: &Segment| -> Vec<_> {
+            let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
+            chunks.map(|at| (segment.chunk_id(at), segment.key(at))).collect()
+        };
+        guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
+    }
+
+    /// Reads every file and compares its checksum; the names of the damaged ones.
+    pub fn damaged_files(&self) -> Result<Vec<String>> {
+        guarded(|| {
+            let damaged = self.index.validate_checksum().map_err(|error| failure(&error))?;
+            let mut names: Vec<_> = damaged.iter().map(|path| path.display().to_string()).collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+}
+
+/// Why opening did not work.
+enum Attempt {
+    /// A file named in `meta.json` was gone when it was to be opened.
+    Vanished,
+    Failed(TantivyError),
+}
+
+impl<E: Into<TantivyError>> From<E> for Attempt {
+    fn from(error: E) -> Self {
+        match error.into() {
+            TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => Self::Vanished,
+            TantivyError::IoError(io) if io.kind() == std::io::ErrorKind::NotFound => Self::Vanished,
+            error => Self::Failed(error),
+        }
+    }
+}
+
+impl Segment {
+    fn open(reader: SegmentReader) -> tantivy::Result<Self> {
+        let fast = reader.fast_fields();
+        let u64s = |name| Ok::<_, TantivyError>(fast.u64(name)?.first_or_default_col(0));
+        let i64s = |name| Ok::<_, TantivyError>(fast.i64(name)?.first_or_default_col(0));
+        let entries = reader.max_doc();
+        let all = |column: Arc<dyn ColumnValues<u64>>| -> Vec<u32> {
+            let mut values = vec![0; entries as usize];
+            column.get_range(0, &mut values);
+            values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect()
+        };
+        Ok(Self {
+            back: all(u64s("back")?),
+            length: all(u64s("length")?),
+            doc_id: i64s("doc_id")?,
+            chunk_id: i64s("chunk_id")?,
+            key: [u64s("key_first")?, u64s("key_last")?],
+            reader,
+        })
+    }
+
+    /// Entries that were not removed.
+    pub(super) fn alive(&self) -> impl Iterator<Item = u32> + '_ {
+        self.reader.doc_ids_alive()
+    }
+
+    pub(super) fn is_chunk(&self, at: u32) -> bool {
+        self.back.get(at as usize).is_some_and(|back| *back > 0)
+    }
+
+    pub(super) fn doc_id(&self, at: u32) -> i64 {
+        self.doc_id.get_val(at)
+    }
+
+    pub(super) fn chunk_id(&self, at: u32) -> i64 {
+        self.chunk_id.get_val(at)
+    }
+
+    pub(super) fn key(&self, at: u32) -> ChunkKey {
+        let [first, last] = self.key.each_ref().map(|half| half.get_val(at).to_be_bytes());
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&first);
+        bytes[8..].copy_from_slice(&last);
+        ChunkKey::from_bytes(bytes)
+    }
+}
+
+impl Totals {
+    fn with(mut self, segment: &Segment) -> Self {
+        for at in segment.alive() {
+            let length = segment.length.get(at as usize).copied().map_or(0, u64::from);
+            if segment.is_chunk(at) {
+                self.chunks += 1;
+                self.chunk_length += length;
+            } else {
+                self.docs += 1;
+                self.doc_length += length;
+            }
+        }
+        self
+    }
+}

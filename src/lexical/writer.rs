@@ -1,0 +1,304 @@
+//! Writes the projection. One writer at a time; the caller holds `index.lock`.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::{NoMergePolicy, UserOperation};
+use tantivy::schema::TantivyDocument;
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
+
+use super::analyze::{Analyzer, Encoded};
+use super::schema::{Fields, schema, tokenizers};
+use super::{DocEntry, Stamp, failure};
+use crate::error::{ErrorCode, Failure, Result};
+
+/// tantivy refuses less memory a thread than this.
+const MIN_BYTES_A_THREAD: usize = 15_000_000;
+const MAX_BYTES_A_THREAD: usize = 2_000_000_000;
+
+/// A commit leaves at most this many segments: each costs a reader a few file maps.
+const MAX_SEGMENTS: usize = 4;
+
+/// Adds and removes documents; nothing is visible to readers before [`Writer::commit`].
+pub struct Writer {
+    inner: IndexWriter,
+    fields: Fields,
+    stamp: Option<Stamp>,
+    /// Analyzers that no thread is using.
+    analyzers: Mutex<Vec<Analyzer>>,
+}
+
+impl Writer {
+    /// Opens the projection in the folder `dir`, which is made when it does not exist. `memory_bytes` is shared by the
+    /// `threads`; both are raised or lowered to what is possible.
+    ///
+    /// A projection that is damaged or was written with other fields is thrown away and begun anew:
+    /// [`Writer::stamp`] is `None` then, and every document is to be added.
+    pub fn open(dir: &Path, memory_bytes: usize, threads: usize) -> Result<Self> {
+        fs::create_dir_all(dir).map_err(|error| cannot_write(dir, &error))?;
+        let (schema, fields) = schema();
+        let directory = || MmapDirectory::open(dir).map_err(|error| failure(&TantivyError::from(error)));
+        let existing = super::guarded(|| {
+            let index = Index::open(directory()?).map_err(|error| failure(&error))?;
+            // Deletions are written into segments, so a segment that cannot be read would fail later.
+            let _: IndexReader = index
+                .reader_builder()
+                .reload_policy(ReloadPolicy::Manual)
+                .try_into()
+                .map_err(|error| failure(&error))?;
+            Ok(index)
+        });
+        let mut index = match existing {
+            Ok(index) if index.schema() == schema => index,
+            Err(error) if matches!(error.code, ErrorCode::Locked | ErrorCode::DbError) => return Err(error),
+            Ok(_) | Err(_) => {
+                discard(dir)?;
+                Index::create(directory()?, schema, IndexSettings::default()).map_err(|error| failure(&error))?
+            }
+        };
+        index.set_tokenizers(tokenizers());
+        let stamp = read_stamp(&index)?;
+        let threads = threads.clamp(1, (memory_bytes / MIN_BYTES_A_THREAD).clamp(1, 8));
+        let memory = memory_bytes.clamp(threads * MIN_BYTES_A_THREAD, threads * MAX_BYTES_A_THREAD);
+        let inner: IndexWriter = index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
+        inner.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self { inner, fields, stamp, analyzers: Mutex::default() })
+    }
+
+    /// What the last commit was made from.
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.stamp
+    }
+
+    /// Adds a document and its chunks; whatever stood there under the same `doc_id` is replaced.
+    pub fn add(&self, entry: &DocEntry<'_>) -> Result<()> {
+        let mut analyzer = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let documents = encode(&self.fields, entry, &mut analyzer);
+        self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).push(analyzer);
+        // One batch goes into one segment in its order: a document stands right before its chunks.
+        let operations: Vec<_> = std::iter::once(UserOperation::Delete(self.doc_term(entry.doc_id)))
+            .chain(documents.into_iter().map(UserOperation::Add))
+            .collect();
+        self.inner.run(operations).map(drop).map_err(|error| failure(&error))
+    }
+
+    /// Removes a document and its chunks; unknown ids are no error.
+    pub fn remove_doc(&self, doc_id: i64) {
+        self.inner.delete_term(self.doc_term(doc_id));
+    }
+
+    /// Removes everything, also what was added since the last commit.
+    pub fn clear(&mut self) -> Result<()> {
+        self.inner.rollback().and_then(|_| self.inner.delete_all_documents()).map(drop).map_err(|error| failure(&error))
+    }
+
+    /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails, readers see what
+    /// they saw before.
+    pub fn commit(&mut self, stamp: &Stamp) -> Result<()> {
+        let payload = serde_json::to_string(stamp).map_err(|error| Failure::internal(error.to_string()))?;
+        let mut prepared = self.inner.prepare_commit().map_err(|error| failure(&error))?;
+        prepared.set_payload(&payload);
+        prepared.commit().map_err(|error| failure(&error))?;
+        self.stamp = Some(*stamp);
+        self.merge()
+    }
+
+    fn merge(&mut self) -> Result<()> {
+        let segments = self.inner.index().searchable_segment_metas().map_err(|error| failure(&error))?;
+        let sizes: Vec<Size> =
+            segments.iter().map(|s| Size { alive: s.num_docs(), dead: s.num_deleted_docs() }).collect();
+        let chosen: Vec<_> = merge_plan(&sizes).into_iter().filter_map(|at| Some(segments.get(at)?.id())).collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.inner.merge(&chosen).wait().map_err(|error| failure(&error))?;
+        // Files that a reader still maps may stay; the next commit tries again.
+        self.inner.garbage_collect_files().wait().map(drop).map_err(|error| failure(&error))
+    }
+
+    fn doc_term(&self, doc_id: i64) -> Term {
+        Term::from_field_i64(self.fields.doc_id, doc_id)
+    }
+}
+
+/// Entries of one segment.
+#[derive(Clone, Copy)]
+struct Size {
+    alive: u32,
+    dead: u32,
+}
+
+/// Which segments to make into one: when there are too many, the smallest, and as many more as are not much larger
+/// than those together, so that an entry is rewritten only a logarithmic number of times. Segments that are more than a
+/// third dead come along.
+fn merge_plan(sizes: &[Size]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|at| sizes[*at].alive);
+    let (mut chosen, mut sum) = (Vec::new(), 0u64);
+    for (place, &at) in order.iter().enumerate() {
+        let left = sizes.len() - place;
+        let size = sizes[at];
+        let decayed = u64::from(size.dead) * 2 > u64::from(size.alive);
+        let crowded = sizes.len() > MAX_SEGMENTS && (left + 1 > MAX_SEGMENTS || u64::from(size.alive) <= sum * 2);
+        if decayed || crowded {
+            chosen.push(at);
+            sum += u64::from(size.alive);
+        }
+    }
+    let decay = chosen.iter().any(|at| sizes[*at].dead > 0);
+    if chosen.len() > 1 || decay { chosen } else { Vec::new() }
+}
+
+/// A document's entry and, behind it, its chunks' entries.
+fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec<TantivyDocument> {
+    let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
+    documents.push(TantivyDocument::default());
+    let mut total = 0;
+    for (back, chunk) in (1..).zip(&entry.chunks) {
+        let mut document = TantivyDocument::default();
+        let mut forms = Encoded { terse: true, ..Encoded::default() };
+        add(&mut document, fields.stems.text, &mut forms, analyzer, &[chunk.text]);
+        document.add_text(fields.exact, &forms.exact);
+        let length = forms.length;
+        total += length;
+        // Phrases find headings on the document's entry.
+        let mut headings = Encoded::default();
+        add(&mut document, fields.stems.headings, &mut headings, analyzer, &[chunk.headings]);
+        let key = u128::from_be_bytes(*chunk.key.as_bytes());
+        number(&mut document, fields, entry.doc_id, chunk.chunk_id, back, length, key);
+        documents.push(document);
+    }
+    let document = &mut documents[0];
+    let mut forms = Encoded::default();
+    add(document, fields.stems.text, &mut forms, analyzer, &[entry.outside]);
+    total += forms.length;
+    add(document, fields.stems.title, &mut forms, analyzer, &[entry.title]);
+    add(document, fields.stems.headings, &mut forms, analyzer, &[entry.headings]);
+    add(document, fields.stems.path, &mut forms, analyzer, &[entry.path]);
+    for (field, list) in
+        [(fields.stems.aliases, entry.aliases), (fields.stems.tags, entry.tags), (fields.stems.anchors, entry.anchors)]
+    {
+        let list: Vec<&str> = list.iter().map(String::as_str).collect();
+        add(document, field, &mut forms, analyzer, &list);
+    }
+    document.add_text(fields.exact, &forms.exact);
+    number(document, fields, entry.doc_id, 0, 0, total, 0);
+    documents
+}
+
+/// Analyses `texts` into the stem `field`, and into the exact forms of the entry.
+fn add(
+    document: &mut TantivyDocument,
+    field: tantivy::schema::Field,
+    forms: &mut Encoded,
+    analyzer: &mut Analyzer,
+    texts: &[&str],
+) {
+    forms.stems.clear();
+    for text in texts {
+        forms.add(analyzer, text);
+        forms.gap();
+    }
+    if !forms.stems.is_empty() {
+        document.add_text(field, &forms.stems);
+    }
+}
+
+fn number(
+    document: &mut TantivyDocument,
+    fields: &Fields,
+    doc_id: i64,
+    chunk_id: i64,
+    back: u64,
+    length: u64,
+    key: u128,
+) {
+    document.add_i64(fields.doc_id, doc_id);
+    document.add_i64(fields.chunk_id, chunk_id);
+    document.add_u64(fields.back, back);
+    document.add_u64(fields.length, length);
+    document.add_u64(fields.key[0], (key >> 64) as u64);
+    document.add_u64(fields.key[1], key as u64);
+}
+
+/// The stamp in the payload of the last commit; `None` when nothing was committed or the payload is not ours.
+pub(super) fn read_stamp(index: &Index) -> Result<Option<Stamp>> {
+    let meta = index.load_metas().map_err(|error| failure(&error))?;
+    Ok(meta.payload.and_then(|payload| serde_json::from_str(&payload).ok()))
+}
+
+/// Deletes the files of a tantivy index in `dir`, and no others.
+fn discard(dir: &Path) -> Result<()> {
+    let entries = fs::read_dir(dir).map_err(|error| cannot_write(dir, &error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| cannot_write(dir, &error))?.path();
+        if is_ours(&path) {
+            fs::remove_file(&path).map_err(|error| cannot_write(&path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether tantivy gives a file such a name: `meta.json`, its lists and locks, and `<32 hex digits>.<part>`.
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if matches!(name, "meta.json" | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
+        return true;
+    }
+    let (stem, part) = name.split_once('.').unwrap_or((name, ""));
+    stem.len() == 32 && stem.bytes().all(|b| b.is_ascii_hexdigit()) && !part.is_empty()
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("The search index in {} cannot be written: {error}.", path.display());
+    Failure::new(ErrorCode::DbError, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_files_of_a_tantivy_index_are_ever_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = ["meta.json", ".managed.json", "0123456789abcdef0123456789abcdef.idx"];
+        let theirs = ["notes.md", "meta.json.bak", "0123456789abcdef.idx", "config.json"];
+        for name in ours.iter().chain(&theirs) {
+            fs::write(dir.path().join(name), "?").unwrap();
+        }
+        drop(Writer::open(dir.path(), 15_000_000, 1).unwrap());
+        for name in theirs {
+            assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"?", "{name}");
+        }
+        assert!(!dir.path().join(ours[2]).exists());
+    }
+
+    fn sizes(list: &[(u32, u32)]) -> Vec<Size> {
+        list.iter().map(|&(alive, dead)| Size { alive, dead }).collect()
+    }
+
+    #[test]
+    fn few_segments_are_left_alone_and_the_large_one_is_not_rewritten_for_crumbs() {
+        assert!(merge_plan(&sizes(&[(1000, 0), (10, 0), (5, 1)])).is_empty());
+        let mut plan = merge_plan(&sizes(&[(100_000, 0), (10, 0), (5, 0), (7, 0), (3, 0), (2, 0)]));
+        plan.sort_unstable();
+        assert_eq!(plan, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_segment_that_is_mostly_dead_is_rewritten() {
+        assert_eq!(merge_plan(&sizes(&[(1000, 0), (10, 90)])), [1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_merge_leaves_no_more_segments_than_promised(list in prop::collection::vec((0u32..1_000_000, 0u32..1000), 0..40)) {
+            let plan = merge_plan(&sizes(&list));
+            let left = list.len() - plan.len() + usize::from(!plan.is_empty());
+            prop_assert!(left <= MAX_SEGMENTS.max(1), "{left}");
+        }
+    }
+}

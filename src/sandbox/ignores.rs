@@ -1,0 +1,75 @@
+//! `.gitignore`, `.ignore`, `.local-agentignore`: which names a walk leaves out. Each file counts for its own folder
+//! and below; a deeper file outweighs a higher one, and of one folder's files the later in that list. Files above the
+//! root are not looked at.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::place::{look, open_file, read_to_cap};
+use super::policy::Policy;
+use super::refusal::Refusal;
+
+/// From the weakest to the strongest.
+pub(super) const FILES: [&str; 3] = [".gitignore", ".ignore", ".local-agentignore"];
+/// Patterns are compiled, so a huge file of them would cost much.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The rules of one folder and, behind it, of those above.
+pub(super) struct Ignores {
+    rules: Gitignore,
+    /// Length of the folder's own path with its trailing slash: what is cut off before matching.
+    prefix_len: usize,
+    above: Option<Arc<Ignores>>,
+}
+
+impl Ignores {
+    /// Whether `path`, relative to the root, is left out.
+    pub(super) fn leaves_out(&self, path: &str, is_dir: bool) -> bool {
+        let mut level = Some(self);
+        while let Some(here) = level {
+            match here.rules.matched(Path::new(path.get(here.prefix_len..).unwrap_or(path)), is_dir) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => level = here.above.as_deref(),
+            }
+        }
+        false
+    }
+
+    /// Adds the rules of the folder `dir`, in which the files `present` stand. A file that cannot be read is
+    /// reported by name: what it would have left out is not left out.
+    pub(super) fn extend(
+        above: Option<Arc<Self>>,
+        dir: &Dir,
+        prefix: &str,
+        present: &[&'static str],
+        policy: &Policy,
+    ) -> (Option<Arc<Self>>, Vec<(&'static str, Refusal)>) {
+        let mut policy = policy.clone();
+        policy.max_file_bytes = policy.max_file_bytes.min(MAX_BYTES);
+        let mut builder = GitignoreBuilder::new("");
+        let mut refused = Vec::new();
+        for name in FILES.into_iter().filter(|name| present.contains(name)) {
+            let opened = look(dir, name, &policy).and_then(|_| open_file(dir, name, &policy));
+            match opened.and_then(|(file, stamp)| read_to_cap(file, stamp, &policy)) {
+                Ok(bytes) => {
+                    let text = String::from_utf8_lossy(&bytes);
+                    for line in text.trim_start_matches('\u{feff}').lines() {
+                        // A pattern that is none is passed over, as git does.
+                        let _ = builder.add_line(None, line);
+                    }
+                }
+                Err(refusal) => refused.push((name, refusal)),
+            }
+        }
+        let level = match builder.build() {
+            Ok(rules) if !rules.is_empty() => Some(Arc::new(Self { rules, prefix_len: prefix.len(), above })),
+            _ => above,
+        };
+        (level, refused)
+    }
+}

@@ -1,0 +1,361 @@
+//! Writing `index.sqlite`: one publishing transaction a batch.
+//!
+//! Chunks whose key is unchanged keep their row, so their vectors stay valid; everything that lexical search must
+//! learn or forget is left behind by generation, so a projection that missed a run catches up by difference.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::record::{ChunkRow, DocumentRow, LinkRow};
+use super::{Database, new_commit_id, open_write};
+use crate::error::Result;
+use crate::types::{CommitId, FileStamp, SourceName};
+
+/// How many commits a projection may be behind and still catch up by difference.
+const KEPT_COMMITS: i64 = 10_000;
+
+/// The one writer of `index.sqlite`. The caller holds `index.lock`.
+#[derive(Debug)]
+pub struct IndexWriter {
+    conn: Connection,
+}
+
+/// What the index knows of one file before a run.
+#[derive(Debug, Clone)]
+pub struct KnownDocument {
+    /// Row id.
+    pub id: i64,
+    /// What the file system said when it was last looked at.
+    pub stamp: FileStamp,
+    /// `indexed` or the reason for skipping.
+    pub status: String,
+    /// Hash of the bytes, when they were read.
+    pub sha256: Option<[u8; 32]>,
+    /// Which way of cutting made its chunks.
+    pub chunker_sig: String,
+}
+
+/// What one publishing transaction changes.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// New and changed files.
+    pub documents: Vec<DocumentRow>,
+    /// Files whose bytes are the same but whose stamp moved: row id and new stamp. Publishes nothing by itself.
+    pub restamped: Vec<(i64, FileStamp)>,
+    /// Files that are gone: row ids.
+    pub removed: Vec<i64>,
+}
+
+/// What a publishing transaction did.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Published {
+    /// Chunks written anew.
+    pub chunks_added: usize,
+    /// Chunks deleted.
+    pub chunks_removed: usize,
+}
+
+impl IndexWriter {
+    /// Opens or creates the database at `path`.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { conn: open_write(path, Database::Index)? })
+    }
+
+    /// The row id of a source, made or brought up to date.
+    pub fn source(&mut self, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
+        let known: Option<(i64, String, String)> = self
+            .conn
+            .query_row("SELECT id, root, kind FROM sources WHERE name = ?1", [name.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .optional()?;
+        match known {
+            Some((id, ref old_root, ref old_kind)) if old_root == root && old_kind == kind => Ok(id),
+            Some((id, ..)) => {
+                self.conn.execute("UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1", params![id, root, kind])?;
+                Ok(id)
+            }
+            None => {
+                self.conn.execute(
+                    "INSERT INTO sources (name, root, kind) VALUES (?1, ?2, ?3)",
+                    params![name.as_str(), root, kind],
+                )?;
+                Ok(self.conn.last_insert_rowid())
+            }
+        }
+    }
+
+    /// When the last complete scan of a source began, nanoseconds since 1970; 0 = never.
+    pub fn last_scan(&self, source_id: i64) -> Result<i64> {
+        Ok(self.conn.query_row("SELECT scanned_ns FROM sources WHERE id = ?1", [source_id], |row| row.get(0))?)
+    }
+
+    /// Remembers that a scan which began at `began_ns` saw the whole source.
+    pub fn scanned(&self, source_id: i64, began_ns: i64) -> Result<()> {
+        self.conn.execute("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1", [source_id, began_ns])?;
+        Ok(())
+    }
+
+    /// Everything known of a source's files, by path.
+    pub fn known(&self, source_id: i64) -> Result<HashMap<String, KnownDocument>> {
+        let mut statement = self.conn.prepare(
+            "SELECT rel_path, id, size, mtime_ns, ctime_ns, inode, status, sha256, chunker_sig
+             FROM documents WHERE source_id = ?1",
+        )?;
+        let rows = statement.query_map([source_id], |row| {
+            let known = KnownDocument {
+                id: row.get(1)?,
+                stamp: FileStamp {
+                    size: row.get::<_, i64>(2)? as u64,
+                    mtime_ns: row.get(3)?,
+                    ctime_ns: row.get(4)?,
+                    inode: row.get::<_, i64>(5)? as u64,
+                },
+                status: row.get(6)?,
+                sha256: row.get(7)?,
+                chunker_sig: row.get(8)?,
+            };
+            Ok((row.get(0)?, known))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Row ids of all documents whose source is not among `names`: sources that left the configuration.
+    pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<i64>> {
+        let known: HashSet<&str> = names.iter().map(SourceName::as_str).collect();
+        let mut statement = self
+            .conn
+            .prepare("SELECT documents.id, sources.name FROM documents JOIN sources ON sources.id = source_id")?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        let mut ids = Vec::new();
+        for row in rows {
+            let (id, name) = row?;
+            if !known.contains(name.as_str()) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Forgets sources without documents that are not among `names`.
+    pub fn drop_empty_sources(&self, names: &[SourceName]) -> Result<()> {
+        let listed = serde_json::json!(names).to_string();
+        self.conn.execute(
+            "DELETE FROM sources WHERE name NOT IN (SELECT value FROM json_each(?1))
+             AND id NOT IN (SELECT source_id FROM documents)",
+            [listed],
+        )?;
+        Ok(())
+    }
+
+    /// The newest commit, if anything was ever published.
+    pub fn commit_id(&self) -> Result<Option<CommitId>> {
+        let newest = "SELECT commit_id FROM commits ORDER BY gen DESC LIMIT 1";
+        let id: Option<[u8; 16]> = self.conn.query_row(newest, [], |row| row.get(0)).optional()?;
+        Ok(id.map(CommitId::from_bytes))
+    }
+
+    /// Records `sig` as the way of cutting that the index follows, once no document follows another one. A partial run
+    /// therefore never marks the whole index as current.
+    pub fn settle_chunker_sig(&self, sig: &str) -> Result<()> {
+        self.conn.execute(
+            "INSERT OR REPLACE INTO meta (key, value) SELECT 'chunker_sig', ?1
+             WHERE NOT EXISTS (SELECT 1 FROM documents WHERE status = 'indexed' AND chunker_sig <> ?1)
+               AND ?1 IS NOT (SELECT value FROM meta WHERE key = 'chunker_sig')",
+            [sig],
+        )?;
+        Ok(())
+    }
+
+    /// Writes `batch` in one transaction with a commit id of its own.
+    pub fn publish(&mut self, batch: &Batch) -> Result<Published> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (id, stamp) in &batch.restamped {
+            restamp(&tx, *id, stamp)?;
+        }
+        let mut published = Published::default();
+        if !batch.documents.is_empty() || !batch.removed.is_empty() {
+            let generation = next_generation(&tx)?;
+            for &id in &batch.removed {
+                published.chunks_removed += remove(&tx, id, generation)?;
+            }
+            for document in &batch.documents {
+                let one = write(&tx, document, generation)?;
+                published.chunks_added += one.chunks_added;
+                published.chunks_removed += one.chunks_removed;
+            }
+        }
+        tx.commit()?;
+        Ok(published)
+    }
+
+    /// Folds the write-ahead log into the database file, so that it does not grow for ever.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+fn next_generation(tx: &Transaction<'_>) -> Result<i64> {
+    let id = new_commit_id()?;
+    tx.execute("INSERT INTO commits (commit_id) VALUES (?1)", [id.as_bytes()])?;
+    let generation = tx.last_insert_rowid();
+    tx.execute("DELETE FROM commits WHERE gen <= ?1", [generation - KEPT_COMMITS])?;
+    tx.execute("DELETE FROM removed WHERE gen <= ?1", [generation - KEPT_COMMITS])?;
+    Ok(generation)
+}
+
+fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
+    tx.prepare_cached("UPDATE documents SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5 WHERE id = ?1")?
+        .execute(params![id, stamp.size as i64, stamp.mtime_ns, stamp.ctime_ns, stamp.inode as i64])?;
+    Ok(())
+}
+
+/// Deletes one document with everything that hangs on it; returns how many chunks went.
+fn remove(tx: &Transaction<'_>, id: i64, generation: i64) -> Result<usize> {
+    let targets = link_set(tx, id)?.into_iter().map(|(target, _)| target).collect::<HashSet<_>>();
+    let chunks = tx.prepare_cached("DELETE FROM chunks WHERE document_id = ?1")?.execute([id])?;
+    tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([id])?;
+    tx.prepare_cached("INSERT INTO removed (gen, document_id) VALUES (?1, ?2)")?.execute([generation, id])?;
+    touch_targets(tx, targets, generation)?;
+    Ok(chunks)
+}
+
+fn write(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<Published> {
+    let id = upsert(tx, document, generation)?;
+    let before = link_set(tx, id)?;
+    replace_links_and_tags(tx, id, document)?;
+    let after: HashSet<(String, String)> =
+        document.links.iter().map(|link| (link.target_key(), link.text.clone())).collect();
+    let moved = before.symmetric_difference(&after).map(|(target, _)| target.clone()).collect();
+    touch_targets(tx, moved, generation)?;
+    replace_chunks(tx, id, &document.chunks, generation)
+}
+
+fn upsert(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<i64> {
+    let status = document.skipped.map_or("indexed", |reason| reason.as_str());
+    let id = tx
+        .prepare_cached(
+            "INSERT INTO documents (source_id, rel_path, status, size, mtime_ns, ctime_ns, inode, sha256, chunker_sig,
+                 title, stem_key, yaml_present, yaml_parse_ok, yaml_error, required_keys_present, frontmatter_json,
+                 aliases_json, note_date, lexical_gen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             ON CONFLICT (source_id, rel_path) DO UPDATE SET status = excluded.status, size = excluded.size,
+                 mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode,
+                 sha256 = excluded.sha256, chunker_sig = excluded.chunker_sig, title = excluded.title,
+                 yaml_present = excluded.yaml_present, yaml_parse_ok = excluded.yaml_parse_ok,
+                 yaml_error = excluded.yaml_error, required_keys_present = excluded.required_keys_present,
+                 frontmatter_json = excluded.frontmatter_json, aliases_json = excluded.aliases_json,
+                 note_date = excluded.note_date, lexical_gen = excluded.lexical_gen
+             RETURNING id",
+        )?
+        .query_row(
+            params![
+                document.source_id,
+                document.path.as_str(),
+                status,
+                document.stamp.size as i64,
+                document.stamp.mtime_ns,
+                document.stamp.ctime_ns,
+                document.stamp.inode as i64,
+                document.sha256.as_ref().map(|sha| sha.as_bytes()),
+                document.chunker_sig,
+                document.title,
+                document.stem_key(),
+                document.yaml_present,
+                document.yaml_parse_ok,
+                document.yaml_error,
+                document.required_keys_present,
+                document.frontmatter_json,
+                serde_json::json!(document.aliases).to_string(),
+                document.note_date,
+                generation,
+            ],
+            |row| row.get(0),
+        )?;
+    Ok(id)
+}
+
+/// What a document's links say about which targets: (target key, text).
+fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> {
+    let mut statement = tx.prepare_cached("SELECT target_key, text FROM links WHERE document_id = ?1")?;
+    let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Anchor text belongs to the document it points at: when links change, their targets are searched differently.
+fn touch_targets(tx: &Transaction<'_>, target_keys: HashSet<String>, generation: i64) -> Result<()> {
+    let mut statement = tx.prepare_cached("UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1")?;
+    for key in target_keys {
+        statement.execute(params![key, generation])?;
+    }
+    Ok(())
+}
+
+fn replace_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> Result<()> {
+    tx.prepare_cached("DELETE FROM links WHERE document_id = ?1")?.execute([id])?;
+    tx.prepare_cached("DELETE FROM tags WHERE document_id = ?1")?.execute([id])?;
+    let mut link = tx.prepare_cached(
+        "INSERT INTO links (document_id, kind, target, target_key, anchor, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    let mut seen: HashSet<&LinkRow> = HashSet::new();
+    for row in document.links.iter().filter(|row| seen.insert(row)) {
+        link.execute(params![id, row.kind, row.target, row.target_key(), row.anchor, row.text])?;
+    }
+    let mut tag = tx.prepare_cached("INSERT INTO tags (document_id, tag) VALUES (?1, ?2)")?;
+    for name in &document.tags {
+        tag.execute(params![id, name])?;
+    }
+    Ok(())
+}
+
+fn replace_chunks(tx: &Transaction<'_>, id: i64, chunks: &[ChunkRow], generation: i64) -> Result<Published> {
+    let mut old: HashMap<[u8; 16], i64> = tx
+        .prepare_cached("SELECT key, id FROM chunks WHERE document_id = ?1")?
+        .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let kept: Vec<Option<i64>> = chunks.iter().map(|chunk| old.remove(chunk.key.as_bytes())).collect();
+    let mut delete = tx.prepare_cached("DELETE FROM chunks WHERE id = ?1")?;
+    for gone in old.values() {
+        delete.execute([gone])?;
+    }
+    let mut published = Published { chunks_added: 0, chunks_removed: old.len() };
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO chunks (document_id, ordinal, key, start_byte, end_byte, first_line, last_line, heading, kinds,
+             tokens, text, text_sha256, input_sha256, added_gen)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    )?;
+    let mut place = tx.prepare_cached(
+        "UPDATE chunks SET ordinal = ?2, start_byte = ?3, end_byte = ?4, first_line = ?5, last_line = ?6, kinds = ?7,
+             input_sha256 = ?8 WHERE id = ?1",
+    )?;
+    for (ordinal, (chunk, row_id)) in chunks.iter().zip(kept).enumerate() {
+        let (start, end) = (chunk.span.start() as i64, chunk.span.end() as i64);
+        let (first, last) = (chunk.lines.first(), chunk.lines.last());
+        let input = chunk.input_sha256.as_bytes();
+        if let Some(row_id) = row_id {
+            place.execute(params![row_id, ordinal as i64, start, end, first, last, chunk.kinds, input])?;
+            continue;
+        }
+        published.chunks_added += 1;
+        insert.execute(params![
+            id,
+            ordinal as i64,
+            chunk.key.as_bytes(),
+            start,
+            end,
+            first,
+            last,
+            chunk.heading.to_canonical(),
+            chunk.kinds,
+            chunk.tokens as i64,
+            chunk.text,
+            chunk.text_sha256.as_bytes(),
+            input,
+            generation,
+        ])?;
+    }
+    Ok(published)
+}
