@@ -14,13 +14,14 @@ use crate::config::Config;
 use crate::embedding::TEMPLATE_VERSION;
 use crate::error::Result;
 use crate::indexing::EmbedSummary;
-use crate::types::Fingerprint;
 
 /// One text of the ancestor's batches stands for so many tokens of ours.
 const TOKENS_A_TEXT: usize = 64;
 
 pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
-    context.flag("--model", "embed.model", args.model.as_deref());
+    // The ancestor named models with their owner.
+    let id = args.model.as_deref().map(|id| id.strip_prefix("sentence-transformers/").unwrap_or(id));
+    context.flag("--model", "embed.model", id);
     context.flag("--batch-size", "embed.batch_tokens", args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)));
     let config = context.load()?.config;
     let model = Model::configured(context, &config)?;
@@ -35,24 +36,25 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     };
     let done = jobs::run_embed(&config, &model, &run, &|progress| bar.report(progress));
     bar.finish();
-    let (summary, fingerprint) = done?;
+    let summary = done?;
     let ok = summary.errors.is_empty();
     if args.json {
-        context.out.json(report(context, &config, &summary, &fingerprint, ok));
+        context.out.json(report(context, &config, &model, &summary, ok));
     } else if !args.quiet || !ok {
         print(context, &config, &summary);
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-fn report(context: &Context, config: &Config, summary: &EmbedSummary, fingerprint: &Fingerprint, ok: bool) -> Value {
+fn report(context: &Context, config: &Config, model: &Model, summary: &EmbedSummary, ok: bool) -> Value {
     let mut body = serde_json::to_value(summary).unwrap_or_default();
     let more = json!({
         "ok": ok,
         "embeddings_db": config.embed.db_path.to_string_lossy(),
         "provider": provider(config),
         "model_id": config.embed.model,
-        "embed_runtime_fingerprint": fingerprint,
+        "embed_runtime_fingerprint": model.fingerprint(),
+        "dim": model.files().architecture().hidden,
         "chunk_preprocess_sig": format!("headings_v{TEMPLATE_VERSION}"),
         "query_preprocess_sig": format!("plain_v{TEMPLATE_VERSION}"),
         "vectors_normalized": true,

@@ -106,7 +106,7 @@ pub fn run_embed(
     model: &Model,
     run: &EmbedRun<'_>,
     on_progress: OnProgress<'_>,
-) -> Result<(EmbedSummary, Fingerprint)> {
+) -> Result<EmbedSummary> {
     let fingerprint = model.fingerprint();
     let (stamp, holder, now) = (context::file_stamp(), context::holder("embed"), context::now());
     let vectors_dir: PathBuf = config.vectors_dir();
@@ -132,6 +132,5 @@ pub fn run_embed(
         holder: &holder,
         now: &now,
     };
-    let summary = embed(&options, || model.load(), on_progress)?;
-    Ok((summary, fingerprint))
+    embed(&options, || model.load(), on_progress)
 }
