@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::embedding::TEMPLATE_VERSION;
 use crate::error::Result;
 use crate::indexing::EmbedSummary;
+use crate::types::Fingerprint;
 
 /// One text of the ancestor's batches stands for so many tokens of ours.
 const TOKENS_A_TEXT: usize = 64;
@@ -36,25 +37,32 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     };
     let done = jobs::run_embed(&config, &model, &run, &|progress| bar.report(progress));
     bar.finish();
-    let summary = done?;
+    let (summary, fingerprint) = done?;
     let ok = summary.errors.is_empty();
     if args.json {
-        context.out.json(report(context, &config, &model, &summary, ok));
+        context.out.json(report(context, &config, &summary, &fingerprint, model.dim(), ok));
     } else if !args.quiet || !ok {
         print(context, &config, &summary);
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-fn report(context: &Context, config: &Config, model: &Model, summary: &EmbedSummary, ok: bool) -> Value {
+fn report(
+    context: &Context,
+    config: &Config,
+    summary: &EmbedSummary,
+    fingerprint: &Fingerprint,
+    dim: Option<usize>,
+    ok: bool,
+) -> Value {
     let mut body = serde_json::to_value(summary).unwrap_or_default();
     let more = json!({
         "ok": ok,
         "embeddings_db": config.embed.db_path.to_string_lossy(),
         "provider": provider(config),
         "model_id": config.embed.model,
-        "embed_runtime_fingerprint": model.fingerprint(),
-        "dim": model.files().architecture().hidden,
+        "embed_runtime_fingerprint": fingerprint,
+        "dim": dim,
         "chunk_preprocess_sig": format!("headings_v{TEMPLATE_VERSION}"),
         "query_preprocess_sig": format!("plain_v{TEMPLATE_VERSION}"),
         "vectors_normalized": true,

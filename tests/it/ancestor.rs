@@ -182,7 +182,10 @@ fn databases_of_the_ancestor_are_recognised_and_stay_as_they_are() {
         assert_eq!(ancestor.world.code(&ancestor.args(args)), "DB_FOREIGN", "{args:?}");
     }
     let kept = |files: Vec<(PathBuf, Vec<u8>)>| {
-        files.into_iter().filter(|(path, _)| !path.ends_with("index.lock") && !path.ends_with("embed.lock")).collect::<Vec<_>>()
+        files
+            .into_iter()
+            .filter(|(path, _)| !path.ends_with("index.lock") && !path.ends_with("embed.lock"))
+            .collect::<Vec<_>>()
     };
     assert!(kept(ancestor.world.photograph()) == kept(before), "nothing but a lock file may be new");
 }

@@ -180,7 +180,10 @@ fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
     The evidence holds no sentence that could answer the question.
     "#);
     let body = world.json(&["ask", "qqqq zzzz xxxx?", "--strict"]);
-    assert_eq!((&body["outcome"], &body["answer"], &body["verified"]), (&json!("abstained"), &json!(null), &json!(false)));
+    assert_eq!(
+        (&body["outcome"], &body["answer"], &body["verified"]),
+        (&json!("abstained"), &json!(null), &json!(false))
+    );
     assert!(body["why"].is_string());
 }
 

@@ -8,9 +8,17 @@ use local_agent::error::ErrorCode;
 /// Code, file, test. The one code without a test is the one that only a mistake of ours can raise.
 const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::ConfigError, "tests/it/config.rs", "w51_unknown_keys_and_wrong_values_are_named_with_file_and_line"),
-    (ErrorCode::ConfigUntrusted, "tests/it/config.rs", "c31_a_found_configuration_opens_nothing_outside_before_it_is_trusted"),
+    (
+        ErrorCode::ConfigUntrusted,
+        "tests/it/config.rs",
+        "c31_a_found_configuration_opens_nothing_outside_before_it_is_trusted",
+    ),
     (ErrorCode::InvalidArgs, "tests/it/filters.rs", "a_source_or_a_day_that_is_none_is_a_failure"),
-    (ErrorCode::InvalidQuery, "tests/it/reference.rs", "w47_every_command_line_of_the_ancestor_does_its_job_and_keeps_its_fields"),
+    (
+        ErrorCode::InvalidQuery,
+        "tests/it/reference.rs",
+        "w47_every_command_line_of_the_ancestor_does_its_job_and_keeps_its_fields",
+    ),
     (ErrorCode::PathDenied, "tests/it/get.rs", "every_refusal_has_its_code"),
     (ErrorCode::FileNotFound, "tests/it/get.rs", "every_refusal_has_its_code"),
     (ErrorCode::PathIsDirectory, "tests/it/get.rs", "every_refusal_has_its_code"),

@@ -5,8 +5,20 @@ use std::fs;
 use crate::harness::World;
 
 const COMMANDS: &[&str] = &[
-    "try", "init", "config", "index", "embed", "query", "ask", "get", "multi-get", "doctor", "status", "models",
-    "completions", "man",
+    "try",
+    "init",
+    "config",
+    "index",
+    "embed",
+    "query",
+    "ask",
+    "get",
+    "multi-get",
+    "doctor",
+    "status",
+    "models",
+    "completions",
+    "man",
 ];
 
 #[test]

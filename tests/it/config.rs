@@ -45,7 +45,10 @@ fn a_good_configuration_is_said_to_be_good() {
 #[test]
 fn w51_unknown_keys_and_wrong_values_are_named_with_file_and_line() {
     let world = World::empty();
-    world.write("local-agent.yaml", "sources: [{name: notes, root: .}]\nask:\n  strict: ture\n  topn: 3\nembed: {batch_tokens: -1}\n");
+    world.write(
+        "local-agent.yaml",
+        "sources: [{name: notes, root: .}]\nask:\n  strict: ture\n  topn: 3\nembed: {batch_tokens: -1}\n",
+    );
     let run = world.run(&["config", "check"]);
     assert_eq!(run.code, 1);
     assert_snapshot!(world.stable(&run.stdout), @r#"
@@ -72,8 +75,8 @@ fn c31_a_found_configuration_opens_nothing_outside_before_it_is_trusted() {
     let before = world.photograph();
     for args in [&["index"][..], &["index", "--json"], &["ask", "safe?"], &["get", "private:diary.md"]] {
         assert_eq!(world.code(args), "CONFIG_UNTRUSTED", "{args:?}");
+        world.is_as(&before, args);
     }
-    assert!(world.photograph() == before);
     let run = world.run(&["config", "check"]);
     assert_eq!(run.code, 1);
     assert_snapshot!(world.stable(&run.stdout), @r#"
@@ -82,7 +85,10 @@ fn c31_a_found_configuration_opens_nothing_outside_before_it_is_trusted() {
     "#);
     assert_snapshot!(world.stable(&world.ok(&["config", "trust"]).stdout), @"trusted: <vault>/local-agent.yaml as it is now (sha256 <sha256>)");
     assert_eq!(world.run(&["config", "check"]).code, 1, "agreement does not widen the security root");
-    world.write("local-agent.yaml", "sources:\n  - {name: private, root: ../private}\nsecurity: {roots_must_be_within_security_root: false}\n");
+    world.write(
+        "local-agent.yaml",
+        "sources:\n  - {name: private, root: ../private}\nsecurity: {roots_must_be_within_security_root: false}\n",
+    );
     assert_eq!(world.code(&["index"]), "CONFIG_UNTRUSTED", "any edit asks again");
     let body = world.json(&["config", "trust", "local-agent.yaml"]);
     assert_eq!(body["sha256"].as_str().unwrap().len(), 64);
@@ -100,7 +106,9 @@ fn there_must_be_something_to_trust() {
 #[test]
 fn a_server_address_that_is_none_is_found_by_the_check() {
     let world = World::with(&[("a.md", "# A\n")]);
-    for url in ["http://127.0.0.1:9/path", "http://user:word@127.0.0.1", "ftp://127.0.0.1", "http://127.0.0.1?x=1", "nonsense"] {
+    for url in
+        ["http://127.0.0.1:9/path", "http://user:word@127.0.0.1", "ftp://127.0.0.1", "http://127.0.0.1?x=1", "nonsense"]
+    {
         let run = world.run(&["config", "check", "--json", "--ollama-base-url", url]);
         assert_eq!((run.code, run.json()["problems"][0]["error_code"].as_str()), (1, Some("CONFIG_ERROR")), "{url}");
     }

@@ -6,12 +6,29 @@ use crate::harness::World;
 
 fn zoo() -> World {
     let world = World::empty();
-    world.write("pub/a.md", "---\ntags: [animal/bird, zoo]\ndate: 2026-01-10\nstatus: open\n---\n# Heron\n\nA heron is a grey bird.\n");
-    world.write("pub/deep/b.md", "---\ntags: animal\ndate: 2026-02-10\nstatus: [Closed, old]\n---\n# Stork\n\nA stork is a white bird.\n");
+    world.write(
+        "pub/a.md",
+        "---\ntags: [animal/bird, zoo]\ndate: 2026-01-10\nstatus: open\n---\n# Heron\n\nA heron is a grey bird.\n",
+    );
+    world.write(
+        "pub/deep/b.md",
+        "---\ntags: animal\ndate: 2026-02-10\nstatus: [Closed, old]\n---\n# Stork\n\nA stork is a white bird.\n",
+    );
     world.write("public/c.md", "---\ndate: 2026-03-10\n---\n# Crane\n\nA crane is a tall bird. #animals\n");
     world.write("private/d.md", "# Owl\n\nAn owl is a quiet bird.\n");
     world.write("more/e.md", "# Gull\n\nA gull is a loud bird of the sea.\n");
-    world.ok(&["init", "--here", "--source", "pub=pub", "--source", "public=public", "--source", "rest=private", "--source", "more=more"]);
+    world.ok(&[
+        "init",
+        "--here",
+        "--source",
+        "pub=pub",
+        "--source",
+        "public=public",
+        "--source",
+        "rest=private",
+        "--source",
+        "more=more",
+    ]);
     world.ok(&["index"]);
     world.ok(&["embed"]);
     world
@@ -19,7 +36,8 @@ fn zoo() -> World {
 
 fn found(world: &World, args: &[&str]) -> BTreeSet<String> {
     let body = world.json(&[args, &["--limit", "50"]].concat());
-    let path = |hit: &serde_json::Value| format!("{}:{}", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap());
+    let path =
+        |hit: &serde_json::Value| format!("{}:{}", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap());
     body["hits"].as_array().unwrap().iter().map(path).collect()
 }
 
@@ -33,7 +51,11 @@ fn w14_every_filter_holds_for_words_for_meaning_and_for_both() {
         (&["--path", "dee"], "path:dee", &[]),
         (&["--tag", "animal"], "tag:animal", &["pub:a.md", "pub:deep/b.md"]),
         (&["--tag", "#animal/bird"], "tag:#animal/bird", &["pub:a.md"]),
-        (&["--after", "2026-02-10", "--before", "2026-03-10"], "after:2026-02-10 before:2026-03-10", &["pub:deep/b.md"]),
+        (
+            &["--after", "2026-02-10", "--before", "2026-03-10"],
+            "after:2026-02-10 before:2026-03-10",
+            &["pub:deep/b.md"],
+        ),
         (&["--before", "2026-02-10"], "before:2026-02-10", &["pub:a.md"]),
     ];
     for (flags, words, expected) in cases {

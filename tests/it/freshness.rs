@@ -62,7 +62,10 @@ fn w03_text_that_was_edited_away_is_dropped_and_said() {
 #[test]
 fn w03_text_that_now_stands_twice_is_dropped() {
     let world = zoo();
-    world.write("zebra.md", "New.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    world.write(
+        "zebra.md",
+        "New.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n",
+    );
     assert_eq!(world.json(&["ask", QUESTION])["index_stale"], json!(["notes:zebra.md"]));
 }
 

@@ -20,7 +20,7 @@ fn documents_lines_and_chunks() {
     3  - [x] return the borrowed banneton to the mill
     4  - [ ] someone left a blue umbrella at the counter on 28 March #lost-and-found
     "#);
-    assert_snapshot!(world.pretty(world.json(&["get", "Proofbox.md:8:1"])), @r#"
+    assert_snapshot!(world.pretty(world.json(&["get", "Proofbox.md:8:1"])), @r##"
     {
       "address": "vault:projects/Proofbox.md",
       "first_line": 8,
@@ -30,12 +30,19 @@ fn documents_lines_and_chunks() {
       "total_lines": 57,
       "truncated": false
     }
-    "#);
+    "##);
     let hit = world.json(&["query", "proofbox", "--mode", "lexical", "--limit", "1"])["hits"][0].clone();
     let key = format!("#{}", hit["chunk_key"].as_str().unwrap());
     assert_eq!(world.json(&["get", &key])["text"], hit["text"]);
     let numbered = world.ok(&["get", &key]).stdout;
-    assert!(numbered.lines().next().unwrap().trim_start().starts_with(hit["lines"].as_str().unwrap().split('-').next().unwrap()));
+    assert!(
+        numbered
+            .lines()
+            .next()
+            .unwrap()
+            .trim_start()
+            .starts_with(hit["lines"].as_str().unwrap().split('-').next().unwrap())
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One temporary world a test: a home of its own, a vault, and the real program.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -155,9 +156,12 @@ impl World {
     pub fn stable(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let package = Path::new(env!("CARGO_BIN_EXE_local-agent")).parent().unwrap();
-        for (path, word) in
-            [(self.vault(), "<vault>"), (self.home(), "<home>"), (self.root().into(), "<world>"), (package.into(), "<package>")]
-        {
+        for (path, word) in [
+            (self.vault(), "<vault>"),
+            (self.home(), "<home>"),
+            (self.root().into(), "<world>"),
+            (package.into(), "<package>"),
+        ] {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             text = text.replace(&*real.to_string_lossy(), word).replace(&*path.to_string_lossy(), word);
         }
@@ -189,6 +193,21 @@ impl World {
         photograph(self.dir.path(), &mut files);
         files.sort();
         files
+    }
+}
+
+impl World {
+    /// Fails with the names of the files that came, went or changed since `before`, after `args` were run. SQLite's
+    /// `-shm` is memory that its processes share for locking: it may be there, and what stands in it is nobody's data.
+    pub fn is_as(&self, before: &[(PathBuf, Vec<u8>)], args: &[&str]) {
+        let kept = |(path, bytes): &(PathBuf, Vec<u8>)| {
+            let shared = path.to_string_lossy().ends_with("-shm");
+            (path.clone(), if shared { Vec::new() } else { bytes.clone() })
+        };
+        let before: BTreeSet<(PathBuf, Vec<u8>)> = before.iter().map(kept).collect();
+        let after: BTreeSet<(PathBuf, Vec<u8>)> = self.photograph().iter().map(kept).collect();
+        let changed: BTreeSet<&PathBuf> = before.symmetric_difference(&after).map(|(path, _)| path).collect();
+        assert!(changed.is_empty(), "{args:?} changed {changed:?}");
     }
 }
 

@@ -82,7 +82,7 @@ fn sources_are_listed_without_touching_anything() {
       ]
     }
     "#);
-    assert_eq!(world.photograph(), before);
+    world.is_as(&before, &["index", "--list-sources"]);
 }
 
 #[test]
@@ -160,7 +160,10 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
     assert_eq!((&body["ok"], &body["errors_count"], &body["total_docs"]), (&false.into(), &1.into(), &2.into()));
     assert_snapshot!(world.stable(body["errors"][0].as_str().unwrap()), @"The folder of `b` cannot be opened: No such file or directory (os error 2).");
     let partial = world.json(&["index", "--allow-partial"]);
-    assert_eq!((&partial["ok"], &partial["errors_count"], &partial["total_docs"]), (&true.into(), &1.into(), &2.into()));
+    assert_eq!(
+        (&partial["ok"], &partial["errors_count"], &partial["total_docs"]),
+        (&true.into(), &1.into(), &2.into())
+    );
 }
 
 #[cfg(unix)]
@@ -246,7 +249,11 @@ fn databases_of_others_and_of_newer_versions_are_not_touched() {
     untouched("DB_CORRUPT", "mends");
     let kept = fs::read_dir(world.state()).unwrap();
     let names = kept.map(|e| e.unwrap().file_name().into_string().unwrap());
-    assert_eq!(names.filter(|name| name.starts_with("index.sqlite.ancestor-")).count(), 2, "both foreign files were moved aside");
+    assert_eq!(
+        names.filter(|name| name.starts_with("index.sqlite.ancestor-")).count(),
+        2,
+        "both foreign files were moved aside"
+    );
 }
 
 #[test]

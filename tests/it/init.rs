@@ -95,7 +95,8 @@ fn without_here_the_users_own_configuration_is_written_and_holds_everywhere() {
     assert!(body["written"].as_str().unwrap().starts_with(world.home().to_str().unwrap()), "{body}");
     world.ok(&["index"]);
     assert!(!world.state().exists(), "the state lies in the user's data folder");
-    let output = world.command().current_dir(world.root()).args(["query", "zebra", "--mode", "lexical", "--files"]).output();
+    let output =
+        world.command().current_dir(world.root()).args(["query", "zebra", "--mode", "lexical", "--files"]).output();
     assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), "mine:a.md\n");
 }
 

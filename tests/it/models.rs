@@ -15,7 +15,10 @@ fn known_models_are_listed() {
     snowflake-arctic-embed-xs  absent
     "#);
     let body = world.json(&["models", "list"]);
-    assert_eq!((&body["models"][0]["id"], &body["models"][0]["state"]), (&"all-MiniLM-L6-v2".into(), &"embedded".into()));
+    assert_eq!(
+        (&body["models"][0]["id"], &body["models"][0]["state"]),
+        (&"all-MiniLM-L6-v2".into(), &"embedded".into())
+    );
 }
 
 #[test]

@@ -271,7 +271,8 @@ fn the_environment_names_workroot_configuration_and_server() {
     assert_eq!((unset["workroot"].as_str(), unset["selected_count"].as_u64()), (None, Some(0)));
     let named = run(&[("LOCAL_AGENT_WORKROOT", vault)], &["index", "--list-sources", "--json"]);
     assert_eq!((named["workroot"].as_str(), named["selected_count"].as_u64()), (Some(vault), Some(1)));
-    let flag = run(&[("LOCAL_AGENT_WORKROOT", "/nowhere")], &["index", "--list-sources", "--json", "--workroot", vault]);
+    let flag =
+        run(&[("LOCAL_AGENT_WORKROOT", "/nowhere")], &["index", "--list-sources", "--json", "--workroot", vault]);
     assert_eq!(flag["workroot"].as_str(), Some(vault));
     let config = format!("{vault}/local-agent.yaml");
     let config = run(&[("LOCAL_AGENT_CONFIG", &config)], &["index", "--list-sources", "--json"]);

@@ -10,7 +10,8 @@ fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
     let world = World::empty();
     world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
     world.write("zoo/lion.md", "# Lion\n\nThe lion eats 9 kg of meat a day.\n");
-    let zoo = |world: &World| world.photograph().into_iter().filter(|f| f.0.starts_with(world.vault())).collect::<Vec<_>>();
+    let zoo =
+        |world: &World| world.photograph().into_iter().filter(|f| f.0.starts_with(world.vault())).collect::<Vec<_>>();
     let before = zoo(&world);
     let args = ["try", "zoo", "How many apples does the zebra eat a day?"];
     let run = world.ok(&args);
