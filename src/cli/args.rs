@@ -248,9 +248,9 @@ pub enum FusionArg {
 pub struct Query {
     /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01
     pub text: String,
-    /// Most hits
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub limit: usize,
+    /// Most hits; less than 1 counts as 1
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    pub limit: i64,
     /// Which sides take part
     #[arg(long, default_value = "hybrid")]
     pub mode: ModeArg,

@@ -107,6 +107,14 @@ impl Model {
         }
     }
 
+    /// Numbers in one vector, where that is known without asking a server.
+    pub fn dim(&self) -> Option<usize> {
+        match self {
+            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Server { .. } => None,
+        }
+    }
+
     /// Loads the weights, or connects.
     pub fn load(&self) -> Result<Embedder> {
         match self {

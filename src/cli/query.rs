@@ -73,7 +73,7 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
         query: &query,
         mode,
         scope,
-        limit: args.limit.max(1),
+        limit: usize::try_from(args.limit).unwrap_or(0).max(1),
         fusion: match args.fusion {
             None => config.retrieve.fusion,
             Some(FusionArg::Convex) => Fusion::Convex,

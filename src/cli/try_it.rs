@@ -80,7 +80,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         extend(&mut out, context.roots());
         context.out.json(out);
     } else {
-        closing(context, args, &config, &engine)?;
+        closing(context, &questions, &config, &engine)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -166,7 +166,7 @@ fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
     context.out.line("");
 }
 
-fn closing(context: &Context, args: &Try, config: &Config, engine: &Engine) -> Result<()> {
+fn closing(context: &Context, questions: &[String], config: &Config, engine: &Engine) -> Result<()> {
     let totals = engine.index().totals()?;
     let coverage = engine.coverage()?;
     context.out.line(&format!(
@@ -176,8 +176,8 @@ fn closing(context: &Context, args: &Try, config: &Config, engine: &Engine) -> R
     if coverage.embedded < coverage.chunks {
         context.out.line("Run the same command again to go on embedding.");
     }
-    if args.dir.is_some() && args.question.is_none() {
-        context.out.line(&format!("Ask: local-agent try {} \"your question\"", config.sources[0].root.display()));
+    if let (true, Some(source)) = (questions.is_empty(), config.sources.first()) {
+        context.out.line(&format!("Ask: local-agent try '{}' \"your question\"", source.root.display()));
     }
     Ok(())
 }

@@ -99,6 +99,8 @@ fn work(
     if options.dry_run {
         return plan(options, EmbeddingStore::open_read(options.db_path)?.as_ref()).map(|plan| plan.summary);
     }
+    // Without an index there is nothing to embed, and nothing is made.
+    IndexReader::required(options.index_db)?;
     let lock_path = JobLock::path_beside(options.db_path, "embed.lock");
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
     let moved_aside = make_room(options)?;
