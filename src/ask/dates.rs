@@ -54,7 +54,9 @@ mod tests {
 
     #[test]
     fn dates_are_read_however_they_are_written() {
-        for text in ["on 2026-02-01", "1 February 2026", "am 1. Februar 2026", "01.02.2026", "2026年2月1日から", "1 Feb 2026"] {
+        for text in
+            ["on 2026-02-01", "1 February 2026", "am 1. Februar 2026", "01.02.2026", "2026年2月1日から", "1 Feb 2026"]
+        {
             assert_eq!(latest(text), Some((2026, 2, 1)), "{text}");
         }
         assert_eq!(latest("since May 2026"), Some((2026, 5, 0)));

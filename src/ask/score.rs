@@ -154,9 +154,9 @@ pub(super) fn kind(question: &Question, unit: &Unit) -> f32 {
 fn has_time(plain: &str) -> bool {
     let digit = |c: char| c.is_ascii_digit();
     let year = plain.split(|c: char| !digit(c)).any(|d| d.len() == 4);
-    let clock = plain.split(char::is_whitespace).any(|w| {
-        w.split_once(':').is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit))
-    });
+    let clock = plain
+        .split(char::is_whitespace)
+        .any(|w| w.split_once(':').is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit)));
     let unspaced = plain.contains(digit) && plain.contains(['年', '月', '日', '時']);
     let named = |w: &str| words::holds(words::DAYS, w) || (w.len() > 3 && words::month(w).is_some());
     year || clock || unspaced || plain.contains('曜') || words::split(&plain.to_lowercase()).any(named)

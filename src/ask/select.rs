@@ -199,11 +199,16 @@ fn lay_out(ranked: &Ranked<'_>, chosen: &[usize]) -> Vec<Part> {
             (_, _, true) => "\n",
             _ => "\n\n",
         };
-        if is_row && !same_table && let Some(header) = unit.lead.and_then(|i| ranked.unit(i)) {
+        if is_row
+            && !same_table
+            && let Some(header) = unit.lead.and_then(|i| ranked.unit(i))
+        {
             parts.push(Part { item: unit.item, span: header.span.clone(), joint, before_cite: None });
             joint = "\n";
         }
-        let in_list = |i: &usize| ranked.unit(*i).is_some_and(|u| u.item == unit.item && u.list == unit.list && u.block != unit.block);
+        let in_list = |i: &usize| {
+            ranked.unit(*i).is_some_and(|u| u.item == unit.item && u.list == unit.list && u.block != unit.block)
+        };
         let listed = unit.list.is_some() && !same_block && chosen.iter().any(in_list);
         let start = if listed { units::with_mark(&item.text, unit.span.start) } else { unit.span.start };
         let before_cite = Some(if unit.role == BlockRole::Code { "\n\n" } else { " " });

@@ -345,14 +345,8 @@ impl<'a> Scan<'a> {
                 Outcome::Restamped(known.id, file.stamp)
             });
         }
-        let row = document::row(
-            place,
-            file.stamp,
-            &file.bytes,
-            &self.options.chunking,
-            self.options.chunker_sig,
-            count,
-        );
+        let row =
+            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
         Ok(self.outcome(row))
     }
 

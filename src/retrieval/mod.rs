@@ -273,12 +273,7 @@ impl Engine {
 
     /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped, and so is
     /// one whose document the scope does not let through: a projection that is behind may have known it by another id.
-    fn read(
-        &self,
-        fused: Vec<fuse::Candidate>,
-        documents: Option<&IdSet>,
-        limit: usize,
-    ) -> Result<(Vec<Hit>, usize)> {
+    fn read(&self, fused: Vec<fuse::Candidate>, documents: Option<&IdSet>, limit: usize) -> Result<(Vec<Hit>, usize)> {
         let allowed = |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
         let mut hits = Vec::with_capacity(limit.min(fused.len()));
         let mut dropped = 0;

@@ -2,16 +2,14 @@
 
 mod ancestor;
 mod architecture;
-mod churn;
-mod concurrency;
-mod crash;
-mod damage;
-mod harness;
-mod properties;
 mod ask;
+mod churn;
 mod codes;
 mod completions;
+mod concurrency;
 mod config;
+mod crash;
+mod damage;
 mod docs;
 mod embed;
 mod filters;
@@ -21,6 +19,7 @@ mod harness;
 mod index;
 mod init;
 mod models;
+mod properties;
 mod query;
 mod readers;
 mod reference;

@@ -57,13 +57,20 @@ const SHED: &str = "# Garden shed\n\nThe garden shed was built in May 2021. It i
 
 #[test]
 fn the_answer_is_the_one_sentence_that_says_it() {
-    assert_eq!(answer("What is the roof of the shed made of?", &[("shed.md", SHED)]), "The roof of the shed is made of larch. [E1]");
-    assert_eq!(answer("When was the garden shed built?", &[("shed.md", SHED)]), "The garden shed was built in May 2021. [E1]");
+    assert_eq!(
+        answer("What is the roof of the shed made of?", &[("shed.md", SHED)]),
+        "The roof of the shed is made of larch. [E1]"
+    );
+    assert_eq!(
+        answer("When was the garden shed built?", &[("shed.md", SHED)]),
+        "The garden shed was built in May 2021. [E1]"
+    );
 }
 
 #[test]
 fn headings_answer_nothing_but_say_what_is_spoken_of() {
-    let notes = [("shop.md", "# Shop\n\n## Stove price\n\nIt costs 900 euros.\n\n## Table price\n\nIt costs 120 euros.\n")];
+    let notes =
+        [("shop.md", "# Shop\n\n## Stove price\n\nIt costs 900 euros.\n\n## Table price\n\nIt costs 120 euros.\n")];
     assert_eq!(answer("What is the price of the stove?", &notes), "It costs 900 euros. [E1]");
     abstains("Which stove heats the shop?", &[("a.md", "# Which stove heats the shop\n\n## Stove in the shop\n")]);
 }
@@ -71,7 +78,10 @@ fn headings_answer_nothing_but_say_what_is_spoken_of() {
 #[test]
 fn a_sentence_that_points_back_brings_the_one_before() {
     let text = "The old mill stands in Reedham. It was sold to a painter for 400 crowns.\n";
-    assert_eq!(answer("To whom was it sold and for how many crowns?", &[("mill.md", text)]), format!("{} [E1]", text.trim()));
+    assert_eq!(
+        answer("To whom was it sold and for how many crowns?", &[("mill.md", text)]),
+        format!("{} [E1]", text.trim())
+    );
 }
 
 #[test]
@@ -83,7 +93,10 @@ fn a_sentence_without_what_was_asked_brings_the_one_after() {
 
 #[test]
 fn nothing_is_said_twice() {
-    let notes = [("a.md", "The ferry leaves at 9:40 from the north pier.\n"), ("b.md", "The ferry leaves from the north pier at 9:40.\n")];
+    let notes = [
+        ("a.md", "The ferry leaves at 9:40 from the north pier.\n"),
+        ("b.md", "The ferry leaves from the north pier at 9:40.\n"),
+    ];
     assert_eq!(answer("When does the ferry leave from the north pier?", &notes).matches("ferry").count(), 1);
 }
 
@@ -111,7 +124,9 @@ fn a_note_that_says_it_is_superseded_gives_way() {
 
 #[test]
 fn what_is_not_there_is_not_answered() {
-    for question in ["What colour is the bicycle?", "Who repairs the piano?", "Wie heißt der Hund?", "犬の名前は何ですか。"] {
+    for question in
+        ["What colour is the bicycle?", "Who repairs the piano?", "Wie heißt der Hund?", "犬の名前は何ですか。"]
+    {
         abstains(question, &[("shed.md", SHED)]);
     }
     abstains("What colour is the bicycle?", &[]);
@@ -122,14 +137,18 @@ fn what_is_not_there_is_not_answered() {
 fn debris_is_never_quoted() {
     let text = "The harbour crane:\n\n[[Harbour crane]]\n\n![[crane.png]]\n\n#harbour/crane\n\n%%The harbour crane lifts 9 tons.%%\n\n\
         <!-- The harbour crane lifts 8 tons. -->\n\nHow much does the harbour crane lift?\n\nThe harbour crane lifts 7 tons. #crane ^lift\n";
-    assert_eq!(answer("How much does the harbour crane lift?", &[("crane.md", text)]), "The harbour crane lifts 7 tons. [E1]");
+    assert_eq!(
+        answer("How much does the harbour crane lift?", &[("crane.md", text)]),
+        "The harbour crane lifts 7 tons. [E1]"
+    );
 }
 
 #[test]
 fn steps_are_given_in_their_order_with_their_numbers() {
     let text = "# Bleed the radiator\n\nOnce a year.\n\n1. Close the pump.\n2. Open the valve with the key. Hold a cup under it.\n3. Wait for water.\n\nThe key hangs in the cellar.\n";
     let got = answer("How do I bleed the radiator?", &[("radiator.md", text)]);
-    let steps = "1. Close the pump. [E1]\n2. Open the valve with the key. Hold a cup under it. [E1]\n3. Wait for water. [E1]";
+    let steps =
+        "1. Close the pump. [E1]\n2. Open the valve with the key. Hold a cup under it. [E1]\n3. Wait for water. [E1]";
     assert_eq!(got, steps);
 }
 
@@ -142,7 +161,8 @@ fn a_step_that_was_asked_for_comes_alone() {
 
 #[test]
 fn reasons_under_a_heading_that_asks_are_one_answer() {
-    let text = "# Canoe trip\n\n## Why the canoe trip was cancelled\n\n- The river was too high.\n- Two of us had a cold.\n";
+    let text =
+        "# Canoe trip\n\n## Why the canoe trip was cancelled\n\n- The river was too high.\n- Two of us had a cold.\n";
     let got = answer("Why was the canoe trip cancelled?", &[("canoe.md", text)]);
     assert_eq!(got, "- The river was too high. [E1]\n- Two of us had a cold. [E1]");
 }
@@ -184,8 +204,7 @@ fn the_model_decides_where_words_do_not() {
     let cosine: HashMap<&str, f32> = [("The vet said that Rex must lose weight.", 0.9)].into();
     let similarity =
         |texts: &[&str]| Ok(texts.iter().map(|t| cosine.get(t).copied().unwrap_or(0.1)).collect::<Vec<f32>>());
-    let evidence =
-        Evidence { snapshot: &snapshot, scores: &[1.0], idf: &|_| 1.0, similarity: Some(&similarity) };
+    let evidence = Evidence { snapshot: &snapshot, scores: &[1.0], idf: &|_| 1.0, similarity: Some(&similarity) };
     let Extract::Answer(draft) = extract("Is the dog too fat?", &evidence).unwrap() else { panic!("nothing") };
     assert!(draft.render(&snapshot).unwrap().text.starts_with("The vet said"));
 }
