@@ -2,13 +2,15 @@
 //!
 //! Processor time is what the whole process used (user and system, all threads), from `/proc/self/stat`; it hardly
 //! changes with what else the machine does, unlike wall time. `LOCAL_AGENT_BENCH_TOKENS` (100,000) is about how much
-//! is embedded. Exits 1 when it measured nothing.
+//! is embedded, `LOCAL_AGENT_BENCH_BATCH` (1024) and `LOCAL_AGENT_BENCH_THREADS` (0: all) how. With
+//! `LOCAL_AGENT_BENCH_VECTORS=FILE` texts and vectors are written as JSON lines, for
+//! `tests/data/reference_vectors.py --compare FILE`. Exits 1 when it measured nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use local_agent::embedding::{Encoder, TokenCounter};
+use local_agent::embedding::{Embedded, Encoder, TokenCounter};
 use local_agent::models::ModelFiles;
 
 /// Clock ticks a second in `/proc/self/stat`: 100 on every Linux that Rust runs on.
@@ -67,6 +69,11 @@ fn run() -> Result<(), String> {
     println!("tokens / CPU s  {:>8.0}", tokens as f64 / cpu);
     println!("tokens / s      {:>8.0}", tokens as f64 / wall);
     println!("peak RSS        {:>8.1} MiB", peak_mib()?);
+    if let Some(path) = std::env::var_os("LOCAL_AGENT_BENCH_VECTORS") {
+        let line = |(text, e): (&String, &Embedded)| serde_json::json!({"text": text, "vector": e.vector}).to_string();
+        let lines: Vec<String> = texts.iter().zip(&done).map(line).collect();
+        std::fs::write(path, lines.join("\n")).map_err(|e| e.to_string())?;
+    }
     Ok(())
 }
 

@@ -35,7 +35,8 @@ struct Layer {
 }
 
 struct Linear {
-    /// Transposed view of the stored matrix: [in, out].
+    /// [in, out], the transpose of what the file holds: the matrix product then reads it where it stands, while the
+    /// other order would be copied into that one for every product.
     weight: Tensor,
     bias: Vec<f32>,
 }
@@ -239,14 +240,16 @@ impl Layer {
 impl Linear {
     /// The layers `names`, each [out, in], stacked into one.
     fn load(tensors: &Tensors, names: &[String], inputs: usize, outputs: usize) -> Result<Self> {
-        let mut weight = Vec::with_capacity(names.len() * inputs * outputs);
-        let mut bias = Vec::with_capacity(names.len() * outputs);
-        for name in names {
-            tensors.append(&format!("{name}.weight"), &[outputs, inputs], &mut weight)?;
+        let total = names.len() * outputs;
+        let mut weight = vec![0.0; inputs * total];
+        let mut bias = Vec::with_capacity(total);
+        for (number, name) in names.iter().enumerate() {
+            let rows = tensors.read(&format!("{name}.weight"), &[outputs, inputs])?;
+            kernels::transpose(&rows, inputs, &mut weight, total, number * outputs);
             tensors.append(&format!("{name}.bias"), &[outputs], &mut bias)?;
         }
-        let weight = Tensor::from_vec(weight, (names.len() * outputs, inputs), &Device::Cpu).and_then(|w| w.t());
-        Ok(Self { weight: weight.map_err(broken)?, bias })
+        let weight = Tensor::from_vec(weight, (inputs, total), &Device::Cpu).map_err(broken)?;
+        Ok(Self { weight, bias })
     }
 
     /// `rows · weight`, without the bias: the kernels add it in a pass they make anyway.

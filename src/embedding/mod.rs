@@ -7,6 +7,7 @@
 mod batch;
 mod bert;
 mod kernels;
+mod ollama;
 mod tokens;
 mod weights;
 
@@ -15,6 +16,7 @@ use crate::models::ModelFiles;
 use crate::types::{Fingerprint, HeadingPath};
 
 pub use batch::Embedded;
+pub use ollama::OllamaEmbedder;
 pub use tokens::TokenCounter;
 
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
@@ -92,6 +94,51 @@ impl Encoder {
         on_done: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Embedded>> {
         batch::embed(&self.bert, &self.tokens, &self.passage, texts, threads, batch_tokens, on_done)
+    }
+}
+
+/// Whatever makes the vectors, chosen once by the configuration.
+pub enum Embedder {
+    /// In this process.
+    Candle(Box<Encoder>),
+    /// An Ollama server.
+    Ollama(OllamaEmbedder),
+}
+
+impl Embedder {
+    /// What decides the vectors.
+    pub fn fingerprint(&self) -> Fingerprint {
+        match self {
+            Self::Candle(encoder) => encoder.fingerprint(),
+            Self::Ollama(server) => server.fingerprint(),
+        }
+    }
+
+    /// The unit vector of a question.
+    ///
+    /// Errors: `MODEL_INVALID`, `SERVER_UNREACHABLE`, `SERVER_ERROR`.
+    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        match self {
+            Self::Candle(encoder) => encoder.embed_query(text),
+            Self::Ollama(server) => server.embed_query(text),
+        }
+    }
+
+    /// The unit vectors of passages, in their order; see [`Encoder::embed_passages`]. A server gets all of `texts` in
+    /// one request, whatever `threads` and `batch_tokens` say.
+    ///
+    /// Errors: as [`Self::embed_query`].
+    pub fn embed_passages(
+        &self,
+        texts: &[&str],
+        threads: usize,
+        batch_tokens: usize,
+        on_done: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Embedded>> {
+        match self {
+            Self::Candle(encoder) => encoder.embed_passages(texts, threads, batch_tokens, on_done),
+            Self::Ollama(server) => server.embed_passages(texts).inspect(|done| on_done(done.len())),
+        }
     }
 }
 

@@ -1,2 +1,179 @@
 use super::*;
+use crate::error::ErrorCode;
+use crate::models::{ModelFiles, TOKENIZER, WEIGHTS};
 use crate::types::Heading;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[cfg(feature = "embedded-model")]
+fn encoder() -> &'static Encoder {
+    static ENCODER: OnceLock<Encoder> = OnceLock::new();
+    ENCODER.get_or_init(|| Encoder::load(&ModelFiles::embedded().unwrap()).unwrap())
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+/// One text of `tests/data/reference_vectors.json`, which `reference_vectors.py` beside it makes with onnxruntime.
+#[derive(serde::Deserialize)]
+struct Reference {
+    text: String,
+    tokens: u32,
+    windows: u32,
+    vector: Vec<i32>,
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn vectors_are_those_of_an_independent_implementation() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/reference_vectors.json");
+    let references: Vec<Reference> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let texts: Vec<&str> = references.iter().map(|r| r.text.as_str()).collect();
+    let found = encoder().embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
+    let mut cosines = Vec::new();
+    for (own, reference) in found.iter().zip(&references) {
+        assert_eq!((own.tokens, own.windows), (reference.tokens, reference.windows), "{:?}", reference.text);
+        let other: Vec<f32> = reference.vector.iter().map(|n| *n as f32).collect();
+        cosines.push(cosine(&own.vector, &other));
+    }
+    let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
+    let least = cosines.iter().copied().fold(1.0, f64::min);
+    println!("mean {mean:.7}, least {least:.7}");
+    assert!(cosines.len() >= 60 && mean >= 0.9999 && least >= 0.9995, "mean {mean}, least {least}");
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
+    let long = "one two three four five ".repeat(120);
+    let texts = ["short", "a text of some more words than that", long.as_str(), "", "short"];
+    let alone: Vec<_> =
+        texts.iter().map(|t| encoder().embed_passages(&[t], 1, 1, &|_| ()).unwrap().remove(0)).collect();
+    for (threads, budget) in [(1, 100_000), (2, 300), (3, 1)] {
+        let done = AtomicUsize::new(0);
+        let count = |n| {
+            done.fetch_add(n, Ordering::SeqCst);
+        };
+        let together = encoder().embed_passages(&texts, threads, budget, &count).unwrap();
+        assert_eq!(done.into_inner(), texts.len());
+        for (a, b) in alone.iter().zip(&together) {
+            assert_eq!((a.tokens, a.windows), (b.tokens, b.windows));
+            assert!(cosine(&a.vector, &b.vector) > 0.999_999);
+        }
+    }
+    assert!(alone[2].windows > 1);
+    assert!(encoder().embed_passages(&[], 0, 0, &|_| ()).unwrap().is_empty());
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn every_vector_has_length_one() {
+    let long = "word ".repeat(600);
+    for text in ["", " ", "a", "\u{0}", "\u{1F600}", long.as_str()] {
+        let vector = encoder().embed_query(text).unwrap();
+        assert_eq!(vector.len(), encoder().dim());
+        let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+        assert!((length - 1.0).abs() < 1e-6, "{text:?}: {length}");
+    }
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn meaning_is_nearer_than_words() {
+    let of = |text| encoder().embed_query(text).unwrap();
+    let question = of("How long are backups kept?");
+    let answer = cosine(&question, &of("Copies of the database are deleted after fifteen days."));
+    let other = cosine(&question, &of("The long river is kept clean by volunteers."));
+    assert!(answer > other);
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn the_counter_counts_what_the_encoder_sees() {
+    let counter = TokenCounter::load(&ModelFiles::embedded().unwrap()).unwrap();
+    for text in ["", "Hello, world.", "naïve 東京 🎉", &"word ".repeat(1000)] {
+        let embedded = encoder().embed_passages(&[text], 1, 256, &|_| ()).unwrap();
+        assert_eq!(counter.count(text), embedded[0].tokens as usize, "{text:?}");
+    }
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn w35_the_fingerprint_is_about_vectors_only() {
+    let files = ModelFiles::embedded().unwrap();
+    assert_eq!(fingerprint(&files), encoder().fingerprint());
+    assert_ne!(fingerprint(&files), fingerprint(&files.clone().with_window(Some(128))));
+    // The same bytes in a folder of another name make the same vectors.
+    let dir = copy(&files);
+    let copied = ModelFiles::from_folder("elsewhere", dir.path()).unwrap();
+    assert_eq!(fingerprint(&files), fingerprint(&copied));
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn broken_weights_are_refused_and_never_give_vectors() {
+    let files = ModelFiles::embedded().unwrap();
+    let dir = copy(&files);
+    let load = || ModelFiles::from_folder("m", dir.path()).and_then(|files| Encoder::load(&files)).map(|_| ());
+    let good = files.weights().as_slice().to_vec();
+    load().unwrap();
+    for bad in [Vec::new(), b"not weights".to_vec(), good[..good.len() - 2].to_vec(), good[..1000].to_vec()] {
+        std::fs::write(dir.path().join(WEIGHTS), &bad).unwrap();
+        assert_eq!(load().unwrap_err().code, ErrorCode::ModelInvalid, "{} bytes", bad.len());
+    }
+    std::fs::write(dir.path().join(WEIGHTS), &good).unwrap();
+    std::fs::write(dir.path().join(TOKENIZER), "{}").unwrap();
+    assert_eq!(load().unwrap_err().code, ErrorCode::ModelInvalid);
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn s39_weights_that_are_not_numbers_are_an_error() {
+    let files = ModelFiles::embedded().unwrap();
+    let dir = copy(&files);
+    let mut bytes = files.weights().as_slice().to_vec();
+    // The last tensor belongs to the last layer: every result goes through it.
+    let end = bytes.len();
+    bytes[end - 2000..].chunks_exact_mut(2).for_each(|b| b.copy_from_slice(&[0xff, 0x7f]));
+    std::fs::write(dir.path().join(WEIGHTS), bytes).unwrap();
+    let encoder = Encoder::load(&ModelFiles::from_folder("m", dir.path()).unwrap()).unwrap();
+    assert_eq!(encoder.embed_query("text").unwrap_err().code, ErrorCode::ModelInvalid);
+    assert!(encoder.embed_passages(&["text"], 1, 256, &|_| ()).is_err());
+}
+
+/// The compiled-in model as a folder.
+#[cfg(feature = "embedded-model")]
+fn copy(files: &ModelFiles) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(files.id());
+    std::fs::create_dir(dir.path().join("1_Pooling")).unwrap();
+    for path in ["config.json", TOKENIZER, WEIGHTS, "1_Pooling/config.json", "sentence_bert_config.json"] {
+        std::fs::copy(from.join(path), dir.path().join(path)).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn a_passage_starts_with_its_two_innermost_headings() {
+    let heading = |level, title: &str| Heading { level, title: title.into() };
+    let path = |headings: &[Heading]| HeadingPath::new(headings.to_vec()).unwrap();
+    let all = [heading(1, "Top"), heading(2, "Middle"), heading(3, "Inner")];
+    assert_eq!(passage_input(&path(&all), "text"), "Middle > Inner\ntext");
+    assert_eq!(passage_input(&path(&all[..1]), "text"), "Top\ntext");
+    assert_eq!(passage_input(&path(&[]), "text"), "text");
+}
+
+#[test]
+fn windows_cover_every_token_once_and_none_is_nearly_empty() {
+    for (len, room) in [(0, 10), (1, 10), (10, 10), (11, 10), (25, 10), (101, 10)] {
+        let frame = batch::Frame { first: 1, last: 2, prefix: vec![3], room };
+        let ids: Vec<u32> = (100..100 + len).collect();
+        let windows = frame.windows(&ids);
+        let inner: Vec<u32> = windows.iter().flat_map(|w| w[2..w.len() - 1].to_vec()).collect();
+        assert_eq!(inner, ids);
+        assert!(windows.iter().all(|w| w.starts_with(&[1, 3]) && w.ends_with(&[2]) && w.len() <= room + 3));
+        assert_eq!(windows.len(), (len as usize).div_ceil(room).max(1));
+    }
+}

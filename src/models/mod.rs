@@ -7,6 +7,8 @@
 mod description;
 mod manifest;
 mod map;
+#[cfg(feature = "pull")]
+mod pull;
 mod registry;
 
 use std::borrow::Cow;
@@ -18,6 +20,8 @@ use crate::types::Sha256;
 pub use description::{Activation, Architecture, Pooling, Prefixes};
 pub use manifest::{FileRecord, MANIFEST, Manifest, Trust, Verified, verify};
 pub use map::Bytes;
+#[cfg(feature = "pull")]
+pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
 pub use registry::{KNOWN, Known, known};
 
 /// The id of the model that is compiled in.

