@@ -100,7 +100,11 @@ pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked
 fn compared(units: &[Unit], index: usize) -> String {
     let Some(unit) = units.get(index) else { return String::new() };
     let lead = unit.lead.and_then(|i| units.get(i)).map(|u| format!("{}\n", u.plain)).unwrap_or_default();
-    if unit.heading.is_empty() { format!("{lead}{}", unit.plain) } else { format!("{}\n{lead}{}", unit.heading, unit.plain) }
+    if unit.heading.is_empty() {
+        format!("{lead}{}", unit.plain)
+    } else {
+        format!("{}\n{lead}{}", unit.heading, unit.plain)
+    }
 }
 
 /// Lays the parts out: each quote is followed by its citation.

@@ -20,15 +20,19 @@ pub(super) fn signals(ranked: &Ranked<'_>, _parts: &[Part]) -> [f32; 10] {
     // terms anywhere in the evidence
     let mut everywhere = vec![0.0f32; q.terms.len()];
     for (i, _, _) in &ranked.order {
-        for (e, c) in everywhere.iter_mut().zip(score::credits(q, &ranked.units, *i).0) { *e = e.max(c); }
+        for (e, c) in everywhere.iter_mut().zip(score::credits(q, &ranked.units, *i).0) {
+            *e = e.max(c);
+        }
     }
     let anywhere = score::share(q, &everywhere);
     [*s, f.covered, f.own, f.similar, cos, f.kind, missing, missing_name, any, anywhere]
 }
 
 pub(super) fn why_not(ranked: &Ranked<'_>, parts: &[Part]) -> Option<String> {
-    parts.is_empty().then(|| "The evidence holds no sentence that could answer the question.".to_owned()).or_else(|| {
-        let _ = ranked;
-        None
-    })
+    parts.is_empty().then(|| "The evidence holds no sentence that could answer the question.".to_owned()).or_else(
+        || {
+            let _ = ranked;
+            None
+        },
+    )
 }

@@ -138,7 +138,9 @@ fn has_time(plain: &str) -> bool {
     let unspaced = ['年', '月', '日', '時', '分', '曜'].iter().any(|c| plain.contains(*c));
     let year = plain.split(|c: char| !c.is_ascii_digit()).any(|d| d.len() == 4);
     let clock = plain.split(char::is_whitespace).any(|w| {
-        w.split_once(':').is_some_and(|(h, m)| h.ends_with(|c: char| c.is_ascii_digit()) && m.starts_with(|c: char| c.is_ascii_digit()))
+        w.split_once(':').is_some_and(|(h, m)| {
+            h.ends_with(|c: char| c.is_ascii_digit()) && m.starts_with(|c: char| c.is_ascii_digit())
+        })
     });
     year || clock || (digits && unspaced) || lower_words(plain).any(|w| words::CALENDAR.contains(&w.as_str()))
 }
@@ -165,6 +167,9 @@ fn has_reason(plain: &str) -> bool {
 
 /// The score of a unit.
 pub(super) fn score(f: &Features, with_model: bool) -> f32 {
-    let lexical = 0.6 * f.covered + 0.25 * f.own + 0.1 * f.rank + 0.08 * f.kind - 0.05 * f.dangling - 0.3 * f.empty - 0.1 * f.long;
+    let lexical = 0.6 * f.covered + 0.25 * f.own + 0.1 * f.rank + 0.08 * f.kind
+        - 0.05 * f.dangling
+        - 0.3 * f.empty
+        - 0.1 * f.long;
     if with_model { lexical * 0.6 + 0.6 * f.similar } else { lexical }
 }

@@ -57,7 +57,9 @@ fn steps(ranked: &Ranked<'_>, best: usize) -> Option<Vec<usize>> {
     let list: Vec<usize> = units
         .iter()
         .enumerate()
-        .filter(|(_, u)| u.item == unit.item && u.section == unit.section && u.list == list && list.is_some() && u.sayable)
+        .filter(|(_, u)| {
+            u.item == unit.item && u.section == unit.section && u.list == list && list.is_some() && u.sayable
+        })
         .map(|(i, _)| i)
         .collect();
     (list.len() > 1 && list.len() <= MAX_STEPS).then_some(list)
@@ -106,7 +108,10 @@ fn with_antecedents(ranked: &Ranked<'_>, chosen: Vec<usize>) -> Vec<usize> {
         for i in before.into_iter().chain([index]) {
             if seen.insert(i) {
                 // After the neighbour before it, ahead of the neighbour behind it.
-                let near = |other: &usize| ranked.units[*other].block == ranked.units[i].block && ranked.units[*other].item == ranked.units[i].item;
+                let near = |other: &usize| {
+                    ranked.units[*other].block == ranked.units[i].block
+                        && ranked.units[*other].item == ranked.units[i].item
+                };
                 let at = out.iter().position(|other| near(other) && *other > i);
                 let after = out.iter().rposition(|other| near(other) && *other < i).map(|p| p + 1);
                 out.insert(at.or(after).unwrap_or(out.len()), i);
@@ -127,11 +132,25 @@ fn lay_out(ranked: &Ranked<'_>, chosen: &[usize]) -> Vec<Part> {
         let previous = last.and_then(|i| ranked.units.get(i));
         let same_block = previous.is_some_and(|p| p.item == unit.item && p.block == unit.block);
         let same_list = previous.is_some_and(|p| p.item == unit.item && p.list.is_some() && p.list == unit.list);
-        let same_table = previous.is_some_and(|p| unit.role == BlockRole::TableRow && p.item == unit.item && p.lead == unit.lead);
-        let joint = if same_block { " " } else if same_list || same_table { "\n" } else { "\n\n" };
-        let start = if is_list && unit.numbered && !same_block { units::with_mark(&item.text, unit.span.start) } else { unit.span.start };
+        let same_table =
+            previous.is_some_and(|p| unit.role == BlockRole::TableRow && p.item == unit.item && p.lead == unit.lead);
+        let joint = if same_block {
+            " "
+        } else if same_list || same_table {
+            "\n"
+        } else {
+            "\n\n"
+        };
+        let start = if is_list && unit.numbered && !same_block {
+            units::with_mark(&item.text, unit.span.start)
+        } else {
+            unit.span.start
+        };
         let mut part = Part { item: unit.item, span: start..unit.span.end, joint, cited: true, before_cite: " " };
-        if unit.role == BlockRole::TableRow && !same_table && let Some(header) = unit.lead.and_then(|i| ranked.units.get(i)) {
+        if unit.role == BlockRole::TableRow
+            && !same_table
+            && let Some(header) = unit.lead.and_then(|i| ranked.units.get(i))
+        {
             parts.push(Part { item: unit.item, span: header.span.clone(), joint, cited: false, before_cite: "" });
             part.joint = "\n";
         }

@@ -61,8 +61,7 @@ struct Cutter<'a> {
 impl<'a> Cutter<'a> {
     fn new(index: usize, item: &'a EvidenceItem, with_code: bool) -> Self {
         let path = item.heading.headings().iter().map(|h| (h.level, plain(&h.title))).collect();
-        let mut this =
-            Self { index, item, with_code, path, place: HashSet::new(), section: 0, list: 0 };
+        let mut this = Self { index, item, with_code, path, place: HashSet::new(), section: 0, list: 0 };
         this.place = this.stems_of_place();
         this
     }
@@ -152,7 +151,8 @@ fn mark_before(text: &str, at: usize) -> Option<(usize, &str)> {
     let start = line + lead.len() - lead.trim_start_matches([' ', '\t', '>']).len();
     let mark = text[start..at].split_whitespace().next()?;
     let rest = text[start + mark.len()..at].trim();
-    let numbered = mark.strip_suffix(['.', ')']).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    let numbered =
+        mark.strip_suffix(['.', ')']).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
     let is_mark = numbered || matches!(mark, "-" | "*" | "+");
     (is_mark && matches!(rest, "" | "[ ]" | "[x]" | "[X]")).then_some((start, mark))
 }
@@ -185,9 +185,8 @@ fn trim(text: &str, sentence: Sentence) -> Range<usize> {
 
 /// `#tag` or `^block-id`.
 fn is_mark(word: &str) -> bool {
-    word.strip_prefix(['#', '^']).is_some_and(|rest| {
-        !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || "-_/".contains(c))
-    })
+    word.strip_prefix(['#', '^'])
+        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || "-_/".contains(c)))
 }
 
 /// Whether a reader learns something from it alone.

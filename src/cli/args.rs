@@ -359,9 +359,12 @@ pub enum ModelsCommand {
     },
     /// Download a model; the only command that downloads anything
     Pull {
-        /// A known id, or owner/name with --revision
+        /// The name it will be used by; a known one, or any with --repo and --revision
         id: String,
-        /// Commit of the repository
+        /// Repository on the server, for a model that is not known by name
+        #[arg(long, value_name = "OWNER/NAME")]
+        repo: Option<String>,
+        /// Commit of the repository, 40 hexadecimal digits
         #[arg(long, value_name = "COMMIT")]
         revision: Option<String>,
         /// Server to download from

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{OnProgress, Progress, matrix};
-use crate::embedding::{self, Encoder};
+use crate::embedding::{self, Embedder};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, JobLock, StoredEmbedding};
 use crate::types::{Fingerprint, Sha256};
@@ -85,7 +85,7 @@ pub struct EmbedSummary {
 /// loads no model.
 pub fn embed(
     options: &EmbedOptions<'_>,
-    load: impl FnOnce() -> Result<Encoder>,
+    load: impl FnOnce() -> Result<Embedder>,
     on_progress: OnProgress<'_>,
 ) -> Result<EmbedSummary> {
     if options.dry_run {
@@ -118,9 +118,7 @@ pub fn embed(
 fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     let Some(suffix) = options.rebuild else { return Ok(None) };
     match store::examine(options.db_path, Database::Embeddings)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => {
-            store::move_aside(options.db_path, suffix).map(Some)
-        }
+        store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(options.db_path, suffix).map(Some),
         _ => Ok(None),
     }
 }
@@ -183,7 +181,7 @@ fn order(work: &mut [Work], first: &[i64]) {
 fn run(
     options: &EmbedOptions<'_>,
     store: &mut EmbeddingStore,
-    embedder: &Encoder,
+    embedder: &Embedder,
     work: &[Work],
     summary: &mut EmbedSummary,
     on_progress: OnProgress<'_>,
@@ -223,7 +221,7 @@ fn batch_len(work: &[Work]) -> usize {
 }
 
 /// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked for long.
-fn embed_batch(options: &EmbedOptions<'_>, embedder: &Encoder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
+fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
     let index = IndexReader::required(options.index_db)?;
     let mut inputs = Vec::with_capacity(batch.len());
     for one in batch {

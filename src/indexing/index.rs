@@ -207,7 +207,8 @@ impl<'a> Scan<'a> {
             .map(|entry| format!("{}/", entry.path))
             .collect();
         // Below a folder that cannot be listed nothing is known, so nothing there is gone.
-        let is_gone = |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
+        let is_gone =
+            |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
         let removed: Vec<i64> =
             self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
         summary.docs_pruned += removed.len();
@@ -324,14 +325,8 @@ impl<'a> Scan<'a> {
                 Outcome::Restamped(known.id, file.stamp)
             });
         }
-        let row = document::row(
-            place,
-            file.stamp,
-            &file.bytes,
-            &self.options.chunking,
-            self.options.chunker_sig,
-            count,
-        );
+        let row =
+            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
         Ok(Outcome::Row(Box::new(row)))
     }
 }
@@ -370,9 +365,4 @@ fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w R
         batches.push(&work[start..]);
     }
     batches
-}
-
-/// The failure of a job whose configuration names no source.
-pub(super) fn no_sources() -> Failure {
-    Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
 }

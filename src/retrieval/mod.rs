@@ -123,7 +123,12 @@ pub struct Engine {
 impl Engine {
     /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a matrix of another
     /// fingerprint is not searched.
-    pub fn open(index_db: &Path, lexical_dir: &Path, vectors_dir: &Path, fingerprint: Option<&Fingerprint>) -> Result<Self> {
+    pub fn open(
+        index_db: &Path,
+        lexical_dir: &Path,
+        vectors_dir: &Path,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Self> {
         let index = IndexReader::required(index_db)?;
         let commit = index.commit_id()?;
         let mut stale = Vec::new();
@@ -233,7 +238,8 @@ impl Engine {
     fn chunk_scope(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Option<IdSet>> {
         let mut scope = documents.map(|documents| self.index.chunks_of(documents)).transpose()?;
         let query = request.query;
-        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical) else {
+        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
+        else {
             return Ok(scope);
         };
         let all = usize::try_from(reader.chunk_count()).unwrap_or(usize::MAX);
@@ -245,12 +251,9 @@ impl Engine {
                 None => held,
             });
         }
-        let words = (!query.excluded.is_empty())
-            .then(|| Query { words: query.excluded.clone(), ..Query::default() });
-        let phrases = query
-            .excluded_phrases
-            .iter()
-            .map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
+        let words = (!query.excluded.is_empty()).then(|| Query { words: query.excluded.clone(), ..Query::default() });
+        let phrases =
+            query.excluded_phrases.iter().map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
         let mut excluded = IdSet::default();
         for one in words.into_iter().chain(phrases) {
             reader.search(&one, all, documents)?.iter().for_each(|hit| excluded.insert(hit.doc_id));
