@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -42,6 +43,19 @@ impl World {
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vault"), &world.vault());
         world.ok(&["init", "--here", "--source", "vault=."]);
         world.ok(&["index"]);
+        world
+    }
+
+    /// The example vault, indexed and embedded: a copy of one that is made once in a run of the tests.
+    pub fn embedded() -> Self {
+        static PREPARED: OnceLock<World> = OnceLock::new();
+        let prepared = PREPARED.get_or_init(|| {
+            let world = Self::example();
+            world.ok(&["embed"]);
+            world
+        });
+        let world = Self::empty();
+        copy(prepared.root(), world.root());
         world
     }
 
