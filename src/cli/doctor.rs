@@ -1,11 +1,56 @@
-//! `doctor`.
+//! `doctor`: exit code 0 if and only if every check is ok.
 
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
 
 use super::args::Doctor;
 use super::context::Context;
+use super::index::extend;
+use super::output::Output;
+use crate::doctor::{self, Report, Subject};
 use crate::error::Result;
 
-pub fn run(_context: &Context, _args: &Doctor) -> Result<ExitCode> {
-    Ok(ExitCode::SUCCESS)
+pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
+    let loaded = context.load_lenient()?;
+    let sandbox = context.sandbox(&loaded.config);
+    let model = context.model(&loaded.config);
+    let report = doctor::examine(&Subject {
+        loaded: &loaded,
+        sandbox: &sandbox,
+        model: &model,
+        require_phase3: args.require_phase3,
+        offline: args.offline,
+        seed: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    });
+    if args.json {
+        let mut body = json!({
+            "ok": report.ok(),
+            "require_phase3": args.require_phase3,
+            "checks": report.checks,
+            "phase3": report.phase3,
+        });
+        extend(&mut body, context.roots());
+        context.out.json(body);
+    } else {
+        print(context.out, &report, args.quiet);
+    }
+    Ok(ExitCode::from(u8::from(!report.ok())))
+}
+
+fn print(out: Output, report: &Report, quiet: bool) {
+    for check in report.checks.iter().filter(|check| !(quiet && check.ok)) {
+        let state = if check.ok { "OK" } else { "FAIL" };
+        let line = format!("[{state}] {}: {}", check.error_code, out.from_file(&check.message));
+        out.line(&if check.ok { line } else { out.bold(&line) });
+        if let Some(fix) = check.suggested_fix.as_ref().filter(|_| !check.ok) {
+            out.line(&format!("    fix: {}", out.from_file(fix)));
+        }
+    }
+    if !quiet {
+        let failed = report.checks.iter().filter(|check| !check.ok).count();
+        out.line("");
+        out.line(&format!("{} checks, {failed} failed", report.checks.len()));
+    }
 }

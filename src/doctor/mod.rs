@@ -1,6 +1,229 @@
 //! Is everything true that the other commands rely on?
+//!
+//! One file a group of checks. A check is a value: a stable code, what was found, and the command that mends it.
+//! Doctor creates nothing and changes nothing (only SQLite's own shared memory, `-shm`, is set up by whoever opens a
+//! database first): databases are recognised by their headers and opened for reading, files are read through the
+//! sandbox. What keeps one group from being looked at is a check of an earlier group, so
+//! the later ones still run as far as they make sense, and none is left out in silence.
 
-/// Every code a check can have, with its meaning.
+mod codes;
+mod config;
+mod database;
+mod embeddings;
+mod freshness;
+mod index;
+mod maker;
+mod models;
+mod projections;
+mod server;
+mod smoke;
+mod state;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::config::{Config, Loaded};
+use crate::error::Result;
+use crate::models::ModelFiles;
+use crate::sandbox::Sandbox;
+use codes::Code;
+
+/// Most names that one message lists.
+const MOST_SAMPLES: usize = 10;
+
+/// Every code a check can have, with its meaning, in the order of the table.
 pub fn codes() -> &'static [(&'static str, &'static str)] {
-    &[]
+    codes::TABLE
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Whether it is as it should be, or merely worth knowing.
+    pub ok: bool,
+    /// Stable.
+    pub error_code: &'static str,
+    /// One sentence for people, without a full stop.
+    pub message: String,
+    /// The command that mends it; every check that fails has one.
+    pub suggested_fix: Option<String>,
+}
+
+/// What is examined: the configuration as far as it can be read, and what follows from it.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// With its problems as data.
+    pub loaded: &'a Loaded,
+    /// Over the configured roots.
+    pub sandbox: &'a Result<Sandbox>,
+    /// The files of the configured embedding model.
+    pub model: &'a Result<ModelFiles>,
+    /// Whether anything that would make a hybrid answer untrue is a failure.
+    pub require_phase3: bool,
+    /// Contact no server.
+    pub offline: bool,
+    /// Decides which files the sample takes, so that many runs look at all of them.
+    pub seed: u64,
+}
+
+impl Subject<'_> {
+    const fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+}
+
+/// The numbers of `phase3` in `doctor --json`. `None`: could not be found out.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Phase3 {
+    pub require_phase3: bool,
+    pub chunks_total: Option<u64>,
+    pub embeddings_total: Option<u64>,
+    pub missing_embeddings: Option<u64>,
+    pub outdated_embeddings: Option<u64>,
+    pub dim_mismatch_embeddings: Option<u64>,
+    pub orphan_embeddings: Option<u64>,
+    pub embed_provider: &'static str,
+    pub embed_runtime_fingerprint_match: Option<bool>,
+    pub embeddings_db_path: PathBuf,
+    pub memory_db_path: PathBuf,
+    pub memory_enabled: bool,
+    pub retrieval_smoke_ran: bool,
+    pub retrieval_smoke_ok: Option<bool>,
+    pub retrieval_smoke_reason: String,
+}
+
+/// Everything that was found.
+#[derive(Debug)]
+pub struct Report {
+    /// In the order in which they were made.
+    pub checks: Vec<Check>,
+    /// The numbers behind them.
+    pub phase3: Phase3,
+}
+
+impl Report {
+    /// Whether every check is ok.
+    pub fn ok(&self) -> bool {
+        self.checks.iter().all(|check| check.ok)
+    }
+}
+
+/// The checks made so far.
+#[derive(Debug, Default)]
+struct Checks(Vec<Check>);
+
+impl Checks {
+    fn ok(&mut self, code: Code, message: impl Into<String>) {
+        let message = message.into();
+        self.0.push(Check { ok: true, error_code: code.as_str(), message, suggested_fix: None });
+    }
+
+    fn fail(&mut self, code: Code, message: impl Into<String>, fix: impl Into<String>) {
+        let message = message.into();
+        self.0.push(Check { ok: false, error_code: code.as_str(), message, suggested_fix: Some(fix.into()) });
+    }
+
+    /// Worth knowing; the command that changes it is named all the same.
+    fn warn(&mut self, code: Code, message: impl Into<String>, fix: impl Into<String>) {
+        let message = message.into();
+        self.0.push(Check { ok: true, error_code: code.as_str(), message, suggested_fix: Some(fix.into()) });
+    }
+
+    /// Says what was not looked at.
+    fn skipped(&mut self, what: &str, why: impl std::fmt::Display) {
+        self.ok(Code::CheckSkipped, format!("{what}: not checked, because {why}"));
+    }
+
+    fn failed(&self, code: Code) -> bool {
+        self.0.iter().any(|check| !check.ok && check.error_code == code.as_str())
+    }
+}
+
+/// Makes every check. Never fails: what cannot be looked at is a check too.
+pub fn examine(subject: &Subject<'_>) -> Report {
+    let mut checks = Checks::default();
+    let config = subject.config();
+    let mut phase3 = Phase3 {
+        require_phase3: subject.require_phase3,
+        embed_provider: embeddings::provider(config),
+        embeddings_db_path: config.embed.db_path.clone(),
+        memory_db_path: config.memory.db_path.clone(),
+        memory_enabled: config.memory.enabled,
+        ..Phase3::default()
+    };
+    config::check(subject, &mut checks);
+    models::check(subject, &mut checks);
+    let index = index::check(subject, &mut checks);
+    if let Some(index) = &index {
+        phase3.chunks_total = index.chunk_count().ok();
+        freshness::check(subject, index, &mut checks);
+        projections::lexical(subject, index, &mut checks);
+    } else {
+        checks.skipped("files and lexical projection", "there is no index that can be read");
+    }
+    let reachable = server::check(subject, &mut checks);
+    let maker = maker::configured(subject, reachable);
+    let store = embeddings::check(subject, index.as_ref(), &maker, &mut checks, &mut phase3);
+    if let (Some(index), Some(store)) = (&index, &store) {
+        projections::vectors(subject, index, store, maker.as_ref().ok(), &mut checks);
+    }
+    let searchable = maker.as_ref().ok().filter(|_| index.is_some() && store.is_some());
+    smoke::check(subject, searchable, &mut checks, &mut phase3);
+    state::check(config, &mut checks);
+    Report { checks: checks.0, phase3 }
+}
+
+/// `1 file`, `2 files`.
+fn count(n: impl TryInto<u64>, one: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+/// The first names of a list, and how many more there are.
+fn sample(names: &[String]) -> String {
+    let shown = names.iter().take(MOST_SAMPLES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(MOST_SAMPLES) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':');
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_well_formed() {
+        let mut seen = std::collections::HashSet::new();
+        for (code, meaning) in codes() {
+            assert!(seen.insert(code), "{code} twice");
+            assert!(
+                code.starts_with("DOCTOR_")
+                    && code.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+            );
+            assert!(meaning.ends_with('.'), "{code}");
+        }
+    }
+
+    #[test]
+    fn paths_stand_in_commands_as_one_word() {
+        assert_eq!(quoted(Path::new("/a/b-c_d.e")), "/a/b-c_d.e");
+        assert_eq!(quoted(Path::new("/my notes/it's")), r"'/my notes/it'\''s'");
+    }
+
+    #[test]
+    fn long_lists_are_cut_and_counted() {
+        let names: Vec<String> = (0..12).map(|n| n.to_string()).collect();
+        assert_eq!(sample(&names), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more");
+        assert_eq!(sample(&names[..2]), "0, 1");
+        assert_eq!((count(1_usize, "file"), count(0_u64, "file")), ("1 file".to_owned(), "0 files".to_owned()));
+    }
 }

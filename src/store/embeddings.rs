@@ -70,6 +70,17 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// How many vectors under `fingerprint` have which number of dimensions; no vector is read.
+    pub fn dims(&self, fingerprint: &Fingerprint) -> Result<Vec<(usize, u64)>> {
+        let mut statement = self.conn.prepare(
+            "SELECT length(vector) / 4, count(*) FROM embeddings WHERE fingerprint = ?1 GROUP BY 1 ORDER BY 1",
+        )?;
+        let rows = statement.query_map([fingerprint.as_bytes()], |row| {
+            Ok((row.get::<_, i64>(0)? as usize, row.get::<_, i64>(1)? as u64))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// The vector of one input; `None`: not embedded under `fingerprint`.
     pub fn vector(&self, fingerprint: &Fingerprint, input: &Sha256) -> Result<Option<Vec<f32>>> {
         let mut statement =

@@ -15,6 +15,7 @@ mod embed;
 mod filters;
 mod freshness;
 mod get;
+mod doctor;
 mod harness;
 mod index;
 mod init;

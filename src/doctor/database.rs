@@ -1,0 +1,98 @@
+//! What both databases are asked before they are opened: whose file it is, of which version, and whether it is whole.
+
+use std::path::Path;
+
+use super::codes::Code;
+use super::{Checks, quoted};
+use crate::store::{self, Database, Found};
+
+/// The codes under which one database is reported.
+pub(super) struct Codes {
+    pub foreign: Code,
+    pub version: Code,
+    pub error: Code,
+    pub schema_ok: Code,
+    pub integrity_ok: Code,
+    /// The configuration key that names the file.
+    pub key: &'static str,
+}
+
+/// What a look at the file came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looked {
+    /// No file; nothing was reported yet.
+    Nothing,
+    /// Ours, of this version, whole.
+    Usable,
+    /// Reported as a failure.
+    Refused,
+}
+
+/// Looks at the file; everything but its absence is reported.
+pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) -> Looked {
+    let (shown, job) = (path.display(), database.job());
+    let aside = format!("{job} --rebuild");
+    match store::examine(path, database) {
+        Ok(Found::Nothing) => return Looked::Nothing,
+        Ok(Found::Ours) => checks.ok(codes.schema_ok, format!("{shown} has schema {}", database.version())),
+        Ok(Found::Older(version)) => {
+            let message = format!("{shown} has the older schema {version}; this program writes {}", database.version());
+            checks.fail(codes.version, message, job);
+        }
+        Ok(Found::Newer(version)) => {
+            let message = format!("{shown} has the newer schema {version}; this program writes {}", database.version());
+            let fix = format!("install the newer local-agent, or set `{}` to another path and run `{job}`", codes.key);
+            checks.fail(codes.version, message, fix);
+        }
+        Ok(Found::Foreign(application_id, version)) => {
+            let whose = if application_id == 0 { "the ancestor or another program" } else { "another program" };
+            let message = format!(
+                "{shown} is a database of {whose} (application_id {application_id}, user_version {version}); \
+                 `--rebuild` moves it to *.ancestor-<time> first"
+            );
+            checks.fail(codes.foreign, message, aside);
+        }
+        Ok(Found::NotADatabase) => {
+            let message = format!("{shown} is no SQLite database; `--rebuild` moves it to *.ancestor-<time> first");
+            checks.fail(codes.error, message, aside);
+        }
+        Err(failure) => {
+            let fix = format!("make {} a file that you can read, or move it away and run `{job}`", quoted(path));
+            checks.fail(codes.error, failure.message, fix);
+        }
+    }
+    if checks.0.last().is_some_and(|check| !check.ok) {
+        return Looked::Refused;
+    }
+    whole(path, database, codes, checks)
+}
+
+fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) -> Looked {
+    match store::integrity(path, database) {
+        Ok(None) => {
+            checks.ok(codes.integrity_ok, format!("SQLite finds {} whole", path.display()));
+            Looked::Usable
+        }
+        Ok(Some(found)) => {
+            let found = found.lines().next().unwrap_or_default().to_owned();
+            checks.fail(codes.error, format!("{} is damaged: {found}", path.display()), again(path, database));
+            Looked::Refused
+        }
+        Err(failure) => {
+            let message = format!("{} cannot be read: {}", path.display(), failure.message);
+            checks.fail(codes.error, message, again(path, database));
+            Looked::Refused
+        }
+    }
+}
+
+/// The command that makes a damaged database of ours again: both hold only what can be computed from the files.
+pub(super) fn again(path: &Path, database: Database) -> String {
+    match database {
+        Database::Index => "local-agent index --rebuild".to_owned(),
+        Database::Embeddings => {
+            let files = ["", "-wal", "-shm"].map(|suffix| quoted(Path::new(&format!("{}{suffix}", path.display()))));
+            format!("rm -f {} && local-agent embed", files.join(" "))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `embeddings.sqlite`: ours, whole, made the way queries are, and complete for the index.
+
+use std::collections::HashSet;
+
+use super::codes::Code;
+use super::database::{self, Codes, Looked};
+use super::maker::{Maker, Unready};
+use super::{Checks, Phase3, Subject, count};
+use crate::config::{Config, EmbedProvider};
+use crate::error::Result;
+use crate::store::{Database, EmbeddingStore, IndexReader};
+use crate::types::{Fingerprint, Sha256};
+
+const CODES: Codes = Codes {
+    foreign: Code::EmbedDbForeign,
+    version: Code::EmbedSchemaVersion,
+    error: Code::EmbedDbError,
+    schema_ok: Code::EmbedSchemaOk,
+    integrity_ok: Code::EmbedIntegrityOk,
+    key: "embed.db_path",
+};
+
+const EMBED: &str = "local-agent embed";
+
+/// The stable name of the configured provider.
+pub(super) const fn provider(config: &Config) -> &'static str {
+    match config.embed.provider {
+        EmbedProvider::Candle => "candle",
+        EmbedProvider::Ollama => "ollama",
+    }
+}
+
+/// Checks the embeddings; the open database when the matrix can be compared with it.
+pub(super) fn check(
+    subject: &Subject<'_>,
+    index: Option<&IndexReader>,
+    maker: &std::result::Result<Maker<'_>, Unready>,
+    checks: &mut Checks,
+    phase3: &mut Phase3,
+) -> Option<EmbeddingStore> {
+    let path = &subject.config().embed.db_path;
+    match database::look(path, Database::Embeddings, &CODES, checks) {
+        Looked::Nothing => {
+            missing_db(subject, checks);
+            phase3.embeddings_total = Some(0);
+            phase3.missing_embeddings = phase3.chunks_total;
+            return None;
+        }
+        Looked::Refused => return None,
+        Looked::Usable => {}
+    }
+    let opened = EmbeddingStore::open_read(path).and_then(|opened| {
+        let Some(store) = opened else { return Ok(None) };
+        contents(subject, &store, index, maker, checks, phase3)?;
+        Ok(Some(store))
+    });
+    opened.unwrap_or_else(|failure| {
+        let message = format!("{} cannot be read: {}", path.display(), failure.message);
+        checks.fail(Code::EmbedDbError, message, database::again(path, Database::Embeddings));
+        None
+    })
+}
+
+fn missing_db(subject: &Subject<'_>, checks: &mut Checks) {
+    let path = subject.config().embed.db_path.display();
+    let message = format!("there are no embeddings at {path}; search goes by words alone");
+    if subject.require_phase3 {
+        checks.fail(Code::EmbedDbMissing, message, EMBED);
+    } else {
+        checks.warn(Code::EmbedDbMissingWarn, message, EMBED);
+    }
+}
+
+fn contents(
+    subject: &Subject<'_>,
+    store: &EmbeddingStore,
+    index: Option<&IndexReader>,
+    maker: &std::result::Result<Maker<'_>, Unready>,
+    checks: &mut Checks,
+    phase3: &mut Phase3,
+) -> Result<()> {
+    let rows = store.len()?;
+    phase3.embeddings_total = Some(rows);
+    if rows > 0 && store.commit_id()?.is_none() {
+        let message = format!("{} without the commit that published them", count(rows, "row"));
+        checks.fail(
+            Code::EmbedMetaMissing,
+            message,
+            database::again(&subject.config().embed.db_path, Database::Embeddings),
+        );
+    }
+    let maker = match maker {
+        Ok(maker) => maker,
+        Err(Unready { why, fix }) => {
+            if let Some(fix) = fix.as_ref().filter(|_| rows > 0) {
+                checks.fail(Code::EmbedFingerprintError, why.clone(), fix.clone());
+            }
+            checks.skipped("which chunks have vectors", why);
+            return Ok(());
+        }
+    };
+    let fingerprint = maker.fingerprint();
+    made_alike(subject, store, &fingerprint, rows, checks, phase3)?;
+    let Some(index) = index else {
+        checks.skipped("which chunks have vectors", "there is no index that can be read");
+        return Ok(());
+    };
+    complete(subject, store, index, maker, checks, phase3)
+}
+
+/// Vectors of another fingerprint alone are as good as none, and the person should hear why.
+fn made_alike(
+    subject: &Subject<'_>,
+    store: &EmbeddingStore,
+    fingerprint: &Fingerprint,
+    rows: u64,
+    checks: &mut Checks,
+    phase3: &mut Phase3,
+) -> Result<()> {
+    if rows == 0 {
+        return Ok(());
+    }
+    let all = store.by_fingerprint()?;
+    let matches = all.iter().any(|(found, ..)| found == fingerprint);
+    phase3.embed_runtime_fingerprint_match = Some(matches);
+    let configured = &subject.config().embed.model;
+    match all.first() {
+        Some((_, model, _)) if !matches && model != configured => {
+            let message = format!("all vectors were made by `{model}`; configured is `{configured}`");
+            checks.fail(Code::EmbedModelMismatch, message, EMBED);
+        }
+        _ if !matches => {
+            let message = format!("all vectors were made by other weights of `{configured}` or in another way");
+            checks.fail(Code::EmbedFingerprintMismatch, message, EMBED);
+        }
+        _ => checks.ok(Code::EmbedFingerprintOk, format!("vectors were made by `{configured}`, as queries are")),
+    }
+    Ok(())
+}
+
+fn complete(
+    subject: &Subject<'_>,
+    store: &EmbeddingStore,
+    index: &IndexReader,
+    maker: &Maker<'_>,
+    checks: &mut Checks,
+    phase3: &mut Phase3,
+) -> Result<()> {
+    let fingerprint = maker.fingerprint();
+    let have = store.inputs(&fingerprint)?;
+    let mut used: HashSet<Sha256> = HashSet::new();
+    let (mut chunks, mut missing) = (0, 0);
+    index.each_chunk(|chunk| {
+        chunks += 1;
+        missing += u64::from(!have.contains(&chunk.input_sha256));
+        used.insert(chunk.input_sha256);
+        Ok(())
+    })?;
+    let outdated = store.len()? - have.len() as u64;
+    let orphans = have.iter().filter(|input| !used.contains(*input)).count() as u64;
+    let dims = store.dims(&fingerprint)?;
+    // A server does not say beforehand; then the length that most vectors have is taken for the right one.
+    let dim = maker.dim().or_else(|| dims.iter().max_by_key(|(_, n)| *n).map(|(dim, _)| *dim)).unwrap_or(0);
+    let other_dims: u64 = dims.iter().filter(|(found, _)| *found != dim).map(|(_, n)| n).sum();
+    let mut row = |n: u64, what: String, codes: [Code; 3], fix: &str| match n {
+        0 => checks.ok(codes[0], what),
+        _ if subject.require_phase3 => checks.fail(codes[2], what, fix),
+        _ => checks.warn(codes[1], what, fix),
+    };
+    let have_one = format!("{missing} of {} have no vector", count(chunks, "chunk"));
+    row(missing, have_one, [Code::EmbedMissingOk, Code::EmbedMissingWarn, Code::EmbedMissingRequired], EMBED);
+    let codes = [Code::EmbedOutdatedOk, Code::EmbedOutdatedWarn, Code::EmbedOutdatedRequired];
+    row(outdated, format!("{} of another fingerprint", count(outdated, "vector")), codes, EMBED);
+    let codes = [Code::EmbedDimMismatchOk, Code::EmbedDimMismatchWarn, Code::EmbedDimMismatchRequired];
+    let of_length = format!("{} of another length than {dim}", count(other_dims, "vector"));
+    row(other_dims, of_length, codes, "local-agent embed --rebuild");
+    let codes = [Code::EmbedOrphansOk, Code::EmbedOrphansWarn, Code::EmbedOrphansRequired];
+    row(orphans, format!("{} of no chunk", count(orphans, "vector")), codes, EMBED);
+    phase3.missing_embeddings = Some(missing);
+    phase3.outdated_embeddings = Some(outdated);
+    phase3.dim_mismatch_embeddings = Some(other_dims);
+    phase3.orphan_embeddings = Some(orphans);
+    Ok(())
+}

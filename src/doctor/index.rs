@@ -1,0 +1,215 @@
+//! `index.sqlite`: ours, whole, not empty, and consistent in itself and with the configuration.
+
+use super::codes::Code;
+use super::database::{self, Codes, Looked};
+use super::{Checks, MOST_SAMPLES, Subject, count, sample};
+use crate::error::{Failure, Result};
+use crate::markdown::{self, ChunkOptions};
+use crate::sandbox::Address;
+use crate::store::{Database, IndexReader};
+use crate::types::{RelPath, SourceName};
+
+const CODES: Codes = Codes {
+    foreign: Code::IndexDbForeign,
+    version: Code::IndexSchemaVersion,
+    error: Code::IndexDbError,
+    schema_ok: Code::IndexSchemaOk,
+    integrity_ok: Code::IndexIntegrityOk,
+    key: "index.db_path",
+};
+
+const INDEX: &str = "local-agent index";
+const REBUILD: &str = "local-agent index --rebuild";
+
+/// Documents without chunks that are looked into.
+const MOST_LOOKED_INTO: usize = 1_000;
+
+/// Checks the index; the open one when the rest can be compared with it.
+pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexReader> {
+    let path = &subject.config().index.db_path;
+    match database::look(path, Database::Index, &CODES, checks) {
+        Looked::Nothing => {
+            checks.fail(Code::IndexDbMissing, format!("there is no index at {}", path.display()), INDEX);
+            return None;
+        }
+        Looked::Refused => return None,
+        Looked::Usable => {}
+    }
+    let opened = IndexReader::open(path).and_then(|opened| {
+        let Some(index) = opened else {
+            checks.fail(Code::IndexEmpty, format!("{} holds nothing yet", path.display()), INDEX);
+            return Ok(None);
+        };
+        contents(subject, &index, checks)?;
+        Ok(Some(index))
+    });
+    opened.unwrap_or_else(|failure: Failure| {
+        let message = format!("{} cannot be read: {}", path.display(), failure.message);
+        checks.fail(Code::IndexDbError, message, database::again(path, Database::Index));
+        None
+    })
+}
+
+fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let totals = index.totals()?;
+    if totals.chunks == 0 {
+        let message = format!("the index holds no chunks of {}", count(totals.documents, "document"));
+        checks.fail(Code::IndexEmpty, message, "put markdown below a source, then run `local-agent index`");
+    } else {
+        let message = format!("{}, {}", count(totals.documents, "document"), count(totals.chunks, "chunk"));
+        checks.ok(Code::IndexNonempty, message);
+    }
+    skipped(index, totals.skipped, checks)?;
+    sources(subject, index, checks)?;
+    without_chunks(subject, index, checks)?;
+    of_nothing(index, checks)?;
+    keys(index, checks)?;
+    cutting(subject, index, checks)
+}
+
+fn skipped(index: &IndexReader, total: u64, checks: &mut Checks) -> Result<()> {
+    let by_reason = index.texts(
+        "SELECT count(*) || ' ' || status FROM documents WHERE status <> 'indexed'
+         GROUP BY status ORDER BY count(*) DESC, status",
+        usize::MAX,
+    )?;
+    let message = match total {
+        0 => "no file was left out".to_owned(),
+        _ => format!("{} listed and not indexed: {}", count(total, "file"), by_reason.join(", ")),
+    };
+    checks.ok(Code::SkippedFiles, message);
+    Ok(())
+}
+
+/// W28: what is no longer configured must not be cited, and what is configured must have been seen.
+fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let held = index.sources()?;
+    let mut wrong = Vec::new();
+    for source in &subject.config().sources {
+        match held.iter().find(|(name, ..)| *name == source.name.as_str()) {
+            None => wrong.push(format!("`{}` was never indexed", source.name)),
+            Some((_, root, kind, ..)) if *root != source.root || *kind != source.kind => {
+                wrong.push(format!("`{}` was indexed from {} as `{kind}`", source.name, root.display()));
+            }
+            Some((.., 0)) => wrong.push(format!("`{}` was never seen whole", source.name)),
+            Some(_) => {}
+        }
+    }
+    let gone =
+        held.iter().filter(|(name, ..)| !subject.config().sources.iter().any(|s| s.name.as_str() == name.as_str()));
+    wrong.extend(gone.map(|(name, ..)| format!("`{name}` is no longer configured")));
+    if wrong.is_empty() {
+        checks.ok(Code::IndexSourcesOk, "the index holds exactly the configured sources");
+    } else {
+        checks.fail(Code::IndexSourcesMismatch, sample(&wrong), INDEX);
+    }
+    Ok(())
+}
+
+/// A document may have no chunks: an empty one, or one of frontmatter alone. One with text may not.
+fn without_chunks(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let found = index.texts(
+        "SELECT json_array(name, rel_path) FROM documents JOIN sources ON sources.id = source_id
+         WHERE status = 'indexed' AND size > 0
+           AND NOT EXISTS (SELECT 1 FROM chunks WHERE document_id = documents.id)
+         ORDER BY name, rel_path",
+        MOST_LOOKED_INTO,
+    )?;
+    let options = cut_options(subject);
+    let has_text = |pair: &String| -> Option<String> {
+        let (source, path): (SourceName, RelPath) = {
+            let (source, path): (String, String) = serde_json::from_str(pair).ok()?;
+            (SourceName::new(source).ok()?, RelPath::new(path).ok()?)
+        };
+        let at = Address { source, path };
+        let file = subject.sandbox.as_ref().ok()?.read(&at).ok()?;
+        let text = std::str::from_utf8(&file.bytes).ok()?;
+        (!markdown::parse(text, &options, &str::len).chunks.is_empty()).then(|| at.to_string())
+    };
+    let wrong: Vec<String> = found.iter().filter_map(has_text).collect();
+    if wrong.is_empty() {
+        checks.ok(Code::DocsWithoutChunksOk, "every document that has text has chunks");
+    } else {
+        let message = format!("{} with text and without chunks: {}", count(wrong.len(), "document"), sample(&wrong));
+        checks.fail(Code::DocsWithoutChunks, message, REBUILD);
+    }
+    Ok(())
+}
+
+fn of_nothing(index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let wrong = index.texts(
+        "SELECT lower(hex(key)) FROM chunks
+         WHERE document_id NOT IN (SELECT id FROM documents WHERE status = 'indexed') ORDER BY id",
+        usize::MAX,
+    )?;
+    if wrong.is_empty() {
+        checks.ok(Code::ChunksWithoutDocsOk, "every chunk belongs to an indexed document");
+    } else {
+        let message = format!("{} of no indexed document: {}", count(wrong.len(), "chunk"), sample(&wrong));
+        checks.fail(Code::ChunksWithoutDocs, message, REBUILD);
+    }
+    Ok(())
+}
+
+fn keys(index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let wrong = index.texts(
+        "SELECT CAST(id AS TEXT) FROM chunks WHERE key IS NULL OR length(key) <> 16
+            OR key IN (SELECT key FROM chunks GROUP BY key HAVING count(*) > 1)",
+        MOST_SAMPLES + 1,
+    )?;
+    if wrong.is_empty() {
+        checks.ok(Code::ChunkKeyOk, "every chunk has a key of its own");
+    } else {
+        checks.fail(
+            Code::ChunkKeyMissing,
+            format!("chunk rows without a key of their own: {}", sample(&wrong)),
+            REBUILD,
+        );
+    }
+    Ok(())
+}
+
+/// W24: the way of cutting is asked of every document, not only of the index.
+fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let stored = index.meta("chunker_sig")?;
+    match &stored {
+        Some(_) => checks.ok(Code::ChunkerSigOk, "the index says how it was cut"),
+        None => {
+            checks.fail(Code::ChunkerSigMissing, "the index does not say how it was cut: no run has finished", INDEX)
+        }
+    }
+    let Ok(files) = subject.model else {
+        checks.skipped("the way documents were cut", "the embedding model, whose tokens measure chunks, is not ready");
+        return Ok(());
+    };
+    let wanted = markdown::chunker_sig(&cut_options(subject), files.tokenizer_sha256());
+    let others = index.texts(
+        &format!(
+            "SELECT name || ':' || rel_path FROM documents JOIN sources ON sources.id = source_id
+             WHERE status = 'indexed' AND chunker_sig <> '{wanted}' ORDER BY name, rel_path"
+        ),
+        usize::MAX,
+    )?;
+    if others.is_empty() {
+        checks.ok(Code::ChunkSchemeOk, "every document was cut in the configured way");
+    } else {
+        let message = format!("{} cut in another way: {}", count(others.len(), "document"), sample(&others));
+        checks.fail(Code::ChunkSchemeMismatch, message, INDEX);
+    }
+    match stored {
+        Some(stored) if stored == wanted => checks.ok(Code::ChunkerSigMatch, "the index was cut in the configured way"),
+        Some(_) => checks.fail(Code::ChunkerSigMismatch, "the index was cut in another way than is configured", INDEX),
+        None => {}
+    }
+    Ok(())
+}
+
+fn cut_options(subject: &Subject<'_>) -> ChunkOptions {
+    let index = &subject.config().index;
+    ChunkOptions {
+        scheme: index.scheme,
+        max_tokens: index.max_tokens,
+        max_chars: index.max_chars,
+        overlap: index.overlap,
+    }
+}

@@ -1,0 +1,82 @@
+//! What queries would be embedded with: the one thing that stored vectors are compared with.
+
+use std::time::Duration;
+
+use super::Subject;
+use crate::config::EmbedProvider;
+use crate::embedding::{self, Encoder, OllamaEmbedder};
+use crate::error::Result;
+use crate::models::ModelFiles;
+use crate::types::Fingerprint;
+
+/// How long a server may take to embed one word, which may make it load the model first.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The configured maker of vectors.
+pub(super) enum Maker<'a> {
+    /// In this process; weights are loaded when something is embedded.
+    Local(&'a ModelFiles),
+    /// An Ollama server that has answered.
+    Server(Box<OllamaEmbedder>),
+}
+
+/// Why vectors cannot be compared with the configuration.
+pub(super) struct Unready {
+    /// Half a sentence.
+    pub why: String,
+    /// The command that mends it; `None`: it was not to be tried.
+    pub fix: Option<String>,
+}
+
+impl Maker<'_> {
+    /// What its vectors are comparable by.
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        match self {
+            Self::Local(files) => embedding::fingerprint(files),
+            Self::Server(server) => server.fingerprint(),
+        }
+    }
+
+    /// How many numbers a vector has, when that is known without embedding.
+    pub(super) fn dim(&self) -> Option<usize> {
+        match self {
+            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Server(server) => server.dim(),
+        }
+    }
+
+    /// The vector of a query.
+    pub(super) fn embed(&self, text: &str) -> Result<Vec<f32>> {
+        match self {
+            Self::Local(files) => Encoder::load(files)?.embed_query(text),
+            Self::Server(server) => server.embed_query(text),
+        }
+    }
+}
+
+/// The maker that the configuration names. `reachable`: the server check went well.
+pub(super) fn configured<'a>(subject: &Subject<'a>, reachable: bool) -> std::result::Result<Maker<'a>, Unready> {
+    let config = subject.config();
+    let unready = |failure: &crate::error::Failure, fix: &str| Unready {
+        why: failure.message.clone(),
+        fix: Some(failure.hint.clone().unwrap_or_else(|| fix.to_owned())),
+    };
+    match config.embed.provider {
+        EmbedProvider::Candle => {
+            subject.model.as_ref().map(Maker::Local).map_err(|f| unready(f, "local-agent models list"))
+        }
+        EmbedProvider::Ollama if subject.offline => {
+            Err(Unready { why: "vectors come from a server and none may be contacted".to_owned(), fix: None })
+        }
+        EmbedProvider::Ollama if !reachable => Err(Unready {
+            why: "the server that makes vectors is not ready".to_owned(),
+            fix: Some("ollama serve".to_owned()),
+        }),
+        EmbedProvider::Ollama => config
+            .llm
+            .server()
+            .and_then(|url| OllamaEmbedder::connect(&url.to_string(), &config.embed.model, PATIENCE))
+            .map(|server| Maker::Server(Box::new(server)))
+            .map_err(|f| unready(&f, "ollama serve")),
+    }
+}

@@ -1,0 +1,36 @@
+//! The embedding model: its files are there, and the two that decide vectors have their recorded hashes.
+
+use super::codes::Code;
+use super::{Checks, Subject};
+use crate::models::EMBEDDED_ID;
+use crate::types::Sha256;
+
+pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
+    let files = match subject.model {
+        Ok(files) => files,
+        Err(failure) => {
+            let fix = failure.hint.clone().unwrap_or_else(|| "local-agent models list".to_owned());
+            checks.fail(Code::ModelNotReady, failure.message.clone(), fix);
+            return;
+        }
+    };
+    let hashes = [
+        ("weights", files.weights().as_slice(), files.weights_sha256()),
+        ("tokenizer", files.tokenizer(), files.tokenizer_sha256()),
+    ];
+    let damaged: Vec<&str> =
+        hashes.iter().filter(|(_, bytes, sha256)| Sha256::of(bytes) != **sha256).map(|(name, ..)| *name).collect();
+    if damaged.is_empty() {
+        checks.ok(
+            Code::ModelOk,
+            format!("the model `{}` is there; its weights have SHA-256 {}", files.id(), files.weights_sha256()),
+        );
+    } else {
+        let fix = match subject.config().embed.model_path {
+            None if files.id() == EMBEDDED_ID => "reinstall local-agent".to_owned(),
+            _ => format!("local-agent models pull {}", files.id()),
+        };
+        let message = format!("the model `{}` does not have its recorded SHA-256: {}", files.id(), damaged.join(", "));
+        checks.fail(Code::ModelChecksumMismatch, message, fix);
+    }
+}

@@ -1,0 +1,156 @@
+//! The two projections: made from the present state, whole, and holding exactly what the databases hold.
+
+use std::collections::HashSet;
+
+use super::codes::Code;
+use super::maker::Maker;
+use super::{Checks, Subject, count, quoted, sample};
+use crate::error::{ErrorCode, Result};
+use crate::lexical::{Reader, Stamp};
+use crate::store::{EmbeddingStore, IndexReader};
+use crate::types::ChunkKey;
+use crate::vectors::Matrix;
+
+/// The lexical projection against the index.
+pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) {
+    let dir = subject.config().lexical_dir();
+    let fix = format!("rm -r {} && local-agent index", quoted(&dir));
+    let reader = match Reader::open(&dir) {
+        Ok(Some(reader)) => reader,
+        Ok(None) => {
+            checks.fail(
+                Code::LexicalMissing,
+                format!("there is no lexical projection in {}", dir.display()),
+                "local-agent index",
+            );
+            return;
+        }
+        Err(failure) => {
+            checks.fail(Code::LexicalDamaged, format!("{}: {}", dir.display(), failure.message), fix);
+            return;
+        }
+    };
+    match reader.damaged_files() {
+        Ok(damaged) if damaged.is_empty() => {}
+        Ok(damaged) => {
+            checks.fail(Code::LexicalDamaged, format!("damaged in {}: {}", dir.display(), sample(&damaged)), fix);
+            return;
+        }
+        Err(failure) => {
+            checks.fail(Code::LexicalDamaged, format!("{}: {}", dir.display(), failure.message), fix);
+            return;
+        }
+    }
+    match lexical_state(&reader, index) {
+        Ok(Agreement::Stale) => {
+            let message = "the lexical projection was made from another state of the index";
+            checks.fail(Code::LexicalStale, message, "local-agent index");
+        }
+        Ok(Agreement::Differ { missing, surplus }) => {
+            let message =
+                format!("the lexical projection lacks {} and has {surplus} too many", count(missing, "chunk"));
+            checks.fail(Code::LexicalKeysMismatch, message, fix);
+        }
+        Ok(Agreement::Same) => {
+            let message = format!("{} can be found by their words", count(reader.chunk_count(), "chunk"));
+            checks.ok(Code::LexicalOk, message);
+        }
+        Err(failure) => checks.fail(Code::LexicalDamaged, failure.message, fix),
+    }
+}
+
+/// How a projection agrees with what it was made from.
+enum Agreement {
+    Same,
+    Stale,
+    Differ { missing: usize, surplus: usize },
+}
+
+fn lexical_state(reader: &Reader, index: &IndexReader) -> Result<Agreement> {
+    if reader.stamp() != index.commit_id()?.map(Stamp::new) {
+        return Ok(Agreement::Stale);
+    }
+    let held: HashSet<(i64, ChunkKey)> = reader.chunk_keys()?.into_iter().collect();
+    let mut missing = 0;
+    let mut found = 0;
+    index.each_chunk(|chunk| {
+        if held.contains(&(chunk.id, chunk.key)) {
+            found += 1
+        } else {
+            missing += 1
+        }
+        Ok(())
+    })?;
+    let surplus = held.len() - found;
+    Ok(if missing + surplus == 0 { Agreement::Same } else { Agreement::Differ { missing, surplus } })
+}
+
+/// The matrix against the index and the embeddings.
+pub(super) fn vectors(
+    subject: &Subject<'_>,
+    index: &IndexReader,
+    store: &EmbeddingStore,
+    maker: Option<&Maker<'_>>,
+    checks: &mut Checks,
+) {
+    let dir = subject.config().vectors_dir();
+    let fix = format!("rm -r {} && local-agent embed", quoted(&dir));
+    let matrix = match Matrix::open(&dir).and_then(|matrix| {
+        matrix.as_ref().map_or(Ok(()), Matrix::verify)?;
+        Ok(matrix)
+    }) {
+        Ok(Some(matrix)) => matrix,
+        Ok(None) => {
+            if store.len().is_ok_and(|rows| rows > 0) {
+                let message = format!("there are embeddings, but no matrix in {}", dir.display());
+                checks.fail(Code::VectorsMissing, message, "local-agent embed");
+            }
+            return;
+        }
+        Err(failure) if failure.code == ErrorCode::DbNewer => {
+            checks.fail(Code::VectorsNewer, failure.message, "install the newer local-agent");
+            return;
+        }
+        Err(failure) => {
+            checks.fail(Code::VectorsDamaged, format!("{}: {}", dir.display(), failure.message), fix);
+            return;
+        }
+    };
+    if maker.is_some_and(|maker| maker.fingerprint() != matrix.stamp().fingerprint) {
+        let message = "the matrix was made by another model or in another way, so it is not searched";
+        checks.fail(Code::VectorsFingerprintMismatch, message, "local-agent embed");
+        return;
+    }
+    match vectors_state(&matrix, index, store) {
+        Ok(Agreement::Same) => {
+            checks.ok(Code::VectorsOk, format!("{} can be found by their meaning", count(matrix.len(), "chunk")));
+        }
+        Ok(Agreement::Stale) => {
+            let message = "the matrix was made from another state of the index or the embeddings";
+            if subject.require_phase3 {
+                checks.fail(Code::VectorsStale, message, "local-agent embed");
+            } else {
+                checks.warn(Code::VectorsStaleWarn, message, "local-agent embed");
+            }
+        }
+        Ok(Agreement::Differ { surplus, .. }) => {
+            let message = format!("{} of the matrix are no chunks of its index", count(surplus, "row"));
+            checks.fail(Code::VectorsKeysMismatch, message, fix);
+        }
+        Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, fix),
+    }
+}
+
+/// Chunks without a row are counted with the embeddings; here only rows without a chunk are wrong.
+fn vectors_state(matrix: &Matrix, index: &IndexReader, store: &EmbeddingStore) -> Result<Agreement> {
+    let stamp = matrix.stamp();
+    if Some(stamp.index_commit) != index.commit_id()? || Some(stamp.embed_commit) != store.commit_id()? {
+        return Ok(Agreement::Stale);
+    }
+    let mut held: HashSet<(i64, ChunkKey)> = matrix.rows().collect();
+    index.each_chunk(|chunk| {
+        held.remove(&(chunk.id, chunk.key));
+        Ok(())
+    })?;
+    Ok(if held.is_empty() { Agreement::Same } else { Agreement::Differ { missing: 0, surplus: held.len() } })
+}

@@ -1,0 +1,120 @@
+//! One real search: loads the model, embeds a query, searches both sides, reads the rows.
+
+use super::codes::Code;
+use super::maker::Maker;
+use super::{Checks, Phase3, Subject};
+use crate::config::{Config, EmbedProvider};
+use crate::error::Result;
+use crate::lexical::{self, Query};
+use crate::retrieval::{Engine, Hit, Mode, Request, Scope};
+
+/// What is searched by meaning. Any text has a nearest neighbour.
+const QUERY: &str = "test";
+
+/// Words of the found chunk that are then searched for.
+const WORDS: usize = 8;
+
+const REASON_PRECONDITIONS: &str = "preconditions_not_met";
+
+/// Why the search did not work, and what mends it.
+struct NotReady {
+    reason: String,
+    fix: String,
+}
+
+pub(super) fn check(subject: &Subject<'_>, maker: Option<&Maker<'_>>, checks: &mut Checks, phase3: &mut Phase3) {
+    if subject.config().embed.provider == EmbedProvider::Ollama && subject.offline {
+        phase3.retrieval_smoke_reason = "skipped_no_ollama".to_owned();
+        let message = "no search was tried: its vectors come from a server, and none may be contacted";
+        checks.ok(Code::RetrievalSmokeSkippedNoOllama, message);
+        return;
+    }
+    let matches = phase3.embed_runtime_fingerprint_match == Some(true);
+    let Some(maker) = maker.filter(|_| matches && !broken(checks)) else {
+        return not_tried(subject, checks, phase3);
+    };
+    phase3.retrieval_smoke_ran = true;
+    match search(subject.config(), maker) {
+        Ok(found) => {
+            phase3.retrieval_smoke_ok = Some(true);
+            phase3.retrieval_smoke_reason = "ok".to_owned();
+            checks.ok(Code::RetrievalReadyOk, found);
+        }
+        Err(NotReady { reason, fix }) => {
+            phase3.retrieval_smoke_ok = Some(false);
+            phase3.retrieval_smoke_reason.clone_from(&reason);
+            checks.fail(Code::RetrievalNotReady, reason, fix);
+        }
+    }
+}
+
+/// Whether an earlier check already says, with the right command, why a search cannot work.
+fn broken(checks: &Checks) -> bool {
+    let codes = [
+        Code::IndexEmpty,
+        Code::LexicalMissing,
+        Code::LexicalDamaged,
+        Code::VectorsMissing,
+        Code::VectorsDamaged,
+        Code::VectorsNewer,
+        Code::VectorsFingerprintMismatch,
+    ];
+    codes.into_iter().any(|code| checks.failed(code))
+}
+
+fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
+    phase3.retrieval_smoke_reason = REASON_PRECONDITIONS.to_owned();
+    let message = "no search by meaning was tried: what it needs is missing or damaged";
+    if subject.require_phase3 {
+        checks.fail(Code::RetrievalNotReady, message, "local-agent index && local-agent embed");
+    } else {
+        checks.ok(Code::RetrievalSmokeSkipped, message);
+    }
+}
+
+fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, NotReady> {
+    let fail = |failure: crate::error::Failure| NotReady {
+        reason: failure.message,
+        fix: failure.hint.filter(|hint| hint != "local-agent doctor").unwrap_or_else(|| "local-agent embed".to_owned()),
+    };
+    let not_ready = |reason: &str, fix: &str| NotReady { reason: reason.to_owned(), fix: fix.to_owned() };
+    let fingerprint = maker.fingerprint();
+    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))
+        .map_err(fail)?;
+    let by_meaning = one(config, &engine, &Query::plain(QUERY), Mode::Vector, || maker.embed(QUERY));
+    let Some(hit) = by_meaning.map_err(fail)? else {
+        return Err(not_ready("no vector that was found belongs to a chunk of the index", "local-agent embed"));
+    };
+    let cosine = hit.trace.cosine.unwrap_or(f32::NAN);
+    if !hit.score.is_finite() || !cosine.is_finite() {
+        return Err(not_ready("the nearest vector has no finite score", "local-agent embed --rebuild"));
+    }
+    let words = lexical::terms(&hit.chunk.text);
+    if !words.is_empty() {
+        let text = hit.chunk.text.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
+        let query = Query::plain(&text);
+        let by_words = one(config, &engine, &query, Mode::Lexical, || Ok(Vec::new())).map_err(fail)?;
+        if !lexical::terms(&text).is_empty() && by_words.is_none() {
+            return Err(not_ready("the words of a chunk find nothing", "local-agent index"));
+        }
+    }
+    Ok("a search by meaning and by words found chunks of the index".to_owned())
+}
+
+fn one(
+    config: &Config,
+    engine: &Engine,
+    query: &Query,
+    mode: Mode,
+    embed: impl FnOnce() -> Result<Vec<f32>>,
+) -> Result<Option<Hit>> {
+    let request = Request {
+        query,
+        mode,
+        scope: Scope::default(),
+        limit: 1,
+        fusion: config.retrieve.fusion,
+        vector_weight: config.retrieve.vector_weight,
+    };
+    Ok(engine.search(&request, embed)?.hits.into_iter().next())
+}
