@@ -2,6 +2,7 @@
 //!
 //! Whatever wrote the draft, it goes through one gate: nothing reaches a person that the verifier has not passed.
 
+mod dates;
 mod extractive;
 mod fit;
 mod question;

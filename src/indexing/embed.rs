@@ -88,6 +88,14 @@ pub fn embed(
     load: impl FnOnce() -> Result<Embedder>,
     on_progress: OnProgress<'_>,
 ) -> Result<EmbedSummary> {
+    work(options, load, on_progress).map_err(|failure| Database::Embeddings.blame(failure))
+}
+
+fn work(
+    options: &EmbedOptions<'_>,
+    load: impl FnOnce() -> Result<Embedder>,
+    on_progress: OnProgress<'_>,
+) -> Result<EmbedSummary> {
     if options.dry_run {
         return plan(options, EmbeddingStore::open_read(options.db_path)?.as_ref()).map(|plan| plan.summary);
     }
@@ -111,16 +119,24 @@ pub fn embed(
     }
     store.checkpoint()?;
     summary.embeddings_total_after = store.len()?;
-    summary.covered_chunks = matrix::publish(options.index_db, &store, options.vectors_dir, &options.fingerprint)?;
+    let anew = options.rebuild.is_some();
+    summary.covered_chunks =
+        matrix::publish(options.index_db, &store, options.vectors_dir, &options.fingerprint, anew)?;
     summary.errors_count = summary.errors.len();
     Ok(summary)
 }
 
-/// For `--rebuild`: somebody else's database is moved aside; our own stays, its rows are replaced one by one.
+/// For `--rebuild`: somebody else's database, or a damaged one, is moved aside; our own stays, its rows are replaced one
+/// by one.
 fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     let Some(suffix) = options.rebuild else { return Ok(None) };
     match store::examine(options.db_path, Database::Embeddings)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(options.db_path, suffix).map(Some),
+        store::Found::Foreign(..) | store::Found::NotADatabase => {
+            store::move_aside(options.db_path, suffix).map(Some)
+        }
+        store::Found::Ours if store::is_damaged(options.db_path, Database::Embeddings)? => {
+            store::move_aside(options.db_path, suffix).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -165,7 +181,8 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Pl
             work.push(Work { chunk_id: id, input: input_sha256, tokens });
         }
         Ok(())
-    })?;
+    })
+    .map_err(|failure| Database::Index.blame(failure))?;
     let kept = have.iter().filter(|input| used.contains(*input)).count() as u64;
     summary.orphan_embeddings_before = total - kept;
     summary.outdated = usize::try_from(total - have.len() as u64).unwrap_or(usize::MAX);
@@ -206,7 +223,7 @@ fn run(
             break;
         }
         if published.elapsed() >= PUBLISH_EVERY && !rest.is_empty() {
-            matrix::publish(options.index_db, store, options.vectors_dir, &options.fingerprint)?;
+            matrix::publish(options.index_db, store, options.vectors_dir, &options.fingerprint, false)?;
             published = Instant::now();
         }
     }
@@ -228,7 +245,8 @@ fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) 
     let mut inputs = Vec::with_capacity(batch.len());
     for one in batch {
         // A chunk that `index` has removed meanwhile needs no vector.
-        let Some((heading, text)) = index.embedding_text(one.chunk_id)? else { continue };
+        let found = index.embedding_text(one.chunk_id).map_err(|failure| Database::Index.blame(failure))?;
+        let Some((heading, text)) = found else { continue };
         let text = embedding::passage_input(&heading, &text);
         if Sha256::of(text.as_bytes()) == one.input {
             inputs.push((one.input, text));

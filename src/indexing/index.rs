@@ -88,11 +88,24 @@ pub fn index(
 ) -> Result<IndexSummary> {
     let lock_path = JobLock::path_beside(options.db_path, "index.lock");
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
+    work(options, sandbox, count, on_progress).map_err(|failure| Database::Index.blame(failure))
+}
+
+/// The job, once the lock is held.
+fn work(
+    options: &IndexOptions<'_>,
+    sandbox: &Sandbox,
+    count: CountTokens<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<IndexSummary> {
     let mut summary = IndexSummary::default();
     if let Some(suffix) = options.rebuild {
-        summary.moved_aside = start_over(options.db_path, suffix)?;
+        summary.moved_aside = make_room(options.db_path, suffix)?;
     }
     let mut writer = IndexWriter::open(options.db_path)?;
+    if options.rebuild.is_some() {
+        writer.start_over();
+    }
     for source in options.selected {
         if let Err(failure) = Scan::new(options, sandbox, source, &mut writer)
             .and_then(|scan| scan.run(&mut writer, count, on_progress, &mut summary))
@@ -106,9 +119,13 @@ pub fn index(
     if options.selected.len() == options.configured.len() {
         forget_other_sources(&mut writer, options.configured, &mut summary)?;
     }
+    if summary.errors.is_empty() {
+        writer.publish_at_least_once()?;
+    }
     writer.settle_chunker_sig(options.chunker_sig)?;
     writer.checkpoint()?;
-    lexical::catch_up(options.db_path, options.lexical_dir, options.rebuild.is_some(), on_progress)?;
+    let anew = options.rebuild.is_some() || options.verify && lexical::is_damaged(options.lexical_dir);
+    lexical::catch_up(options.db_path, options.lexical_dir, anew, on_progress)?;
     if let Some(reader) = IndexReader::open(options.db_path)? {
         let totals = reader.totals()?;
         (summary.total_docs, summary.total_chunks) = (totals.documents, totals.chunks);
@@ -117,11 +134,15 @@ pub fn index(
     Ok(summary)
 }
 
-/// Makes room for a new index: our own file is deleted, somebody else's is moved aside.
-fn start_over(db_path: &Path, suffix: &str) -> Result<Option<PathBuf>> {
+/// Makes room for a new index where the old file cannot be written any more: our own is deleted when it is damaged,
+/// somebody else's is moved aside.
+fn make_room(db_path: &Path, suffix: &str) -> Result<Option<PathBuf>> {
     match store::examine(db_path, Database::Index)? {
         store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(db_path, suffix).map(Some),
-        _ => store::delete(db_path, Database::Index).map(|()| None),
+        store::Found::Ours if store::is_damaged(db_path, Database::Index)? => {
+            store::delete(db_path, Database::Index).map(|()| None)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -154,6 +175,8 @@ enum Outcome {
     Restamped(i64, FileStamp),
     /// Same bytes, same stamp.
     Unchanged,
+    /// Not indexed, for the same reason as before.
+    StillSkipped(Skipped),
 }
 
 impl<'a> Scan<'a> {
@@ -164,13 +187,12 @@ impl<'a> Scan<'a> {
         writer: &mut IndexWriter,
     ) -> Result<Self> {
         let source_id = writer.source(&source.name, &source.root.to_string_lossy(), &source.kind)?;
-        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Self {
             options,
             sandbox,
             source,
             source_id,
-            began_ns: i64::try_from(began.as_nanos()).unwrap_or(i64::MAX),
+            began_ns: now_ns(),
             known: writer.known(source_id)?,
             last_scan_ns: writer.last_scan(source_id)?,
         })
@@ -216,7 +238,8 @@ impl<'a> Scan<'a> {
             summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
         }
         self.process(&work, writer, count, on_progress, summary)?;
-        writer.scanned(self.source_id, self.began_ns)
+        // A clock that was set back meanwhile must not make what is written now look old.
+        writer.scanned(self.source_id, self.began_ns.min(now_ns()))
     }
 
     fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {
@@ -273,11 +296,7 @@ impl<'a> Scan<'a> {
             match outcome {
                 Outcome::Row(row) => {
                     if let Some(reason) = row.skipped {
-                        // The walk has already listed what it refused; this is what reading found out.
-                        let listed = self.skipped(row.path.as_str(), reason);
-                        if !summary.skipped.contains(&listed) {
-                            summary.skipped.push(listed);
-                        }
+                        list(self.skipped(row.path.as_str(), reason), summary);
                     } else {
                         summary.docs_changed += 1;
                     }
@@ -288,6 +307,7 @@ impl<'a> Scan<'a> {
                     batch.restamped.push((id, stamp));
                 }
                 Outcome::Unchanged => summary.docs_unchanged += 1,
+                Outcome::StillSkipped(listed) => list(listed, summary),
             }
         }
         let published = writer.publish(&batch)?;
@@ -310,7 +330,7 @@ impl<'a> Scan<'a> {
             Ok(file) => file,
             Err(failure) => {
                 let reason = reason(&failure, || self.sandbox.explain(&at.to_string()));
-                return Ok(Outcome::Row(Box::new(document::skipped(place, stamp, reason, None))));
+                return Ok(self.outcome(document::skipped(place, stamp, reason, None)));
             }
         };
         let same = |known: &&KnownDocument| {
@@ -325,9 +345,40 @@ impl<'a> Scan<'a> {
                 Outcome::Restamped(known.id, file.stamp)
             });
         }
-        let row =
-            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
-        Ok(Outcome::Row(Box::new(row)))
+        let row = document::row(
+            place,
+            file.stamp,
+            &file.bytes,
+            &self.options.chunking,
+            self.options.chunker_sig,
+            count,
+        );
+        Ok(self.outcome(row))
+    }
+
+    /// A row that only repeats why a file is skipped is not written: nothing was published, nothing is stale.
+    fn outcome(&self, row: DocumentRow) -> Outcome {
+        let known = self.known.get(row.path.as_str());
+        let sha256 = row.sha256.map(|sha256| *sha256.as_bytes());
+        match row.skipped {
+            Some(reason) if known.is_some_and(|k| k.status == reason.as_str() && k.sha256 == sha256) => {
+                Outcome::StillSkipped(self.skipped(row.path.as_str(), reason))
+            }
+            _ => Outcome::Row(Box::new(row)),
+        }
+    }
+}
+
+/// Nanoseconds since 1970.
+fn now_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Lists a skipped file once: the walk has already listed what it refused itself.
+fn list(skipped: Skipped, summary: &mut IndexSummary) {
+    if !summary.skipped.contains(&skipped) {
+        summary.skipped.push(skipped);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{OnProgress, Progress};
 use crate::error::Result;
-use crate::lexical::{ChunkEntry, DocEntry, Stamp, Writer};
+use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer};
 use crate::store::{IndexReader, LexicalSource};
 
 /// What tantivy may hold in memory before it writes a segment.
@@ -15,6 +15,15 @@ const WRITER_BYTES: usize = 128 << 20;
 
 /// Documents between two progress reports.
 const REPORT_EVERY: usize = 256;
+
+/// Whether the projection cannot be opened, or any byte of it is not what was written. Reads all of it.
+pub(super) fn is_damaged(dir: &Path) -> bool {
+    match Reader::open(dir) {
+        Ok(Some(reader)) => reader.damaged_files().map_or(true, |files| !files.is_empty()),
+        Ok(None) => false,
+        Err(_) => true,
+    }
+}
 
 /// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the difference is unknown.
 pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: OnProgress<'_>) -> Result<()> {

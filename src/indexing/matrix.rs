@@ -1,29 +1,35 @@
 //! Brings the matrix projection up to date with `index.sqlite` and `embeddings.sqlite`, by difference of chunk keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::error::{ErrorCode, Failure, Result};
-use crate::store::{EmbeddingStore, IndexReader};
+use crate::store::{Database, EmbeddingStore, IndexReader};
 use crate::types::{ChunkKey, Fingerprint, Sha256};
 use crate::vectors::{Matrix, Row, Stamp, Writer};
 
 /// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`; returns how many.
-/// The caller holds `embed.lock`.
-pub fn publish(index_db: &Path, store: &EmbeddingStore, dir: &Path, fingerprint: &Fingerprint) -> Result<usize> {
+/// With `anew`, or when any byte of the old matrix is damaged, nothing of the old one is kept. The caller holds
+/// `embed.lock`.
+pub(super) fn publish(
+    index_db: &Path,
+    store: &EmbeddingStore,
+    dir: &Path,
+    fingerprint: &Fingerprint,
+    anew: bool,
+) -> Result<usize> {
     let index = IndexReader::required(index_db)?;
     let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else { return Ok(0) };
-    let have = store.inputs(fingerprint)?;
-    let mut wanted: HashMap<ChunkKey, (i64, Sha256)> = HashMap::new();
-    index.each_chunk(|chunk| {
-        if have.contains(&chunk.input_sha256) {
-            wanted.insert(chunk.key, (chunk.id, chunk.input_sha256));
-        }
-        Ok(())
-    })?;
+    let mut wanted = wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
     let covered = wanted.len();
-    let Some((_, first)) = wanted.values().next() else { return Ok(0) };
-    let dim = vector(store, fingerprint, first)?.len();
+    let old = if anew { Ok(None) } else { sound(dir) };
+    let old_stamp = old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
+    let dim = match (wanted.values().next(), old_stamp) {
+        (Some((_, first)), _) => vector(store, fingerprint, first)?.len(),
+        // The last chunk with a vector is gone: the matrix must forget its rows, too.
+        (None, Some(stamp)) => stamp.dim,
+        (None, None) => return Ok(0),
+    };
     let stamp = Stamp {
         index_commit,
         embed_commit,
@@ -31,8 +37,10 @@ pub fn publish(index_db: &Path, store: &EmbeddingStore, dir: &Path, fingerprint:
         chunker_sig: index.meta("chunker_sig")?.unwrap_or_default(),
         dim,
     };
-    let mut writer = match Matrix::open(dir) {
-        Ok(Some(old)) if *old.stamp() == stamp && old.len() == covered => return Ok(covered),
+    let mut writer = match old {
+        Ok(Some(old)) if *old.stamp() == stamp && old.len() == covered => {
+            return Writer::tidy(dir).map(|()| covered);
+        }
         Ok(Some(old)) if (old.stamp().fingerprint, old.stamp().dim) == (*fingerprint, dim) => {
             Writer::update(dir, stamp)?
         }
@@ -53,6 +61,26 @@ pub fn publish(index_db: &Path, store: &EmbeddingStore, dir: &Path, fingerprint:
         writer.add(&Row { chunk_id: *chunk_id, key: *key, vector: &vector })?;
     }
     writer.publish()
+}
+
+/// The chunks that have a vector: row id and input by key.
+fn wanted(index: &IndexReader, have: &HashSet<Sha256>) -> Result<HashMap<ChunkKey, (i64, Sha256)>> {
+    let mut wanted = HashMap::new();
+    index.each_chunk(|chunk| {
+        if have.contains(&chunk.input_sha256) {
+            wanted.insert(chunk.key, (chunk.id, chunk.input_sha256));
+        }
+        Ok(())
+    })?;
+    Ok(wanted)
+}
+
+/// The published matrix, every byte of it compared with its checksums: rows are copied from it, and `embed` is the
+/// command that is named for damage which only a full reading finds.
+fn sound(dir: &Path) -> Result<Option<Matrix>> {
+    let matrix = Matrix::open(dir)?;
+    matrix.as_ref().map_or(Ok(()), Matrix::verify)?;
+    Ok(matrix)
 }
 
 fn vector(store: &EmbeddingStore, fingerprint: &Fingerprint, input: &Sha256) -> Result<Vec<f32>> {

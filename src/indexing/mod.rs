@@ -11,7 +11,6 @@ mod matrix;
 
 pub use embed::{EmbedOptions, EmbedSummary, embed};
 pub use index::{IndexOptions, IndexSummary, Skipped, index};
-pub use matrix::publish as publish_matrix;
 
 /// What a job tells whoever shows its progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 use tantivy::TantivyError;
-use tantivy::directory::error::{LockError, OpenReadError};
+use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
 
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{ChunkKey, CommitId};
@@ -107,7 +107,10 @@ pub fn terms(text: &str) -> Vec<String> {
     if content.is_empty() { stops } else { content }
 }
 
-const REBUILD: &str = "local-agent index";
+/// Damage may lie in bytes that `index` alone does not read.
+const REBUILD: &str = "local-agent index --verify";
+
+const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
 
 fn corrupt(what: impl std::fmt::Display) -> Failure {
     Failure::new(ErrorCode::DbCorrupt, format!("The search index cannot be used: {what}.")).with_hint(REBUILD)
@@ -134,8 +137,29 @@ fn failure(error: &TantivyError) -> Failure {
         {
             corrupt(error)
         }
-        _ => Failure::new(ErrorCode::DbError, format!("The search index could not be read or written: {error}.")),
+        TantivyError::IoError(io) | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. })
+            if is_unwritable(io) =>
+        {
+            Failure::new(ErrorCode::WriteError, format!("The search index could not be written: {error}."))
+                .with_hint(MAKE_ROOM)
+        }
+        _ => Failure::new(ErrorCode::DbError, format!("The search index could not be read or written: {error}."))
+            .with_hint("local-agent doctor"),
     }
+}
+
+/// Whether the system refused to write.
+fn is_unwritable(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::StorageFull
+            | Kind::QuotaExceeded
+            | Kind::FileTooLarge
+            | Kind::ReadOnlyFilesystem
+            | Kind::PermissionDenied
+            | Kind::WriteZero
+    )
 }
 
 /// Runs `work` on files that may hold anything: tantivy panics on some damaged bytes, which here is damage like any

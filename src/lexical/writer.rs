@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use tantivy::directory::MmapDirectory;
+use tantivy::index::SegmentId;
 use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::schema::TantivyDocument;
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
@@ -38,6 +39,7 @@ impl Writer {
     /// [`Writer::stamp`] is `None` then, and every document is to be added.
     pub fn open(dir: &Path, memory_bytes: usize, threads: usize) -> Result<Self> {
         fs::create_dir_all(dir).map_err(|error| cannot_write(dir, &error))?;
+        remove_unfinished(dir);
         let (schema, fields) = schema();
         let directory = || MmapDirectory::open(dir).map_err(|error| failure(&TantivyError::from(error)));
         let existing = super::guarded(|| {
@@ -64,6 +66,8 @@ impl Writer {
         let memory = memory_bytes.clamp(threads * MIN_BYTES_A_THREAD, threads * MAX_BYTES_A_THREAD);
         let inner: IndexWriter = index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
         inner.set_merge_policy(Box::new(NoMergePolicy));
+        // What a killed run wrote and never committed.
+        inner.garbage_collect_files().wait().map_err(|error| failure(&error))?;
         Ok(Self { inner, fields, stamp, analyzers: Mutex::default() })
     }
 
@@ -106,16 +110,21 @@ impl Writer {
     }
 
     fn merge(&mut self) -> Result<()> {
-        let segments = self.inner.index().searchable_segment_metas().map_err(|error| failure(&error))?;
-        let sizes: Vec<Size> =
-            segments.iter().map(|s| Size { alive: s.num_docs(), dead: s.num_deleted_docs() }).collect();
-        let chosen: Vec<_> = merge_plan(&sizes).into_iter().filter_map(|at| Some(segments.get(at)?.id())).collect();
+        let chosen = self.to_merge()?;
         if chosen.is_empty() {
             return Ok(());
         }
         self.inner.merge(&chosen).wait().map_err(|error| failure(&error))?;
         // Files that a reader still maps may stay; the next commit tries again.
         self.inner.garbage_collect_files().wait().map(drop).map_err(|error| failure(&error))
+    }
+
+    /// The segments to make into one. Their descriptions are not kept: as long as one lives, so do its files.
+    fn to_merge(&self) -> Result<Vec<SegmentId>> {
+        let segments = self.inner.index().searchable_segment_metas().map_err(|error| failure(&error))?;
+        let sizes: Vec<Size> =
+            segments.iter().map(|s| Size { alive: s.num_docs(), dead: s.num_deleted_docs() }).collect();
+        Ok(merge_plan(&sizes).into_iter().filter_map(|at| Some(segments.get(at)?.id())).collect())
     }
 
     fn doc_term(&self, doc_id: i64) -> Term {
@@ -251,9 +260,21 @@ fn is_ours(path: &Path) -> bool {
     stem.len() == 32 && stem.bytes().all(|b| b.is_ascii_hexdigit()) && !part.is_empty()
 }
 
+/// Removes what a run left that was killed while it replaced `meta.json` or a list: tantivy writes those under a name of
+/// `.tmp` and six letters first, and knows nothing of such files later. One that cannot be removed is no failure.
+fn remove_unfinished(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let letters = name.to_str().and_then(|name| name.strip_prefix(".tmp")).unwrap_or_default();
+        if letters.len() == 6 && letters.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("The search index in {} cannot be written: {error}.", path.display());
-    Failure::new(ErrorCode::DbError, message)
+    Failure::new(ErrorCode::WriteError, message).with_hint(super::MAKE_ROOM)
 }
 
 #[cfg(test)]

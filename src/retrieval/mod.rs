@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::config::Fusion;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::{self, Query};
-use crate::store::{ChunkRecord, IndexReader};
+use crate::store::{ChunkRecord, Database, IndexReader};
 use crate::types::{Fingerprint, IdSet, RelPath, SourceName};
 use crate::vectors::{self, Matrix};
 
@@ -194,6 +194,10 @@ impl Engine {
 
     /// Searches. `embed` gives the query's vector and is called only when vectors are searched, after the words.
     pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+        self.found(request, embed).map_err(|failure| Database::Index.blame(failure))
+    }
+
+    fn found(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
         let mut by_words = self.by_words(request, documents.as_ref())?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
@@ -203,7 +207,7 @@ impl Engine {
         let with_vector: IdSet = self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id).collect();
         let has_vector = |chunk_id| with_vector.contains(chunk_id);
         let fused = fuse::fuse(request, &by_words, &by_meaning, has_vector);
-        let (hits, dropped) = self.read(fused, request.limit)?;
+        let (hits, dropped) = self.read(fused, documents.as_ref(), request.limit)?;
         Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, dropped })
     }
 
@@ -211,7 +215,7 @@ impl Engine {
         match &self.lexical {
             Some(reader) if request.mode != Mode::Vector => reader.search(request.query, CANDIDATES, documents),
             None if request.mode == Mode::Lexical => {
-                Err(Failure::new(ErrorCode::QueryError, "there is no lexical projection to search")
+                Err(Failure::new(ErrorCode::IndexMissing, "there is no lexical projection to search")
                     .with_hint("local-agent index"))
             }
             _ => Ok(Vec::new()),
@@ -267,8 +271,15 @@ impl Engine {
         Ok(scope)
     }
 
-    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped.
-    fn read(&self, fused: Vec<fuse::Candidate>, limit: usize) -> Result<(Vec<Hit>, usize)> {
+    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped, and so is
+    /// one whose document the scope does not let through: a projection that is behind may have known it by another id.
+    fn read(
+        &self,
+        fused: Vec<fuse::Candidate>,
+        documents: Option<&IdSet>,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, usize)> {
+        let allowed = |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
         let mut hits = Vec::with_capacity(limit.min(fused.len()));
         let mut dropped = 0;
         for candidate in fused {
@@ -276,7 +287,7 @@ impl Engine {
                 break;
             }
             match self.index.chunks(&[candidate.chunk_id])?.pop() {
-                Some(chunk) if chunk.key == candidate.key => {
+                Some(chunk) if chunk.key == candidate.key && allowed(&chunk) => {
                     hits.push(Hit { chunk, score: candidate.score, trace: candidate.trace });
                 }
                 _ => dropped += 1,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{Database, new_commit_id, open_read, open_write};
+use super::{Database, checkpoint, new_commit_id, open_read, open_write};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{CommitId, Fingerprint, Sha256};
 
@@ -145,8 +145,7 @@ impl EmbeddingStore {
 
     /// Folds the write-ahead log into the database file.
     pub fn checkpoint(&self) -> Result<()> {
-        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+        checkpoint(&self.conn)
     }
 }
 

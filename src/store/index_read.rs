@@ -107,11 +107,14 @@ fn corrupt(what: &str) -> Failure {
 impl IndexReader {
     /// Opens the database at `path` and begins the read transaction. `None`: nothing was ever indexed.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        let Some(conn) = open_read(path, Database::Index)? else { return Ok(None) };
-        conn.execute_batch("BEGIN")?;
-        let reader = Self { conn };
-        // The first read fixes the moment that all later reads see.
-        Ok(reader.commit_id()?.map(|_| reader))
+        let begin = || {
+            let Some(conn) = open_read(path, Database::Index)? else { return Ok(None) };
+            conn.execute_batch("BEGIN")?;
+            let reader = Self { conn };
+            // The first read fixes the moment that all later reads see.
+            Ok(reader.commit_id()?.map(|_| reader))
+        };
+        begin().map_err(|failure| Database::Index.blame(failure))
     }
 
     /// As [`Self::open`], where having no index is the failure `INDEX_MISSING`.
@@ -315,7 +318,9 @@ impl IndexReader {
             .collect::<rusqlite::Result<_>>()?;
         let anchors = self
             .conn
-            .prepare_cached("SELECT DISTINCT text FROM links WHERE target_key = ?1 AND text <> '' LIMIT 50")?
+            .prepare_cached(
+                "SELECT DISTINCT text FROM links WHERE target_key = ?1 AND text <> '' ORDER BY text LIMIT 50",
+            )?
             .query_map([stem_key], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         let mut statement = self
@@ -356,6 +361,11 @@ impl IndexReader {
 fn record(row: &Row<'_>) -> Result<ChunkRecord> {
     let number = |column: usize| -> Result<usize> { Ok(row.get::<_, i64>(column)?.max(0) as usize) };
     let text = |column: usize| -> Result<String> { Ok(row.get(column)?) };
+    let (body, text_sha256) = (text(15)?, Sha256::from_bytes(row.get(16)?));
+    // SQLite keeps no checksums: what came back must be what was put in, or it is shown to nobody.
+    if Sha256::of(body.as_bytes()) != text_sha256 {
+        return Err(corrupt("chunk"));
+    }
     Ok(ChunkRecord {
         id: row.get(0)?,
         key: ChunkKey::from_bytes(row.get(1)?),
@@ -370,8 +380,8 @@ fn record(row: &Row<'_>) -> Result<ChunkRecord> {
         lines: LineSpan::new(row.get(11)?, row.get(12)?).ok_or_else(|| corrupt("line span"))?,
         kinds: row.get(13)?,
         tokens: number(14)?,
-        text: text(15)?,
-        text_sha256: Sha256::from_bytes(row.get(16)?),
+        text: body,
+        text_sha256,
         file_sha256: Sha256::from_bytes(row.get(17)?),
         yaml: (row.get(18)?, row.get(19)?, row.get(20)?, row.get(21)?),
     })

@@ -9,7 +9,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::record::{ChunkRow, DocumentRow, LinkRow};
-use super::{Database, new_commit_id, open_write};
+use super::{Database, checkpoint, new_commit_id, open_write};
 use crate::error::Result;
 use crate::types::{CommitId, FileStamp, SourceName};
 
@@ -20,6 +20,8 @@ const KEPT_COMMITS: i64 = 10_000;
 #[derive(Debug)]
 pub struct IndexWriter {
     conn: Connection,
+    /// Whether the next publishing transaction begins by forgetting everything.
+    starts_over: bool,
 }
 
 /// What the index knows of one file before a run.
@@ -60,7 +62,14 @@ pub struct Published {
 impl IndexWriter {
     /// Opens or creates the database at `path`.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { conn: open_write(path, Database::Index)? })
+        Ok(Self { conn: open_write(path, Database::Index)?, starts_over: false })
+    }
+
+    /// From here on nothing is known of any file. What stands in the index is forgotten within the first publishing
+    /// transaction: readers see the old index until then, and a run that dies before leaves it whole. The file is never
+    /// deleted under a reader, and row ids are never used again.
+    pub fn start_over(&mut self) {
+        self.starts_over = true;
     }
 
     /// The row id of a source, made or brought up to date.
@@ -89,6 +98,9 @@ impl IndexWriter {
 
     /// When the last complete scan of a source began, nanoseconds since 1970; 0 = never.
     pub fn last_scan(&self, source_id: i64) -> Result<i64> {
+        if self.starts_over {
+            return Ok(0);
+        }
         Ok(self.conn.query_row("SELECT scanned_ns FROM sources WHERE id = ?1", [source_id], |row| row.get(0))?)
     }
 
@@ -100,6 +112,9 @@ impl IndexWriter {
 
     /// Everything known of a source's files, by path.
     pub fn known(&self, source_id: i64) -> Result<HashMap<String, KnownDocument>> {
+        if self.starts_over {
+            return Ok(HashMap::new());
+        }
         let mut statement = self.conn.prepare(
             "SELECT rel_path, id, size, mtime_ns, ctime_ns, inode, status, sha256, chunker_sig
              FROM documents WHERE source_id = ?1",
@@ -124,6 +139,9 @@ impl IndexWriter {
 
     /// Row ids of all documents whose source is not among `names`: sources that left the configuration.
     pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<i64>> {
+        if self.starts_over {
+            return Ok(Vec::new());
+        }
         let known: HashSet<&str> = names.iter().map(SourceName::as_str).collect();
         let mut statement = self
             .conn
@@ -169,9 +187,28 @@ impl IndexWriter {
         Ok(())
     }
 
+    /// Publishes an index without documents when nothing was ever published, or when everything is to be forgotten and
+    /// nothing took its place: a vault without notes has an index too.
+    pub fn publish_at_least_once(&mut self) -> Result<()> {
+        if !self.starts_over && self.commit_id()?.is_some() {
+            return Ok(());
+        }
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if self.starts_over {
+            forget_everything(&tx)?;
+        }
+        next_generation(&tx)?;
+        tx.commit()?;
+        self.starts_over = false;
+        Ok(())
+    }
+
     /// Writes `batch` in one transaction with a commit id of its own.
     pub fn publish(&mut self, batch: &Batch) -> Result<Published> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if self.starts_over && !batch.documents.is_empty() {
+            forget_everything(&tx)?;
+        }
         for (id, stamp) in &batch.restamped {
             restamp(&tx, *id, stamp)?;
         }
@@ -188,14 +225,24 @@ impl IndexWriter {
             }
         }
         tx.commit()?;
+        self.starts_over &= batch.documents.is_empty();
         Ok(published)
     }
 
     /// Folds the write-ahead log into the database file, so that it does not grow for ever.
     pub fn checkpoint(&self) -> Result<()> {
-        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
+        checkpoint(&self.conn)
     }
+}
+
+/// Empties every table but `sources`, whose rows this run has already brought up to date. No commit that a projection
+/// knows survives, so all of them begin anew.
+fn forget_everything(tx: &Transaction<'_>) -> Result<()> {
+    tx.execute_batch(
+        "DELETE FROM links; DELETE FROM tags; DELETE FROM chunks; DELETE FROM documents; DELETE FROM removed;
+         DELETE FROM commits; DELETE FROM meta; UPDATE sources SET scanned_ns = 0;",
+    )?;
+    Ok(())
 }
 
 fn next_generation(tx: &Transaction<'_>) -> Result<i64> {
@@ -329,14 +376,15 @@ fn replace_chunks(tx: &Transaction<'_>, id: i64, chunks: &[ChunkRow], generation
     )?;
     let mut place = tx.prepare_cached(
         "UPDATE chunks SET ordinal = ?2, start_byte = ?3, end_byte = ?4, first_line = ?5, last_line = ?6, kinds = ?7,
-             input_sha256 = ?8 WHERE id = ?1",
+             input_sha256 = ?8, tokens = ?9 WHERE id = ?1",
     )?;
     for (ordinal, (chunk, row_id)) in chunks.iter().zip(kept).enumerate() {
         let (start, end) = (chunk.span.start() as i64, chunk.span.end() as i64);
         let (first, last) = (chunk.lines.first(), chunk.lines.last());
         let input = chunk.input_sha256.as_bytes();
         if let Some(row_id) = row_id {
-            place.execute(params![row_id, ordinal as i64, start, end, first, last, chunk.kinds, input])?;
+            let tokens = chunk.tokens as i64;
+            place.execute(params![row_id, ordinal as i64, start, end, first, last, chunk.kinds, input, tokens])?;
             continue;
         }
         published.chunks_added += 1;

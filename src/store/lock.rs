@@ -22,6 +22,7 @@ impl JobLock {
     pub fn take(path: &Path, holder: &str, wait: Duration) -> Result<Self> {
         let fail = |e: std::io::Error| {
             Failure::new(ErrorCode::WriteError, format!("the lock file {} cannot be used: {e}", path.display()))
+                .with_hint(super::MAKE_ROOM)
         };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(fail)?;

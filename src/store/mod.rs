@@ -29,6 +29,16 @@ pub use record::{ChunkRow, DocumentRow, LinkRow};
 /// How long one connection waits for another's write to end.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How long emptying the write-ahead log waits for readers. It need not succeed: the next job tries again, and a reader
+/// that takes minutes must not hold up a job.
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// What a failure says that only knows that some database is damaged; see [`Database::blame`].
+const SOMETHING_DAMAGED: &str = "local-agent doctor";
+
+/// What to do when a file cannot be written.
+const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
+
 /// Which of our databases a file is meant to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
@@ -67,6 +77,15 @@ impl Database {
             Self::Index => "local-agent index",
             Self::Embeddings => "local-agent embed",
         }
+    }
+
+    /// Names the command that mends this database in a failure that could only say that some database is damaged.
+    #[must_use]
+    pub fn blame(self, mut failure: Failure) -> Failure {
+        if failure.code == ErrorCode::DbCorrupt && failure.hint.as_deref() == Some(SOMETHING_DAMAGED) {
+            failure.hint = Some(format!("{} --rebuild", self.job()));
+        }
+        failure
     }
 }
 
@@ -154,6 +173,7 @@ pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> 
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|e| {
             Failure::new(ErrorCode::WriteError, format!("the folder {} cannot be made: {e}", folder.display()))
+                .with_hint(MAKE_ROOM)
         })?;
     }
     if let Found::Older(_) = found {
@@ -233,11 +253,31 @@ pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connec
     Ok(Some(conn))
 }
 
+/// Folds the write-ahead log into the database file as far as readers let it.
+fn checkpoint(conn: &Connection) -> Result<()> {
+    conn.busy_timeout(CHECKPOINT_TIMEOUT)?;
+    let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    match done {
+        Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(()),
+        done => Ok(done?),
+    }
+}
+
 /// Asks SQLite itself whether the database is whole. `Ok(None)`: yes; `Ok(Some(sentence))`: what it found.
 pub fn integrity(path: &Path, database: Database) -> Result<Option<String>> {
     let Some(conn) = open_read(path, database)? else { return Ok(None) };
     let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((verdict != "ok").then_some(verdict))
+}
+
+/// Whether SQLite finds the database damaged, or cannot even look.
+pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
+    match integrity(path, database) {
+        Ok(found) => Ok(found.is_some()),
+        Err(failure) if failure.code == ErrorCode::DbCorrupt => Ok(true),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path.
@@ -246,7 +286,8 @@ pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
     for file in with_side_files(path) {
         match fs::rename(&file, aside(&file)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be moved: {e}", file.display())));
+                return Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be moved: {e}", file.display()))
+                    .with_hint(MAKE_ROOM));
             }
             _ => {}
         }
@@ -269,7 +310,8 @@ pub fn delete(path: &Path, database: Database) -> Result<()> {
 fn remove_if_there(file: &Path) -> Result<()> {
     match fs::remove_file(file) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be removed: {e}", file.display())))
+            Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be removed: {e}", file.display()))
+                .with_hint(MAKE_ROOM))
         }
         _ => Ok(()),
     }
@@ -283,6 +325,21 @@ pub(crate) fn new_commit_id() -> Result<CommitId> {
     Ok(CommitId::from_bytes(bytes))
 }
 
+/// Whether the system refused to write.
+fn is_unwritable(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+    const REFUSED: [i32; 6] = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+        ffi::SQLITE_IOERR_DIR_FSYNC,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMOPEN,
+        ffi::SQLITE_IOERR_SHMSIZE,
+    ];
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly)
+        || error.sqlite_error().is_some_and(|e| REFUSED.contains(&e.extended_code))
+}
+
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Sqlite;
@@ -292,12 +349,15 @@ impl From<rusqlite::Error> for Failure {
                     .with_hint("wait for the other process, or pass --wait SECS")
             }
             Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => {
-                Self::new(ErrorCode::DbCorrupt, format!("a database is damaged: {error}"))
-                    .with_hint("local-agent doctor")
+                Self::new(ErrorCode::DbCorrupt, format!("a database is damaged: {error}")).with_hint(SOMETHING_DAMAGED)
             }
             Some(Sqlite::DiskFull) => {
                 Self::new(ErrorCode::WriteError, "the disk is full; nothing half-written was published")
-                    .with_hint("free some space and run the command again")
+                    .with_hint(MAKE_ROOM)
+            }
+            _ if is_unwritable(&error) => {
+                let message = format!("a database cannot be written: {error}; nothing half-written was published");
+                Self::new(ErrorCode::WriteError, message).with_hint(MAKE_ROOM)
             }
             _ => Self::new(ErrorCode::DbError, format!("SQLite: {error}")).with_hint("local-agent doctor"),
         }

@@ -121,8 +121,10 @@ pub(super) fn read_small(path: &Path, cap: u64) -> Result<Option<Vec<u8>>> {
 /// A file of the matrix could not be read.
 pub(super) fn read_error(path: &Path, error: &io::Error) -> Failure {
     Failure::new(ErrorCode::DbError, format!("`{}` could not be read: {error}.", path.display()))
+        .with_hint("local-agent doctor")
 }
 
 fn write_error(path: &Path, error: &io::Error) -> Failure {
     Failure::new(ErrorCode::WriteError, format!("`{}` could not be written: {error}.", path.display()))
+        .with_hint("free some space or allow writing there, and run the command again")
 }

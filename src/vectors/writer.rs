@@ -69,6 +69,16 @@ impl Writer {
         Self::start(dir, stamp, Vec::new())
     }
 
+    /// Removes files that the published state does not name: what is left when a publication dies before its own
+    /// clean-up.
+    pub fn tidy(dir: &Path) -> Result<()> {
+        if let Some(bytes) = Manifest::read(dir)? {
+            let manifest = Manifest::decode(&bytes)?;
+            Disk::create(dir)?.sweep(|name| manifest.names(name));
+        }
+        Ok(())
+    }
+
     fn start(dir: &Path, stamp: Stamp, old: Vec<Segment>) -> Result<Self> {
         check_dim(stamp.dim)?;
         let row_bytes = quant::stride(stamp.dim) + 2 * stamp.dim + 28;

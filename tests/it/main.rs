@@ -2,6 +2,12 @@
 
 mod ancestor;
 mod architecture;
+mod churn;
+mod concurrency;
+mod crash;
+mod damage;
+mod harness;
+mod properties;
 mod ask;
 mod codes;
 mod completions;

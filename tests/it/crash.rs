@@ -1,0 +1,217 @@
+//! S32: a job that is killed at any moment costs time, never content.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use local_agent::embedding;
+use local_agent::models::ModelFiles;
+use local_agent::store::IndexReader;
+use local_agent::types::Fingerprint;
+
+use super::churn::{Dice, State, Vault, assert_same, check_rows};
+use super::harness::World;
+
+/// How many temporary files of killed runs may lie about before the next run clears them away.
+const LEFTOVERS: usize = 4;
+
+/// A world, its vault, and how long an undisturbed run of a job takes there.
+struct Stage {
+    world: World,
+    vault: Vault,
+    state: State,
+    dice: Dice,
+    kills: usize,
+    ended: usize,
+    /// Files that killed runs left, the most that were seen at once.
+    most_left: usize,
+}
+
+/// When a run is killed.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    /// Counted from when the job holds its lock, instead of from the start of the process.
+    from_lock: bool,
+    after: Duration,
+}
+
+/// How long a run takes, from its start and from the moment at which it holds its lock.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    whole: Duration,
+    job: Duration,
+}
+
+impl Stage {
+    fn new(seed: u64, notes: usize, size: [usize; 3]) -> Self {
+        let world = World::with(&[]);
+        let vault = Vault::new(&world.vault(), &world.root().join("versions"), seed, notes, size);
+        let state = State(world.state());
+        Self { world, vault, state, dice: Dice::new(seed + 1), kills: 0, ended: 0, most_left: 0 }
+    }
+
+    fn spawn(&self, args: &[&str]) -> Child {
+        let talk = fs::File::create(self.world.root().join("stderr")).unwrap();
+        self.world.command().args(args).stdout(Stdio::null()).stderr(talk).spawn().unwrap()
+    }
+
+    /// Whether the job of `child` holds its lock.
+    fn at_work(&self, child: &Child, job: &str) -> bool {
+        let holder = fs::read_to_string(self.state.0.join(format!("{job}.lock"))).unwrap_or_default();
+        holder.starts_with(&format!("pid {},", child.id()))
+    }
+
+    fn end(&self, child: &mut Child, args: &[&str]) {
+        let status = child.wait().unwrap();
+        let talk = fs::read_to_string(self.world.root().join("stderr")).unwrap();
+        assert!(status.success(), "{args:?}: {status}\n{talk}");
+    }
+
+    fn pace(&self, args: &[&str]) -> Pace {
+        let began = Instant::now();
+        let mut child = self.spawn(args);
+        while !self.at_work(&child, args[0]) && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let locked = Instant::now();
+        self.end(&mut child, args);
+        Pace { whole: began.elapsed(), job: locked.elapsed() }
+    }
+
+    /// Runs a job and kills it at a random moment. One that had ended before says how long such a run takes now.
+    fn kill(&mut self, args: &[&str], pace: &mut Pace) {
+        let from_lock = self.dice.below(4) > 0;
+        let span = if from_lock { pace.job } else { pace.whole };
+        let moment = Moment { from_lock, after: span.mul_f64(self.dice.share()) };
+        let mut child = self.spawn(args);
+        let began = Instant::now();
+        let mut locked = None;
+        let killed = loop {
+            if child.try_wait().unwrap().is_some() {
+                break false;
+            }
+            if locked.is_none() && self.at_work(&child, args[0]) {
+                locked = Some(Instant::now());
+            }
+            let since = if moment.from_lock { locked } else { Some(began) };
+            if since.is_some_and(|since| since.elapsed() >= moment.after) {
+                child.kill().unwrap();
+                break !child.wait().unwrap().success();
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        };
+        if killed {
+            self.kills += 1;
+        } else {
+            self.ended += 1;
+            *pace = Pace { whole: began.elapsed(), job: locked.unwrap_or(began).elapsed() };
+            self.end(&mut child, args);
+        }
+    }
+
+    /// What a reader sees at this moment: nothing yet, or true rows and no complaint.
+    fn look(&mut self) {
+        let word = super::churn::WORDS[self.dice.below(super::churn::WORDS.len())];
+        let run = self.world.run(&["query", word, "--mode", "lexical", "--limit", "20", "--json"]);
+        if run.code == 0 {
+            let answer = run.json();
+            for hit in answer["hits"].as_array().unwrap() {
+                assert!(hit["text"].as_str().is_some_and(|text| !text.is_empty()), "{hit}");
+            }
+        } else {
+            assert_eq!(run.json()["error_code"], "INDEX_MISSING", "{}", run.stdout);
+        }
+        if let Some(index) = IndexReader::open(&self.state.index_db()).unwrap() {
+            check_rows(&index, &self.world.root().join("versions"));
+        }
+        let left = self.state.leftovers();
+        self.most_left = self.most_left.max(left.len());
+        assert!(left.len() <= LEFTOVERS, "{left:?}");
+    }
+
+    /// The same notes in a world where nothing ever went wrong.
+    fn undisturbed(&self) -> World {
+        let world = World::with(&[]);
+        self.vault.copy_to(&world.vault());
+        world.ok(&["index"]);
+        world
+    }
+}
+
+#[test]
+fn s32_sixty_kills_of_index_leave_what_an_undisturbed_run_leaves() {
+    let mut stage = Stage::new(7, 150, [6, 2, 45]);
+    let mut first = stage.pace(&["index"]);
+    // The first index ever is killed too, until one gets through.
+    fs::remove_dir_all(&stage.state.0).unwrap();
+    while stage.kills < 15 && stage.ended == 0 {
+        stage.kill(&["index"], &mut first);
+        stage.look();
+    }
+    stage.world.ok(&["index"]);
+    stage.vault.churn(12);
+    let mut again = stage.pace(&["index"]);
+    while stage.kills < 60 {
+        stage.vault.churn(12);
+        match stage.dice.below(5) {
+            0 => stage.kill(&["index", "--rebuild"], &mut first),
+            1 => stage.kill(&["index", "--verify"], &mut again),
+            _ => stage.kill(&["index"], &mut again),
+        };
+        stage.look();
+        assert!(stage.ended < 300, "the delays are too long to hit anything");
+    }
+    stage.world.ok(&["index"]);
+    assert_eq!(stage.state.unnamed_files(), Vec::<String>::new());
+    let fresh = stage.undisturbed();
+    assert_same(&stage.state.dump_index(), &State(fresh.state()).dump_index());
+    eprintln!(
+        "index: {} killed, {} ended before; at most {} leftovers; {first:?} {again:?}",
+        stage.kills, stage.ended, stage.most_left
+    );
+}
+
+#[test]
+fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
+    let mut stage = Stage::new(11, 16, [2, 1, 12]);
+    stage.world.ok(&["index"]);
+    let mut with_model = stage.pace(&["embed"]);
+    stage.vault.rename();
+    stage.world.ok(&["index"]);
+    // Every vector is there; only the matrix is behind. No model is loaded.
+    let mut without_model = stage.pace(&["embed"]);
+    while stage.kills < 40 {
+        let new_text = stage.kills % 3 == 0;
+        if new_text {
+            stage.vault.edit();
+            stage.vault.add();
+        } else {
+            stage.vault.rename();
+        }
+        if stage.kills % 6 == 0 {
+            stage.vault.delete();
+        }
+        stage.world.ok(&["index"]);
+        stage.kill(&["embed"], if new_text { &mut with_model } else { &mut without_model });
+        stage.look();
+        assert!(stage.ended < 200, "the delays are too long to hit anything");
+    }
+    stage.world.ok(&["index"]);
+    stage.world.ok(&["embed"]);
+    assert_eq!(stage.state.unnamed_files(), Vec::<String>::new());
+    let fresh = stage.undisturbed();
+    fresh.ok(&["embed"]);
+    let fresh = State(fresh.state());
+    assert_same(&stage.state.dump_index(), &fresh.dump_index());
+    let fingerprint = fingerprint();
+    assert_same(&stage.state.dump_vectors(&fingerprint), &fresh.dump_vectors(&fingerprint));
+    eprintln!(
+        "embed: {} killed, {} ended before; at most {} leftovers; {with_model:?} {without_model:?}",
+        stage.kills, stage.ended, stage.most_left
+    );
+}
+
+/// What vectors of the compiled-in model are comparable by.
+pub fn fingerprint() -> Fingerprint {
+    embedding::fingerprint(&ModelFiles::embedded().unwrap())
+}
