@@ -29,7 +29,8 @@ fn show(context: &Context) -> Result<ExitCode> {
     }
     for layer in &loaded.layers {
         let trusted = if layer.trusted { ", trusted" } else { "" };
-        context.out.line(&format!("file: {} ({:?}{trusted})", layer.path.display(), layer.kind));
+        let kind = json!(layer.kind);
+        context.out.line(&format!("file: {} ({}{trusted})", layer.path.display(), kind.as_str().unwrap_or_default()));
     }
     for setting in &loaded.origins {
         let note = setting.note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();

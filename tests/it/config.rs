@@ -22,7 +22,7 @@ fn every_value_is_shown_with_its_origin() {
         shown.lines().filter(|line| words.iter().any(|word| line.starts_with(word))).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(lines(&["file:", "workroot", "sources", "index.db_path", "ask.top_n", "llm.base_url"]), @r#"
-    file: <vault>/local-agent.yaml (Found, trusted)
+    file: <vault>/local-agent.yaml (found, trusted)
     workroot = "<vault>"  # found <vault>/local-agent.yaml
     sources = [{"kind":"notes","name":"notes","root":"<vault>"}]  # <vault>/local-agent.yaml:6
     index.db_path = "<vault>/.local-agent/index.sqlite"  # default

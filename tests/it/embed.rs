@@ -172,7 +172,7 @@ fn a_second_job_is_told_who_holds_the_lock() {
     world.ok(&["index"]);
     world.ok(&["query", "zebra"]);
     assert!(world.json(&["status"])["embed_job"].is_string());
-    let waiting = world.command().args(["embed", "--wait", "60"]).spawn().unwrap();
+    let waiting = world.command().args(["embed", "--wait", "60", "--quiet"]).spawn().unwrap();
     drop(lock);
     assert!(waiting.wait_with_output().unwrap().status.success());
 }

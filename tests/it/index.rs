@@ -99,6 +99,7 @@ fn a_touched_file_is_not_indexed_again() {
 }
 
 /// The same size within the same second, as an editor that saves twice: only hashing can see it.
+#[cfg(unix)]
 #[test]
 fn an_edit_that_keeps_size_and_time_is_seen() {
     let world = World::with(&[("a.md", "# A\n\nAlpha one.\n")]);
@@ -218,7 +219,7 @@ fn s36_a_second_job_is_told_who_holds_the_lock_and_can_wait() {
     // Readers do not care.
     assert_eq!(world.json(&["query", "one", "--mode", "lexical"])["count"], 1);
     assert_eq!(world.json(&["status"])["index_job"], "pid 7, `local-agent index`, since noon");
-    let waiting = world.command().args(["index", "--wait", "60", "--json"]).spawn().unwrap();
+    let waiting = world.command().args(["index", "--wait", "60", "--quiet"]).spawn().unwrap();
     drop(lock);
     assert!(waiting.wait_with_output().unwrap().status.success());
 }
