@@ -129,9 +129,7 @@ fn work(
 fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     let Some(suffix) = options.rebuild else { return Ok(None) };
     match store::examine(options.db_path, Database::Embeddings)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => {
-            store::move_aside(options.db_path, suffix).map(Some)
-        }
+        store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(options.db_path, suffix).map(Some),
         store::Found::Ours if store::is_damaged(options.db_path, Database::Embeddings)? => {
             store::move_aside(options.db_path, suffix).map(Some)
         }
@@ -167,20 +165,21 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Pl
     };
     let mut used = HashSet::new();
     let mut work = Vec::new();
-    index.each_chunk(|ChunkRef { id, input_sha256, tokens, .. }| {
-        summary.total_chunks += 1;
-        let is_new = used.insert(input_sha256);
-        if have.contains(&input_sha256) {
-            summary.skipped_ok += 1;
-        } else {
-            summary.missing += 1;
-        }
-        if is_new && (options.rebuild.is_some() || !have.contains(&input_sha256)) {
-            work.push(Work { chunk_id: id, input: input_sha256, tokens });
-        }
-        Ok(())
-    })
-    .map_err(|failure| Database::Index.blame(failure))?;
+    index
+        .each_chunk(|ChunkRef { id, input_sha256, tokens, .. }| {
+            summary.total_chunks += 1;
+            let is_new = used.insert(input_sha256);
+            if have.contains(&input_sha256) {
+                summary.skipped_ok += 1;
+            } else {
+                summary.missing += 1;
+            }
+            if is_new && (options.rebuild.is_some() || !have.contains(&input_sha256)) {
+                work.push(Work { chunk_id: id, input: input_sha256, tokens });
+            }
+            Ok(())
+        })
+        .map_err(|failure| Database::Index.blame(failure))?;
     let kept = have.iter().filter(|input| used.contains(*input)).count() as u64;
     summary.orphan_embeddings_before = total - kept;
     summary.outdated = usize::try_from(total - have.len() as u64).unwrap_or(usize::MAX);

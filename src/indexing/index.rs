@@ -229,7 +229,8 @@ impl<'a> Scan<'a> {
             .map(|entry| format!("{}/", entry.path))
             .collect();
         // Below a folder that cannot be listed nothing is known, so nothing there is gone.
-        let is_gone = |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
+        let is_gone =
+            |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
         let removed: Vec<i64> =
             self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
         summary.docs_pruned += removed.len();
@@ -344,14 +345,8 @@ impl<'a> Scan<'a> {
                 Outcome::Restamped(known.id, file.stamp)
             });
         }
-        let row = document::row(
-            place,
-            file.stamp,
-            &file.bytes,
-            &self.options.chunking,
-            self.options.chunker_sig,
-            count,
-        );
+        let row =
+            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
         Ok(self.outcome(row))
     }
 

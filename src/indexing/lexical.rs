@@ -69,8 +69,12 @@ fn add(writer: &Writer, source: &LexicalSource) -> Result<()> {
         .map(|(chunk_id, key, headings, text)| ChunkEntry { chunk_id: *chunk_id, key: *key, headings, text })
         .collect();
     let mut seen = HashSet::new();
-    let headings: Vec<&str> =
-        source.chunks.iter().flat_map(|(_, _, headings, _)| headings.lines()).filter(|line| seen.insert(*line)).collect();
+    let headings: Vec<&str> = source
+        .chunks
+        .iter()
+        .flat_map(|(_, _, headings, _)| headings.lines())
+        .filter(|line| seen.insert(*line))
+        .collect();
     writer.add(&DocEntry {
         doc_id: source.id,
         title: &source.title,

@@ -23,7 +23,8 @@ pub(super) fn publish(
     let mut wanted = wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
     let covered = wanted.len();
     let old = if anew { Ok(None) } else { sound(dir) };
-    let old_stamp = old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
+    let old_stamp =
+        old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
     let dim = match (wanted.values().next(), old_stamp) {
         (Some((_, first)), _) => vector(store, fingerprint, first)?.len(),
         // The last chunk with a vector is gone: the matrix must forget its rows, too.

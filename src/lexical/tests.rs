@@ -378,7 +378,11 @@ fn damage_is_a_typed_failure_with_the_command_that_mends_it() {
             }
         }
         let error = Reader::open(dir.path()).map(|_| ()).unwrap_err();
-        assert_eq!((error.code, error.hint.as_deref()), (ErrorCode::DbCorrupt, Some("local-agent index --verify")), "{part}");
+        assert_eq!(
+            (error.code, error.hint.as_deref()),
+            (ErrorCode::DbCorrupt, Some("local-agent index --verify")),
+            "{part}"
+        );
         let mut writer = writer(dir.path());
         assert_eq!(writer.stamp(), None, "begun anew");
         add(&writer, 3, "", &["some text"]);

@@ -242,7 +242,8 @@ impl Engine {
     fn chunk_scope(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Option<IdSet>> {
         let mut scope = documents.map(|documents| self.index.chunks_of(documents)).transpose()?;
         let query = request.query;
-        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical) else {
+        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
+        else {
             return Ok(scope);
         };
         let all = usize::try_from(reader.chunk_count()).unwrap_or(usize::MAX);
@@ -254,12 +255,9 @@ impl Engine {
                 None => held,
             });
         }
-        let words = (!query.excluded.is_empty())
-            .then(|| Query { words: query.excluded.clone(), ..Query::default() });
-        let phrases = query
-            .excluded_phrases
-            .iter()
-            .map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
+        let words = (!query.excluded.is_empty()).then(|| Query { words: query.excluded.clone(), ..Query::default() });
+        let phrases =
+            query.excluded_phrases.iter().map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
         let mut excluded = IdSet::default();
         for one in words.into_iter().chain(phrases) {
             reader.search(&one, all, documents)?.iter().for_each(|hit| excluded.insert(hit.doc_id));
@@ -275,12 +273,7 @@ impl Engine {
 
     /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped, and so is
     /// one whose document the scope does not let through: a projection that is behind may have known it by another id.
-    fn read(
-        &self,
-        fused: Vec<fuse::Candidate>,
-        documents: Option<&IdSet>,
-        limit: usize,
-    ) -> Result<(Vec<Hit>, usize)> {
+    fn read(&self, fused: Vec<fuse::Candidate>, documents: Option<&IdSet>, limit: usize) -> Result<(Vec<Hit>, usize)> {
         let allowed = |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
         let mut hits = Vec::with_capacity(limit.min(fused.len()));
         let mut dropped = 0;

@@ -197,4 +197,3 @@ fn excerpt(group: &[Anchored<'_>], files: &Files<'_>) -> Option<Excerpt> {
         text: String::from_utf8(span.slice(bytes)?.to_vec()).ok()?,
     })
 }
-

@@ -43,11 +43,56 @@ impl Dice {
 }
 
 pub const WORDS: &[&str] = &[
-    "oven", "flour", "ledger", "bicycle", "invoice", "harbour", "granite", "signal", "lantern", "orchard", "velvet",
-    "compass", "turbine", "mortgage", "saffron", "glacier", "pottery", "catalogue", "beacon", "thistle", "harness",
-    "quarry", "ribbon", "sextant", "tannery", "umbrella", "varnish", "walnut", "yeast", "zinc", "anchor", "barley",
-    "cellar", "dynamo", "ember", "furnace", "gasket", "hinge", "inkwell", "juniper", "kiln", "lathe", "mallet",
-    "nettle", "obsidian", "parchment", "quill", "rivet", "sluice", "trellis",
+    "oven",
+    "flour",
+    "ledger",
+    "bicycle",
+    "invoice",
+    "harbour",
+    "granite",
+    "signal",
+    "lantern",
+    "orchard",
+    "velvet",
+    "compass",
+    "turbine",
+    "mortgage",
+    "saffron",
+    "glacier",
+    "pottery",
+    "catalogue",
+    "beacon",
+    "thistle",
+    "harness",
+    "quarry",
+    "ribbon",
+    "sextant",
+    "tannery",
+    "umbrella",
+    "varnish",
+    "walnut",
+    "yeast",
+    "zinc",
+    "anchor",
+    "barley",
+    "cellar",
+    "dynamo",
+    "ember",
+    "furnace",
+    "gasket",
+    "hinge",
+    "inkwell",
+    "juniper",
+    "kiln",
+    "lathe",
+    "mallet",
+    "nettle",
+    "obsidian",
+    "parchment",
+    "quill",
+    "rivet",
+    "sluice",
+    "trellis",
 ];
 
 #[derive(Debug, Clone)]
@@ -370,7 +415,8 @@ impl State {
 
 fn known_file(name: &str) -> bool {
     let bases = ["index.sqlite", "embeddings.sqlite"];
-    let side = |base: &str| name.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "-wal" | "-shm" | "-journal"));
+    let side =
+        |base: &str| name.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "-wal" | "-shm" | "-journal"));
     matches!(name, "index.lock" | "embed.lock" | "lexical" | "vectors") || bases.iter().any(|base| side(base))
 }
 
@@ -440,6 +486,7 @@ pub fn check_chunk(chunk: &local_agent::store::ChunkRecord, versions: &Path) {
     let file = fs::read(versions.join(chunk.file_sha256.to_string())).expect("a version that was written");
     assert_eq!(chunk.span.slice(&file), Some(chunk.text.as_bytes()), "{}", chunk.path);
     assert_eq!(chunk.text_sha256, Sha256::of(chunk.text.as_bytes()));
-    let key = |n| local_agent::types::ChunkKey::derive(&chunk.source, &chunk.path, &chunk.heading, &chunk.text_sha256, n);
+    let key =
+        |n| local_agent::types::ChunkKey::derive(&chunk.source, &chunk.path, &chunk.heading, &chunk.text_sha256, n);
     assert!((0..4).any(|n| key(n) == chunk.key), "{}: the key is another chunk's", chunk.path);
 }

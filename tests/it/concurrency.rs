@@ -31,7 +31,8 @@ fn s35_six_readers_beside_a_writer_make_ten_thousand_reads_without_an_error() {
     world.ok(&["embed", "--limit", "40"]);
     let began = Instant::now();
     let each = OPERATIONS.div_ceil(READERS);
-    let mut readers: Vec<Reader> = (0..READERS).map(|seed| Reader::start(&world, &state, &versions, seed, each)).collect();
+    let mut readers: Vec<Reader> =
+        (0..READERS).map(|seed| Reader::start(&world, &state, &versions, seed, each)).collect();
     let mut runs = 0;
     let mut dice = Dice::new(5);
     while readers.iter_mut().any(Reader::runs) {

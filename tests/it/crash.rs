@@ -186,6 +186,8 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
             stage.vault.edit();
             stage.vault.add();
         } else {
+            // Nothing is missing but the matrix, so that the kill falls into its publication.
+            stage.world.ok(&["embed"]);
             stage.vault.rename();
         }
         if stage.kills % 6 == 0 {

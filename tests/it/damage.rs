@@ -131,7 +131,9 @@ fn s33_a_full_disk_is_a_typed_failure_and_the_next_run_completes() {
         scene.vault.churn(4);
         scene.vault.add();
         for _ in 0..2 {
-            if let Some(failure) = failure(&with_small_files(&scene.world, blocks, &["index", "--json"]), &["index"], CODES) {
+            if let Some(failure) =
+                failure(&with_small_files(&scene.world, blocks, &["index", "--json"]), &["index"], CODES)
+            {
                 assert!(failure["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{failure}");
                 failed += 1;
             }
@@ -141,7 +143,8 @@ fn s33_a_full_disk_is_a_typed_failure_and_the_next_run_completes() {
             check_rows(&index, &scene.world.root().join("versions"));
         }
         scene.world.ok(&["index"]);
-        if let Some(failure) = failure(&with_small_files(&scene.world, blocks, &["embed", "--json"]), &["embed"], CODES) {
+        if let Some(failure) = failure(&with_small_files(&scene.world, blocks, &["embed", "--json"]), &["embed"], CODES)
+        {
             assert!(failure["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{failure}");
             failed += 1;
         }
@@ -212,7 +215,8 @@ fn s34_a_damaged_index_database_is_said_and_mended_by_the_command_that_is_named(
             8 => flip(&file, size - 4096 * 3, 4096),
             _ => flip(&file, 100 + dice.below(size - 100), 3000),
         }
-        let args: &[&str] = if damage % 2 == 0 { &["query", "oven", "--mode", "lexical", "--json"] } else { &["index", "--json"] };
+        let args: &[&str] =
+            if damage % 2 == 0 { &["query", "oven", "--mode", "lexical", "--json"] } else { &["index", "--json"] };
         let failure = scene.mended(args, &["DB_CORRUPT", "INDEX_MISSING", "DB_ERROR"]);
         said += usize::from(failure.is_some());
         if failure.is_none() && damage >= 5 {
@@ -316,8 +320,10 @@ fn s34_damaged_lexical_files_are_said_and_mended_by_the_command_that_is_named() 
 #[test]
 fn s34_damaged_vectors_are_said_and_mended_by_the_command_that_is_named() {
     let scene = Scene::embedded();
-    let names: Vec<String> =
-        fs::read_dir(scene.state.vectors()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let names: Vec<String> = fs::read_dir(scene.state.vectors())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     assert!(names.len() >= 2, "{names:?}");
     for name in &names {
         for damage in 0..5 {
@@ -393,7 +399,8 @@ fn s37_files_from_the_future_and_clocks_that_ran_ahead_hide_no_change() {
 fn s38_a_lexical_projection_that_is_gone_or_of_another_time_is_said_and_mended() {
     let mut scene = Scene::new(12, [2, 1, 20]);
     let stale = |world: &World| world.json(&["query", "oven"])["stale"].as_array().unwrap().clone();
-    let names_lexical = |stale: &[Value]| stale.iter().any(|one| one["what"] == "lexical" && one["fix"] == "local-agent index");
+    let names_lexical =
+        |stale: &[Value]| stale.iter().any(|one| one["what"] == "lexical" && one["fix"] == "local-agent index");
     assert!(!names_lexical(&stale(&scene.world)));
     fs::remove_dir_all(scene.state.lexical()).unwrap();
     assert!(names_lexical(&stale(&scene.world)));
@@ -451,7 +458,11 @@ fn a_vault_without_vectors_left_is_not_stale_after_embed() {
     scene.world.ok(&["index"]);
     scene.world.ok(&["embed"]);
     let found = scene.world.json(&["query", "oven"]);
-    assert_eq!((found["outcome"].as_str(), found["stale"].as_array().unwrap().len()), (Some("nothing_found"), 0), "{found}");
+    assert_eq!(
+        (found["outcome"].as_str(), found["stale"].as_array().unwrap().len()),
+        (Some("nothing_found"), 0),
+        "{found}"
+    );
 }
 
 #[test]

@@ -188,7 +188,12 @@ fn check_file(text: &str, chunks: &[&ChunkRecord]) {
         assert_eq!(text.get(start..end), Some(chunk.text.as_str()));
         assert!(!chunk.text.trim().is_empty());
         let line = |byte: usize| 1 + text.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count();
-        assert_eq!((chunk.lines.first() as usize, chunk.lines.last() as usize), (line(start), line(end - 1)), "{:?}", chunk.text);
+        assert_eq!(
+            (chunk.lines.first() as usize, chunk.lines.last() as usize),
+            (line(start), line(end - 1)),
+            "{:?}",
+            chunk.text
+        );
         for byte in &mut covered[start..end] {
             assert!(!*byte, "two chunks hold one byte");
             *byte = true;
@@ -204,15 +209,23 @@ fn check_file(text: &str, chunks: &[&ChunkRecord]) {
 /// A chapter that is a chunk of its own: neither so small that it joins a neighbour, nor so large that it is cut.
 fn chapter(name: &str) -> impl Strategy<Value = String> + use<> {
     let name = name.to_owned();
-    prop::collection::vec("[a-z]{2,7}", BUDGET / 2..BUDGET - 6).prop_map(move |words| format!("## {name}\n\n{}\n\n", words.join(" ")))
+    prop::collection::vec("[a-z]{2,7}", BUDGET / 2..BUDGET - 6)
+        .prop_map(move |words| format!("## {name}\n\n{}\n\n", words.join(" ")))
 }
 
 fn chapters() -> impl Strategy<Value = Vec<String>> {
-    prop::collection::vec("[A-Z][a-z]{3,9}", 3..7).prop_flat_map(|names| names.iter().map(|n| chapter(n)).collect::<Vec<_>>())
+    prop::collection::vec("[A-Z][a-z]{3,9}", 3..7)
+        .prop_flat_map(|names| names.iter().map(|n| chapter(n)).collect::<Vec<_>>())
+}
+
+/// Each case indexes folders, so there are few, unless PROPTEST_CASES asks for more.
+fn few() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(24);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(few())]
 
     #[test]
     fn an_index_that_followed_any_history_is_the_index_that_a_fresh_run_makes(
