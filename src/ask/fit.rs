@@ -1,34 +1,52 @@
 //! Does anything fit? The decision to say "nothing found" instead of quoting what is merely nearest.
+//!
+//! A logistic regression over three signals of the best unit. It was fitted on 397 questions of XQuAD, each asked once
+//! of all documents and once of all but its own (so that the same article's other paragraphs tempt), and on the
+//! questions of the example vault (67 answerable, 20 not), the two sets weighing the same.
 
 use super::extractive::Ranked;
-use super::score;
-use super::select::Part;
+use super::score::Credits;
 
-/// Development.
-pub(super) fn signals(ranked: &Ranked<'_>, _parts: &[Part]) -> [f32; 10] {
-    let Some((best, f, s)) = ranked.order.first() else { return [0.0; 10] };
-    let q = &ranked.question;
-    let total = q.total().max(1e-6);
-    let (credits, own) = score::credits(q, &ranked.units, *best);
-    // the heaviest missing term's share
-    let missing = q.terms.iter().zip(&credits).map(|(t, c)| t.weight * (1.0 - c)).fold(0.0, f32::max) / total;
-    let missing_name =
-        q.terms.iter().zip(&credits).filter(|(t, _)| t.name).map(|(t, c)| t.weight * (1.0 - c)).sum::<f32>() / total;
-    let cos = ranked.order.iter().map(|o| o.1.similar).fold(0.0, f32::max);
-    let any = ranked.order.iter().map(|o| o.1.covered).fold(0.0, f32::max);
-    let _ = own;
-    // terms anywhere in the evidence
-    let mut everywhere = vec![0.0f32; q.terms.len()];
-    for (i, _, _) in &ranked.order {
-        for (e, c) in everywhere.iter_mut().zip(score::credits(q, &ranked.units, *i).0) { *e = e.max(c); }
-    }
-    let anywhere = score::share(q, &everywhere);
-    [*s, f.covered, f.own, f.similar, cos, f.kind, missing, missing_name, any, anywhere]
+/// What the decision is made from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Signals {
+    /// Share of the question's weight that the best unit and its surroundings cover.
+    pub covered: f32,
+    /// Cosine of the question and the best unit; 0 without a model.
+    pub similar: f32,
+    /// The largest uncovered share of one word: "the mixer" in "the warranty of the mixer".
+    pub missing: f32,
 }
 
-pub(super) fn why_not(ranked: &Ranked<'_>, parts: &[Part]) -> Option<String> {
-    parts.is_empty().then(|| "The evidence holds no sentence that could answer the question.".to_owned()).or_else(|| {
-        let _ = ranked;
-        None
-    })
+impl Signals {
+    /// The signals of the best unit; `None` when there is no unit.
+    pub fn of(ranked: &Ranked<'_>) -> Option<Self> {
+        let best = ranked.order.first()?;
+        let total = ranked.question.total();
+        let credits = Credits::of(&ranked.question, &ranked.units, best.index).all;
+        let worst = ranked.question.terms.iter().zip(&credits).map(|(t, c)| t.weight * (1.0 - c)).fold(0.0, f32::max);
+        Some(Self {
+            covered: best.features.covered,
+            similar: best.features.similar,
+            missing: if total > 0.0 { worst / total } else { 1.0 },
+        })
+    }
+
+    /// Log-odds that the best unit answers the question.
+    pub fn odds(&self, with_model: bool) -> f32 {
+        let Self { covered, similar, missing } = self;
+        if with_model {
+            5.3 * covered + 4.4 * similar - 2.2 * missing - 4.3
+        } else {
+            6.6 * covered - 2.2 * missing - 2.6
+        }
+    }
+}
+
+/// Below these log-odds nothing fits.
+const FLOOR: f32 = 0.0;
+
+/// Whether the best unit is good enough to be shown.
+pub(super) fn fits(ranked: &Ranked<'_>) -> bool {
+    Signals::of(ranked).is_some_and(|s| s.odds(ranked.with_model) >= FLOOR)
 }

@@ -2,6 +2,7 @@
 //!
 //! Whatever wrote the draft, it goes through one gate: nothing reaches a person that the verifier has not passed.
 
+mod dates;
 mod extractive;
 mod fit;
 mod question;
@@ -14,7 +15,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::config::{AskProvider, Fusion};
-use crate::embedding::Encoder;
+use crate::embedding::Embedder;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::evidence::Draft;
 use crate::lexical::Query;
@@ -79,7 +80,7 @@ pub fn ask(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
-    load: impl FnOnce() -> Result<Encoder> + Send,
+    load: impl FnOnce() -> Result<Embedder> + Send,
 ) -> Result<Answer> {
     let query = Query::plain(question.text);
     let request = Request {
@@ -139,13 +140,12 @@ fn draft(
     };
     let idf: HashMap<&str, f32> = stats.iter().map(|stat| (stat.term.as_str(), stat.idf())).collect();
     let idf = |term: &str| idf.get(term).copied().unwrap_or(1.0);
-    let evidence =
-        Evidence { snapshot: &packed.snapshot, scores: &packed.scores, idf: &idf, similarity };
+    let evidence = Evidence { snapshot: &packed.snapshot, scores: &packed.scores, idf: &idf, similarity };
     extract(question, &evidence)
 }
 
 /// Cosine of the question with each text; the question's vector is `asked`.
-fn similarities(model: Option<&Encoder>, asked: &[f32], texts: &[&str]) -> Result<Vec<f32>> {
+fn similarities(model: Option<&Embedder>, asked: &[f32], texts: &[&str]) -> Result<Vec<f32>> {
     let Some(model) = model else { return Ok(vec![0.0; texts.len()]) };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let embedded = model.embed_passages(texts, threads, 1024, &|_| ())?;

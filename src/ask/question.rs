@@ -1,9 +1,8 @@
 //! What a question asks for: the words it is about, and the kind of answer it wants.
 //!
-//! The word lists are the closed classes of each language (articles, pronouns, prepositions, auxiliaries, question
-//! words), never words of a subject. Everything taken from them is a soft cue: no answer is refused because of one.
+//! Everything taken from the word lists is a soft cue: no answer is refused because of one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::words;
 
@@ -14,8 +13,6 @@ pub(super) struct Term {
     pub stem: String,
     /// How much it says: the index's idf, times the share of it that is not grammar.
     pub weight: f32,
-    /// Written with a capital, a digit or a code mark: a name, not a description.
-    pub name: bool,
 }
 
 /// What kind of answer is asked for. More than one may be set.
@@ -24,12 +21,15 @@ pub(super) struct Wants {
     pub time: bool,
     pub number: bool,
     pub person: bool,
-    pub place: bool,
     pub reason: bool,
-    /// Steps: "how do I …".
+    /// "What is X?", about one thing.
+    pub definition: bool,
+    /// "How do I …?"
     pub steps: bool,
     /// A command or code, named as such.
     pub code: bool,
+    /// The question itself speaks of what is not in force.
+    pub past: bool,
 }
 
 /// A question, analysed.
@@ -43,25 +43,23 @@ impl Question {
     /// Reads `text`; `idf` weighs a stem. Terms are distinct and in order of appearance.
     pub fn read(text: &str, idf: &dyn Fn(&str) -> f32) -> Self {
         let lower = text.to_lowercase();
-        let list = words::of_language(&lower);
-        let bare = without_grammar(text, list);
+        let bare = without_grammar(text, words::of_language(&lower));
         let mut stems = crate::lexical::terms(&bare);
         if stems.is_empty() {
             stems = crate::lexical::terms(text);
         }
-        let names = name_stems(&bare);
+        let shares = unspaced_shares(&lower);
+        let weight = |stem: &String| idf(stem).max(0.0) * shares.get(stem).copied().unwrap_or(1.0);
         let mut seen = HashSet::new();
-        let mut terms: Vec<Term> = stems
-            .into_iter()
-            .filter(|stem| seen.insert(stem.clone()))
-            .map(|stem| Term { weight: idf(&stem).max(0.0) * content_share(&stem), name: names.contains(&stem), stem })
-            .collect();
+        let distinct = stems.into_iter().filter(|stem| seen.insert(stem.clone()));
+        let mut terms: Vec<Term> = distinct.map(|stem| Term { weight: weight(&stem), stem }).collect();
         if terms.iter().any(|t| t.weight > 0.0) {
             terms.retain(|t| t.weight > 0.0);
         } else {
             terms.iter_mut().for_each(|t| t.weight = 1.0);
         }
-        Self { terms, wants: Wants::of(&lower) }
+        let wants = Wants::of(&lower, terms.len());
+        Self { terms, wants }
     }
 
     /// The weight of all terms together.
@@ -71,72 +69,125 @@ impl Question {
 }
 
 /// `text` with the function words of its language blanked out; parts of compounds stay.
-fn without_grammar(text: &str, list: &[&str]) -> String {
+fn without_grammar(text: &str, list: &'static str) -> String {
     let mut out = String::with_capacity(text.len());
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-        let lower = word.to_lowercase();
         // "IT", "US": capitals throughout are an abbreviation, not a pronoun.
         let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
-        if !shouted && list.contains(&lower.as_str()) {
-            out.push(' ');
-        } else {
-            out.push_str(piece);
-        }
+        let is_grammar = !shouted && words::holds(list, &word.to_lowercase());
+        out.push_str(if is_grammar { " " } else { piece });
     }
     out
 }
 
-/// Stems of words that look like names: capitals after the first word, digits, code marks.
-fn name_stems(text: &str) -> HashSet<String> {
-    let mut names = HashSet::new();
-    for (i, word) in text.split_whitespace().enumerate() {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let capital = i > 0 && word.starts_with(char::is_uppercase);
-        if capital || word.contains(|c: char| c.is_ascii_digit() || c == '_') {
-            names.extend(crate::lexical::terms(word));
-        }
-    }
-    names
+/// Kinds of characters in scripts written without spaces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Hiragana,
+    Katakana,
+    Other,
 }
 
-/// How much of a stem is not grammar: 1 for spaced scripts. Japanese writes its grammar in hiragana, so a pair of two
-/// hiragana says nothing, a pair that begins with one is a particle and the start of a word, and a pair that ends with
-/// one is the end of a word and its inflection.
-fn content_share(stem: &str) -> f32 {
-    let hiragana = |c: char| matches!(c, 'ぁ'..='ゟ');
-    let mut chars = stem.chars();
-    match (chars.next(), chars.next(), chars.next()) {
-        (Some(a), Some(b), None) if is_unspaced(a) && is_unspaced(b) => match (hiragana(a), hiragana(b)) {
-            (true, _) => 0.0,
-            (false, true) => 0.35,
-            (false, false) => 1.0,
-        },
-        (Some(a), None, None) if hiragana(a) => 0.0,
-        _ => 1.0,
+fn script(c: char) -> Option<Script> {
+    match c {
+        'ぁ'..='ゟ' => Some(Script::Hiragana),
+        'ァ'..='ヿ' => Some(Script::Katakana),
+        c if is_unspaced(c) => Some(Script::Other),
+        _ => None,
     }
 }
 
-/// Scripts written without spaces between words.
+/// Scripts written without spaces between words: kana, ideographs, Thai.
 pub(super) const fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
         | '\u{0e00}'..='\u{0e7f}' | '\u{20000}'..='\u{2ffff}')
 }
 
-impl Wants {
-    fn of(lower: &str) -> Self {
-        let any = |cues: &words::Cues| words::contains(cues, lower);
-        let all: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
-        let degree = all.windows(2).any(|w| matches!(w[0], "how" | "wie") && words::DEGREES.contains(&w[1]));
-        Self {
-            time: any(&words::TIME),
-            number: degree || any(&words::NUMBER),
-            person: any(&words::PERSON),
-            place: any(&words::PLACE),
-            reason: any(&words::REASON),
-            steps: any(&words::STEPS),
-            code: any(&words::CODE),
+/// How much each pair of neighbouring unspaced characters says, 0 to 1.
+///
+/// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is a particle and the
+/// start of a word, one that ends with it is the end of a word and its inflection. A katakana word of many characters
+/// is one word: its pairs share the weight of one and a half. A pair across two scripts is a seam.
+fn unspaced_shares(text: &str) -> HashMap<String, f32> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut shares = HashMap::new();
+    let mut start = 0;
+    while start < chars.len() {
+        let kind = script(chars[start]);
+        let end = start + chars[start..].iter().take_while(|c| script(**c) == kind).count();
+        let pairs = (end - start).saturating_sub(1);
+        let share = match kind {
+            Some(Script::Hiragana) => 0.0,
+            Some(Script::Katakana) => (1.5 / pairs.max(1) as f32).min(1.0),
+            _ => 1.0,
+        };
+        if kind.is_some() {
+            for pair in chars[start..end].windows(2) {
+                shares.insert(pair.iter().collect(), share);
+            }
+            if end - start == 1 && kind == Some(Script::Hiragana) {
+                shares.insert(chars[start].to_string(), 0.0);
+            }
+            if let Some(next) = chars.get(end).filter(|c| script(**c).is_some()) {
+                let seam = if kind == Some(Script::Hiragana) { 0.0 } else { 0.35 };
+                shares.insert([chars[end - 1], *next].iter().collect(), seam);
+            }
         }
+        start = end;
+    }
+    shares
+}
+
+impl Wants {
+    fn of(lower: &str, terms: usize) -> Self {
+        let all: Vec<&str> = words::split(lower).collect();
+        let degree = all.windows(2).any(|w| matches!(w, ["how" | "wie", d] if words::holds(words::DEGREES, d)));
+        Self {
+            time: words::TIME.are_in(lower),
+            number: degree || words::NUMBER.are_in(lower),
+            person: words::PERSON.are_in(lower),
+            reason: words::REASON.are_in(lower),
+            definition: terms <= 2 && words::DEFINITION.are_in(lower),
+            steps: words::STEPS.are_in(lower),
+            code: words::CODE.are_in(lower),
+            past: words::NOT_IN_FORCE.are_in(lower),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stems(text: &str) -> Vec<String> {
+        Question::read(text, &|_| 1.0).terms.into_iter().map(|t| t.stem).collect()
+    }
+
+    #[test]
+    fn grammar_is_not_what_a_question_is_about() {
+        assert_eq!(stems("How do I reset the proofbox?"), crate::lexical::terms("reset proofbox"));
+        assert_eq!(stems("Wie hoch ist die Kaltmiete?"), crate::lexical::terms("hoch Kaltmiete"));
+        assert_eq!(stems("What does IT do?"), crate::lexical::terms("IT"));
+        assert!(!stems("who is it").is_empty(), "nothing but grammar is still asked");
+    }
+
+    #[test]
+    fn japanese_grammar_weighs_nothing_and_long_loanwords_no_more_than_words() {
+        let question = Question::read("定休日のベーカリーはいつですか。", &|_| 1.0);
+        let of = |stem: &str| question.terms.iter().find(|t| t.stem == stem).map_or(0.0, |t| t.weight);
+        assert_eq!((of("定休"), of("です"), of("のベ")), (1.0, 0.0, 0.0));
+        assert!(of("ーカ") > 0.0 && of("ーカ") < 0.5);
+    }
+
+    #[test]
+    fn what_is_wanted_is_read_from_the_question() {
+        let wants = |text: &str| Question::read(text, &|_| 1.0).wants;
+        assert!(wants("When was it built?").time && wants("Wann kam er?").time && wants("いつ来ますか").time);
+        assert!(wants("How far is the mill?").number && wants("Wie viele Brote?").number);
+        assert!(wants("How do I bake?").steps && wants("Was ist zu tun?").steps && wants("どうすればいいですか").steps);
+        assert!(wants("What is yudane?").definition && !wants("What is the price of a red wheel?").definition);
+        assert_eq!(wants("blue umbrella"), Wants::default());
     }
 }

@@ -1,11 +1,13 @@
 //! Which units make the answer, and in what order.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::extractive::Ranked;
-use super::score;
+use super::dates;
+use super::extractive::{Candidate, Ranked};
+use super::score::{self, Credits};
 use super::units::{self, Unit};
+use super::words;
 use crate::markdown::BlockRole;
 
 /// One quote of the answer.
@@ -16,127 +18,213 @@ pub(super) struct Part {
     pub span: Range<usize>,
     /// What stands between the part before and this one.
     pub joint: &'static str,
-    /// Whether a citation follows; a table's header is cited with its row.
-    pub cited: bool,
-    /// What stands before the citation.
-    pub before_cite: &'static str,
+    /// What stands between the quote and its citation; `None` for a table's header, which is cited with its row.
+    pub before_cite: Option<&'static str>,
 }
 
-/// At most this many sentences.
+/// At most this many sentences are chosen for what they say.
 const MAX_SENTENCES: usize = 4;
-/// A list of steps longer than this is cut to the steps that fit best.
+/// A longer list is not quoted as a whole: of steps, of anything else.
 const MAX_STEPS: usize = 9;
+const MAX_LIST: usize = 5;
+/// A list is the answer when what stands above it covers this share of the question, and no item of it this share.
+const LIST_ASKED: f32 = 0.6;
+const ITEM_ASKED: f32 = 0.7;
 /// A further sentence must score this share of the best one …
 const NEAR_BEST: f32 = 0.8;
 /// … and add this share of the question's weight, …
 const GAIN: f32 = 0.18;
-/// … or cover the question as well as the best one, from another place.
+/// … or cover the question as well as the best one, from another file.
 const AS_WELL: f32 = 0.93;
 /// Two units whose words overlap by more than this (of the shorter one's) say the same.
 const SAME: f32 = 0.7;
 
 /// The answer's parts, best first; empty when there is nothing to choose from.
 pub(super) fn select(ranked: &Ranked<'_>) -> Vec<Part> {
-    let Some((best, _, _)) = ranked.order.first() else { return Vec::new() };
-    let chosen = match steps(ranked, *best) {
+    let Some(best) = ranked.order.first() else { return Vec::new() };
+    let mut chosen = match whole_list(ranked, best) {
         Some(list) => list,
-        None => sentences(ranked),
+        None => sentences(ranked, best),
     };
+    chosen.extend(code_beside(ranked, best, &chosen));
     lay_out(ranked, &chosen)
 }
 
-/// The whole list of steps, when steps are asked for and the best unit stands in or beside one.
-fn steps(ranked: &Ranked<'_>, best: usize) -> Option<Vec<usize>> {
-    if !ranked.question.wants.steps {
-        return None;
-    }
+/// The list that answers as a whole: the one that the best unit is an item of, or (when steps are asked for) the
+/// numbered one in its section, if headings and lead-in say what was asked and no single item does.
+fn whole_list(ranked: &Ranked<'_>, best: &Candidate) -> Option<Vec<usize>> {
     let units = &ranked.units;
-    let unit = units.get(best)?;
-    let beside = |u: &Unit| u.item == unit.item && u.section == unit.section && u.numbered && u.sayable;
-    let list = if unit.numbered { unit.list } else { units.iter().find(|u| beside(u)).and_then(|u| u.list) };
-    let list: Vec<usize> = units
-        .iter()
-        .enumerate()
-        .filter(|(_, u)| u.item == unit.item && u.section == unit.section && u.list == list && list.is_some() && u.sayable)
-        .map(|(i, _)| i)
-        .collect();
-    (list.len() > 1 && list.len() <= MAX_STEPS).then_some(list)
+    let unit = units.get(best.index)?;
+    let steps = ranked.question.wants.steps;
+    let in_section = |u: &&Unit| u.item == unit.item && u.section == unit.section;
+    let list = match unit.list {
+        Some(list) => list,
+        None if steps => units.iter().filter(in_section).find(|u| u.numbered && u.sayable)?.list?,
+        None => return None,
+    };
+    let is_member = |u: &Unit| u.item == unit.item && u.list == Some(list) && u.sayable;
+    let members: Vec<usize> = units.iter().enumerate().filter(|(_, u)| is_member(u)).map(|(i, _)| i).collect();
+    let credits = members.iter().map(|i| Credits::of(&ranked.question, units, *i));
+    let (mut above, mut own) = (0.0f32, 0.0f32);
+    for credit in credits {
+        above = above.max(score::share(&ranked.question, &credit.above));
+        own = own.max(score::share(&ranked.question, &credit.own));
+    }
+    let mut blocks: Vec<usize> = members.iter().filter_map(|i| units.get(*i)).map(|u| u.block).collect();
+    blocks.dedup();
+    let most = if steps { MAX_STEPS } else { MAX_LIST };
+    let fits = (2..=most).contains(&blocks.len()) && above >= LIST_ASKED && own < ITEM_ASKED;
+    let lead = members.first().and_then(|i| units.get(*i)?.lead).filter(|i| units.get(*i).is_some_and(|u| u.sayable));
+    fits.then(|| lead.into_iter().chain(members).collect())
 }
 
 /// The best sentence and those that add to it.
-fn sentences(ranked: &Ranked<'_>) -> Vec<usize> {
-    let mut chosen: Vec<usize> = Vec::new();
-    let mut covered = vec![0.0f32; ranked.question.terms.len()];
-    let Some((_, first, top)) = ranked.order.first() else { return chosen };
-    for (index, features, score) in &ranked.order {
-        if chosen.len() >= MAX_SENTENCES || (*score < NEAR_BEST * top && !chosen.is_empty()) {
+fn sentences(ranked: &Ranked<'_>, best: &Candidate) -> Vec<usize> {
+    let question = &ranked.question;
+    let mut chosen: Vec<&Candidate> = Vec::new();
+    let mut covered = vec![0.0f32; question.terms.len()];
+    let mut as_well = None;
+    for candidate in &ranked.order {
+        if chosen.len() >= MAX_SENTENCES || (candidate.score < NEAR_BEST * best.score && !chosen.is_empty()) {
             break;
         }
-        if chosen.iter().any(|other| same(ranked, *other, *index)) {
+        if candidate.features.empty >= 1.0 || chosen.iter().any(|c| same(ranked, c.index, candidate.index)) {
             continue;
         }
-        let (credits, _) = score::credits(&ranked.question, &ranked.units, *index);
-        let gained: Vec<f32> = credits.iter().zip(&covered).map(|(c, had)| (c - had).max(0.0)).collect();
-        let gain = score::share(&ranked.question, &gained);
-        let elsewhere = chosen.iter().all(|other| ranked.units[*other].item != ranked.units[*index].item);
-        let as_well = elsewhere && features.covered >= AS_WELL * first.covered && *score >= AS_WELL * top;
-        if chosen.is_empty() || gain >= GAIN || as_well {
-            covered.iter_mut().zip(&credits).for_each(|(had, c)| *had = had.max(*c));
-            chosen.push(*index);
+        let credits = Credits::of(question, &ranked.units, candidate.index);
+        // What stands around a further sentence is no reason to quote it.
+        let gained: Vec<f32> = credits.own.iter().zip(&covered).map(|(c, had)| (c - had).max(0.0)).collect();
+        let gains = score::share(question, &gained) >= GAIN;
+        let second = as_well.is_none() && says_as_well(ranked, best, candidate);
+        if chosen.is_empty() || gains || second {
+            if second && !gains {
+                as_well = Some(candidate);
+            }
+            covered.iter_mut().zip(&credits.all).for_each(|(had, c)| *had = had.max(*c));
+            chosen.push(candidate);
         }
     }
-    with_antecedents(ranked, chosen)
+    // Two statements about the same thing: the newer one first.
+    if let ([first, ..], Some(other)) = (chosen.as_slice(), as_well)
+        && let (Some(old), Some(new)) = (ranked.date(first.index), ranked.date(other.index))
+        && new > old
+    {
+        chosen.sort_by_key(|c| Reverse(c.index == other.index));
+    }
+    with_neighbours(ranked, &chosen)
+}
+
+/// Whether `other` covers the question as well as `best`, from another file.
+fn says_as_well(ranked: &Ranked<'_>, best: &Candidate, other: &Candidate) -> bool {
+    let path = |c: &Candidate| ranked.unit(c.index).and_then(|u| ranked.snapshot.items().get(u.item)).map(|i| &i.path);
+    path(best) != path(other)
+        && other.features.covered >= AS_WELL * best.features.covered
+        && other.features.kind >= best.features.kind
+        && other.score >= AS_WELL * best.score
 }
 
 /// Whether one of two units repeats the other.
 fn same(ranked: &Ranked<'_>, a: usize, b: usize) -> bool {
-    let (a, b) = (&ranked.units[a].stems, &ranked.units[b].stems);
-    let shared = a.intersection(b).count() as f32;
-    let shorter = a.len().min(b.len()).max(1) as f32;
-    shared / shorter > SAME
+    let (Some(a), Some(b)) = (ranked.unit(a), ranked.unit(b)) else { return false };
+    let shared = a.stems.intersection(&b.stems).count() as f32;
+    shared / a.stems.len().min(b.stems.len()).max(1) as f32 > SAME
 }
 
-/// Puts before each sentence that points back the one it points to, and brings neighbours into the order of the file.
-fn with_antecedents(ranked: &Ranked<'_>, chosen: Vec<usize>) -> Vec<usize> {
+/// Puts before each sentence that points back the one it points to, after each that lacks what was asked the one that
+/// goes on with it, and brings the sentences of one block together in their order.
+fn with_neighbours(ranked: &Ranked<'_>, chosen: &[&Candidate]) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
-    let mut seen = HashSet::new();
-    for index in chosen {
-        let unit = &ranked.units[index];
-        let before = unit.before.filter(|i| ranked.units[*i].sayable && score::points_back(&unit.plain));
-        for i in before.into_iter().chain([index]) {
-            if seen.insert(i) {
-                // After the neighbour before it, ahead of the neighbour behind it.
-                let near = |other: &usize| ranked.units[*other].block == ranked.units[i].block && ranked.units[*other].item == ranked.units[i].item;
-                let at = out.iter().position(|other| near(other) && *other > i);
-                let after = out.iter().rposition(|other| near(other) && *other < i).map(|p| p + 1);
-                out.insert(at.or(after).unwrap_or(out.len()), i);
+    for candidate in chosen {
+        let Some(unit) = ranked.unit(candidate.index) else { continue };
+        let sayable = |i: &usize| ranked.unit(*i).is_some_and(|u| u.sayable);
+        let before = unit.before.filter(|i| words::points_back(&unit.plain) && sayable(i));
+        let goes_on = |i: &usize| {
+            let next = ranked.unit(*i).filter(|next| next.before == Some(candidate.index));
+            sayable(i) && next.is_some_and(|next| score::kind(&ranked.question, next) > 0.0)
+        };
+        let after = Some(candidate.index + 1).filter(|i| candidate.features.kind < 0.0 && goes_on(i));
+        for index in before.into_iter().chain([candidate.index]).chain(after) {
+            if !out.contains(&index) {
+                let place = place_among(ranked, &out, index);
+                out.insert(place, index);
             }
         }
     }
     out
 }
 
+/// Where a unit goes: beside its neighbours of the same block, else to the end.
+fn place_among(ranked: &Ranked<'_>, out: &[usize], index: usize) -> usize {
+    let near = |other: &usize| match (ranked.unit(*other), ranked.unit(index)) {
+        (Some(a), Some(b)) => a.item == b.item && a.block == b.block,
+        _ => false,
+    };
+    let ahead = out.iter().position(|other| near(other) && *other > index);
+    ahead.or(out.iter().rposition(near).map(|p| p + 1)).unwrap_or(out.len())
+}
+
+/// The code block in the best unit's section, when a command or steps are asked for and the section is about them.
+fn code_beside(ranked: &Ranked<'_>, best: &Candidate, chosen: &[usize]) -> Option<usize> {
+    let wants = ranked.question.wants;
+    let unit = ranked.unit(best.index)?;
+    let beside = |u: &Unit| u.item == unit.item && u.section == unit.section && u.role == BlockRole::Code && u.sayable;
+    let above = score::share(&ranked.question, &Credits::of(&ranked.question, &ranked.units, best.index).above);
+    let asked = (wants.code || wants.steps) && above >= LIST_ASKED && unit.role != BlockRole::Code;
+    let code = ranked.units.iter().enumerate().filter(|(i, u)| *i > best.index && beside(u)).map(|(i, _)| i).next();
+    code.filter(|i| asked && !chosen.contains(i))
+}
+
 /// Units → parts: list marks, table headers, joints.
 fn lay_out(ranked: &Ranked<'_>, chosen: &[usize]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    let mut last: Option<usize> = None;
-    for &index in chosen {
-        let unit = &ranked.units[index];
+    let mut last: Option<&Unit> = None;
+    for index in chosen {
+        let Some(unit) = ranked.unit(*index) else { continue };
         let Some(item) = ranked.snapshot.items().get(unit.item) else { continue };
-        let is_list = unit.list.is_some() && chosen.len() > 1;
-        let previous = last.and_then(|i| ranked.units.get(i));
-        let same_block = previous.is_some_and(|p| p.item == unit.item && p.block == unit.block);
-        let same_list = previous.is_some_and(|p| p.item == unit.item && p.list.is_some() && p.list == unit.list);
-        let same_table = previous.is_some_and(|p| unit.role == BlockRole::TableRow && p.item == unit.item && p.lead == unit.lead);
-        let joint = if same_block { " " } else if same_list || same_table { "\n" } else { "\n\n" };
-        let start = if is_list && unit.numbered && !same_block { units::with_mark(&item.text, unit.span.start) } else { unit.span.start };
-        let mut part = Part { item: unit.item, span: start..unit.span.end, joint, cited: true, before_cite: " " };
-        if unit.role == BlockRole::TableRow && !same_table && let Some(header) = unit.lead.and_then(|i| ranked.units.get(i)) {
-            parts.push(Part { item: unit.item, span: header.span.clone(), joint, cited: false, before_cite: "" });
-            part.joint = "\n";
+        let beside = last.filter(|l| l.item == unit.item);
+        let same_block = beside.is_some_and(|l| l.block == unit.block);
+        if same_block && unit.before == index.checked_sub(1) && follows(chosen, *index) {
+            if let Some(part) = parts.last_mut() {
+                part.span.end = unit.span.end;
+            }
+            last = Some(unit);
+            continue;
         }
-        parts.push(part);
-        last = Some(index);
+        let same_list = beside.is_some_and(|l| l.list.is_some() && l.list == unit.list);
+        let is_row = unit.role == BlockRole::TableRow;
+        let same_table = is_row && beside.is_some_and(|l| l.role == BlockRole::TableRow && l.lead == unit.lead);
+        let mut joint = match (last, same_block, same_list || same_table) {
+            (None, _, _) => "",
+            (_, true, _) => " ",
+            (_, _, true) => "\n",
+            _ => "\n\n",
+        };
+        if is_row && !same_table && let Some(header) = unit.lead.and_then(|i| ranked.unit(i)) {
+            parts.push(Part { item: unit.item, span: header.span.clone(), joint, before_cite: None });
+            joint = "\n";
+        }
+        let in_list = |i: &usize| ranked.unit(*i).is_some_and(|u| u.item == unit.item && u.list == unit.list && u.block != unit.block);
+        let listed = unit.list.is_some() && !same_block && chosen.iter().any(in_list);
+        let start = if listed { units::with_mark(&item.text, unit.span.start) } else { unit.span.start };
+        let before_cite = Some(if unit.role == BlockRole::Code { "\n\n" } else { " " });
+        parts.push(Part { item: unit.item, span: start..unit.span.end, joint, before_cite });
+        last = Some(unit);
     }
     parts
+}
+
+/// Whether the unit before `index` in the file stands before it in the answer too.
+fn follows(chosen: &[usize], index: usize) -> bool {
+    let at = chosen.iter().position(|i| *i == index);
+    at.and_then(|at| at.checked_sub(1)).and_then(|at| chosen.get(at)).copied() == index.checked_sub(1)
+}
+
+impl Ranked<'_> {
+    /// The latest day that a unit names, or else its headings and file name.
+    fn date(&self, index: usize) -> Option<dates::Day> {
+        let unit = self.unit(index)?;
+        let item = self.snapshot.items().get(unit.item)?;
+        let place = || dates::latest(&format!("{} {}", item.path, item.heading));
+        dates::latest(&unit.plain).or_else(place)
+    }
 }

@@ -33,6 +33,8 @@ pub(super) struct Unit {
     pub lead: Option<usize>,
     /// The sentence before it in the same block.
     pub before: Option<usize>,
+    /// Whether it ends by sending the reader elsewhere: with a link.
+    pub points_away: bool,
     /// Whether it can be quoted as (part of) an answer; the others are only surroundings.
     pub sayable: bool,
 }
@@ -44,6 +46,11 @@ pub(super) fn of_items(items: &[EvidenceItem], with_code: bool) -> Vec<Unit> {
         Cutter::new(index, item, with_code).cut(&mut out);
     }
     out
+}
+
+/// Whether both are groups of lines of one code block.
+fn out_of_one_fence(last: &Unit, unit: &Unit) -> bool {
+    unit.role == BlockRole::Code && last.item == unit.item && last.role == unit.role && last.block == unit.block
 }
 
 /// Walks one item.
@@ -67,6 +74,7 @@ impl<'a> Cutter<'a> {
         this
     }
 
+    /// Stems of the file's name and the headings.
     fn stems_of_place(&self) -> HashSet<String> {
         let mut all = self.item.path.stem().to_owned();
         for (_, title) in &self.path {
@@ -83,8 +91,16 @@ impl<'a> Cutter<'a> {
                 self.enter(sentence);
                 continue;
             }
-            let unit = self.unit(sentence, &out[first..], first);
-            out.push(unit);
+            let unit = self.unit(sentence, out.get(first..).unwrap_or(&[]), first);
+            match out.last_mut().filter(|last| out_of_one_fence(last, &unit)) {
+                Some(last) => {
+                    last.span.end = unit.span.end;
+                    last.plain.push_str("\n\n");
+                    last.plain.push_str(&unit.plain);
+                    last.stems.extend(unit.stems);
+                }
+                None => out.push(unit),
+            }
         }
     }
 
@@ -108,9 +124,10 @@ impl<'a> Cutter<'a> {
 
     fn unit(&mut self, sentence: Sentence, before: &[Unit], first: usize) -> Unit {
         let text = self.item.text.as_str();
-        let span = trim(text, sentence);
-        let raw = &text[span.clone()];
+        let bare = trim(text, sentence);
+        let raw = text.get(bare.clone()).unwrap_or("");
         let words = if sentence.role == BlockRole::Code { raw.to_owned() } else { plain(raw) };
+        let span = if sentence.role == BlockRole::Code { fenced(text, bare.clone()) } else { bare.clone() };
         let last = before.last().filter(|u| u.section == self.section);
         let index = first + before.len();
         let is_item = sentence.role == BlockRole::ListItem;
@@ -132,7 +149,8 @@ impl<'a> Cutter<'a> {
             block: sentence.block,
             section: self.section,
             list: is_item.then_some(self.list),
-            numbered: is_item && mark_before(text, span.start).is_some_and(|(_, m)| m.ends_with(['.', ')'])),
+            numbered: is_item && mark_before(text, bare.start).is_some_and(|(_, m)| m.ends_with(['.', ')'])),
+            points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
             sayable: sayable(sentence.role, raw, &words, self.with_code),
             plain: words,
             stems,
@@ -160,6 +178,23 @@ fn mark_before(text: &str, at: usize) -> Option<(usize, &str)> {
 /// Where the list item whose text starts at `at` begins with its mark; `at` when it has none.
 pub(super) fn with_mark(text: &str, at: usize) -> usize {
     mark_before(text, at).map_or(at, |(start, _)| start)
+}
+
+/// The lines of a code group with the fence around them, where the fence stands next to them.
+fn fenced(text: &str, group: Range<usize>) -> Range<usize> {
+    let is_fence = |line: &str| {
+        let line = line.trim_start_matches([' ', '\t', '>']);
+        line.starts_with("```") || line.starts_with("~~~")
+    };
+    let line_start = |at: usize| text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
+    let first = line_start(group.start);
+    let above = line_start(first.saturating_sub(1));
+    let start = if text.get(above..first).is_some_and(is_fence) { above } else { group.start };
+    let rest = text.get(group.end..).unwrap_or("");
+    let below = rest.trim_start_matches(['\r', '\n']);
+    let line = below.split('\n').next().unwrap_or("");
+    let end = if is_fence(line) { group.end + (rest.len() - below.len()) + line.trim_end().len() } else { group.end };
+    start..end
 }
 
 /// The sentence's bytes without trailing block ids, tags and comments, which are not read as part of it.

@@ -248,9 +248,9 @@ pub enum FusionArg {
 pub struct Query {
     /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01
     pub text: String,
-    /// Most hits
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub limit: usize,
+    /// Most hits; less than 1 counts as 1
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    pub limit: i64,
     /// Which sides take part
     #[arg(long, default_value = "hybrid")]
     pub mode: ModeArg,
@@ -359,9 +359,12 @@ pub enum ModelsCommand {
     },
     /// Download a model; the only command that downloads anything
     Pull {
-        /// A known id, or owner/name with --revision
+        /// The name it will be used by; a known one, or any with --repo and --revision
         id: String,
-        /// Commit of the repository
+        /// Repository on the server, for a model that is not known by name
+        #[arg(long, value_name = "OWNER/NAME")]
+        repo: Option<String>,
+        /// Commit of the repository, 40 hexadecimal digits
         #[arg(long, value_name = "COMMIT")]
         revision: Option<String>,
         /// Server to download from

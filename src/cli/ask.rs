@@ -27,9 +27,8 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     ask::answerer(config.ask.provider)?;
     let sandbox = context.sandbox(&config)?;
     let model = Model::configured(context, &config)?;
-    let fingerprint = model.fingerprint();
-    let engine =
-        Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
+    let fingerprint = model.fingerprint()?;
+    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
     let question = Question { scope: scope(&config, &args.scope)?, ..question(&config, &args.question) };
     let answer = ask::ask(&question, &engine, &sandbox, || model.load())?;
     if let Some(file) = &args.snapshot_out {

@@ -39,7 +39,9 @@ fn show(context: &Context) -> Result<ExitCode> {
 }
 
 fn check(context: &Context) -> Result<ExitCode> {
-    let loaded = context.load_lenient()?;
+    let mut loaded = context.load_lenient()?;
+    // Other commands look at the server's address only when they would use it.
+    loaded.problems.extend(loaded.config.llm.server().err());
     let ok = loaded.problems.is_empty();
     if context.out.json {
         let problem = |f: &Failure| json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint});

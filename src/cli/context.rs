@@ -2,7 +2,6 @@
 //! model.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
@@ -10,13 +9,13 @@ use time::format_description::well_known::Rfc3339;
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, FlagValue, Inputs, Loaded, Scheme};
-use crate::embedding::{self, TokenCounter};
+use crate::config::{self, ApiKey, Config, EmbedProvider, FlagValue, Inputs, Loaded, Scheme};
+use crate::embedding::TokenCounter;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{self, ChunkOptions};
 use crate::models::{self, ModelFiles};
 use crate::sandbox::{Policy, RootSpec, Sandbox};
-use crate::types::{Fingerprint, SourceName};
+use crate::types::SourceName;
 
 /// What the process was started with.
 #[derive(Debug, Clone)]
@@ -165,7 +164,7 @@ impl Context {
         Sandbox::with_base(specs, policy, &config.security_root)
     }
 
-    /// The files of the configured embedding model.
+    /// The files of the configured embedding model, whose tokens chunks are measured in.
     pub fn model(&self, config: &Config) -> Result<ModelFiles> {
         model_files(config, self.environment.models_dir().ok().as_deref())
     }
@@ -174,6 +173,10 @@ impl Context {
 /// The files of the configured embedding model: a folder of its own, the embedded default, or the model folder.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
+    if embed.provider == EmbedProvider::Ollama {
+        // The server has the model; its tokens are counted by the one that is compiled in.
+        return ModelFiles::embedded();
+    }
     let files = match (&embed.model_path, models_dir) {
         (Some(folder), _) => ModelFiles::from_folder(&embed.model, folder)?,
         (None, _) if embed.model == models::EMBEDDED_ID => ModelFiles::embedded()?,
@@ -201,13 +204,8 @@ impl Cutting {
             overlap: index.overlap,
         };
         let sig = markdown::chunker_sig(&options, files.tokenizer_sha256());
-        Ok(Self { options, sig, counter: TokenCounter::load(files)? })
+        Ok(Self { options, sig, counter: TokenCounter::for_counting(files)? })
     }
-}
-
-/// The fingerprint of vectors made with these files.
-pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
-    embedding::fingerprint(files)
 }
 
 /// The five roots that JSON outputs name.
@@ -249,9 +247,4 @@ pub fn file_stamp() -> String {
 /// What others read while a job of this process holds a lock.
 pub fn holder(command: &str) -> String {
     format!("pid {}, `local-agent {command}`, since {}", std::process::id(), now())
-}
-
-/// Seconds since 1970.
-pub fn unix_now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }

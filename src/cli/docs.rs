@@ -18,7 +18,8 @@ pub fn cli_reference() -> String {
 }
 
 fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
-    let name = if parents.is_empty() { command.get_name().to_owned() } else { format!("{parents} {}", command.get_name()) };
+    let name =
+        if parents.is_empty() { command.get_name().to_owned() } else { format!("{parents} {}", command.get_name()) };
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(out, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());

@@ -20,7 +20,9 @@ use crate::types::Fingerprint;
 const TOKENS_A_TEXT: usize = 64;
 
 pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
-    context.flag("--model", "embed.model", args.model.as_deref());
+    // The ancestor named models with their owner.
+    let id = args.model.as_deref().map(|id| id.strip_prefix("sentence-transformers/").unwrap_or(id));
+    context.flag("--model", "embed.model", id);
     context.flag("--batch-size", "embed.batch_tokens", args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)));
     let config = context.load()?.config;
     let model = Model::configured(context, &config)?;
@@ -38,14 +40,21 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     let (summary, fingerprint) = done?;
     let ok = summary.errors.is_empty();
     if args.json {
-        context.out.json(report(context, &config, &summary, &fingerprint, ok));
+        context.out.json(report(context, &config, &summary, &fingerprint, model.dim(), ok));
     } else if !args.quiet || !ok {
         print(context, &config, &summary);
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-fn report(context: &Context, config: &Config, summary: &EmbedSummary, fingerprint: &Fingerprint, ok: bool) -> Value {
+fn report(
+    context: &Context,
+    config: &Config,
+    summary: &EmbedSummary,
+    fingerprint: &Fingerprint,
+    dim: Option<usize>,
+    ok: bool,
+) -> Value {
     let mut body = serde_json::to_value(summary).unwrap_or_default();
     let more = json!({
         "ok": ok,
@@ -53,6 +62,7 @@ fn report(context: &Context, config: &Config, summary: &EmbedSummary, fingerprin
         "provider": provider(config),
         "model_id": config.embed.model,
         "embed_runtime_fingerprint": fingerprint,
+        "dim": dim,
         "chunk_preprocess_sig": format!("headings_v{TEMPLATE_VERSION}"),
         "query_preprocess_sig": format!("plain_v{TEMPLATE_VERSION}"),
         "vectors_normalized": true,

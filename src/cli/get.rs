@@ -203,7 +203,11 @@ fn show_many(context: &Context, args: &MultiGet, pieces: &[Piece], refused: &[Va
         context.out.line("No document fits this glob.");
     }
     for one in refused {
-        talk(&format!("skipped: {} ({})", one["path"].as_str().unwrap_or_default(), one["reason"].as_str().unwrap_or_default()));
+        talk(&format!(
+            "skipped: {} ({})",
+            one["path"].as_str().unwrap_or_default(),
+            one["reason"].as_str().unwrap_or_default()
+        ));
     }
     if left_out > 0 {
         talk(&format!("left out: {left_out} more documents, beyond --max-bytes {}", args.max_bytes));

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::{self, Cutting};
-use crate::config::{Config, Source};
-use crate::embedding::{self, Encoder};
+use crate::config::{Config, EmbedProvider, Source};
+use crate::embedding::{self, Embedder, Encoder, OllamaEmbedder};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::{EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
 use crate::models::ModelFiles;
@@ -31,7 +31,9 @@ pub fn run_index(
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     if config.sources.is_empty() {
-        return Err(Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here"));
+        return Err(
+            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+        );
     }
     let selected = select(config, run.only)?;
     let cutting = Cutting::new(config, files)?;
@@ -74,29 +76,53 @@ pub struct EmbedRun<'a> {
     pub wait: Duration,
 }
 
-/// The configured embedding model; no weights are loaded before [`Model::load`].
+/// How long an Ollama server may take for one request.
+const SERVER_PATIENCE: Duration = Duration::from_secs(300);
+
+/// What questions and chunks are embedded with; no weights are loaded before [`Model::load`].
 #[derive(Debug)]
-pub struct Model(ModelFiles);
+pub enum Model {
+    /// candle, from files on this machine.
+    Local(ModelFiles),
+    /// The Ollama server that the configuration names.
+    Server { base_url: String, model: String },
+}
 
 impl Model {
     /// The configured model.
     pub fn configured(context: &context::Context, config: &Config) -> Result<Self> {
-        context.model(config).map(Self)
+        match config.embed.provider {
+            EmbedProvider::Candle => context.model(config).map(Self::Local),
+            EmbedProvider::Ollama => {
+                Ok(Self::Server { base_url: config.llm.server()?.to_string(), model: config.embed.model.clone() })
+            }
+        }
     }
 
-    /// What its vectors are comparable by.
-    pub fn fingerprint(&self) -> Fingerprint {
-        embedding::fingerprint(&self.0)
+    /// What its vectors are comparable by. A server is asked for its model's digest.
+    pub fn fingerprint(&self) -> Result<Fingerprint> {
+        match self {
+            Self::Local(files) => Ok(embedding::fingerprint(files)),
+            Self::Server { .. } => Ok(self.load()?.fingerprint()),
+        }
     }
 
-    /// Its files.
-    pub const fn files(&self) -> &ModelFiles {
-        &self.0
+    /// Numbers in one vector, where that is known without asking a server.
+    pub fn dim(&self) -> Option<usize> {
+        match self {
+            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Server { .. } => None,
+        }
     }
 
-    /// Loads the weights.
-    pub fn load(&self) -> Result<Encoder> {
-        Encoder::load(&self.0)
+    /// Loads the weights, or connects.
+    pub fn load(&self) -> Result<Embedder> {
+        match self {
+            Self::Local(files) => Ok(Embedder::Candle(Box::new(Encoder::load(files)?))),
+            Self::Server { base_url, model } => {
+                Ok(Embedder::Ollama(Box::new(OllamaEmbedder::connect(base_url, model, SERVER_PATIENCE)?)))
+            }
+        }
     }
 }
 
@@ -107,7 +133,7 @@ pub fn run_embed(
     run: &EmbedRun<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<(EmbedSummary, Fingerprint)> {
-    let fingerprint = model.fingerprint();
+    let fingerprint = model.fingerprint()?;
     let (stamp, holder, now) = (context::file_stamp(), context::holder("embed"), context::now());
     let vectors_dir: PathBuf = config.vectors_dir();
     let threads = match config.embed.threads {

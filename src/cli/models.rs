@@ -7,13 +7,31 @@ use serde_json::{Value, json};
 use super::args::ModelsCommand;
 use super::context::Context;
 use super::index::extend;
+#[cfg(feature = "pull")]
+use super::progress::Bar;
 use crate::error::Result;
+#[cfg(not(feature = "pull"))]
+use crate::error::{ErrorCode, Failure};
 use crate::models::{self, ModelState};
+#[cfg(feature = "pull")]
+use crate::models::{PullOptions, PullProgress, Trust};
 
 pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
         ModelsCommand::List { .. } => list(context),
-        ModelsCommand::Pull { .. } => todo!(),
+        #[cfg(not(feature = "pull"))]
+        ModelsCommand::Pull { id, .. } => pull(context, id),
+        #[cfg(feature = "pull")]
+        ModelsCommand::Pull { id, repo, revision, endpoint, .. } => {
+            let defaults = PullOptions::default();
+            let options = PullOptions {
+                endpoint: endpoint.clone().unwrap_or_else(|| defaults.endpoint.clone()),
+                repo: repo.clone(),
+                revision: revision.clone(),
+                ..defaults
+            };
+            pull(context, id, &options)
+        }
         ModelsCommand::Verify { id, .. } => verify(context, id.as_deref()),
     }
 }
@@ -50,6 +68,48 @@ const fn state(state: ModelState) -> &'static str {
     }
 }
 
+#[cfg(not(feature = "pull"))]
+fn pull(_: &Context, id: &str) -> Result<ExitCode> {
+    Err(Failure::new(
+        ErrorCode::ModelPull,
+        format!("this program was built without `pull`, so `{id}` cannot be downloaded"),
+    )
+    .with_hint("cargo install --path . --features pull"))
+}
+
+#[cfg(feature = "pull")]
+fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> {
+    let bar = Bar::new(context.out.json);
+    let pulled = models::pull(id, &context.environment.models_dir()?, options, &mut |progress: PullProgress<'_>| {
+        bar.bytes(progress.file, progress.bytes, progress.total);
+    });
+    bar.finish();
+    let pulled = pulled?;
+    let trust = match pulled.manifest.trust {
+        Trust::Pinned => "pinned",
+        Trust::FirstUse => "first_use",
+    };
+    if context.out.json {
+        let mut body = json!({
+            "id": id,
+            "folder": pulled.folder.to_string_lossy(),
+            "revision": pulled.manifest.revision,
+            "trust": trust,
+            "already_here": pulled.already_here,
+        });
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let state = if pulled.already_here { "was here already" } else { "pulled" };
+    context.out.line(&format!("{id}  {state}  {}", pulled.folder.display()));
+    if pulled.manifest.trust == Trust::FirstUse {
+        context.out.line("Its hashes were recorded as they came: this program knows none to compare them with.");
+    }
+    context.out.line(&format!("next: local-agent embed --model {id}"));
+    Ok(ExitCode::SUCCESS)
+}
+
 fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
     let models_dir = context.environment.models_dir()?;
     let ids = match id {
@@ -67,8 +127,12 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             let how = if result.compared { "matches its recorded hashes" } else { "hashes recorded now" };
             context.out.line(&format!("{id}  {how}"));
         }
-        let files: Vec<Value> =
-            result.manifest.files.iter().map(|f| json!({"path": f.path, "bytes": f.bytes, "sha256": f.sha256})).collect();
+        let files: Vec<Value> = result
+            .manifest
+            .files
+            .iter()
+            .map(|f| json!({"path": f.path, "bytes": f.bytes, "sha256": f.sha256}))
+            .collect();
         verified.push(json!({"id": id, "compared": result.compared, "files": files}));
     }
     if context.out.json {

@@ -40,6 +40,13 @@ impl Bar {
         self.bar.set_position(done);
     }
 
+    /// Shows how far the download of one file is.
+    pub fn bytes(&self, file: &str, done: u64, total: u64) {
+        self.bar.set_message(file.to_owned());
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -61,7 +61,7 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
         Mode::Lexical => None,
         _ => Some(Model::configured(context, config)?),
     };
-    let fingerprint = model.as_ref().map(Model::fingerprint);
+    let fingerprint = model.as_ref().map(Model::fingerprint).transpose()?;
     let (db, lexical_dir, vectors_dir) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
     let engine = Engine::open(db, &lexical_dir, &vectors_dir, fingerprint.as_ref())?;
     // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a filter.
@@ -73,7 +73,7 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
         query: &query,
         mode,
         scope,
-        limit: args.limit.max(1),
+        limit: usize::try_from(args.limit).unwrap_or(0).max(1),
         fusion: match args.fusion {
             None => config.retrieve.fusion,
             Some(FusionArg::Convex) => Fusion::Convex,
@@ -173,7 +173,9 @@ fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
         );
         out.line(&out.dim(&facts));
         if let Some(error) = yaml_error {
-            out.line(&out.dim(&out.from_file(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))));
+            out.line(
+                &out.dim(&out.from_file(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))),
+            );
         }
         if !chunk.heading.is_root() {
             out.line(&out.from_file(&format!("    heading_path: {}", chunk.heading)));

@@ -24,7 +24,7 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     });
     if let Some(index) = index {
         let totals = index.totals()?;
-        let fingerprint = Model::configured(context, &config)?.fingerprint();
+        let fingerprint = Model::configured(context, &config)?.fingerprint()?;
         let engine =
             Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
         let sources: Vec<Value> = index
@@ -64,10 +64,23 @@ fn print(context: &Context, body: &Value) {
         out.line("Nothing is indexed yet (fix: local-agent index)");
         return;
     }
-    out.line(&format!("index: {} documents, {} chunks, {} files skipped", body["documents"], body["chunks"], body["skipped_files"]));
-    out.line(&format!("meaning: {} of {} chunks ({})", body["coverage"]["embedded"], body["coverage"]["chunks"], text(&body["model"])));
+    out.line(&format!(
+        "index: {} documents, {} chunks, {} files skipped",
+        body["documents"], body["chunks"], body["skipped_files"]
+    ));
+    out.line(&format!(
+        "meaning: {} of {} chunks ({})",
+        body["coverage"]["embedded"],
+        body["coverage"]["chunks"],
+        text(&body["model"])
+    ));
     for source in body["sources"].as_array().into_iter().flatten() {
-        out.line(&format!("source: {} ({}), {} documents", text(&source["name"]), text(&source["root"]), source["documents"]));
+        out.line(&format!(
+            "source: {} ({}), {} documents",
+            text(&source["name"]),
+            text(&source["root"]),
+            source["documents"]
+        ));
     }
     for stale in body["stale"].as_array().into_iter().flatten() {
         out.line(&format!("stale: {} (fix: {})", text(&stale["why"]), text(&stale["fix"])));

@@ -16,8 +16,8 @@ use super::context::Context;
 use super::index::extend;
 use super::jobs::{self, EmbedRun, IndexRun, Model};
 use super::output::talk;
-use super::write::write_whole;
 use super::progress::Bar;
+use super::write::write_whole;
 use crate::ask::{self, Answer};
 use crate::config::{self, Config, Inputs, Template};
 use crate::error::{ErrorCode, Failure, Result};
@@ -41,25 +41,22 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let (dir, questions) = target(context, args)?;
     let config = config_for(context, &dir)?;
     let sandbox = context.sandbox(&config)?;
-    let model = Model::configured(context, &config)?;
+    let files = context.model(&config)?;
     let bar = Bar::new(args.json);
+    let model = Model::configured(context, &config)?;
     let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
-    let indexed = jobs::run_index(&config, &sandbox, model.files(), &run, &|p| bar.report(p))?;
+    let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
     for error in &indexed.errors {
         talk(&format!("error: {error}"));
     }
     let first = first_hits(&config, &questions)?;
     let budget = Duration::from_secs(args.budget);
     let embed = EmbedRun { first: &first, budget: Some(budget), wait: budget, ..EmbedRun::default() };
-    let embedded = if budget.is_zero() {
-        None
-    } else {
-        Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0)
-    };
+    let embedded =
+        if budget.is_zero() { None } else { Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0) };
     bar.finish();
-    let fingerprint = model.fingerprint();
-    let engine =
-        Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
+    let fingerprint = model.fingerprint()?;
+    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
     let mut answers = Vec::new();
     for text in &questions {
         let answer = ask::ask(&ask_command::question(&config, text), &engine, &sandbox, || model.load())?;
@@ -83,7 +80,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         extend(&mut out, context.roots());
         context.out.json(out);
     } else {
-        closing(context, args, &config, &engine)?;
+        closing(context, &questions, &config, &engine)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -169,7 +166,7 @@ fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
     context.out.line("");
 }
 
-fn closing(context: &Context, args: &Try, config: &Config, engine: &Engine) -> Result<()> {
+fn closing(context: &Context, questions: &[String], config: &Config, engine: &Engine) -> Result<()> {
     let totals = engine.index().totals()?;
     let coverage = engine.coverage()?;
     context.out.line(&format!(
@@ -179,8 +176,8 @@ fn closing(context: &Context, args: &Try, config: &Config, engine: &Engine) -> R
     if coverage.embedded < coverage.chunks {
         context.out.line("Run the same command again to go on embedding.");
     }
-    if args.dir.is_some() && args.question.is_none() {
-        context.out.line(&format!("Ask: local-agent try {} \"your question\"", config.sources[0].root.display()));
+    if let (true, Some(source)) = (questions.is_empty(), config.sources.first()) {
+        context.out.line(&format!("Ask: local-agent try '{}' \"your question\"", source.root.display()));
     }
     Ok(())
 }

@@ -7,9 +7,8 @@ use crate::error::{ErrorCode, Failure, Result};
 
 /// Writes the whole file or nothing; folders above it are made.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
-    let fail = |e: std::io::Error| {
-        Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {e}", file.display()))
-    };
+    let fail =
+        |e: std::io::Error| Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {e}", file.display()));
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(fail)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;

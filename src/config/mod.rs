@@ -251,14 +251,14 @@ impl Config {
         load::without_files(&inputs)
     }
 
-    /// The lexical projection: beside the index database.
+    /// The lexical projection: beside the index database, `lexical` for `index.sqlite`.
     pub fn lexical_dir(&self) -> PathBuf {
-        self.index.db_path.with_file_name("lexical")
+        projection(&self.index.db_path, "index.sqlite", "lexical")
     }
 
-    /// The vector projection: beside the embeddings database.
+    /// The vector projection: beside the embeddings database, `vectors` for `embeddings.sqlite`.
     pub fn vectors_dir(&self) -> PathBuf {
-        self.embed.db_path.with_file_name("vectors")
+        projection(&self.embed.db_path, "embeddings.sqlite", "vectors")
     }
 
     /// Held by `index` while it writes.
@@ -269,6 +269,14 @@ impl Config {
     /// Held by `embed` while it writes.
     pub fn embed_lock(&self) -> PathBuf {
         self.embed.db_path.with_file_name("embed.lock")
+    }
+}
+
+/// A projection belongs to one database: another database in the same folder gets a folder of its own.
+fn projection(database: &Path, usual: &str, folder: &str) -> PathBuf {
+    match database.file_name() {
+        Some(name) if name != usual => database.with_file_name(format!("{}.{folder}", name.to_string_lossy())),
+        _ => database.with_file_name(folder),
     }
 }
 

@@ -73,7 +73,8 @@ pub(super) fn embed(
     windows.sort_by_key(|w| std::cmp::Reverse(w.ids.len()));
     let batches = micro_batches(&windows, batch_tokens);
     let left: Vec<AtomicUsize> = counted.iter().map(|(_, own)| AtomicUsize::new(own.len())).collect();
-    let job = Job { bert, batches: &batches, left: &left, next: AtomicUsize::new(0), stop: AtomicBool::new(false), on_done };
+    let job =
+        Job { bert, batches: &batches, left: &left, next: AtomicUsize::new(0), stop: AtomicBool::new(false), on_done };
     let parts = on_workers(threads.min(batches.len()), || job.run())?;
 
     let mut out: Vec<Embedded> = counted

@@ -112,7 +112,10 @@ impl Bert {
             let start = x.len();
             for id in *sequence {
                 if !self.words.append_row(*id as usize, &mut x) {
-                    return Err(invalid(&self.id, &format!("its tokenizer made token {id}, which its weights do not have")));
+                    return Err(invalid(
+                        &self.id,
+                        &format!("its tokenizer made token {id}, which its weights do not have"),
+                    ));
                 }
             }
             let places = self.positions.get(..sequence.len() * hidden);
@@ -123,13 +126,13 @@ impl Bert {
         Ok(x)
     }
 
-    fn layer(&self, layer: &Layer, x: &mut Vec<f32>, lengths: &[usize]) -> Result<()> {
+    fn layer(&self, layer: &Layer, x: &mut [f32], lengths: &[usize]) -> Result<()> {
         let eps = self.shape.norm_eps;
         let context = self.attention(&layer.qkv, x, lengths)?;
         let out = layer.out.product(context)?;
         with_slice(&out, |out| kernels::add_biased(x, out, &layer.out.bias))?;
         kernels::layer_norm(x, &layer.out_norm.weight, &layer.out_norm.bias, eps);
-        let up = layer.up.product(x.clone())?;
+        let up = layer.up.product(x.to_vec())?;
         let active = with_slice(&up, |up| kernels::bias_gelu(up, &layer.up.bias))?;
         let down = layer.down.product(active)?;
         with_slice(&down, |down| kernels::add_biased(x, down, &layer.down.bias))?;

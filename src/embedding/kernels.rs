@@ -20,7 +20,7 @@ fn exp(x: f32) -> f32 {
     let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
     let r = x - n * LN2_HIGH - n * LN2_LOW;
     let mut p = 1.987_569_1e-4;
-    for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 5.000_000_1e-1] {
+    for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5] {
         p = p * r + c;
     }
     let two_to_n = f32::from_bits((((n as i32) + 127) << 23) as u32);

@@ -102,7 +102,7 @@ pub enum Embedder {
     /// In this process.
     Candle(Box<Encoder>),
     /// An Ollama server.
-    Ollama(OllamaEmbedder),
+    Ollama(Box<OllamaEmbedder>),
 }
 
 impl Embedder {

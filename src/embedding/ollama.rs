@@ -40,18 +40,10 @@ impl OllamaEmbedder {
                 .with_hint(format!("ollama pull {model}"))
         })?;
         let digest = tag.digest.ok_or_else(|| server_error(&base, "does not say the digest of its model"))?;
-        let fields: [&[u8]; 4] =
-            [b"ollama", tag.name.as_bytes(), digest.as_bytes(), &TEMPLATE_VERSION.to_le_bytes()];
+        let fields: [&[u8]; 4] = [b"ollama", tag.name.as_bytes(), digest.as_bytes(), &TEMPLATE_VERSION.to_le_bytes()];
         let fingerprint = Fingerprint::of_fields(&fields);
-        let limits =
-            Limits { connect: Duration::from_secs(5), idle: timeout, total: timeout, max_body: MAX_REPLY };
-        Ok(Self {
-            client: Client::new(limits)?,
-            base,
-            model: tag.name,
-            fingerprint,
-            dim: OnceLock::new(),
-        })
+        let limits = Limits { connect: Duration::from_secs(5), idle: timeout, total: timeout, max_body: MAX_REPLY };
+        Ok(Self { client: Client::new(limits)?, base, model: tag.name, fingerprint, dim: OnceLock::new() })
     }
 
     /// What decides the vectors: the model's name and digest.

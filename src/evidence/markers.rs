@@ -67,8 +67,7 @@ const LONGEST: usize = 16_384;
 /// The next byte at which an opening bracket, plain or disguised, could stand.
 fn next_candidate(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(from..)?;
-    let mut at = from;
-    for &b in bytes {
+    for (at, &b) in (from..).zip(bytes) {
         let possible = match b {
             b'[' | b'(' | b'{' | b'<' | b'%' | b'&' | b'\\' => true,
             // Only the first byte of a character counts.
@@ -78,7 +77,6 @@ fn next_candidate(text: &str, from: usize) -> Option<usize> {
         if possible && next_folded(text, at).is_some_and(|(c, _)| matches!(c, '[' | '(' | '{' | '<')) {
             return Some(at);
         }
-        at += 1;
     }
     None
 }
@@ -177,7 +175,8 @@ impl Scan<'_> {
     fn has_upper_key(&self, body: usize, close: usize) -> bool {
         let Some((_, key)) = self.text.get(body..close).and_then(|b| b.rsplit_once('|')) else { return false };
         let key = key.trim();
-        key.len() < 256 && super::fold::skeleton(key).to_lowercase().parse::<crate::types::ChunkKey>().is_ok()
+        let valid = |key: &str| key.parse::<crate::types::ChunkKey>().is_ok();
+        key.len() < 256 && !valid(key) && valid(&super::fold::skeleton(key).to_lowercase())
     }
 
     fn line_end(&mut self, from: usize) -> usize {
@@ -336,7 +335,7 @@ impl Scan<'_> {
     /// Whether nothing of the clause follows `end`: only closing marks, other markers and a stop.
     fn ends_a_claim(&self, end: usize) -> bool {
         let rest = self.rest(end);
-        let rest = rest.trim_start_matches(|c: char| matches!(c, ')' | '*' | '_' | '"' | '”' | '\'' | ' ' | '\t'));
+        let rest = rest.trim_start_matches([')', '*', '_', '"', '”', '\'', ' ', '\t']);
         rest.chars().next().is_none_or(|c| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '[' | '\n' | '\r' | '|' | '<' | '。' | '，' | '、' | '！' | '？' | '【'))
             // After a full stop the mark belongs to the sentence before, whatever follows.
             || self.text.get(..end).and_then(|b| b.rfind('[')).and_then(|open| self.text.get(..open)).is_some_and(|b| {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{OnProgress, Progress, matrix};
-use crate::embedding::{self, Encoder};
+use crate::embedding::{self, Embedder};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, JobLock, StoredEmbedding};
 use crate::types::{Fingerprint, Sha256};
@@ -85,7 +85,7 @@ pub struct EmbedSummary {
 /// loads no model.
 pub fn embed(
     options: &EmbedOptions<'_>,
-    load: impl FnOnce() -> Result<Encoder>,
+    load: impl FnOnce() -> Result<Embedder>,
     on_progress: OnProgress<'_>,
 ) -> Result<EmbedSummary> {
     work(options, load, on_progress).map_err(|failure| Database::Embeddings.blame(failure))
@@ -93,12 +93,14 @@ pub fn embed(
 
 fn work(
     options: &EmbedOptions<'_>,
-    load: impl FnOnce() -> Result<Encoder>,
+    load: impl FnOnce() -> Result<Embedder>,
     on_progress: OnProgress<'_>,
 ) -> Result<EmbedSummary> {
     if options.dry_run {
         return plan(options, EmbeddingStore::open_read(options.db_path)?.as_ref()).map(|plan| plan.summary);
     }
+    // Without an index there is nothing to embed, and nothing is made.
+    IndexReader::required(options.index_db)?;
     let lock_path = JobLock::path_beside(options.db_path, "embed.lock");
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
     let moved_aside = make_room(options)?;
@@ -197,7 +199,7 @@ fn order(work: &mut [Work], first: &[i64]) {
 fn run(
     options: &EmbedOptions<'_>,
     store: &mut EmbeddingStore,
-    embedder: &Encoder,
+    embedder: &Embedder,
     work: &[Work],
     summary: &mut EmbedSummary,
     on_progress: OnProgress<'_>,
@@ -237,7 +239,7 @@ fn batch_len(work: &[Work]) -> usize {
 }
 
 /// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked for long.
-fn embed_batch(options: &EmbedOptions<'_>, embedder: &Encoder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
+fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
     let index = IndexReader::required(options.index_db)?;
     let mut inputs = Vec::with_capacity(batch.len());
     for one in batch {

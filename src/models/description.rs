@@ -78,8 +78,7 @@ impl Architecture {
             norm_eps: raw.layer_norm_eps as f32,
             activation,
         };
-        let sizes =
-            [shape.hidden, shape.heads, shape.layers, shape.intermediate, shape.vocabulary, shape.positions];
+        let sizes = [shape.hidden, shape.heads, shape.layers, shape.intermediate, shape.vocabulary, shape.positions];
         if sizes.iter().any(|&s| s == 0 || s > LARGEST_DIMENSION) || !shape.hidden.is_multiple_of(shape.heads) {
             return Err(invalid(id, "the sizes in config.json do not make a network"));
         }
@@ -148,9 +147,8 @@ impl Prefixes {
     /// Reads `prompts` of `config_sentence_transformers.json`; `None` when the file names none.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Option<Self>> {
         let prompts = json::<RawPrompts>(id, "config_sentence_transformers.json", bytes)?.prompts.unwrap_or_default();
-        let text = |names: &[&str]| {
-            names.iter().find_map(|name| prompts.get(*name)?.as_str()).unwrap_or_default().to_owned()
-        };
+        let text =
+            |names: &[&str]| names.iter().find_map(|name| prompts.get(*name)?.as_str()).unwrap_or_default().to_owned();
         let found = Self { query: text(&["query"]), passage: text(&["passage", "document"]) };
         Ok((found != Self::default()).then_some(found))
     }

@@ -65,13 +65,7 @@ const FORMAT: u32 = 1;
 
 impl Manifest {
     /// A manifest of this program's format.
-    pub fn new(
-        id: &str,
-        repo: Option<String>,
-        revision: Option<String>,
-        trust: Trust,
-        files: Vec<FileRecord>,
-    ) -> Self {
+    pub fn new(id: &str, repo: Option<String>, revision: Option<String>, trust: Trust, files: Vec<FileRecord>) -> Self {
         Self { format: FORMAT, id: id.to_owned(), repo, revision, trust, files }
     }
 
@@ -100,10 +94,7 @@ impl Manifest {
     /// Errors: `WRITE_ERROR`.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let failed = |e: std::io::Error| {
-            Failure::new(
-                ErrorCode::WriteError,
-                format!("The manifest of `{}` cannot be written: {e}.", self.id),
-            )
+            Failure::new(ErrorCode::WriteError, format!("The manifest of `{}` cannot be written: {e}.", self.id))
         };
         let mut text = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
         text.push(b'\n');
@@ -211,9 +202,8 @@ pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
 
 /// Reads a file that has no reason to be large; `None` when it does not exist.
 pub(super) fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
-    let failed = |what: String| {
-        Failure::new(ErrorCode::ModelInvalid, format!("The model file {} {what}.", path.display()))
-    };
+    let failed =
+        |what: String| Failure::new(ErrorCode::ModelInvalid, format!("The model file {} {what}.", path.display()));
     let file = match File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -57,7 +57,7 @@ impl ModelFiles {
     pub fn embedded() -> Result<Self> {
         let read = |path: &str| Ok(embedded::file(path).map(Cow::Borrowed));
         let manifest = Manifest::parse(embedded::MANIFEST)?;
-        Self::assemble(EMBEDDED_ID, Bytes::Static(embedded::WEIGHTS), &read, |path| manifest.sha256(path))
+        Self::assemble(EMBEDDED_ID, Bytes::Static(embedded::WEIGHTS), read, |path| manifest.sha256(path))
     }
 
     /// The model that is compiled in; this build has none.
@@ -86,7 +86,7 @@ impl ModelFiles {
         let weights = map::open(&folder.join(WEIGHTS))?;
         let read = |path: &str| manifest::read_small(&folder.join(path)).map(|bytes| bytes.map(Cow::Owned));
         let manifest = Manifest::read(folder)?.filter(|m| m.sizes_hold(folder));
-        Self::assemble(id, weights, &read, |path| manifest.as_ref().and_then(|m| m.sha256(path)))
+        Self::assemble(id, weights, read, |path| manifest.as_ref().and_then(|m| m.sha256(path)))
     }
 
     /// The model called `id`: the compiled-in one, else the folder of that name below `models_dir`.
@@ -111,12 +111,11 @@ impl ModelFiles {
     fn assemble(
         id: &str,
         weights: Bytes,
-        read: &dyn Fn(&str) -> Result<Option<Cow<'static, [u8]>>>,
+        read: impl Fn(&str) -> Result<Option<Cow<'static, [u8]>>>,
         recorded: impl Fn(&str) -> Option<Sha256>,
     ) -> Result<Self> {
-        let need = |path: &str| {
-            read(path)?.ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
-        };
+        let need =
+            |path: &str| read(path)?.ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)));
         let architecture = Architecture::parse(id, &need("config.json")?)?;
         let pooling = Pooling::parse(id, &need("1_Pooling/config.json")?)?;
         if let Some(modules) = read("modules.json")? {

@@ -200,8 +200,11 @@ fn name_of(path: &Path) -> String {
 }
 
 fn mismatch(file: &str, repo: &str) -> Failure {
-    Failure::new(ErrorCode::ModelChecksum, format!("{file} of {repo} does not have the expected SHA-256; it was not kept."))
-        .with_hint("pull again, or from another --endpoint")
+    Failure::new(
+        ErrorCode::ModelChecksum,
+        format!("{file} of {repo} does not have the expected SHA-256; it was not kept."),
+    )
+    .with_hint("pull again, or from another --endpoint")
 }
 
 fn write_error(path: &Path, error: &std::io::Error) -> Failure {

@@ -56,9 +56,8 @@ fn hub(twist: impl Fn(&Seen, &str, &[u8]) -> Option<Vec<Step>> + Send + Sync + '
         let Some((file, bytes)) = file_of(seen).and_then(|file| content(&file).map(|bytes| (file, bytes))) else {
             return not_found();
         };
-        twist(seen, &file, &bytes).unwrap_or_else(|| {
-            vec![Step::Bytes(part(seen, &bytes, REVISION, &Sha256::of(&bytes).to_string()))]
-        })
+        twist(seen, &file, &bytes)
+            .unwrap_or_else(|| vec![Step::Bytes(part(seen, &bytes, REVISION, &Sha256::of(&bytes).to_string()))])
     })
 }
 
@@ -271,7 +270,8 @@ fn a_repository_without_safetensors_is_refused() {
 
 #[test]
 fn a_server_that_is_down_or_angry_is_a_pull_error() {
-    let server = serve(|_| vec![Step::Bytes(b"HTTP/1.1 500 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())]);
+    let server =
+        serve(|_| vec![Step::Bytes(b"HTTP/1.1 500 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())]);
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(pull_from(&server, dir.path()).unwrap_err().code, ErrorCode::ModelPull);
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -286,7 +286,9 @@ fn a_commit_is_never_guessed() {
         let bad = PullOptions { revision, ..options(&server) };
         assert_eq!(pull("m", dir.path(), &bad, &mut |_| ()).unwrap_err().code, ErrorCode::InvalidArgs);
     }
-    for repo in [None, Some("m".to_owned()), Some("a/b/c".to_owned()), Some("../m".to_owned()), Some("a/b?c".to_owned())] {
+    for repo in
+        [None, Some("m".to_owned()), Some("a/b/c".to_owned()), Some("../m".to_owned()), Some("a/b?c".to_owned())]
+    {
         let bad = PullOptions { repo, ..options(&server) };
         assert_eq!(pull("m", dir.path(), &bad, &mut |_| ()).unwrap_err().code, ErrorCode::InvalidArgs);
     }

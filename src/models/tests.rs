@@ -52,7 +52,9 @@ fn what_would_be_computed_wrongly_is_refused() {
     for config in bad {
         assert_eq!(refused(&folder(&config, MEAN)).code, ErrorCode::ModelInvalid);
     }
-    for pooling in [r#"{"pooling_mode_max_tokens":true}"#, r#"{"pooling_mode_mean_tokens":true,"pooling_mode_cls_token":true}"#] {
+    for pooling in
+        [r#"{"pooling_mode_max_tokens":true}"#, r#"{"pooling_mode_mean_tokens":true,"pooling_mode_cls_token":true}"#]
+    {
         assert_eq!(refused(&folder(BERT, pooling)).code, ErrorCode::ModelInvalid);
     }
     let dense = folder(BERT, MEAN);

@@ -126,7 +126,8 @@ impl Client {
     }
 
     fn send(&self, method: Method, url: &str, body: Option<&Value>, bearer: Option<&str>) -> Result<Reply> {
-        let target = Url::parse(url).map_err(|e| server_error(url, &format!("has an address that is not valid ({e})")))?;
+        let target =
+            Url::parse(url).map_err(|e| server_error(url, &format!("has an address that is not valid ({e})")))?;
         let mut request = self.http.request(method, target.clone());
         if let Some(body) = body {
             request = request.json(body);
@@ -215,7 +216,8 @@ mod tests {
 
     #[test]
     fn json_goes_out_and_comes_back() {
-        let server = serve(|seen| vec![Step::Bytes(ok_json(&format!(r#"{{"got":{},"by":"{}"}}"#, seen.body, seen.method)))]);
+        let server =
+            serve(|seen| vec![Step::Bytes(ok_json(&format!(r#"{{"got":{},"by":"{}"}}"#, seen.body, seen.method)))]);
         let client = Client::new(CALM).unwrap();
         let reply = client.post_json(&server.url("/x"), &serde_json::json!({"a": 1})).unwrap();
         assert_eq!(reply, serde_json::json!({"got": {"a": 1}, "by": "POST"}));

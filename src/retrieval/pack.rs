@@ -115,7 +115,7 @@ impl Files<'_> {
         }
         let text = std::str::from_utf8(bytes).ok()?;
         let start = text.find(&chunk.text)?;
-        if text[start + 1..].is_char_boundary(0) && text.rfind(&chunk.text) != Some(start) {
+        if text.rfind(&chunk.text) != Some(start) {
             return None;
         }
         let span = ByteSpan::new(start, start + chunk.text.len())?;

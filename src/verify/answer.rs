@@ -145,6 +145,7 @@ impl Answer {
     /// Cuts the text into units and gives each its markers.
     fn cut(&mut self) {
         let mut next = 0;
+        let (mut line, mut seen) = (0, 0);
         for sentence in sentences(&self.masked) {
             let range = sentence.span.start()..sentence.span.end();
             while self.marks.get(next).is_some_and(|m| m.range.start < range.start) {
@@ -156,7 +157,8 @@ impl Answer {
                 next += 1;
             }
             let words = without(&self.text, range.clone(), self.marks.get(first..next).unwrap_or(&[]));
-            let line = self.text.get(..range.start).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
+            line = self.text.get(seen..range.start).and_then(|t| t.rfind('\n')).map_or(line, |i| seen + i + 1);
+            seen = range.start;
             let lead = self.text.get(line..range.start).unwrap_or("");
             let indent = lead.len() - lead.trim_start_matches([' ', '\t']).len();
             self.units.push(Unit {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::answer::{Answer, Unit};
 use super::phrases::{
-    Abstention, abstention, announces, ends_with_colon, is_advice, is_meta, is_question, plain_lower,
+    Abstention, abstention, announces, ends_with_colon, is_advice, is_courtesy, is_meta, is_question, plain_lower,
     refuses_and_claims, title_claims,
 };
 use crate::markdown::BlockRole;
@@ -68,10 +68,12 @@ pub fn cover(answer: &Answer, question: &str, quotes: &[Range<usize>], cites: im
 
 fn kinds(units: &[Unit], lower: &[String], question: &str) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::with_capacity(units.len());
-    for (i, (unit, lower)) in units.iter().zip(lower).enumerate() {
-        let next = units.get(i + 1..).unwrap_or(&[]).iter().find(|u| u.says_something());
+    let mut next = None;
+    for (unit, lower) in units.iter().zip(lower).rev() {
         kinds.push(kind(unit, lower, question, next));
+        next = if unit.says_something() { Some(unit) } else { next };
     }
+    kinds.reverse();
     if kinds.iter().any(|k| matches!(k, Kind::Refusal { .. })) {
         for (kind, lower) in kinds.iter_mut().zip(lower) {
             if *kind == Kind::Claim && is_advice(lower) {
@@ -88,13 +90,17 @@ fn kind(unit: &Unit, lower: &str, question: &str, next: Option<&Unit>) -> Kind {
     }
     match unit.role {
         BlockRole::Paragraph | BlockRole::ListItem => {}
-        BlockRole::Heading | BlockRole::TableHeader => return title(&unit.words),
+        BlockRole::Heading => return title(&unit.words),
+        BlockRole::TableHeader => {
+            let claims = unit.words.split('|').any(title_claims);
+            return if claims { Kind::Claim } else { Kind::Free };
+        }
         _ => return Kind::Claim,
     }
     if let Some(extent) = abstention(lower) {
         return Kind::Refusal { extent, claims: refuses_and_claims(lower) };
     }
-    if is_question(lower) || is_meta(lower, question) {
+    if is_question(lower) || is_meta(lower, question) || is_courtesy(lower) {
         return Kind::Free;
     }
     if is_bold_line(&unit.words) {
@@ -133,6 +139,7 @@ fn leads_to(unit: &Unit, next: &Unit) -> bool {
 fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
     let units = &answer.units;
     let hidden = |mark: &usize| answer.marks.get(*mark).is_some_and(|m| m.hidden.is_some());
+    let first = out.iter().position(|c| c.kind != Kind::Empty);
     let mut before: Option<usize> = None;
     for i in 0..units.len() {
         if out.get(i).is_some_and(|c| c.kind != Kind::Empty) {
@@ -143,8 +150,7 @@ fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
         if marks.iter().any(hidden) {
             continue;
         }
-        let after = || (i + 1..units.len()).find(|j| out.get(*j).is_some_and(|c| c.kind != Kind::Empty));
-        let Some(home) = before.or_else(after) else { continue };
+        let Some(home) = before.or(first) else { continue };
         if let Some(covered) = out.get_mut(i) {
             covered.own.clear();
         }
@@ -222,7 +228,8 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
         let mut all = true;
         let mut marks: Vec<usize> = Vec::new();
         let mut items = 0;
-        for (next, covered) in answer.units.iter().zip(out.iter()).skip(i + 1) {
+        let after = answer.units.get(i + 1..).unwrap_or(&[]);
+        for (next, covered) in after.iter().zip(out.get(i + 1..).unwrap_or(&[])) {
             if covered.kind == Kind::Empty {
                 continue;
             }

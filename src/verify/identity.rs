@@ -133,7 +133,7 @@ impl<'a> Resolver<'a> {
         let mut items: Vec<_> = self.snapshot.items().iter().filter(|i| i.has_key(raw.chunk_key)).collect();
         if items.len() > 1 {
             let named = |i: &&EvidenceItem| i.path == raw.path && i.heading == raw.heading && self.in_source(raw, i);
-            let fitting: Vec<_> = items.iter().copied().filter(|i| named(&i)).collect();
+            let fitting: Vec<_> = items.iter().copied().filter(|i| named(i)).collect();
             if fitting.len() != 1 {
                 return Resolved::problem(Code::Ambiguous, format!("The key fits {} items.", items.len()));
             }

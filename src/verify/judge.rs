@@ -8,15 +8,18 @@ use super::coverage::{Covered, Kind, cover};
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
 use super::quotes::{Found, Judge, SHORTEST, quoted_ranges};
-use super::report::{CitationReport, Claim, Counts, Outcome, ParsedCitation, Place, Report, Verdict, strategy_name};
+use super::report::{CitationReport, Claim, Place, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::{Code, Scope, VerifyOptions};
 use crate::evidence::{Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal};
 use crate::markdown::BlockRole;
-use crate::types::{ByteSpan, Label, Sha256};
+use crate::types::{ByteSpan, Label};
+
+/// Most sentences in the explanation of one claim.
+const MOST_REASONS: usize = 5;
 
 /// What is known about one quotation.
-struct Quote {
+pub(super) struct Quote {
     /// Its bytes in the answer.
     range: Range<usize>,
     /// Its words, normalised.
@@ -25,17 +28,18 @@ struct Quote {
     bound: Option<Label>,
 }
 
-struct Court<'a> {
-    answer: Answer,
-    resolved: Vec<Resolved>,
-    covered: Vec<Covered>,
-    quotes: Vec<Quote>,
-    texts: &'a SourceTexts<'a>,
-    snapshot: &'a EvidenceSnapshot,
-    freshness: &'a FreshnessReport,
-    options: &'a VerifyOptions,
+/// Everything that is known about one answer before the verdicts.
+pub(super) struct Court<'a> {
+    pub(super) answer: Answer,
+    pub(super) resolved: Vec<Resolved>,
+    pub(super) covered: Vec<Covered>,
+    pub(super) quotes: Vec<Quote>,
+    pub(super) texts: &'a SourceTexts<'a>,
+    pub(super) snapshot: &'a EvidenceSnapshot,
+    pub(super) freshness: &'a FreshnessReport,
+    pub(super) options: &'a VerifyOptions,
     /// Markers that are excused: their bracket stands verbatim in a cited item.
-    excused: BTreeSet<usize>,
+    pub(super) excused: BTreeSet<usize>,
 }
 
 pub(super) fn judge(
@@ -154,8 +158,8 @@ impl Court<'_> {
             return Some(own);
         }
         let rest = self.answer.text.get(range.end..)?;
-        let line = rest.split(['\n', '\r']).next()?;
-        let close = line.char_indices().take(300).find(|(_, c)| closers.contains(c))?;
+        let line = rest.char_indices().take(300).take_while(|(_, c)| !matches!(c, '\n' | '\r'));
+        let close = line.into_iter().find(|(_, c)| closers.contains(c))?;
         self.answer.text.get(range.start..range.end + close.0 + close.1.len_utf8())
     }
 
@@ -167,9 +171,14 @@ impl Court<'_> {
             Kind::Refusal { extent: Abstention::Whole, .. } => Some(()),
             _ => None,
         });
+        let mut quotes_of: Vec<Vec<usize>> = vec![Vec::new(); self.covered.len()];
+        for (n, quote) in self.quotes.iter().enumerate() {
+            quotes_of.get_mut(self.units_of(&quote.range)).into_iter().flatten().for_each(|unit| unit.push(n));
+        }
         let mut out = Vec::new();
-        for i in 0..self.covered.len() {
-            out.extend(self.claim(i, &found, refusal.is_some()));
+        for (i, quotes) in quotes_of.iter().enumerate() {
+            let here = quotes.iter().filter_map(|n| Some((self.quotes.get(*n)?, found.get(*n)?.as_ref()?)));
+            out.extend(self.claim(i, here.collect(), refusal.is_some()));
         }
         for &mark in &self.answer.strays {
             out.extend(self.stray(mark));
@@ -209,20 +218,17 @@ impl Court<'_> {
     }
 
     /// The report on unit `i`, if it claims something or something is wrong with it.
-    fn claim(&self, i: usize, found: &[Option<Found>], refused: bool) -> Option<Claim> {
+    fn claim(&self, i: usize, quotes: Vec<(&Quote, &Found)>, refused: bool) -> Option<Claim> {
         let (unit, covered) = (self.answer.units.get(i)?, self.covered.get(i)?);
         let mut problems = self.marker_problems(&covered.own);
-        let mut quoted = None;
-        for (quote, found) in self.quotes.iter().zip(found).filter(|(q, _)| self.units_of(&q.range).contains(&i)) {
+        let mut quoted = self.structural_place(unit.range.clone());
+        for (quote, found) in quotes {
             match found {
-                Some(Found::Rejected(code, why)) => {
+                Found::Rejected(code, why) => {
                     let start = super::identity::shorten(&quote.words);
                     problems.push((*code, format!("“{start}”: {why}")));
                 }
-                Some(Found::In(label, range)) => {
-                    quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()))
-                }
-                None => {}
+                Found::In(label, range) => quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone())),
             }
         }
         let labels = self.labels(i);
@@ -237,6 +243,8 @@ impl Court<'_> {
                     problems.push((Code::Uncited, format!("This {what} carries no citation.")));
                 }
             }
+            // "I found no owner, but the budget is 5 million [E1]": a gap beside a cited claim.
+            Kind::Refusal { claims: true, extent: Abstention::Gap } if !labels.is_empty() => {}
             Kind::Refusal { claims: true, .. } => {
                 let why = "This sentence says that it cannot answer, and claims something all the same.";
                 problems.push((Code::AbstainWithClaims, why.to_owned()));
@@ -249,7 +257,7 @@ impl Court<'_> {
         let (verdict, evidence, why) = self.verdict(&problems, exact, quoted, &labels);
         let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
         Some(Claim {
-            text: unit.words.clone(),
+            text: if unit.words.is_empty() { self.slice(&unit.range) } else { unit.words.clone() },
             span: ByteSpan::new(unit.range.start, unit.range.end)?,
             verdict,
             codes: codes.into_iter().collect(),
@@ -257,6 +265,16 @@ impl Court<'_> {
             evidence,
             why,
         })
+    }
+
+    /// The bytes that a unit quotes by structure, when it lies inside such a quote.
+    fn structural_place(&self, range: Range<usize>) -> Option<Place> {
+        let from = self.answer.quotes.partition_point(|q| q.range.end <= range.start);
+        let quote = self.answer.quotes.get(from).filter(|q| q.cited && q.range.start < range.end)?;
+        let item = self.snapshot.item(quote.label)?;
+        let start = quote.span.start().checked_sub(item.span.start())?;
+        let (span, lines) = item.locate(start, start + quote.span.len())?;
+        Some(Place { span, lines, ..self.texts.get(quote.label)?.whole() })
     }
 
     /// L8. `problems` decide first; then the wording.
@@ -269,8 +287,12 @@ impl Court<'_> {
     ) -> (Verdict, Option<Place>, String) {
         let first = || labels.first().and_then(|l| self.texts.get(*l)).map(|t| t.whole());
         if !problems.is_empty() {
-            let mut sentences: Vec<&str> = problems.iter().map(|(_, why)| why.as_str()).collect();
-            sentences.dedup();
+            let mut sentences: Vec<&str> = Vec::new();
+            for (_, why) in problems.iter().take(MOST_REASONS * 8) {
+                if sentences.len() < MOST_REASONS && !sentences.contains(&why.as_str()) {
+                    sentences.push(why);
+                }
+            }
             return (Verdict::Rejected, exact.or(quoted).or_else(first), sentences.join(" "));
         }
         let at = |p: &Place| format!("{} ({}, lines {})", p.label, p.path, p.lines);
@@ -342,6 +364,10 @@ impl Court<'_> {
         out
     }
 
+    fn slice(&self, range: &Range<usize>) -> String {
+        self.answer.text.get(range.clone()).unwrap_or("").to_owned()
+    }
+
     /// A marker outside every unit, when something is wrong with it.
     fn stray(&self, mark: usize) -> Option<Claim> {
         let problems = self.marker_problems(&[mark]);
@@ -349,7 +375,7 @@ impl Court<'_> {
         let (verdict, evidence, why) = self.verdict(&problems, None, None, &[]);
         let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
         (!problems.is_empty()).then_some(Claim {
-            text: self.answer.text.get(range.clone()).unwrap_or("").to_owned(),
+            text: self.slice(&range),
             span: ByteSpan::new(range.start, range.end)?,
             verdict,
             codes: codes.into_iter().collect(),
@@ -357,118 +383,6 @@ impl Court<'_> {
             evidence,
             why,
         })
-    }
-
-    fn report(&self, mut claims: Vec<Claim>) -> Report {
-        let refuses = self.covered.iter().any(|c| matches!(c.kind, Kind::Refusal { .. }));
-        let citing = self.answer.marks.iter().any(|m| m.is_citation() && m.hidden.is_none());
-        let mut codes: BTreeSet<Code> = BTreeSet::new();
-        if self.options.scope == Scope::Cited && !citing {
-            if refuses && !claims.is_empty() {
-                codes.insert(Code::AbstainWithClaims);
-                claims.iter_mut().filter(|c| c.codes.contains(&Code::Uncited)).for_each(|c| {
-                    c.codes.push(Code::AbstainWithClaims);
-                    c.codes.sort_unstable();
-                    c.codes.dedup();
-                });
-            }
-            if !(refuses && claims.is_empty()) {
-                codes.insert(Code::NoCitations);
-            }
-        }
-        codes.extend(claims.iter().flat_map(|c| c.codes.iter().copied()));
-        let rejected = !codes.is_empty();
-        let abstained = !rejected && refuses && claims.is_empty();
-        let empty = claims.is_empty() && !abstained && self.options.scope == Scope::Cited;
-        if empty {
-            codes.insert(Code::NoCitations);
-        }
-        let outcome = match (rejected || empty, abstained) {
-            (true, _) => Outcome::Rejected,
-            (false, true) => Outcome::Abstained,
-            (false, false) => Outcome::Passed,
-        };
-        let mut report = self.tally();
-        report.ok = outcome != Outcome::Rejected;
-        report.valid = report.ok;
-        report.outcome = outcome;
-        report.codes = codes.into_iter().collect();
-        report.claims = claims;
-        report.seal()
-    }
-
-    /// The report's lists and counts; verdicts are still to be filled in.
-    fn tally(&self) -> Report {
-        let with = |code: Code| {
-            self.resolved
-                .iter()
-                .enumerate()
-                .filter(move |(i, r)| !self.excused.contains(i) && r.problems.iter().any(|(c, _)| *c == code))
-        };
-        let keys = |code: Code| {
-            let keys: BTreeSet<_> = with(code).flat_map(|(_, r)| self.keys(r)).collect();
-            keys.into_iter().collect::<Vec<_>>()
-        };
-        let parsed: Vec<ParsedCitation> = self.parsed();
-        let read = |i: &usize| self.answer.marks.get(*i).is_some_and(super::answer::Mark::is_citation);
-        let markers = (0..self.answer.marks.len()).filter(|i| !self.excused.contains(i));
-        let unreadable = markers.clone().filter(|i| !read(i)).count();
-        let found = markers.count();
-        let cited: BTreeSet<Label> = self.resolved.iter().flat_map(|r| r.labels.iter().copied()).collect();
-        let unchecked = cited.iter().filter(|l| self.freshness.of(**l) == Freshness::Unknown);
-        let path_mismatches: Vec<_> = self.resolved.iter().filter_map(|r| r.mismatch.clone()).collect();
-        Report {
-            ok: false,
-            valid: false,
-            outcome: Outcome::Rejected,
-            codes: Vec::new(),
-            claims: Vec::new(),
-            snapshot_id: self.snapshot.id(),
-            answer_sha256: Sha256::of(self.answer.text.as_bytes()),
-            heading_match_strategy: strategy_name(self.options.heading_match),
-            normalize_heading: self.options.normalize_heading,
-            parsed_citations_count: parsed.len(),
-            parsed_citations: parsed,
-            citation_markers_found: found,
-            unparseable_citations_count: unreadable,
-            all_citations_unparseable: found > 0 && unreadable == found,
-            missing_chunk_keys: keys(Code::Gone),
-            mismatched_sha: keys(Code::Stale),
-            not_in_snapshot_chunk_keys: self.resolved.iter().filter_map(|r| r.unknown_key).collect(),
-            sha_unchecked_chunk_keys: unchecked.filter_map(|l| self.snapshot.item(*l)).map(|i| i.chunk_key).collect(),
-            counts: Counts {
-                missing: with(Code::Gone).count() + unreadable,
-                path_mismatches: path_mismatches.len(),
-                sha_mismatches: with(Code::Stale).count(),
-                not_in_snapshot: with(Code::NotInSnapshot).count(),
-            },
-            path_mismatches,
-            sha256: Sha256::of(b""),
-        }
-    }
-
-    fn keys(&self, resolved: &Resolved) -> Vec<crate::types::ChunkKey> {
-        resolved.labels.iter().filter_map(|l| self.snapshot.item(*l)).map(|item| item.chunk_key).collect()
-    }
-
-    fn parsed(&self) -> Vec<ParsedCitation> {
-        let mut out = Vec::new();
-        for (mark, resolved) in self.answer.marks.iter().zip(&self.resolved) {
-            if let MarkKind::Written(MarkerKind::Source(raw)) = &mark.kind {
-                out.push(ParsedCitation {
-                    chunk_key: raw.chunk_key,
-                    rel_path: raw.path.to_string(),
-                    heading_path: raw.heading.to_canonical(),
-                });
-                continue;
-            }
-            out.extend(resolved.labels.iter().filter_map(|l| self.snapshot.item(*l)).map(|item| ParsedCitation {
-                chunk_key: item.chunk_key,
-                rel_path: item.path.to_string(),
-                heading_path: item.heading.to_canonical(),
-            }));
-        }
-        out
     }
 }
 

@@ -10,7 +10,7 @@
 //! | L3 quotes | do the quoted words stand there? | `quotes` |
 //! | L4 atoms, L5 polarity, L6 support | does the cited text say so? | not here yet; they join in `judge`, between L3 and the verdict |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations) |
-//! | L8 verdict | `verified`, `checked` or `rejected` | `judge` |
+//! | L8 verdict | `verified`, `checked` or `rejected` | `judge`; the whole answer: `tally` |
 //!
 //! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything else that is clean
 //! is `checked`: nothing was found against it, and nothing more is said.
@@ -25,6 +25,7 @@ mod phrases;
 mod quotes;
 mod report;
 mod source_text;
+mod tally;
 
 #[cfg(test)]
 mod attacks;

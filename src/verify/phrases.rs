@@ -75,18 +75,56 @@ const GAP: &[&str] = &[
     "can't confirm",
     "unable to confirm",
     "no mention of",
-    "not mentioned in",
-    "not covered in",
-    "not stated in",
-    "not specified in",
-    "not found in",
-    "nothing in the notes",
-    "nothing in your notes",
-    "nothing in the evidence",
     "there is no information",
     "there is no evidence in",
     "there is no mention",
     "there is nothing",
+];
+
+/// Phrases that name a gap when they are followed by a word for the evidence.
+const ABSENT_FROM: &[&str] = &[
+    "not mentioned in",
+    "not covered in",
+    "not covered by",
+    "not stated in",
+    "not specified in",
+    "not found in",
+    "not in the",
+    "nothing in the",
+    "nothing in your",
+];
+
+/// Who speaks of the evidence and not of the world, among the first four words of a sentence.
+const SPEAKERS: &[&str] = &[
+    "i",
+    "we",
+    "unfortunately",
+    "sorry",
+    "question",
+    "based",
+    "given",
+    "your",
+    "provided",
+    "ich",
+    "leider",
+    "je",
+    "yo",
+];
+
+/// The same, as the very first word.
+const FIRST_WORDS: &[&str] = &[
+    "there",
+    "insufficient",
+    "insufficient_evidence",
+    "not",
+    "no",
+    "none",
+    "nothing",
+    "from",
+    "non",
+    "não",
+    "die",
+    "diese",
 ];
 
 /// What "does not say" can be said of without being a claim about the world.
@@ -343,10 +381,9 @@ const SUBORDINATE: &[&str] = &[
 /// Verbs that make a clause or a heading a statement.
 const FINITE: &[&str] = &[
     "is", "are", "was", "were", "has", "have", "had", "will", "would", "must", "should", "can", "could", "may",
-    "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does", "doesn't", "did", "didn't", "costs",
-    "cost", "became", "grew", "fell", "rose", "went", "begins", "began", "belongs", "consists", "ist", "sind", "war",
-    "waren", "hat", "haben", "wird", "werden", "muss", "kann", "soll", "darf", "est", "sont", "était", "es", "son",
-    "fue",
+    "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does", "doesn't", "did", "didn't", "became",
+    "grew", "fell", "rose", "went", "begins", "began", "belongs", "consists", "ist", "sind", "waren", "haben", "wird",
+    "werden", "muss", "kann", "soll", "darf", "sont", "était",
 ];
 
 /// `text` as words that can be compared: normalised, lower case.
@@ -393,6 +430,12 @@ pub fn is_meta(lower: &str, question_lower: &str) -> bool {
         && lower.len() < 400
 }
 
+/// Whether the sentence is a courtesy ("Let me know if you need more details!").
+pub fn is_courtesy(lower: &str) -> bool {
+    let polite = ["let me know", "feel free", "i hope this", "hope this helps", "please let me know"];
+    starts_with_any(lower, &polite) && lower.len() < 120 && !lower.contains(|c: char| c.is_numeric() || c == ':')
+}
+
 /// Whether an opener announces what follows, whatever the topic.
 pub fn announces(lower: &str) -> bool {
     ends_with_colon(lower) && starts_with_any(lower, OPENERS)
@@ -403,10 +446,21 @@ pub fn abstention(lower: &str) -> Option<Abstention> {
     if lower.len() > 600 {
         return None;
     }
-    if WHOLE.iter().any(|phrase| lower.contains(phrase)) {
+    // "Bob cannot answer the phone" and "There was not enough evidence to convict" are about the world.
+    let first = words(lower).next().unwrap_or("");
+    let spoken = !lower.is_ascii() && !lower.contains(' ')
+        || FIRST_WORDS.contains(&first)
+        || words(lower).take(2).any(|w| EVIDENCE.contains(&w))
+        || words(lower).take(4).any(|w| SPEAKERS.contains(&w));
+    let past = words(lower).take(4).any(|w| matches!(w, "was" | "were" | "had"));
+    if spoken && !past && WHOLE.iter().any(|phrase| lower.contains(phrase)) {
         return Some(Abstention::Whole);
     }
-    if GAP.iter().any(|phrase| lower.contains(phrase)) {
+    let absent = |phrase: &&str| {
+        let rest = lower.find(*phrase).and_then(|at| lower.get(at + phrase.len()..));
+        rest.is_some_and(|rest| words(rest).take(4).any(|w| EVIDENCE.contains(&w)))
+    };
+    if (spoken && !past && GAP.iter().any(|phrase| lower.contains(phrase))) || ABSENT_FROM.iter().any(absent) {
         return Some(Abstention::Gap);
     }
     // "The notes do not say …": evidence, then a negation, then a verb of saying, close together.
@@ -486,7 +540,8 @@ pub fn title_claims(text: &str) -> bool {
     if asks {
         return false;
     }
-    let verb = all.len() >= 3 && all.iter().skip(1).any(|w| FINITE.contains(w));
+    // "May" in a title is a month.
+    let verb = all.len() >= 3 && all.iter().skip(1).any(|w| *w != "may" && FINITE.contains(w));
     let stop = all.len() >= 3 && lower.ends_with(['.', '!', '。']);
     let valued = text.split_once([':', '=', '：']).is_some_and(|(name, value)| {
         let numbered = name.rsplit(' ').next().is_some_and(|n| n.chars().all(char::is_numeric));
@@ -555,10 +610,21 @@ mod tests {
             "None of the provided sources mention a deadline.",
             "The evidence says nothing about costs.",
             "Your notes contain no deadline.",
+            "The owner is not mentioned in the provided notes.",
+            "There is nothing about it in your vault.",
         ] {
             assert_eq!(abstention(&plain_lower(gap)), Some(Abstention::Gap), "{gap}");
         }
-        for claim in ["The budget is not approved.", "Alice did not answer the letter.", "The report says no."] {
+        for claim in [
+            "Bob found no evidence of fraud.",
+            "Bob cannot answer the phone.",
+            "There was insufficient evidence to convict Bob.",
+            "Alice could not find the key.",
+            "The key was not found in the drawer.",
+            "The budget is not approved.",
+            "Alice did not answer the letter.",
+            "The report says no.",
+        ] {
             assert_eq!(abstention(&plain_lower(claim)), None, "{claim}");
         }
     }
@@ -607,6 +673,8 @@ mod tests {
             "Year",
             "What is new?",
             "Lessons learned",
+            "Report of May 2026",
+            "Total cost by year",
         ] {
             assert!(!title_claims(title), "{title}");
         }

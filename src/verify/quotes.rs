@@ -59,7 +59,7 @@ impl<'a> Judge<'a> {
             return Found::Rejected(Code::QuoteMisattributed, why);
         }
         let pieces = pieces(bare);
-        if pieces.len() > 1 {
+        if pieces.len() > 1 || pieces.first().is_some_and(|p| *p != bare) {
             return self.pieces(&pieces, cited);
         }
         self.explain(bare, cited)

@@ -1,11 +1,18 @@
 //! One temporary world a test: a home of its own, a vault, and the real program.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::UNIX_EPOCH;
 
+use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// The fields that every JSON object of the program names.
+pub const ROOTS: [&str; 5] = ["resolved_config_path", "config_root", "package_root", "workroot", "security_root"];
 
 /// A home folder and a vault that nobody else sees.
 pub struct World {
@@ -45,6 +52,15 @@ impl World {
         world
     }
 
+    /// The example vault, indexed and embedded. Embedding takes seconds, so it is done once for one build of the
+    /// program and copied.
+    pub fn embedded() -> Self {
+        static MADE: OnceLock<PathBuf> = OnceLock::new();
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        copy(MADE.get_or_init(make_embedded), world.root());
+        world
+    }
+
     pub fn vault(&self) -> PathBuf {
         self.dir.path().join("vault")
     }
@@ -80,6 +96,11 @@ impl World {
         command
     }
 
+    /// The program in the vault, under the name that the environment gives a variable.
+    pub fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
+        Run::from(self.command().envs(variables.iter().copied()).args(args).output().unwrap())
+    }
+
     pub fn run(&self, args: &[&str]) -> Run {
         Run::from(self.command().args(args).output().unwrap())
     }
@@ -97,16 +118,73 @@ impl World {
         run.json()
     }
 
-    /// Runs, expects exit code 1, and gives the error envelope.
+    /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`, else on stderr.
     pub fn fails(&self, args: &[&str]) -> Value {
         let run = self.run(args);
         assert_eq!(run.code, 1, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
-        let text =
-            if run.stdout.starts_with('{') { &run.stdout } else { run.stderr.lines().last().unwrap_or_default() };
-        let envelope: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        let json = args.contains(&"--json") || args.contains(&"--jsonl");
+        let envelope = if json {
+            run.json()
+        } else {
+            assert_eq!(run.stdout, "", "{args:?}");
+            let last = run.stderr.lines().last().unwrap_or_default();
+            serde_json::from_str(last).unwrap_or_else(|e| panic!("{args:?}: {e}: {}", run.stderr))
+        };
         assert_eq!(envelope["ok"], false);
         assert!(envelope["error_message"].as_str().is_some_and(|m| !m.is_empty()));
+        for field in ["error_code", "hint"].iter().chain(&ROOTS) {
+            assert!(envelope.get(field).is_some(), "{args:?}: no `{field}` in {envelope}");
+        }
         envelope
+    }
+
+    /// Runs, expects a typed failure, and gives its code.
+    pub fn code(&self, args: &[&str]) -> String {
+        self.fails(args)["error_code"].as_str().unwrap().to_owned()
+    }
+
+    /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on stderr.
+    pub fn usage(&self, args: &[&str]) -> String {
+        let run = self.run(args);
+        assert_eq!(run.code, 2, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
+        assert_eq!(run.stdout, "", "{args:?}");
+        assert!(run.stderr.contains("Usage:") || run.stderr.contains("--help"), "{args:?}: {}", run.stderr);
+        run.stderr
+    }
+
+    /// `text` with what differs from run to run replaced by words: places, hashes, keys, times, measured numbers.
+    pub fn stable(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        let package = Path::new(env!("CARGO_BIN_EXE_local-agent")).parent().unwrap();
+        for (path, word) in [
+            (self.vault(), "<vault>"),
+            (self.home(), "<home>"),
+            (self.root().into(), "<world>"),
+            (package.into(), "<package>"),
+        ] {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            text = text.replace(&*real.to_string_lossy(), word).replace(&*path.to_string_lossy(), word);
+        }
+        for (pattern, word) in [
+            (r"\b[0-9a-f]{64}\b", "<sha256>"),
+            (r"\b[0-9a-f]{32}\b", "<key>"),
+            (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<time>"),
+            (r"\b\d{8}T\d{6}Z", "<time>"),
+            (r#"("last_scan_unix": )\d+"#, "${1}<time>"),
+            (r"\bpid \d+", "pid <pid>"),
+            (r"\b\d+\.\d{3,}(e-?\d+)?\b", "<n>"),
+        ] {
+            text = Regex::new(pattern).unwrap().replace_all(&text, word).into_owned();
+        }
+        text
+    }
+
+    /// A JSON object as a snapshot shows it: one field a line, made stable, without the roots.
+    pub fn pretty(&self, mut value: Value) -> String {
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, _| !ROOTS.contains(&name.as_str()));
+        }
+        self.stable(&serde_json::to_string_pretty(&value).unwrap())
     }
 
     /// Every file below the vault and the home with its bytes, so that "nothing was written" can be seen.
@@ -115,6 +193,21 @@ impl World {
         photograph(self.dir.path(), &mut files);
         files.sort();
         files
+    }
+}
+
+impl World {
+    /// Fails with the names of the files that came, went or changed since `before`, after `args` were run. SQLite's
+    /// `-shm` is memory that its processes share for locking: it may be there, and what stands in it is nobody's data.
+    pub fn is_as(&self, before: &[(PathBuf, Vec<u8>)], args: &[&str]) {
+        let kept = |(path, bytes): &(PathBuf, Vec<u8>)| {
+            let shared = path.to_string_lossy().ends_with("-shm");
+            (path.clone(), if shared { Vec::new() } else { bytes.clone() })
+        };
+        let before: BTreeSet<(PathBuf, Vec<u8>)> = before.iter().map(kept).collect();
+        let after: BTreeSet<(PathBuf, Vec<u8>)> = self.photograph().iter().map(kept).collect();
+        let changed: BTreeSet<&PathBuf> = before.symmetric_difference(&after).map(|(path, _)| path).collect();
+        assert!(changed.is_empty(), "{args:?} changed {changed:?}");
     }
 }
 
@@ -136,7 +229,30 @@ impl Run {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// The embedded example of this build of the program. A leftover of another build is taken away.
+fn make_embedded() -> PathBuf {
+    let built = fs::metadata(env!("CARGO_BIN_EXE_local-agent")).unwrap();
+    let age = built.modified().unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let shelf = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let made = shelf.join(format!("embedded-{}-{age}", built.len()));
+    if made.is_dir() {
+        return made;
+    }
+    for entry in fs::read_dir(shelf).unwrap().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("embedded-") {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    let world = World::example();
+    world.ok(&["embed"]);
+    let half = tempfile::tempdir_in(shelf).unwrap();
+    copy(world.root(), half.path());
+    // Another process may have been quicker; its world is as good.
+    let _ = fs::rename(half.path(), &made);
+    made
+}
+
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -1,0 +1,272 @@
+//! `ask`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use local_agent::error::ErrorCode;
+use local_agent::evidence::EvidenceSnapshot;
+use serde_json::json;
+
+use crate::harness::World;
+
+const PROOFBOX: &str = "At what temperature and humidity does the proofbox hold sourdough?";
+
+#[test]
+fn an_answer_of_the_example_with_its_citation() {
+    let world = World::embedded();
+    let run = world.ok(&["ask", PROOFBOX]);
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
+
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    "#);
+}
+
+#[test]
+fn the_same_answer_without_a_model() {
+    let world = World::example();
+    let run = world.ok(&["ask", PROOFBOX]);
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
+
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    "#);
+    assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
+}
+
+#[test]
+fn an_answer_as_an_object() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    assert_snapshot!(world.pretty(world.json(&["ask", "How many apples does the zebra eat a day?"])), @r#"
+    {
+      "answer": "The zebra eats 14 apples a day. [source: zoo.md#H1: Zoo | <key>]",
+      "answerer": "extractive",
+      "citation_validation": {
+        "all_citations_unparseable": false,
+        "answer_sha256": "<sha256>",
+        "citation_markers_found": 1,
+        "claims": [
+          {
+            "citations": [
+              {
+                "chunk_key": "<key>",
+                "codes": [],
+                "freshness": {
+                  "state": "fresh"
+                },
+                "label": "E1",
+                "span": {
+                  "end": 91,
+                  "start": 32
+                }
+              }
+            ],
+            "codes": [],
+            "evidence": {
+              "label": "E1",
+              "lines": "3",
+              "path": "zoo.md",
+              "source": "notes",
+              "span": {
+                "end": 37,
+                "start": 7
+              }
+            },
+            "span": {
+              "end": 91,
+              "start": 0
+            },
+            "text": "The zebra eats 14 apples a day.",
+            "verdict": "verified",
+            "why": "Word for word in E1 (zoo.md, lines 3)."
+          }
+        ],
+        "codes": [],
+        "counts": {
+          "missing": 0,
+          "not_in_snapshot": 0,
+          "path_mismatches": 0,
+          "sha_mismatches": 0
+        },
+        "heading_match_strategy": "prefix",
+        "mismatched_sha": [],
+        "missing_chunk_keys": [],
+        "normalize_heading": true,
+        "not_in_snapshot_chunk_keys": [],
+        "ok": true,
+        "outcome": "passed",
+        "parsed_citations": [
+          {
+            "chunk_key": "<key>",
+            "heading_path": "H1: Zoo",
+            "rel_path": "zoo.md"
+          }
+        ],
+        "parsed_citations_count": 1,
+        "path_mismatches": [],
+        "sha256": "<sha256>",
+        "sha_unchecked_chunk_keys": [],
+        "snapshot_id": "<sha256>",
+        "unparseable_citations_count": 0,
+        "valid": true
+      },
+      "citation_validation_footer": "(missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)",
+      "coverage": {
+        "chunks": 1,
+        "embedded": 0
+      },
+      "evidence": [
+        {
+          "chunk_key": "<key>",
+          "end_byte": 38,
+          "heading_path": "H1: Zoo",
+          "label": "E1",
+          "lines": "1-3",
+          "rel_path": "zoo.md",
+          "score": 1.0,
+          "source": "notes",
+          "start_byte": 0,
+          "text_sha256": "<sha256>"
+        }
+      ],
+      "freshness": {
+        "E1": {
+          "state": "fresh"
+        }
+      },
+      "index_stale": [],
+      "ok": true,
+      "outcome": "answered",
+      "question": "How many apples does the zebra eat a day?",
+      "snapshot_id": "<sha256>",
+      "stale": [
+        {
+          "fix": "local-agent embed",
+          "what": "vectors",
+          "why": "nothing was embedded yet, so meaning is not searched"
+        }
+      ],
+      "verified": true,
+      "warnings": [],
+      "why": null
+    }
+    "#);
+}
+
+#[test]
+fn questions_in_german_and_japanese_are_answered() {
+    let world = World::embedded();
+    for (question, file, words) in [
+        ("Wie lang ist die Kündigungsfrist?", "de/Mietvertrag Mühlgasse.md", "sechs Monate zum Quartalsende"),
+        ("最終発酵の温度は何度ですか。", "ja/食パンの手順.md", "最終発酵は32度"),
+    ] {
+        let body = world.json(&["ask", question]);
+        assert_eq!(body["outcome"], "answered");
+        let answer = body["answer"].as_str().unwrap();
+        assert!(answer.contains(words) && answer.contains(&format!("[source: {file}")), "{answer}");
+        assert_eq!(body["citation_validation"]["valid"], true);
+    }
+}
+
+#[test]
+fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let run = world.ok(&["ask", "qqqq zzzz xxxx?"]);
+    assert_snapshot!(run.stdout, @r#"
+    The notes hold nothing that answers this.
+    The evidence holds no sentence that could answer the question.
+    "#);
+    let body = world.json(&["ask", "qqqq zzzz xxxx?", "--strict"]);
+    assert_eq!(
+        (&body["outcome"], &body["answer"], &body["verified"]),
+        (&json!("abstained"), &json!(null), &json!(false))
+    );
+    assert!(body["why"].is_string());
+}
+
+#[test]
+fn w05_headings_and_paths_with_brackets_bars_and_arrows_are_citable() {
+    let world = World::with(&[
+        ("a # b.md", "# [1.2.0] - 2024 | a > b\n\nThe walrus weighs 900 kg.\n"),
+        ("c [x] %41.md", "# C#\n\n## x | y\n\nThe heron weighs 2 kg.\n"),
+        ("d.md", "Setext ] heading\n===\n\nThe otter weighs 8 kg.\n"),
+    ]);
+    world.ok(&["index"]);
+    for (question, citation) in [
+        ("What does the walrus weigh?", "[source: a %23 b.md#H1: [1.2.0%5D - 2024 %7C a %3E b | "),
+        ("What does the heron weigh?", "[source: c [x%5D %2541.md#H1: C%23 > H2: x %7C y | "),
+        ("What does the otter weigh?", "[source: d.md#H1: Setext %5D heading | "),
+    ] {
+        let body = world.json(&["ask", question, "--strict"]);
+        let answer = body["answer"].as_str().unwrap_or_else(|| panic!("{body}"));
+        assert!(answer.contains(citation), "{answer}");
+        let report = &body["citation_validation"];
+        assert_eq!((&report["valid"], &report["unparseable_citations_count"]), (&json!(true), &json!(0)));
+    }
+}
+
+#[test]
+fn the_snapshot_that_is_written_can_be_read_and_not_be_changed() {
+    let world = World::example();
+    let body = world.json(&["ask", PROOFBOX, "--snapshot-out", "out/snapshot.json"]);
+    let file = world.vault().join("out/snapshot.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let snapshot = EvidenceSnapshot::from_json(&text).unwrap();
+    assert_eq!(body["snapshot_id"], snapshot.id().to_string());
+    assert_eq!(snapshot.question(), PROOFBOX);
+    assert_eq!(snapshot.items().len(), body["evidence"].as_array().unwrap().len());
+    for item in snapshot.items() {
+        let bytes = fs::read(world.vault().join(item.path.as_str())).unwrap();
+        assert_eq!(item.span.slice(&bytes), Some(item.text.as_bytes()), "w20: {}", item.path);
+    }
+    let changed = text.replacen("27 °C", "28 °C", 1);
+    assert_ne!(changed, text);
+    assert_eq!(EvidenceSnapshot::from_json(&changed).unwrap_err().code, ErrorCode::SnapshotTampered);
+    fs::write(world.vault().join("in the way"), "").unwrap();
+    assert_eq!(world.code(&["ask", PROOFBOX, "--snapshot-out", "in the way/snapshot.json"]), "WRITE_ERROR");
+}
+
+#[test]
+fn nothing_outside_the_snapshot_is_cited() {
+    let world = World::embedded();
+    for question in [PROOFBOX, "How do I restore the order book from a backup?", "What is Leyla allergic to?"] {
+        let body = world.json(&["ask", question]);
+        let keys: Vec<&str> =
+            body["evidence"].as_array().unwrap().iter().map(|e| e["chunk_key"].as_str().unwrap()).collect();
+        let cited = body["citation_validation"]["parsed_citations"].as_array().unwrap();
+        assert!(!cited.is_empty());
+        for one in cited {
+            assert!(keys.contains(&one["chunk_key"].as_str().unwrap()), "{one}");
+        }
+    }
+}
+
+#[test]
+fn the_same_question_gives_the_same_bytes() {
+    let world = World::embedded();
+    let ask = || world.ok(&["ask", "What did the new oven cost in all?", "--json"]).stdout;
+    assert_eq!(ask(), ask());
+}
+
+#[test]
+fn a_chat_server_that_this_version_does_not_ask_is_refused() {
+    let world = World::example();
+    world.write("../llm.yaml", "ask: {provider: ollama}\nllm: {model: m}\n");
+    let config = world.root().join("llm.yaml");
+    assert_eq!(world.code(&["ask", PROOFBOX, "--config", config.to_str().unwrap()]), "PHASE3_ASK_ERROR");
+}
+
+#[test]
+fn validation_that_is_switched_off_is_said_and_still_done() {
+    let world = World::example();
+    world.write("../off.yaml", "phase3: {ask: {citation_validation: {enabled: false}}}\nsources: [{name: vault, root: ., kind: notes}]\nstate_dir: .local-agent\n");
+    let config = world.root().join("off.yaml");
+    let run = world.ok(&["ask", PROOFBOX, "--config", config.to_str().unwrap()]);
+    assert!(run.stdout.starts_with("UNVERIFIED"), "{}", run.stdout);
+    let body = world.json(&["ask", PROOFBOX, "--config", config.to_str().unwrap()]);
+    assert_eq!((&body["verified"], &body["citation_validation"]["valid"]), (&json!(false), &json!(true)));
+    assert!(!body["warnings"].as_array().unwrap().is_empty());
+}

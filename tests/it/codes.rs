@@ -1,0 +1,65 @@
+//! Every stable error code is raised by some test.
+
+use std::fs;
+use std::path::Path;
+
+use local_agent::error::ErrorCode;
+
+/// Code, file, test. The one code without a test is the one that only a mistake of ours can raise.
+const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
+    (ErrorCode::ConfigError, "tests/it/config.rs", "w51_unknown_keys_and_wrong_values_are_named_with_file_and_line"),
+    (
+        ErrorCode::ConfigUntrusted,
+        "tests/it/config.rs",
+        "c31_a_found_configuration_opens_nothing_outside_before_it_is_trusted",
+    ),
+    (ErrorCode::InvalidArgs, "tests/it/filters.rs", "a_source_or_a_day_that_is_none_is_a_failure"),
+    (
+        ErrorCode::InvalidQuery,
+        "tests/it/reference.rs",
+        "w47_every_command_line_of_the_ancestor_does_its_job_and_keeps_its_fields",
+    ),
+    (ErrorCode::PathDenied, "tests/it/get.rs", "every_refusal_has_its_code"),
+    (ErrorCode::FileNotFound, "tests/it/get.rs", "every_refusal_has_its_code"),
+    (ErrorCode::PathIsDirectory, "tests/it/get.rs", "every_refusal_has_its_code"),
+    (ErrorCode::AmbiguousPath, "tests/it/get.rs", "every_refusal_has_its_code"),
+    (ErrorCode::FileReadError, "tests/it/get.rs", "every_refusal_has_its_code"),
+    (ErrorCode::FileTooLarge, "tests/it/get.rs", "every_refusal_has_its_code"),
+    (ErrorCode::IndexMissing, "tests/it/query.rs", "w47_without_an_index_there_is_a_failure_and_nothing_is_made"),
+    (ErrorCode::IndexError, "tests/it/index.rs", "nothing_to_index_is_an_error_with_a_remedy"),
+    (ErrorCode::QueryError, "tests/it/query.rs", "meaning_alone_needs_vectors"),
+    (ErrorCode::EmbedError, "src/vectors/quant.rs", "s39_only_finite_unit_vectors_of_the_right_width_are_rows"),
+    (ErrorCode::AskError, "tests/it/ask.rs", "a_chat_server_that_this_version_does_not_ask_is_refused"),
+    (ErrorCode::SnapshotTampered, "tests/it/ask.rs", "the_snapshot_that_is_written_can_be_read_and_not_be_changed"),
+    (ErrorCode::DbForeign, "tests/it/ancestor.rs", "databases_of_the_ancestor_are_recognised_and_stay_as_they_are"),
+    (ErrorCode::DbNewer, "tests/it/index.rs", "databases_of_others_and_of_newer_versions_are_not_touched"),
+    (ErrorCode::DbCorrupt, "tests/it/index.rs", "a_damaged_index_is_said_to_be_damaged_and_can_be_made_again"),
+    (ErrorCode::DbError, "tests/it/readers.rs", "an_index_of_an_older_version_is_named_and_made_again"),
+    (ErrorCode::Locked, "tests/it/index.rs", "s36_a_second_job_is_told_who_holds_the_lock_and_can_wait"),
+    (ErrorCode::ModelNotFound, "tests/it/embed.rs", "models_that_are_missing_or_broken_are_named"),
+    (ErrorCode::ModelInvalid, "tests/it/embed.rs", "models_that_are_missing_or_broken_are_named"),
+    (ErrorCode::ModelChecksum, "src/models/tests.rs", "verify_records_hashes_once_and_sees_damage_afterwards"),
+    (ErrorCode::ModelPull, "src/models/pull_tests.rs", "an_interrupted_pull_goes_on_in_the_next_process"),
+    (ErrorCode::ServerUnreachable, "src/net/http.rs", "s41_a_slow_drip_ends_at_the_total_limit"),
+    (ErrorCode::ServerError, "src/net/http.rs", "s41_a_redirect_to_another_origin_is_not_followed"),
+    (ErrorCode::WriteError, "tests/it/index.rs", "a_state_folder_that_cannot_be_written_is_a_write_error"),
+];
+
+/// Only a mistake in the program raises these; a test of one would be a test of the mistake.
+const OUR_OWN_MISTAKES: &[ErrorCode] = &[ErrorCode::InternalError, ErrorCode::AskCitationInvalid];
+
+#[test]
+fn every_code_is_raised_by_a_test() {
+    for code in ErrorCode::ALL {
+        let entries = RAISED_BY.iter().filter(|(one, ..)| one == code).count();
+        let expected = usize::from(!OUR_OWN_MISTAKES.contains(code));
+        assert_eq!(entries, expected, "{code}: one test that raises it, in the table above");
+    }
+    for (code, file, test) in RAISED_BY {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        let start = text.find(&format!("fn {test}(")).unwrap_or_else(|| panic!("{file} has no test `{test}`"));
+        assert!(text[..start].trim_end().ends_with("#[test]"), "{file}: `{test}` is no test");
+        let (name, variant) = (format!("\"{code}\""), format!("ErrorCode::{code:?}"));
+        assert!(text.contains(&name) || text.contains(&variant), "{file} does not name {code}");
+    }
+}

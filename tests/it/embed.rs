@@ -1,0 +1,208 @@
+//! `embed`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+fn vectors(world: &World) -> u64 {
+    world.json(&["embed", "--dry-run"])["embeddings_total_before"].as_u64().unwrap()
+}
+
+fn three_notes() -> World {
+    let world = World::with(&[
+        ("a.md", "# A\n\nThe zebra eats 14 apples.\n"),
+        ("b.md", "# B\n\nThe lion sleeps 20 hours.\n"),
+        ("c.md", "# C\n\nThe heron stands on one leg.\n"),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+/// The fields of `run` with these names.
+fn some(run: &Value, names: &[&str]) -> Value {
+    names.iter().map(|name| run[name].clone()).collect()
+}
+
+#[test]
+fn the_example_is_embedded_and_a_second_run_finds_nothing_to_do() {
+    let world = three_notes();
+    assert_snapshot!(world.stable(&world.ok(&["embed", "--dry-run"]).stdout), @r#"
+    embeddings_db: <vault>/.local-agent/embeddings.sqlite
+    embed plan: 3 of 3 chunks have no vector; 0 vectors belong to no chunk
+    "#);
+    let first = world.ok(&["embed"]);
+    assert_eq!(first.stderr, "");
+    assert_snapshot!(world.stable(&first.stdout), @r#"
+    embeddings_db: <vault>/.local-agent/embeddings.sqlite
+    embed summary: 3 embedded (28 tokens), 0 had one, 0 pruned; 3 of 3 chunks can be searched by meaning
+    "#);
+    assert_snapshot!(world.stable(&world.ok(&["embed"]).stdout), @r#"
+    embeddings_db: <vault>/.local-agent/embeddings.sqlite
+    embed summary: 0 embedded (0 tokens), 3 had one, 0 pruned; 3 of 3 chunks can be searched by meaning
+    "#);
+    assert_eq!(world.ok(&["embed", "--quiet"]).stdout, "");
+    assert_snapshot!(world.pretty(world.json(&["embed"])), @r#"
+    {
+      "chunk_preprocess_sig": "headings_v1",
+      "covered_chunks": 3,
+      "dim": 384,
+      "dry_run": false,
+      "embed_runtime_fingerprint": "<sha256>",
+      "embedded_written": 0,
+      "embeddings_db": "<vault>/.local-agent/embeddings.sqlite",
+      "embeddings_total_after": 3,
+      "embeddings_total_before": 3,
+      "errors": [],
+      "errors_count": 0,
+      "existing_embeddings": 3,
+      "missing": 0,
+      "model_id": "all-MiniLM-L6-v2",
+      "moved_aside": null,
+      "ok": true,
+      "orphan_embeddings_before": 0,
+      "orphan_embeddings_pruned": 0,
+      "outdated": 0,
+      "provider": "candle",
+      "query_preprocess_sig": "plain_v1",
+      "skipped_ok": 3,
+      "tokens": 0,
+      "total_chunks": 3,
+      "vectors_normalized": true,
+      "warnings": [],
+      "windowed": 0
+    }
+    "#);
+}
+
+#[test]
+fn w48_a_dry_run_and_a_run_without_an_index_create_nothing() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let before = world.photograph();
+    for args in [&["embed"][..], &["embed", "--dry-run"], &["embed", "--rebuild"], &["embed", "--limit", "1"]] {
+        assert_eq!(world.code(args), "INDEX_MISSING", "{args:?}");
+        world.is_as(&before, args);
+    }
+    world.ok(&["index"]);
+    let before = world.photograph();
+    assert_eq!(world.json(&["embed", "--dry-run"])["missing"], 1);
+    world.is_as(&before, &["embed", "--dry-run"]);
+}
+
+#[test]
+fn w32_a_limit_embeds_so_many_and_prunes_nothing() {
+    let world = three_notes();
+    let run = world.json(&["embed", "--limit", "2"]);
+    assert_eq!(some(&run, &["embedded_written", "covered_chunks", "missing"]), json!([2, 2, 3]));
+    let run = world.json(&["embed", "--limit", "1"]);
+    assert_eq!(some(&run, &["embedded_written", "orphan_embeddings_pruned"]), json!([1, 0]));
+    assert_eq!(vectors(&world), 3);
+    // An orphan survives a limited run and one with --no-prune, and goes with the next whole run.
+    fs::remove_file(world.vault().join("a.md")).unwrap();
+    world.ok(&["index"]);
+    for args in [&["embed", "--limit", "1"][..], &["embed", "--no-prune"]] {
+        let run = world.json(args);
+        assert_eq!(some(&run, &["orphan_embeddings_before", "orphan_embeddings_pruned"]), json!([1, 0]), "{args:?}");
+    }
+    let run = world.json(&["embed"]);
+    assert_eq!(some(&run, &["orphan_embeddings_pruned", "embeddings_total_after"]), json!([1, 2]));
+}
+
+#[test]
+fn a_moved_note_is_not_embedded_again() {
+    let world = three_notes();
+    world.ok(&["embed"]);
+    fs::create_dir(world.vault().join("zoo")).unwrap();
+    fs::rename(world.vault().join("a.md"), world.vault().join("zoo/renamed.md")).unwrap();
+    world.ok(&["index"]);
+    let run = world.json(&["embed"]);
+    assert_eq!(
+        some(&run, &["embedded_written", "skipped_ok", "covered_chunks", "orphan_embeddings_pruned"]),
+        json!([0, 3, 3, 0])
+    );
+    let hit = &world.json(&["query", "zebra", "--mode", "vector", "--limit", "1"])["hits"][0];
+    assert_eq!(hit["rel_path"], "zoo/renamed.md");
+}
+
+#[test]
+fn w22_a_new_section_costs_one_embedding() {
+    let words = |name: &str| format!("{name} stands here with many words. ").repeat(40);
+    let section = |name: &str| format!("## {name}\n\n{}\n\n", words(name));
+    let (top, body) = (format!("# Note\n\n{}\n\n", words("It")), ["Alpha", "Beta", "Gamma"].map(section).concat());
+    let world = World::with(&[("a.md", &format!("{top}{body}"))]);
+    world.ok(&["index"]);
+    let first = world.json(&["embed"])["embedded_written"].as_u64().unwrap();
+    world.write("a.md", &format!("{top}{}{body}", section("New")));
+    world.ok(&["index"]);
+    let total = world.json(&["status"])["chunks"].as_u64().unwrap();
+    assert_eq!(world.json(&["embed"])["embedded_written"].as_u64().unwrap(), total - first);
+}
+
+#[test]
+fn a_rebuild_embeds_everything_again_and_changes_no_answer() {
+    let world = three_notes();
+    world.ok(&["embed"]);
+    let before = world.json(&["query", "which animal rests", "--mode", "vector"])["hits"].clone();
+    let run = world.json(&["embed", "--rebuild"]);
+    assert_eq!(some(&run, &["embedded_written", "embeddings_total_after", "moved_aside"]), json!([3, 3, null]));
+    assert_eq!(world.json(&["query", "which animal rests", "--mode", "vector"])["hits"], before);
+}
+
+#[test]
+fn an_interrupted_embedding_is_said_to_cover_only_a_part() {
+    let world = three_notes();
+    world.ok(&["embed", "--limit", "1"]);
+    let run = world.ok(&["query", "heron"]);
+    assert_snapshot!(run.stderr, @"coverage: 1 of 3 chunks can be found by meaning (fix: local-agent embed)");
+    assert_eq!(world.json(&["query", "heron"])["coverage"], json!({"chunks": 3, "embedded": 1}));
+    // What has no vector is still found by its words.
+    assert_eq!(world.json(&["query", "heron"])["hits"][0]["rel_path"], "c.md");
+}
+
+#[test]
+fn a_second_job_is_told_who_holds_the_lock() {
+    let world = three_notes();
+    world.ok(&["embed"]);
+    let lock = fs::File::options().read(true).write(true).open(world.state().join("embed.lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(world.code(&["embed", "--json"]), "LOCKED");
+    // Indexing and searching go on.
+    world.ok(&["index"]);
+    world.ok(&["query", "zebra"]);
+    assert!(world.json(&["status"])["embed_job"].is_string());
+    let waiting = world.command().args(["embed", "--wait", "60"]).spawn().unwrap();
+    drop(lock);
+    assert!(waiting.wait_with_output().unwrap().status.success());
+}
+
+#[test]
+fn models_that_are_missing_or_broken_are_named() {
+    let world = three_notes();
+    assert_eq!(world.code(&["embed", "--model", "bge-small-en-v1.5"]), "MODEL_NOT_FOUND");
+    let folder = world.root().join("model");
+    world.write("../own.yaml", &format!("embed: {{model: own, model_path: {}}}\n", folder.display()));
+    let own = world.root().join("own.yaml");
+    let own = own.to_str().unwrap();
+    assert_eq!(world.code(&["embed", "--config", own]), "MODEL_NOT_FOUND", "no folder");
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(world.code(&["embed", "--config", own]), "MODEL_INVALID", "an empty folder");
+    for (file, text) in [("config.json", "{}"), ("tokenizer.json", "{}"), ("model.safetensors", "junk")] {
+        fs::write(folder.join(file), text).unwrap();
+    }
+    assert_eq!(world.code(&["embed", "--config", own]), "MODEL_INVALID");
+}
+
+#[test]
+fn a_damaged_embeddings_database_is_said_to_be_damaged() {
+    let world = three_notes();
+    world.ok(&["embed"]);
+    let db = world.state().join("embeddings.sqlite");
+    fs::write(&db, "not a database").unwrap();
+    assert_eq!(world.code(&["embed"]), "DB_CORRUPT");
+    assert_eq!(fs::read_to_string(&db).unwrap(), "not a database");
+    let run = world.json(&["embed", "--rebuild"]);
+    assert_eq!(run["embedded_written"], 3);
+    assert!(run["moved_aside"].as_str().unwrap().contains(".ancestor-"));
+}

@@ -1,0 +1,130 @@
+//! Restrictions hold for both sides of a search, before anything is cut off (W14).
+
+use std::collections::BTreeSet;
+
+use crate::harness::World;
+
+fn zoo() -> World {
+    let world = World::empty();
+    world.write(
+        "pub/a.md",
+        "---\ntags: [animal/bird, zoo]\ndate: 2026-01-10\nstatus: open\n---\n# Heron\n\nA heron is a grey bird.\n",
+    );
+    world.write(
+        "pub/deep/b.md",
+        "---\ntags: animal\ndate: 2026-02-10\nstatus: [Closed, old]\n---\n# Stork\n\nA stork is a white bird.\n",
+    );
+    world.write("public/c.md", "---\ndate: 2026-03-10\n---\n# Crane\n\nA crane is a tall bird. #animals\n");
+    world.write("private/d.md", "# Owl\n\nAn owl is a quiet bird.\n");
+    world.write("more/e.md", "# Gull\n\nA gull is a loud bird of the sea.\n");
+    world.ok(&[
+        "init",
+        "--here",
+        "--source",
+        "pub=pub",
+        "--source",
+        "public=public",
+        "--source",
+        "rest=private",
+        "--source",
+        "more=more",
+    ]);
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    world
+}
+
+fn found(world: &World, args: &[&str]) -> BTreeSet<String> {
+    let body = world.json(&[args, &["--limit", "50"]].concat());
+    let path =
+        |hit: &serde_json::Value| format!("{}:{}", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap());
+    body["hits"].as_array().unwrap().iter().map(path).collect()
+}
+
+#[test]
+fn w14_every_filter_holds_for_words_for_meaning_and_for_both() {
+    let world = zoo();
+    let cases: &[(&[&str], &str, &[&str])] = &[
+        (&["--source", "pub"], "source:pub", &["pub:a.md", "pub:deep/b.md"]),
+        (&["--path", "deep"], "path:deep", &["pub:deep/b.md"]),
+        (&["--path", "*/b.md"], "path:*/b.md", &["pub:deep/b.md"]),
+        (&["--path", "dee"], "path:dee", &[]),
+        (&["--tag", "animal"], "tag:animal", &["pub:a.md", "pub:deep/b.md"]),
+        (&["--tag", "#animal/bird"], "tag:#animal/bird", &["pub:a.md"]),
+        (
+            &["--after", "2026-02-10", "--before", "2026-03-10"],
+            "after:2026-02-10 before:2026-03-10",
+            &["pub:deep/b.md"],
+        ),
+        (&["--before", "2026-02-10"], "before:2026-02-10", &["pub:a.md"]),
+    ];
+    for (flags, words, expected) in cases {
+        let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
+        for mode in ["lexical", "vector", "hybrid"] {
+            let by_flag = found(&world, &[&["query", "bird", "--mode", mode], *flags].concat());
+            assert_eq!(by_flag, expected, "{flags:?} {mode}");
+            let text = format!("bird {words}");
+            assert_eq!(found(&world, &["query", &text, "--mode", mode]), expected, "{text} {mode}");
+        }
+    }
+    for (text, expected) in [
+        ("bird status:open", &["pub:a.md"][..]),
+        ("bird status:closed", &["pub:deep/b.md"]),
+        ("bird -tag:animal -source:more", &["public:c.md", "rest:d.md"]),
+        ("bird -status:open -tag:zoo source:pub", &["pub:deep/b.md"]),
+        ("bird -heron -stork source:pub", &[]),
+        ("bird \"grey bird\"", &["pub:a.md"]),
+    ] {
+        let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
+        for mode in ["lexical", "vector", "hybrid"] {
+            assert_eq!(found(&world, &["query", text, "--mode", mode]), expected, "{text} {mode}");
+        }
+    }
+}
+
+#[test]
+fn w14_an_answer_stays_inside_its_scope() {
+    let world = zoo();
+    let body = world.json(&["ask", "Which bird is quiet?", "--source", "pub"]);
+    for item in body["evidence"].as_array().unwrap() {
+        assert_eq!(item["source"], "pub");
+    }
+    assert_eq!(world.json(&["ask", "Which bird is quiet?", "--path", "nowhere"])["outcome"], "abstained");
+}
+
+#[test]
+fn a_source_or_a_day_that_is_none_is_a_failure() {
+    let world = zoo();
+    for args in [
+        &["query", "bird", "--source", "nope"][..],
+        &["ask", "bird?", "--source", "nope"],
+        &["query", "bird", "--after", "yesterday"],
+        &["query", "bird", "--before", "2026-02-30"],
+    ] {
+        assert_eq!(world.code(args), "INVALID_ARGS", "{args:?}");
+    }
+}
+
+#[test]
+fn w23_the_same_path_in_two_sources_can_be_found_and_cited_in_both() {
+    let world = World::empty();
+    world.write("a/x.md", "# Log\n\nThe red boat needs 3 planks.\n");
+    world.write("b/x.md", "# Log\n\nThe green boat needs 5 nails.\n");
+    world.ok(&["init", "--here", "--source", "a=a", "--source", "b=b"]);
+    world.ok(&["index"]);
+    let both: BTreeSet<String> = ["a:x.md", "b:x.md"].map(str::to_owned).into();
+    assert_eq!(found(&world, &["query", "boat", "--mode", "lexical"]), both);
+    for (question, citation) in [
+        ("How many planks does the red boat need?", "[source: a:x.md#H1: Log | "),
+        ("How many nails does the green boat need?", "[source: b:x.md#H1: Log | "),
+    ] {
+        let body = world.json(&["ask", question]);
+        let answer = body["answer"].as_str().unwrap();
+        assert!(answer.contains(citation), "{answer}");
+        assert_eq!(body["citation_validation"]["valid"], true);
+    }
+    // Word for word the same, they are still two chunks.
+    world.write("b/x.md", "# Log\n\nThe red boat needs 3 planks.\n");
+    let body = world.json(&["query", "boat", "--mode", "lexical", "--refresh"]);
+    assert_ne!(body["hits"][0]["chunk_key"], body["hits"][1]["chunk_key"]);
+}

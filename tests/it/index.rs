@@ -1,0 +1,301 @@
+//! `index`.
+
+use std::fs::{self, File};
+
+use insta::assert_snapshot;
+
+use crate::harness::World;
+
+fn two_sources() -> World {
+    let world = World::empty();
+    world.write("a/x.md", "# Zebra\n\nThe zebra eats 14 apples.\n");
+    world.write("b/y.md", "# Lion\n\nThe lion sleeps 20 hours.\n");
+    world.ok(&["init", "--here", "--source", "a=a", "--source", "b=b"]);
+    world.ok(&["index"]);
+    world
+}
+
+#[test]
+fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
+    let world = World::example();
+    world.ok(&["index", "--rebuild"]);
+    let text = world.ok(&["index", "--rebuild"]);
+    assert_eq!(text.stderr, "");
+    assert_snapshot!(world.stable(&text.stdout), @r#"
+    index_db: <vault>/.local-agent/index.sqlite
+    index summary: 60 scanned, 60 changed, 0 unchanged, 0 pruned; 107 chunks written, 0 removed; now 60 documents in 107 chunks
+    "#);
+    assert_snapshot!(world.stable(&world.ok(&["index"]).stdout), @r#"
+    index_db: <vault>/.local-agent/index.sqlite
+    index summary: 60 scanned, 0 changed, 60 unchanged, 0 pruned; 0 chunks written, 0 removed; now 60 documents in 107 chunks
+    "#);
+    assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
+    assert_snapshot!(world.pretty(world.json(&["index"])), @r#"
+    {
+      "chunks_removed": 0,
+      "chunks_written": 0,
+      "docs_changed": 0,
+      "docs_pruned": 0,
+      "docs_scanned": 60,
+      "docs_unchanged": 60,
+      "errors": [],
+      "errors_count": 0,
+      "index_db": "<vault>/.local-agent/index.sqlite",
+      "moved_aside": null,
+      "ok": true,
+      "scheme": "obsidian_v2",
+      "skipped": [],
+      "sources_count": 1,
+      "sources_selected": [
+        "vault"
+      ],
+      "total_chunks": 107,
+      "total_docs": 60,
+      "warnings": []
+    }
+    "#);
+}
+
+#[test]
+fn sources_are_listed_without_touching_anything() {
+    let world = two_sources();
+    let before = world.photograph();
+    assert_snapshot!(world.stable(&world.ok(&["index", "--list-sources"]).stdout), @r#"
+    a	notes	<vault>/a
+    b	notes	<vault>/b
+    "#);
+    assert_snapshot!(world.pretty(world.json(&["index", "--list-sources"])), @r#"
+    {
+      "ok": true,
+      "selected_count": 2,
+      "sources": [
+        {
+          "kind": "notes",
+          "name": "a",
+          "root": "<vault>/a"
+        },
+        {
+          "kind": "notes",
+          "name": "b",
+          "root": "<vault>/b"
+        }
+      ]
+    }
+    "#);
+    world.is_as(&before, &["index", "--list-sources"]);
+}
+
+#[test]
+fn a_touched_file_is_not_indexed_again() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n"), ("b.md", "# B\n\nTwo.\n")]);
+    world.ok(&["index"]);
+    world.write("a.md", "# A\n\nOne.\n");
+    let again = world.json(&["index"]);
+    assert_eq!((&again["docs_changed"], &again["docs_unchanged"]), (&0.into(), &2.into()));
+    world.write("a.md", "# A\n\nUno.\n");
+    let changed = world.json(&["index"]);
+    assert_eq!((&changed["docs_changed"], &changed["docs_unchanged"]), (&1.into(), &1.into()));
+    assert_eq!((&changed["chunks_written"], &changed["chunks_removed"]), (&1.into(), &1.into()));
+}
+
+/// The same size within the same second, as an editor that saves twice: only hashing can see it.
+#[test]
+fn an_edit_that_keeps_size_and_time_is_seen() {
+    let world = World::with(&[("a.md", "# A\n\nAlpha one.\n")]);
+    world.ok(&["index"]);
+    let time = fs::metadata(world.vault().join("a.md")).unwrap().modified().unwrap();
+    world.write("a.md", "# A\n\nAlpha two.\n");
+    File::options().write(true).open(world.vault().join("a.md")).unwrap().set_modified(time).unwrap();
+    assert_eq!(world.json(&["index"])["docs_changed"], 1);
+}
+
+#[test]
+fn w22_a_section_at_the_top_keeps_the_keys_of_all_others() {
+    let words = |name: &str| format!("{name} stands here with many words. ").repeat(40);
+    let section = |name: &str| format!("## {name}\n\n{}\n\n", words(name));
+    let (top, body) = (format!("# Note\n\n{}\n\n", words("It")), ["Alpha", "Beta", "Gamma"].map(section).concat());
+    let world = World::with(&[("a.md", &format!("{top}{body}"))]);
+    world.ok(&["index"]);
+    let keys = || -> std::collections::BTreeSet<String> {
+        let hits = world.json(&["query", "words", "--mode", "lexical", "--limit", "50"]);
+        hits["hits"].as_array().unwrap().iter().map(|h| h["chunk_key"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = keys();
+    assert!(before.len() >= 3, "{before:?}");
+    world.write("a.md", &format!("{top}{}{body}", section("New")));
+    world.ok(&["index"]);
+    let after = keys();
+    assert!(before.is_subset(&after), "{before:?} {after:?}");
+    assert!(after.len() > before.len());
+}
+
+#[test]
+fn w24_a_run_over_one_source_never_marks_the_others_as_current() {
+    let world = two_sources();
+    let partial = world.json(&["index", "--source", "a", "--max-tokens", "100"]);
+    assert_eq!(partial["docs_changed"], 1);
+    // The whole run must cut the other source again, and only that one.
+    let whole = world.json(&["index", "--max-tokens", "100"]);
+    assert_eq!((&whole["docs_changed"], &whole["docs_unchanged"]), (&1.into(), &1.into()));
+    assert_eq!(whole["total_docs"], 2);
+}
+
+#[test]
+fn w28_a_source_that_left_the_configuration_is_forgotten() {
+    let world = two_sources();
+    world.ok(&["init", "--here", "--force", "--source", "a=a"]);
+    assert_eq!(world.json(&["query", "lion", "--mode", "lexical"])["count"], 1, "not before the next run");
+    let run = world.json(&["index"]);
+    assert_eq!((&run["docs_pruned"], &run["total_docs"]), (&1.into(), &1.into()));
+    assert_eq!(world.json(&["query", "lion", "--mode", "lexical"])["outcome"], "nothing_found");
+}
+
+#[test]
+fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
+    let world = two_sources();
+    fs::rename(world.vault().join("b"), world.root().join("b")).unwrap();
+    let run = world.run(&["index", "--json"]);
+    assert_eq!(run.code, 1, "{}", run.stdout);
+    let body = run.json();
+    assert_eq!((&body["ok"], &body["errors_count"], &body["total_docs"]), (&false.into(), &1.into(), &2.into()));
+    assert_snapshot!(world.stable(body["errors"][0].as_str().unwrap()), @"The folder of `b` cannot be opened: No such file or directory (os error 2).");
+    let partial = world.json(&["index", "--allow-partial"]);
+    assert_eq!(
+        (&partial["ok"], &partial["errors_count"], &partial["total_docs"]),
+        (&true.into(), &1.into(), &2.into())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn w25_w26_w28_w31_what_cannot_be_read_is_listed_with_its_reason_and_no_longer_found() {
+    let world = World::with(&[
+        ("kept.md", "# Kept\n\nThe walrus stays.\n"),
+        ("bytes.md", "# Bytes\n\nThe walrus was text.\n"),
+        ("large.md", "# Large\n\nThe walrus was small.\n"),
+        ("linked.md", "# Linked\n\nThe walrus was a file.\n"),
+        (".trash/gone.md", "# Gone\n\nThe walrus is hidden.\n"),
+        (".obsidian/plugin.md", "# Plugin\n\nThe walrus is hidden.\n"),
+    ]);
+    world.ok(&["index"]);
+    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical"])["count"], 4);
+    let at = |name: &str| world.vault().join(name);
+    fs::write(at("bytes.md"), b"walrus \xff\xfe").unwrap();
+    fs::write(at("large.md"), "walrus ".repeat(1_600_000)).unwrap();
+    fs::rename(at("linked.md"), world.root().join("outside.md")).unwrap();
+    std::os::unix::fs::symlink(world.root().join("outside.md"), at("linked.md")).unwrap();
+    let run = world.ok(&["index"]);
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    index_db: <vault>/.local-agent/index.sqlite
+    index summary: 4 scanned, 0 changed, 1 unchanged, 0 pruned; 0 chunks written, 3 removed; now 1 documents in 1 chunks
+    skipped: notes:large.md (too_large)
+    skipped: notes:linked.md (symlink)
+    skipped: notes:bytes.md (not_utf8)
+    "#);
+    let hits = world.json(&["query", "walrus", "--mode", "lexical"]);
+    assert_eq!((hits["count"].as_u64(), hits["hits"][0]["rel_path"].as_str()), (Some(1), Some("kept.md")));
+    // They stay listed, and the run stays healthy.
+    assert_eq!(world.json(&["index"])["skipped"].as_array().unwrap().len(), 3);
+    assert_eq!(world.json(&["status"])["skipped_files"], 3);
+    fs::remove_file(at("linked.md")).unwrap();
+    world.write("bytes.md", "# Bytes\n\nThe walrus is text again.\n");
+    let run = world.json(&["index"]);
+    assert_eq!(run["skipped"].as_array().unwrap().len(), 1);
+    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical"])["count"], 2);
+}
+
+#[test]
+fn s36_a_second_job_is_told_who_holds_the_lock_and_can_wait() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    world.ok(&["index"]);
+    let lock = File::options().read(true).write(true).open(world.state().join("index.lock")).unwrap();
+    lock.lock().unwrap();
+    fs::write(world.state().join("index.lock"), "pid 7, `local-agent index`, since noon\n").unwrap();
+    let refused = world.fails(&["index", "--json"]);
+    assert_eq!(refused["error_code"], "LOCKED");
+    assert_snapshot!(world.stable(refused["error_message"].as_str().unwrap()), @"<vault>/.local-agent/index.lock is held by pid <pid>, `local-agent index`, since noon");
+    assert_eq!(world.code(&["index", "--wait", "1"]), "LOCKED");
+    // Readers do not care.
+    assert_eq!(world.json(&["query", "one", "--mode", "lexical"])["count"], 1);
+    assert_eq!(world.json(&["status"])["index_job"], "pid 7, `local-agent index`, since noon");
+    let waiting = world.command().args(["index", "--wait", "60", "--json"]).spawn().unwrap();
+    drop(lock);
+    assert!(waiting.wait_with_output().unwrap().status.success());
+}
+
+#[test]
+fn databases_of_others_and_of_newer_versions_are_not_touched() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let db = world.state().join("index.sqlite");
+    fs::create_dir_all(world.state()).unwrap();
+    let make = |pragmas: &str| {
+        let _ = fs::remove_file(&db);
+        let conn = rusqlite::Connection::open(&db).unwrap();
+        conn.execute_batch(&format!("CREATE TABLE theirs (x); {pragmas}")).unwrap();
+    };
+    let untouched = |code: &str, rebuild: &str| {
+        let before = fs::read(&db).unwrap();
+        for args in [&["index"][..], &["query", "x"], &["ask", "x"], &["status"], &["embed"]] {
+            assert_eq!(world.code(args), code, "{args:?}");
+            assert_eq!(fs::read(&db).unwrap(), before, "{args:?}");
+        }
+        assert_eq!(world.run(&["index", "--rebuild"]).code == 0, rebuild == "mends", "{code}");
+    };
+    make("PRAGMA application_id = 7; PRAGMA user_version = 3");
+    untouched("DB_FOREIGN", "mends");
+    make("PRAGMA application_id = 1279355137; PRAGMA user_version = 99");
+    untouched("DB_NEWER", "refuses");
+    fs::write(&db, "not a database").unwrap();
+    untouched("DB_CORRUPT", "mends");
+    let kept = fs::read_dir(world.state()).unwrap();
+    let names = kept.map(|e| e.unwrap().file_name().into_string().unwrap());
+    assert_eq!(
+        names.filter(|name| name.starts_with("index.sqlite.ancestor-")).count(),
+        2,
+        "both foreign files were moved aside"
+    );
+}
+
+#[test]
+fn a_damaged_index_is_said_to_be_damaged_and_can_be_made_again() {
+    let world = World::example();
+    let db = world.state().join("index.sqlite");
+    for beside in ["index.sqlite-wal", "index.sqlite-shm"] {
+        let _ = fs::remove_file(world.state().join(beside));
+    }
+    let mut bytes = fs::read(&db).unwrap();
+    for byte in &mut bytes[4096..] {
+        *byte = 0xa5;
+    }
+    fs::write(&db, &bytes).unwrap();
+    for args in [&["query", "proofbox", "--mode", "lexical"][..], &["status"], &["index"]] {
+        assert_eq!(world.code(args), "DB_CORRUPT", "{args:?}");
+    }
+    world.ok(&["index", "--rebuild"]);
+    assert_ne!(world.json(&["query", "proofbox", "--mode", "lexical"])["count"], 0);
+}
+
+#[test]
+fn nothing_to_index_is_an_error_with_a_remedy() {
+    let world = World::empty();
+    let failure = world.fails(&["index"]);
+    assert_eq!(failure["error_code"], "PHASE2_INDEX_ERROR");
+    assert_snapshot!(failure["hint"].as_str().unwrap(), @"local-agent init --here");
+}
+
+#[test]
+fn two_databases_in_one_folder_do_not_share_a_projection() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    world.ok(&["index"]);
+    world.ok(&["index", "--db-path", ".local-agent/other.sqlite", "--scheme", "fixed_window_v1"]);
+    assert_eq!(world.json(&["query", "one", "--mode", "lexical"])["stale"], serde_json::json!([]));
+}
+
+/// A folder that cannot be made, because a file stands in its place.
+#[test]
+fn a_state_folder_that_cannot_be_written_is_a_write_error() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    fs::write(world.state(), "in the way").unwrap();
+    assert_eq!(world.code(&["index"]), "WRITE_ERROR");
+    assert_eq!(fs::read_to_string(world.state()).unwrap(), "in the way");
+}

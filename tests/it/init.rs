@@ -1,0 +1,117 @@
+//! `init`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::harness::World;
+
+#[test]
+fn here_writes_one_file_that_works_at_once() {
+    let world = World::empty();
+    world.write("a.md", "# A\n\nOne.\n");
+    assert_snapshot!(world.stable(&world.ok(&["init", "--here"]).stdout), @r#"
+    written: <vault>/local-agent.yaml
+    source: vault = .
+    next: local-agent index && local-agent embed && local-agent ask "your question"
+    "#);
+    assert_snapshot!(world.stable(&fs::read_to_string(world.vault().join("local-agent.yaml")).unwrap()), @r#"
+    # Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;
+    # docs/config.md lists every key. Remove the `# ` before a key to change its default.
+
+    # One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes`
+    # when absent).
+    sources:
+      - name: "vault"
+        root: "."
+
+    # What may be opened.
+    security:
+      # Extensions of files that may be read; `index` takes the markdown among them.
+      # allowed_exts: [.md, .txt, .json]
+
+    # How files are cut into chunks.
+    index:
+      # Longest chunk in tokens of the embedded model (`obsidian_v2`).
+      # max_tokens: 220
+
+    # How evidence is found.
+    retrieve:
+      # Share of the vector score in `convex`.
+      # vector_weight: 0.5
+
+    # How a question is answered and checked.
+    ask:
+      # Who writes the answer; `auto`: Ollama if `llm.model` is set and there, else the best sentences
+      # themselves.
+      # provider: auto
+      # Evidence items shown to the answerer.
+      # top_n: 8
+      # Fail instead of falling back to an extractive answer when a model's answer does not pass.
+      # strict: false
+
+    # The chat models. Nothing here is contacted unless a command asks a model.
+    llm:
+      # The chat model; unset: answers are extractive.
+      # model: ""
+      # The model server: scheme, host, optional port. `--ollama-base-url`, LOCAL_AGENT_OLLAMA_BASE_URL and
+      # OLLAMA_BASE_URL come first.
+      # base_url: http://127.0.0.1:11434
+
+    # The audit log.
+    runs:
+      # Keep the evidence bytes with each run, so that it can be replayed after the files have changed.
+      # keep_evidence: false
+    "#);
+    assert_eq!(world.json(&["index"])["total_docs"], 1);
+    assert_eq!(world.json(&["config", "show"])["files"][0]["trusted"], true);
+}
+
+#[test]
+fn an_existing_configuration_is_replaced_only_when_asked() {
+    let world = World::with(&[("a.md", "# A\n")]);
+    let file = world.vault().join("local-agent.yaml");
+    let before = fs::read(&file).unwrap();
+    assert_eq!(world.code(&["init", "--here"]), "CONFIG_ERROR");
+    assert_eq!(world.code(&["init", "--here", "--json"]), "CONFIG_ERROR");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_snapshot!(world.pretty(world.json(&["init", "--here", "--force", "--source", "other=sub"])), @r#"
+    {
+      "ok": true,
+      "sources": [
+        "other"
+      ],
+      "written": "<vault>/local-agent.yaml"
+    }
+    "#);
+    assert_ne!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn without_here_the_users_own_configuration_is_written_and_holds_everywhere() {
+    let world = World::empty();
+    world.write("notes/a.md", "# A\n\nThe zebra.\n");
+    let body = world.json(&["init", "--source", "mine=notes"]);
+    assert!(body["written"].as_str().unwrap().starts_with(world.home().to_str().unwrap()), "{body}");
+    world.ok(&["index"]);
+    assert!(!world.state().exists(), "the state lies in the user's data folder");
+    let output =
+        world.command().current_dir(world.root()).args(["query", "zebra", "--mode", "lexical", "--files"]).output();
+    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), "mine:a.md\n");
+}
+
+#[test]
+fn sources_are_name_and_folder() {
+    let world = World::empty();
+    for source in ["notes", "=x", "a b:c=x", ""] {
+        assert_eq!(world.code(&["init", "--here", "--source", source]), "INVALID_ARGS", "{source}");
+    }
+    assert!(!world.vault().join("local-agent.yaml").exists());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_a_write_error() {
+    let world = World::empty();
+    fs::write(world.home().join(".config"), "in the way").unwrap();
+    assert_eq!(world.code(&["init", "--source", "mine=notes"]), "WRITE_ERROR");
+}

@@ -1,0 +1,39 @@
+//! `models list`, `models verify`.
+
+use insta::assert_snapshot;
+
+use crate::harness::World;
+
+#[test]
+fn known_models_are_listed() {
+    let world = World::empty();
+    assert_snapshot!(world.ok(&["models", "list"]).stdout, @r#"
+    all-MiniLM-L6-v2  embedded
+    bge-small-en-v1.5  absent
+    e5-small-v2  absent
+    snowflake-arctic-embed-s  absent
+    snowflake-arctic-embed-xs  absent
+    "#);
+    let body = world.json(&["models", "list"]);
+    assert_eq!(
+        (&body["models"][0]["id"], &body["models"][0]["state"]),
+        (&"all-MiniLM-L6-v2".into(), &"embedded".into())
+    );
+}
+
+#[test]
+fn the_embedded_model_is_what_it_was_made_of() {
+    let world = World::empty();
+    assert_snapshot!(world.ok(&["models", "verify"]).stdout, @"all-MiniLM-L6-v2  matches its recorded hashes");
+    let body = world.json(&["models", "verify", "all-MiniLM-L6-v2"]);
+    assert_eq!(body["verified"][0]["compared"], true);
+    assert!(body["verified"][0]["files"].as_array().unwrap().iter().all(|f| f["sha256"].as_str().unwrap().len() == 64));
+}
+
+#[test]
+fn a_model_that_is_not_here_is_named() {
+    let world = World::empty();
+    let failure = world.fails(&["models", "verify", "bge-small-en-v1.5", "--json"]);
+    assert_eq!(failure["error_code"], "MODEL_NOT_FOUND");
+    assert_eq!(failure["hint"], "local-agent models pull bge-small-en-v1.5");
+}

@@ -1,0 +1,215 @@
+//! `query`.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+#[test]
+fn hits_of_the_example_by_words() {
+    let world = World::example();
+    let run = world.ok(&["query", "proofbox humidity", "--mode", "lexical", "--limit", "2"]);
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    [1] vault:projects/Proofbox.md:8  <n>
+        provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
+        heading_path: H1: Proofbox
+        snippet: # Proofbox The proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the...
+    [2] vault:projects/Proofbox.md:31  <n>
+        provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
+        heading_path: H1: Proofbox
+        snippet: ...67\,296\ \mathrm{ms} \approx 49.7\ \mathrm{d} $$ ```yaml # proofbox.yaml: the whole configuration heater: hysteresis_c: 0.4 # below 0.3 the relay chatters max_on_minutes: 20...
+    "#);
+}
+
+#[test]
+fn hits_of_the_example_by_words_and_meaning() {
+    let world = World::embedded();
+    let run = world.ok(&["query", "sourdough proofbox temperature", "--limit", "1"]);
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    [1] vault:projects/Proofbox.md:8  <n>
+        provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
+        heading_path: H1: Proofbox
+        snippet: # Proofbox The proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the...
+    "#);
+    let body = world.json(&["query", "proofbox holds sourdough", "--limit", "1", "--explain"]);
+    assert_snapshot!(world.pretty(body), @r##"
+    {
+      "count": 1,
+      "coverage": {
+        "chunks": 107,
+        "embedded": 107
+      },
+      "hits": [
+        {
+          "chunk_key": "<key>",
+          "end_byte": 878,
+          "explain": {
+            "chunk_bm25": <n>,
+            "cosine": <n>,
+            "document_bm25": <n>,
+            "fusion": "convex",
+            "lexical_rank": 1,
+            "lexical_scaled": 1.0,
+            "lexical_score": <n>,
+            "method": "both",
+            "vector_rank": 2,
+            "vector_scaled": <n>,
+            "vector_weight": 0.5
+          },
+          "heading_path": "H1: Proofbox",
+          "kind": "notes",
+          "lines": "8-29",
+          "metadata": "present",
+          "method": "both",
+          "rank": 1,
+          "rel_path": "projects/Proofbox.md",
+          "required_keys_present": false,
+          "score": <n>,
+          "source": "vault",
+          "start_byte": 146,
+          "text": "# Proofbox\n\nThe proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the controller.\n\n## Targets\n\nThe proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32 °C and 80 %.\n\n| Dough | Temperature | Humidity | Time |\n| --- | ---: | ---: | --- |\n| Country sourdough | 27 °C | 78 % | 3 h 30 min |\n| Shokupan, last proof | 32 °C | 80 % | 55 min |\n| Cinnamon knots | 29 °C | 75 % | 1 h 15 min |\n\n## Parts\n\n- Heating mat, 60 W, below a steel tray\n- Fan from an old computer, 12 V\n- Ultrasonic fogger, 24 V\n- One temperature and humidity sensor at shelf height[^sensor]\n\n[^sensor]: The sensor sat at the top until January 2026 and read 3 °C too warm.",
+          "title": "Proofbox",
+          "yaml_error": null,
+          "yaml_parse_ok": true,
+          "yaml_present": true
+        }
+      ],
+      "ok": true,
+      "outcome": "found",
+      "parsed": {
+        "excluded": [],
+        "excluded_phrases": [],
+        "filters": [],
+        "phrases": [],
+        "words": [
+          "proofbox",
+          "holds",
+          "sourdough"
+        ]
+      },
+      "query": "proofbox holds sourdough",
+      "stale": [],
+      "warnings": []
+    }
+    "##);
+}
+
+#[test]
+fn one_object_a_hit_or_one_path_a_document() {
+    let world = World::example();
+    let run = world.ok(&["query", "bread", "--mode", "lexical", "--jsonl"]);
+    let hits: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let body = world.json(&["query", "bread", "--mode", "lexical"]);
+    assert_eq!(json!(hits), body["hits"]);
+    let files = world.ok(&["query", "proofbox", "--mode", "lexical", "--files", "--limit", "20"]).stdout;
+    let paths: Vec<&str> = files.lines().collect();
+    assert!(paths.contains(&"vault:projects/Proofbox.md"), "{files}");
+    assert_eq!(paths.iter().collect::<std::collections::HashSet<_>>().len(), paths.len(), "each once: {files}");
+    for args in [["--json", "--jsonl"], ["--json", "--files"], ["--jsonl", "--files"]] {
+        world.usage(&[&["query", "bread"], &args[..]].concat());
+    }
+}
+
+#[test]
+fn finding_nothing_is_done_and_said() {
+    let world = World::example();
+    let run = world.ok(&["query", "qqqqzzzz", "--mode", "lexical"]);
+    assert_snapshot!(run.stdout, @"Nothing in the index fits this query.");
+    let body = world.json(&["query", "qqqqzzzz", "--mode", "lexical"]);
+    assert_eq!((&body["outcome"], &body["count"], &body["hits"]), (&json!("nothing_found"), &json!(0), &json!([])));
+    assert_eq!(world.ok(&["query", "qqqqzzzz", "--mode", "lexical", "--jsonl"]).stdout, "");
+    assert_eq!(world.ok(&["query", "qqqqzzzz", "--mode", "lexical", "--files"]).stdout, "");
+}
+
+#[test]
+fn w47_without_an_index_there_is_a_failure_and_nothing_is_made() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let before = world.photograph();
+    for args in [
+        &["query", "one"][..],
+        &["query", "one", "--json"],
+        &["query", "one", "--jsonl"],
+        &["query", "one", "--mode", "lexical"],
+        &["ask", "one", "--json"],
+        &["get", "#00000000000000000000000000000000"],
+    ] {
+        assert_eq!(world.code(args), "INDEX_MISSING", "{args:?}");
+    }
+    world.is_as(&before, &["w48: a reader"]);
+    assert_snapshot!(world.stable(&world.fails(&["query", "one", "--json"])["hint"].to_string()), @r#""local-agent index""#);
+}
+
+#[test]
+fn words_need_no_model_and_meaning_names_the_one_that_is_missing() {
+    let world = World::embedded();
+    world.write("../other.yaml", "embed: {model: bge-small-en-v1.5}\n");
+    let other = world.root().join("other.yaml");
+    let other = ["--config", other.to_str().unwrap()];
+    let lexical = world.json(&[&["query", "proofbox", "--mode", "lexical"], &other[..]].concat());
+    assert_ne!(lexical["count"], 0);
+    for args in [&["query", "proofbox"][..], &["query", "proofbox", "--mode", "vector"], &["ask", "proofbox?"]] {
+        let failure = world.fails(&[args, &other].concat());
+        assert_eq!(failure["error_code"], "MODEL_NOT_FOUND", "{args:?}");
+        assert_eq!(failure["hint"], "local-agent models pull bge-small-en-v1.5");
+    }
+}
+
+#[test]
+fn meaning_alone_needs_vectors() {
+    let world = World::example();
+    assert_eq!(world.code(&["query", "bread", "--mode", "vector"]), "PHASE2_QUERY_ERROR");
+    let run = world.ok(&["query", "bread"]);
+    assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
+}
+
+#[test]
+fn a_refresh_brings_the_index_up_to_date_first() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let body = world.json(&["query", "walrus", "--mode", "lexical", "--refresh"]);
+    assert_eq!(body["outcome"], "nothing_found", "an index is made");
+    world.write("b.md", "# B\n\nThe walrus.\n");
+    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical"])["count"], 0);
+    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical", "--refresh"])["count"], 1);
+}
+
+#[test]
+fn two_indexes_of_the_same_files_answer_alike() {
+    let (one, two) = (World::example(), World::example());
+    for text in
+        ["proofbox", "bread oven price", "order book backup", "\"sourdough starter\" -rye", "Brötchen", "食パン"]
+    {
+        let hits = |world: &World| world.json(&["query", text, "--mode", "lexical", "--limit", "30"])["hits"].clone();
+        assert_eq!(hits(&one), hits(&two), "{text}");
+    }
+}
+
+#[test]
+fn the_query_language_is_shown_as_it_was_understood() {
+    let world = World::example();
+    let body = world.json(&["query", "bread \"wild yeast\" -oven tag:recipe nosuch:thing 12:30", "--mode", "lexical"]);
+    assert_snapshot!(serde_json::to_string_pretty(&body["parsed"]).unwrap(), @r#"
+    {
+      "excluded": [
+        "oven"
+      ],
+      "excluded_phrases": [],
+      "filters": [
+        {
+          "key": "tag",
+          "negated": false,
+          "value": "recipe"
+        }
+      ],
+      "phrases": [
+        "wild yeast"
+      ],
+      "words": [
+        "bread",
+        "nosuch:thing",
+        "12:30"
+      ]
+    }
+    "#);
+}

@@ -1,0 +1,290 @@
+//! Every command line of the ancestor that this program carries on: accepted, does its job, keeps its fields.
+
+use serde_json::Value;
+
+use crate::harness::{ROOTS, World};
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Bool,
+    Count,
+    Text,
+    List,
+    Object,
+}
+
+use Kind::{Bool, Count, List, Object, Text};
+
+/// What a command line gives.
+enum Gives {
+    /// Exit code 0 and text on stdout.
+    Says,
+    /// Exit code 0 and one object on stdout with these fields and the roots.
+    Fields(&'static [(&'static str, Kind)]),
+    /// Exit code 1 and the envelope with this code.
+    Fails(&'static str),
+    /// Exit code 2 and the way to the usage.
+    Usage,
+}
+
+use Gives::{Fails, Fields, Says, Usage};
+
+const INDEX: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("index_db", Text),
+    ("scheme", Text),
+    ("sources_selected", List),
+    ("sources_count", Count),
+    ("docs_scanned", Count),
+    ("docs_changed", Count),
+    ("docs_unchanged", Count),
+    ("docs_pruned", Count),
+    ("chunks_written", Count),
+    ("total_docs", Count),
+    ("total_chunks", Count),
+    ("errors_count", Count),
+    ("errors", List),
+];
+
+const LIST_SOURCES: &[(&str, Kind)] = &[("ok", Bool), ("sources", List), ("selected_count", Count)];
+
+const EMBED: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("embeddings_db", Text),
+    ("provider", Text),
+    ("model_id", Text),
+    ("embed_runtime_fingerprint", Text),
+    ("chunk_preprocess_sig", Text),
+    ("query_preprocess_sig", Text),
+    ("vectors_normalized", Bool),
+    ("total_chunks", Count),
+    ("existing_embeddings", Count),
+    ("embeddings_total_before", Count),
+    ("embeddings_total_after", Count),
+    ("orphan_embeddings_before", Count),
+    ("orphan_embeddings_pruned", Count),
+    ("missing", Count),
+    ("outdated", Count),
+    ("embedded_written", Count),
+    ("skipped_ok", Count),
+    ("errors", List),
+    ("errors_count", Count),
+    ("dry_run", Bool),
+    ("dim", Count),
+];
+
+const QUERY: &[(&str, Kind)] = &[("ok", Bool), ("query", Text), ("outcome", Text), ("count", Count), ("hits", List)];
+
+const ASK: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("question", Text),
+    ("outcome", Text),
+    ("answer", Text),
+    ("evidence", List),
+    ("snapshot_id", Text),
+    ("citation_validation", Object),
+    ("citation_validation_footer", Text),
+];
+
+const QUESTION: &str = "At what temperature and humidity does the proofbox hold sourdough?";
+
+/// In order: a later line may rely on what an earlier one left.
+const LINES: &[(&[&str], Gives)] = &[
+    (&[], Usage),
+    (&["frobnicate"], Usage),
+    (&["--frobnicate", "index"], Usage),
+    (&["--version"], Says),
+    (&["--help"], Says),
+    // index
+    (&["index"], Says),
+    (&["index", "--json"], Fields(INDEX)),
+    (&["index", "--list-sources"], Says),
+    (&["index", "--list-sources", "--json"], Fields(LIST_SOURCES)),
+    (&["index", "--list-sources", "--source", "vault", "--json"], Fields(LIST_SOURCES)),
+    (&["index", "--list-sources", "--source", "nope", "--json"], Fails("PHASE2_INDEX_ERROR")),
+    (&["index", "--source", "vault", "--source", "vault", "--json"], Fields(INDEX)),
+    (&["index", "--source", "nope"], Fails("PHASE2_INDEX_ERROR")),
+    (&["index", "--source", "nope", "--json"], Fails("PHASE2_INDEX_ERROR")),
+    (&["index", "--allow-partial", "--json"], Fields(INDEX)),
+    (&["index", "--db-path", "other/v1.sqlite", "--scheme", "obsidian_v1", "--json"], Fields(INDEX)),
+    (
+        &[
+            "index",
+            "--db-path",
+            "other/window.sqlite",
+            "--scheme",
+            "fixed_window_v1",
+            "--max-chars",
+            "600",
+            "--overlap",
+            "60",
+            "--json",
+        ],
+        Fields(INDEX),
+    ),
+    (&["index", "--db-path", "other/v1.sqlite", "--rebuild", "--json"], Fields(INDEX)),
+    (&["index", "--max-chars", "0"], Fails("INVALID_ARGS")),
+    (&["index", "--max-chars", "100", "--overlap", "100", "--json"], Fails("INVALID_ARGS")),
+    (&["index", "--max-chars", "many"], Usage),
+    (&["index", "--overlap"], Usage),
+    (&["index", "--scheme", "obsidian_v9"], Usage),
+    (&["index", "--source"], Usage),
+    // query
+    (&["query", "proofbox"], Says),
+    (&["query", "proofbox", "--limit", "2"], Says),
+    (&["query", "proofbox", "--limit", "2", "--json"], Fields(QUERY)),
+    (&["query", "proofbox", "--limit", "0", "--json"], Fields(QUERY)),
+    (&["query", "proofbox", "--limit", "-3", "--json"], Fields(QUERY)),
+    (&["query", "  "], Fails("INVALID_QUERY")),
+    (&["query", "", "--json"], Fails("INVALID_QUERY")),
+    (&["query"], Usage),
+    (&["query", "proofbox", "--limit", "few"], Usage),
+    // embed
+    (&["embed"], Says),
+    (&["embed", "--json"], Fields(EMBED)),
+    (&["embed", "--dry-run", "--json"], Fields(EMBED)),
+    (&["embed", "--limit", "3", "--json"], Fields(EMBED)),
+    (&["embed", "--no-prune", "--json"], Fields(EMBED)),
+    (&["embed", "--batch-size", "32", "--json"], Fields(EMBED)),
+    (&["embed", "--model", "all-MiniLM-L6-v2", "--json"], Fields(EMBED)),
+    (&["embed", "--model", "sentence-transformers/all-MiniLM-L6-v2", "--json"], Fields(EMBED)),
+    (&["embed", "--model", "no-such-model", "--json"], Fails("MODEL_NOT_FOUND")),
+    (&["embed", "--rebuild", "--limit", "2", "--json"], Fields(EMBED)),
+    (&["embed", "--batch-size", "0"], Fails("INVALID_ARGS")),
+    (&["embed", "--limit", "x"], Usage),
+    // ask
+    (&["ask", QUESTION], Says),
+    (&["ask", QUESTION, "--json"], Fields(ASK)),
+    (&["ask", QUESTION, "--big", "--json"], Fields(ASK)),
+    (&["ask", QUESTION, "--fast", "--json"], Fields(ASK)),
+    (&["ask", QUESTION, "--full", "--json"], Fields(ASK)),
+    (&["ask", QUESTION, "--big", "--full", "--json"], Fields(ASK)),
+    (&["ask", QUESTION, "--strict", "--json"], Fields(ASK)),
+    (&["ask", QUESTION, "--big", "--fast"], Usage),
+    (&["ask"], Usage),
+    (&["ask", " "], Fails("INVALID_QUERY")),
+    // Global options, before the command and after it.
+    (&["--workroot", ".", "index", "--json"], Fields(INDEX)),
+    (&["index", "--workroot", ".", "--json"], Fields(INDEX)),
+    (&["--workroot", "nowhere", "index"], Fails("INVALID_ARGS")),
+    (&["--workroot"], Usage),
+    (&["--ollama-base-url", "http://127.0.0.1:9", "query", "proofbox", "--json"], Fields(QUERY)),
+    (&["query", "proofbox", "--ollama-base-url", "http://127.0.0.1:9", "--json"], Fields(QUERY)),
+    // A server that is not used is not looked at.
+    (&["--ollama-base-url", "http://127.0.0.1:9/path", "embed", "--json"], Fields(EMBED)),
+    (&["--ollama-base-url", "not a url", "config", "check", "--json"], Fails("")),
+];
+
+fn is(value: &Value, kind: Kind) -> bool {
+    match kind {
+        Bool => value.is_boolean(),
+        Count => value.is_u64(),
+        Text => value.is_string(),
+        List => value.is_array(),
+        Object => value.is_object(),
+    }
+}
+
+#[test]
+fn w47_every_command_line_of_the_ancestor_does_its_job_and_keeps_its_fields() {
+    let world = World::embedded();
+    for (args, gives) in LINES {
+        match gives {
+            Says => assert!(!world.ok(args).stdout.is_empty(), "{args:?}"),
+            Fields(fields) => {
+                let run = world.ok(args);
+                let body = run.json();
+                assert_eq!(run.stderr, "", "{args:?}");
+                for (name, kind) in *fields {
+                    let value = body.get(name).unwrap_or_else(|| panic!("{args:?}: no `{name}` in {body}"));
+                    assert!(is(value, *kind), "{args:?}: `{name}` is no {kind:?}: {value}");
+                }
+                for root in ROOTS {
+                    assert!(body.get(root).is_some_and(Value::is_string), "{args:?}: no `{root}` in {body}");
+                }
+            }
+            Fails("") => assert_eq!(world.run(args).code, 1, "{args:?}"),
+            Fails(code) => assert_eq!(world.code(args), *code, "{args:?}"),
+            Usage => drop(world.usage(args)),
+        }
+    }
+}
+
+#[test]
+fn items_of_lists_keep_their_fields() {
+    let world = World::embedded();
+    let sources = world.json(&["index", "--list-sources"]);
+    let source = &sources["sources"][0];
+    assert_eq!((source["name"].as_str(), source["kind"].as_str()), (Some("vault"), Some("notes")));
+    assert!(source["root"].is_string());
+    let hit = &world.json(&["query", "proofbox"])["hits"][0];
+    for (name, kind) in [
+        ("rank", Count),
+        ("source", Text),
+        ("kind", Text),
+        ("rel_path", Text),
+        ("heading_path", Text),
+        ("chunk_key", Text),
+        ("metadata", Text),
+        ("yaml_present", Bool),
+        ("text", Text),
+    ] {
+        assert!(is(&hit[name], kind), "`{name}` is no {kind:?}: {hit}");
+    }
+    let report = &world.json(&["ask", QUESTION])["citation_validation"];
+    for (name, kind) in [
+        ("heading_match_strategy", Text),
+        ("normalize_heading", Bool),
+        ("parsed_citations", List),
+        ("parsed_citations_count", Count),
+        ("citation_markers_found", Count),
+        ("unparseable_citations_count", Count),
+        ("all_citations_unparseable", Bool),
+        ("missing_chunk_keys", List),
+        ("not_in_snapshot_chunk_keys", List),
+        ("path_mismatches", List),
+        ("mismatched_sha", List),
+        ("sha_unchecked_chunk_keys", List),
+        ("valid", Bool),
+        ("counts", Object),
+    ] {
+        assert!(is(&report[name], kind), "`{name}` is no {kind:?}: {report}");
+    }
+}
+
+/// The environment stands between the configuration and the flags, as it did.
+#[test]
+fn the_environment_names_workroot_configuration_and_server() {
+    let world = World::with(&[("a.md", "# A\n\nOne line.\n")]);
+    let elsewhere = world.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let vault = world.vault();
+    let vault = vault.to_str().unwrap();
+    let run = |variables: &[(&str, &str)], args: &[&str]| {
+        let mut command = world.command();
+        let output = command.envs(variables.iter().copied()).current_dir(&elsewhere).args(args).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    };
+    let unset = run(&[("LOCAL_AGENT_WORKROOT", "  ")], &["index", "--list-sources", "--json"]);
+    assert_eq!((unset["workroot"].as_str(), unset["selected_count"].as_u64()), (None, Some(0)));
+    let named = run(&[("LOCAL_AGENT_WORKROOT", vault)], &["index", "--list-sources", "--json"]);
+    assert_eq!((named["workroot"].as_str(), named["selected_count"].as_u64()), (Some(vault), Some(1)));
+    let flag =
+        run(&[("LOCAL_AGENT_WORKROOT", "/nowhere")], &["index", "--list-sources", "--json", "--workroot", vault]);
+    assert_eq!(flag["workroot"].as_str(), Some(vault));
+    let config = format!("{vault}/local-agent.yaml");
+    let config = run(&[("LOCAL_AGENT_CONFIG", &config)], &["index", "--list-sources", "--json"]);
+    assert_eq!(config["selected_count"], 1);
+    let urls = [("LOCAL_AGENT_OLLAMA_BASE_URL", "http://127.0.0.1:2"), ("OLLAMA_BASE_URL", "http://127.0.0.1:3")];
+    let url = |variables: &[(&str, &str)], args: &[&str]| {
+        let shown = run(variables, &[&["config", "show", "--json"], args].concat());
+        let settings = shown["settings"].as_array().unwrap().clone();
+        settings.iter().find(|s| s["key"] == "llm.base_url").unwrap()["value"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(url(&[], &[]), "http://127.0.0.1:11434");
+    assert_eq!(url(&urls[1..], &[]), "http://127.0.0.1:3");
+    assert_eq!(url(&urls, &[]), "http://127.0.0.1:2");
+    assert_eq!(url(&urls, &["--ollama-base-url", "http://127.0.0.1:1"]), "http://127.0.0.1:1");
+}

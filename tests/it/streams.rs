@@ -1,0 +1,60 @@
+//! Data on stdout, talk on stderr, colour where it is wanted, silence when nobody listens any more.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use crate::harness::World;
+
+#[test]
+fn a_closed_pipe_is_silent() {
+    let world = World::example();
+    // More than a pipe holds, so that the program still writes when the reader is gone.
+    let long = "A line of a long note, again and again.\n".repeat(20_000);
+    world.write("long.md", &long);
+    for args in [&["get", "long.md"][..], &["get", "long.md", "--raw"], &["get", "long.md", "--json"]] {
+        let mut child = world.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 16];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let mut talk = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut talk).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), talk.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_and_for_those_who_ask() {
+    let world = World::example();
+    let query = ["query", "proofbox", "--mode", "lexical"];
+    let coloured = |variables: &[(&str, &str)], args: &[&str]| {
+        world.run_with(variables, &[&query[..], args].concat()).stdout.contains('\x1b')
+    };
+    assert!(!coloured(&[], &[]));
+    assert!(coloured(&[], &["--color", "always"]));
+    assert!(!coloured(&[], &["--color", "never"]));
+    assert!(!coloured(&[("NO_COLOR", "1")], &[]));
+    assert!(coloured(&[("NO_COLOR", "1")], &["--color", "always"]), "a flag says more than a variable");
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("COLORTERM", "truecolor")], &[]), "nothing else is looked at");
+    world.usage(&[&query[..], &["--color", "sometimes"]].concat());
+}
+
+#[test]
+fn json_is_never_coloured_and_errors_are_no_less() {
+    let world = World::example();
+    let run = world.run(&["query", "proofbox", "--mode", "lexical", "--json", "--color", "always"]);
+    assert!(!run.stdout.contains('\x1b'));
+    let run = world.run(&["get", "missing.md", "--json", "--color", "always"]);
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""));
+    assert!(!run.stdout.contains('\x1b'));
+}
+
+/// S27: a pipe gets the exact bytes of a note, whatever they are; making them safe is for terminals.
+#[test]
+fn s27_control_characters_reach_a_pipe_as_they_are() {
+    let text = "# A\n\nThe walrus \u{202e}esrever\u{202c} \x1b]52;c;eA==\x07 end.\n";
+    let world = World::with(&[("a.md", text)]);
+    world.ok(&["index"]);
+    assert_eq!(world.ok(&["get", "a.md", "--raw"]).stdout, text);
+    let body = world.json(&["query", "walrus", "--mode", "lexical"]);
+    assert!(text.contains(body["hits"][0]["text"].as_str().unwrap().trim_end()));
+}

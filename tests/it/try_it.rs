@@ -1,0 +1,93 @@
+//! `try`.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::harness::World;
+
+#[test]
+fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
+    let world = World::empty();
+    world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    world.write("zoo/lion.md", "# Lion\n\nThe lion eats 9 kg of meat a day.\n");
+    let zoo =
+        |world: &World| world.photograph().into_iter().filter(|f| f.0.starts_with(world.vault())).collect::<Vec<_>>();
+    let before = zoo(&world);
+    let args = ["try", "zoo", "How many apples does the zebra eat a day?"];
+    let run = world.ok(&args);
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    ? How many apples does the zebra eat a day?
+    The zebra eats 14 apples a day. [source: zebra.md#H1: Zebra | <key>]
+
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+
+    2 notes, 2 chunks; 2 of them can be found by meaning.
+    "#);
+    assert!(zoo(&world) == before);
+    let again = world.json(&args);
+    assert_eq!(again["embed"]["embedded_written"], 0, "a second run goes on where the first stopped");
+    assert_eq!((&again["index"]["docs_changed"], &again["answers"][0]["outcome"]), (&json!(0), &json!("answered")));
+}
+
+#[test]
+fn without_a_budget_words_alone_answer() {
+    let world = World::empty();
+    world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    let body = world.json(&["try", "--budget", "0", "zoo", "How many apples does the zebra eat a day?"]);
+    assert_eq!((&body["embed"], &body["answers"][0]["outcome"]), (&json!(null), &json!("answered")));
+    assert_eq!(body["answers"][0]["coverage"], json!({"chunks": 1, "embedded": 0}));
+    assert!(body["state"].as_str().unwrap().starts_with(world.home().to_str().unwrap()));
+}
+
+#[test]
+fn without_arguments_the_example_inside_the_program_is_asked() {
+    let world = World::empty();
+    let run = world.ok(&["try", "--budget", "0"]);
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    ? At what temperature and humidity does the proofbox hold sourdough?
+    The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
+
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+
+    ? Why did we move the order book from PostgreSQL to SQLite?
+    We moved the order book to SQLite because nobody but me could restart or restore the PostgreSQL server. [source: decisions/D-007 Order book on SQLite.md#H1: D-007 Move the order book to SQLite | <key>]
+
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+
+    ? How do I restore the order book from a backup?
+    To restore the order book, stop the program, copy the newest backup over `orders.sqlite`, and start the program again. [source: how-to/Back up the order book.md#H1: Back up the order book | <key>]
+
+    A backup is one file, and a restore is one copy: [[Back up the order book]]. [source: decisions/D-007 Order book on SQLite.md#H1: D-007 Move the order book to SQLite | <key>]
+
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+
+    60 notes, 107 chunks; 0 of them can be found by meaning.
+    Run the same command again to go on embedding.
+    "#);
+    let run = world.ok(&["try", "--budget", "0", "What is Leyla allergic to?"]);
+    assert!(run.stdout.contains("Leyla is allergic to hazelnuts."), "{}", run.stdout);
+    assert_eq!(world.vault().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_without_a_question_is_prepared_and_a_missing_folder_is_refused() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let run = world.ok(&["try", "--budget", "0", "."]);
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    1 notes, 1 chunks; 0 of them can be found by meaning.
+    Run the same command again to go on embedding.
+    Ask: local-agent try '<vault>' "your question"
+    "#);
+    assert_eq!(world.code(&["try", "nowhere", "a question"]), "INVALID_ARGS");
+    world.usage(&["try", "--budget", "soon"]);
+}
+
+/// Neither the caller's configuration nor the user's plays a part.
+#[test]
+fn a_broken_configuration_nearby_does_not_matter() {
+    let world = World::empty();
+    world.write("local-agent.yaml", "sauces: 1\n");
+    world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    world.ok(&["try", "--budget", "0", "zoo", "What does the zebra eat?"]);
+}
