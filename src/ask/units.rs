@@ -204,12 +204,12 @@ fn trim(text: &str, sentence: Sentence) -> Range<usize> {
         return start..end;
     }
     loop {
-        let body = text[start..end].trim_end();
+        let body = text.get(start..end).unwrap_or("").trim_end();
         let cut = if body.ends_with("%%") {
             body[..body.len() - 2].rfind("%%")
         } else {
-            let word = body.rfind(char::is_whitespace).map_or(0, |i| i + 1);
-            is_mark(body[word..].trim_start()).then_some(word)
+            let last = body.split_whitespace().next_back().unwrap_or("");
+            is_mark(last).then_some(body.len() - last.len())
         };
         match cut {
             Some(cut) if cut > 0 => end = start + cut,

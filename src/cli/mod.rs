@@ -36,6 +36,7 @@ pub use docs::{cli_reference, codes_reference};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    hush_guarded_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
@@ -57,6 +58,16 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => context.out.failure(&failure, &context.roots()),
     }
+}
+
+/// Damaged search files make a library panic; that is caught and told as a failure, once.
+fn hush_guarded_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !crate::lexical::is_guarded() {
+            usual(info);
+        }
+    }));
 }
 
 fn wants_json(command: &Command) -> bool {

@@ -14,6 +14,7 @@ mod stats;
 mod stem;
 mod writer;
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
@@ -165,7 +166,19 @@ fn is_unwritable(error: &std::io::Error) -> bool {
 /// Runs `work` on files that may hold anything: tantivy panics on some damaged bytes, which here is damage like any
 /// other. `work` must not leave behind state that anybody looks at again.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(corrupt("its files are damaged")))
+    let outer = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(outer);
+    done.unwrap_or_else(|_| Err(corrupt("its files are damaged")))
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would be caught here and become a failure, so that nobody needs to hear of it.
+pub fn is_guarded() -> bool {
+    GUARDED.get()
 }
 
 #[cfg(test)]

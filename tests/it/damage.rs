@@ -92,11 +92,7 @@ fn copy_folder(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_folder(&path, &target)
-        } else {
-            let _ = fs::copy(&path, target).unwrap();
-        }
+        if path.is_dir() { copy_folder(&path, &target) } else { assert!(fs::copy(&path, target).is_ok()) }
     }
 }
 

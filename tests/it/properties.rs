@@ -218,8 +218,14 @@ fn chapters() -> impl Strategy<Value = Vec<String>> {
         .prop_flat_map(|names| names.iter().map(|n| chapter(n)).collect::<Vec<_>>())
 }
 
+/// Each case indexes folders, so there are few, unless PROPTEST_CASES asks for more.
+fn few() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(24);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(few())]
 
     #[test]
     fn an_index_that_followed_any_history_is_the_index_that_a_fresh_run_makes(

@@ -83,7 +83,7 @@ fn a_lost_projection_is_named_and_mended() {
     let body = world.json(&["query", "proofbox", "--mode", "hybrid"]);
     assert_eq!((&body["stale"][0]["what"], &body["stale"][0]["fix"]), (&"lexical".into(), &"local-agent index".into()));
     assert_ne!(body["count"], 0, "meaning is still searched");
-    assert_eq!(world.code(&["query", "proofbox", "--mode", "lexical"]), "PHASE2_QUERY_ERROR");
+    assert_eq!(world.code(&["query", "proofbox", "--mode", "lexical"]), "INDEX_MISSING");
     world.ok(&["index"]);
     fs::remove_dir_all(world.state().join("vectors")).unwrap();
     assert_eq!(world.json(&["query", "proofbox"])["stale"][0]["fix"], "local-agent embed");
