@@ -1,8 +1,9 @@
 //! Is everything true that the other commands rely on?
 //!
 //! One file a group of checks. A check is a value: a stable code, what was found, and the command that mends it.
-//! Doctor creates nothing and changes nothing: databases are recognised by their headers and opened for reading,
-//! files are read through the sandbox. What keeps one group from being looked at is a check of an earlier group, so
+//! Doctor creates nothing and changes nothing (only SQLite's own shared memory, `-shm`, is set up by whoever opens a
+//! database first): databases are recognised by their headers and opened for reading, files are read through the
+//! sandbox. What keeps one group from being looked at is a check of an earlier group, so
 //! the later ones still run as far as they make sense, and none is left out in silence.
 
 mod codes;
