@@ -91,6 +91,8 @@ impl Client {
                 _ => attempt.stop(),
             }))
             .no_proxy()
+            // A kept connection may have been closed by the server meanwhile; a fresh one cannot have been.
+            .pool_max_idle_per_host(0)
             .build()
             .map_err(|e| Failure::internal(format!("no HTTP client: {}", reason(&e))))?;
         Ok(Self { runtime, http, limits })

@@ -280,9 +280,14 @@ pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
     }
 }
 
-/// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path.
+/// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path. A file
+/// that was moved aside in the same second keeps its place: then the name gets a number.
 pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
-    let aside = |file: &Path| PathBuf::from(format!("{}.ancestor-{stamp}", file.display()));
+    let numbered = std::iter::once(String::new()).chain((2..).map(|n| format!("-{n}")));
+    let named = |file: &Path, number: &str| PathBuf::from(format!("{}.ancestor-{stamp}{number}", file.display()));
+    let is_free = |number: &String| with_side_files(path).iter().all(|file| !named(file, number).exists());
+    let number = numbered.into_iter().find(is_free).unwrap_or_default();
+    let aside = |file: &Path| named(file, &number);
     for file in with_side_files(path) {
         match fs::rename(&file, aside(&file)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
