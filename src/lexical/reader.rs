@@ -88,8 +88,16 @@ impl Reader {
         if read_stamp(&index).ok().flatten() != stamp {
             return Err(Attempt::Vanished);
         }
-        let segments = reader
-            .searcher()
+        // tantivy takes a positions file that it cannot open for an empty one; when a merge deleted it between two
+        // opens, that would come out as damage in the first search.
+        let searcher = reader.searcher();
+        let whole = |segment: &SegmentReader| {
+            expected.fields().all(|(field, entry)| !entry.is_indexed() || segment.inverted_index(field).is_ok())
+        };
+        if !searcher.segment_readers().iter().all(whole) {
+            return Err(Attempt::Vanished);
+        }
+        let segments = searcher
             .segment_readers()
             .iter()
             .map(|reader| Segment::open(reader.clone()))

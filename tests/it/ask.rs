@@ -19,6 +19,8 @@ fn an_answer_of_the_example_with_its_citation() {
     assert_snapshot!(world.stable(&run.stdout), @r#"
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
 
+    One temperature and humidity sensor at shelf height[^sensor] [source: projects/Proofbox.md#H1: Proofbox | <key>]
+
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     "#);
 }
@@ -177,7 +179,7 @@ fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
     let run = world.ok(&["ask", "qqqq zzzz xxxx?"]);
     assert_snapshot!(run.stdout, @r#"
     The notes hold nothing that answers this.
-    The evidence holds no sentence that could answer the question.
+    The search found no text that could be quoted.
     "#);
     let body = world.json(&["ask", "qqqq zzzz xxxx?", "--strict"]);
     assert_eq!(

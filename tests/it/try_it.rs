@@ -48,6 +48,8 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     ? At what temperature and humidity does the proofbox hold sourdough?
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
 
+    One temperature and humidity sensor at shelf height[^sensor] [source: projects/Proofbox.md#H1: Proofbox | <key>]
+
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
 
     ? Why did we move the order book from PostgreSQL to SQLite?
@@ -58,7 +60,14 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     ? How do I restore the order book from a backup?
     To restore the order book, stop the program, copy the newest backup over `orders.sqlite`, and start the program again. [source: how-to/Back up the order book.md#H1: Back up the order book | <key>]
 
-    A backup is one file, and a restore is one copy: [[Back up the order book]]. [source: decisions/D-007 Order book on SQLite.md#H1: D-007 Move the order book to SQLite | <key>]
+    ```sh
+    # everything a tired person needs at 3 am
+    sudo systemctl stop orderbook
+    cp /srv/backup/orders-latest.sqlite /srv/orders/orders.sqlite
+    sudo systemctl start orderbook
+    ```
+
+    [source: how-to/Back up the order book.md#H1: Back up the order book | <key>]
 
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
 
