@@ -128,12 +128,10 @@ pub fn ask(
     Ok(answer)
 }
 
-fn draft(
-    question: &str,
-    engine: &Engine,
-    packed: &Packed,
-    similarity: Option<&dyn Fn(&[&str]) -> Result<Vec<f32>>>,
-) -> Result<Extract> {
+/// Cosine of the question with each text.
+type Similarity<'a> = &'a dyn Fn(&[&str]) -> Result<Vec<f32>>;
+
+fn draft(question: &str, engine: &Engine, packed: &Packed, similarity: Option<Similarity<'_>>) -> Result<Extract> {
     let stats = match engine.lexical() {
         Some(reader) => reader.term_stats(&Query::plain(question))?,
         None => Vec::new(),

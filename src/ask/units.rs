@@ -205,8 +205,8 @@ fn trim(text: &str, sentence: Sentence) -> Range<usize> {
     }
     loop {
         let body = text.get(start..end).unwrap_or("").trim_end();
-        let cut = if body.ends_with("%%") {
-            body[..body.len() - 2].rfind("%%")
+        let cut = if let Some(inside) = body.strip_suffix("%%") {
+            inside.rfind("%%")
         } else {
             let last = body.split_whitespace().next_back().unwrap_or("");
             is_mark(last).then_some(body.len() - last.len())

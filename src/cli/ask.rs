@@ -115,7 +115,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
             if !config.ask.show_as_verified {
                 out.line("UNVERIFIED (citation validation is switched off in the configuration)");
             }
-            out.line(&out.from_file(&answer.text));
+            out.line(&out.shown(&answer.text));
             if let Some(report) = &answer.report {
                 out.line("");
                 out.line(&out.dim(&report.footer()));
@@ -124,7 +124,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
         Outcome::Abstained => {
             out.line("The notes hold nothing that answers this.");
             if let Some(why) = &answer.why {
-                out.line(&out.from_file(why));
+                out.line(&out.shown(why));
             }
         }
     }

@@ -42,10 +42,10 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
 fn print(out: Output, report: &Report, quiet: bool) {
     for check in report.checks.iter().filter(|check| !(quiet && check.ok)) {
         let state = if check.ok { "OK" } else { "FAIL" };
-        let line = format!("[{state}] {}: {}", check.error_code, out.from_file(&check.message));
+        let line = format!("[{state}] {}: {}", check.error_code, out.shown(&check.message));
         out.line(&if check.ok { line } else { out.bold(&line) });
         if let Some(fix) = check.suggested_fix.as_ref().filter(|_| !check.ok) {
-            out.line(&format!("    fix: {}", out.from_file(fix)));
+            out.line(&format!("    fix: {}", out.shown(fix)));
         }
     }
     if !quiet {

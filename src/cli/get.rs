@@ -136,11 +136,11 @@ fn piece_json(piece: &Piece) -> Value {
 
 fn print(out: Output, piece: &Piece, raw: bool) {
     if raw {
-        out.raw(&out.from_file(&piece.text));
+        out.raw(&out.shown(&piece.text));
         return;
     }
     for (at, line) in piece.text.lines().enumerate() {
-        out.line(&format!("{:>5}  {}", piece.first_line + at, out.from_file(line)));
+        out.line(&format!("{:>5}  {}", piece.first_line + at, out.shown(line)));
     }
 }
 
@@ -196,7 +196,7 @@ fn show_many(context: &Context, args: &MultiGet, pieces: &[Piece], refused: &[Va
         return;
     }
     for piece in pieces {
-        context.out.line(&context.out.bold(&context.out.from_file(&format!("== {}", piece.address))));
+        context.out.line(&context.out.bold(&context.out.shown(&format!("== {}", piece.address))));
         print(context.out, piece, false);
     }
     if pieces.is_empty() && left_out == 0 {

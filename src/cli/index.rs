@@ -112,7 +112,7 @@ fn print(context: &Context, config: &Config, summary: &IndexSummary) {
         out.line(&format!("moved aside: {}", moved.display()));
     }
     for skipped in &summary.skipped {
-        out.line(&format!("skipped: {} ({})", out.from_file(&skipped.path), skipped.reason));
+        out.line(&format!("skipped: {} ({})", out.shown(&skipped.path), skipped.reason));
     }
     for error in &summary.errors {
         talk(&format!("error: {error}"));

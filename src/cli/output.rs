@@ -42,7 +42,7 @@ impl Output {
     }
 
     /// Text that came out of a file: exact bytes in a pipe, made visible on a terminal.
-    pub fn from_file(&self, text: &str) -> String {
+    pub fn shown(&self, text: &str) -> String {
         if self.terminal { visible(text) } else { text.to_owned() }
     }
 

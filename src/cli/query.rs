@@ -42,7 +42,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     } else if args.files {
         let mut seen = std::collections::HashSet::new();
         for hit in found.hits.iter().filter(|hit| seen.insert(hit.chunk.document_id)) {
-            out.line(&out.from_file(&format!("{}:{}", hit.chunk.source, hit.chunk.path)));
+            out.line(&out.shown(&format!("{}:{}", hit.chunk.source, hit.chunk.path)));
         }
     } else {
         print(out, args, &query, &found);
@@ -158,7 +158,7 @@ fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
         let chunk = &hit.chunk;
         let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
         let address = format!("{}:{}:{}", chunk.source, chunk.path, chunk.lines.first());
-        out.line(&format!("[{}] {}  {:.3}", at + 1, out.bold(&out.from_file(&address)), hit.score));
+        out.line(&format!("[{}] {}  {:.3}", at + 1, out.bold(&out.shown(&address)), hit.score));
         let flag = |value: Option<bool>| value.map_or("unknown", |v| if v { "1" } else { "0" });
         let facts = format!(
             "    provenance: source={} kind={} key={}  typed: metadata={}; yaml_present={}; yaml_parse_ok={}; \
@@ -173,14 +173,12 @@ fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
         );
         out.line(&out.dim(&facts));
         if let Some(error) = yaml_error {
-            out.line(
-                &out.dim(&out.from_file(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))),
-            );
+            out.line(&out.dim(&out.shown(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))));
         }
         if !chunk.heading.is_root() {
-            out.line(&out.from_file(&format!("    heading_path: {}", chunk.heading)));
+            out.line(&out.shown(&format!("    heading_path: {}", chunk.heading)));
         }
-        out.line(&out.from_file(&format!("    snippet: {}", snippet(&chunk.text, query))));
+        out.line(&out.shown(&format!("    snippet: {}", snippet(&chunk.text, query))));
         if args.explain {
             out.line(&format!("    explain: {}", json!(hit.trace)));
         }

@@ -30,9 +30,9 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
         let sources: Vec<Value> = index
             .sources()?
             .into_iter()
-            .map(|(name, root, kind, documents, scanned_ns)| {
-                json!({"name": name, "root": root.to_string_lossy(), "kind": kind, "documents": documents,
-                       "last_scan_unix": scanned_ns / 1_000_000_000})
+            .map(|s| {
+                json!({"name": s.name, "root": s.root.to_string_lossy(), "kind": s.kind, "documents": s.documents,
+                       "last_scan_unix": s.scanned_ns / 1_000_000_000})
             })
             .collect();
         let more = json!({

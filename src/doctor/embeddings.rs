@@ -79,7 +79,7 @@ fn contents(
     checks: &mut Checks,
     phase3: &mut Phase3,
 ) -> Result<()> {
-    let rows = store.len()?;
+    let rows = store.count()?;
     phase3.embeddings_total = Some(rows);
     if rows > 0 && store.commit_id()?.is_none() {
         let message = format!("{} without the commit that published them", count(rows, "row"));
@@ -156,7 +156,7 @@ fn complete(
         used.insert(chunk.input_sha256);
         Ok(())
     })?;
-    let outdated = store.len()? - have.len() as u64;
+    let outdated = store.count()? - have.len() as u64;
     let orphans = have.iter().filter(|input| !used.contains(*input)).count() as u64;
     let dims = store.dims(&fingerprint)?;
     // A server does not say beforehand; then the length that most vectors have is taken for the right one.

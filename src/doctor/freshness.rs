@@ -82,7 +82,7 @@ fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mut Co
     let exts = MARKDOWN_EXTS.map(|ext| format!(".{ext}"));
     let entries = sandbox.walk(&source.name, &exts.each_ref().map(String::as_str))?;
     let mut known = known(index, source)?;
-    let last_scan = index.sources()?.into_iter().find(|(name, ..)| *name == source.name.as_str()).map_or(0, |s| s.4);
+    let last_scan = index.sources()?.into_iter().find(|s| s.name == source.name.as_str()).map_or(0, |s| s.scanned_ns);
     let states: Vec<State> = entries
         .par_iter()
         .map(|entry| state(sandbox, source, entry, known.get(entry.path.as_str()), last_scan))

@@ -86,18 +86,17 @@ fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
     let held = index.sources()?;
     let mut wrong = Vec::new();
     for source in &subject.config().sources {
-        match held.iter().find(|(name, ..)| *name == source.name.as_str()) {
+        match held.iter().find(|held| held.name == source.name.as_str()) {
             None => wrong.push(format!("`{}` was never indexed", source.name)),
-            Some((_, root, kind, ..)) if *root != source.root || *kind != source.kind => {
-                wrong.push(format!("`{}` was indexed from {} as `{kind}`", source.name, root.display()));
+            Some(held) if held.root != source.root || held.kind != source.kind => {
+                wrong.push(format!("`{}` was indexed from {} as `{}`", source.name, held.root.display(), held.kind));
             }
-            Some((.., 0)) => wrong.push(format!("`{}` was never seen whole", source.name)),
+            Some(held) if held.scanned_ns == 0 => wrong.push(format!("`{}` was never seen whole", source.name)),
             Some(_) => {}
         }
     }
-    let gone =
-        held.iter().filter(|(name, ..)| !subject.config().sources.iter().any(|s| s.name.as_str() == name.as_str()));
-    wrong.extend(gone.map(|(name, ..)| format!("`{name}` is no longer configured")));
+    let gone = held.iter().filter(|held| !subject.config().sources.iter().any(|s| s.name.as_str() == held.name));
+    wrong.extend(gone.map(|held| format!("`{}` is no longer configured", held.name)));
     if wrong.is_empty() {
         checks.ok(Code::IndexSourcesOk, "the index holds exactly the configured sources");
     } else {

@@ -101,7 +101,7 @@ pub(super) fn vectors(
     }) {
         Ok(Some(matrix)) => matrix,
         Ok(None) => {
-            if store.len().is_ok_and(|rows| rows > 0) {
+            if store.count().is_ok_and(|rows| rows > 0) {
                 let message = format!("there are embeddings, but no matrix in {}", dir.display());
                 checks.fail(Code::VectorsMissing, message, "local-agent embed");
             }

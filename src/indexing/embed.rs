@@ -118,7 +118,7 @@ fn work(
         summary.orphan_embeddings_pruned = store.prune(&options.fingerprint, &used)?;
     }
     store.checkpoint()?;
-    summary.embeddings_total_after = store.len()?;
+    summary.embeddings_total_after = store.count()?;
     let anew = options.rebuild.is_some();
     summary.covered_chunks =
         matrix::publish(options.index_db, &store, options.vectors_dir, &options.fingerprint, anew)?;
@@ -157,7 +157,7 @@ struct Plan {
 fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Plan> {
     let index = IndexReader::required(options.index_db)?;
     let have = store.map(|store| store.inputs(&options.fingerprint)).transpose()?.unwrap_or_default();
-    let total = store.map(EmbeddingStore::len).transpose()?.unwrap_or(0);
+    let total = store.map(EmbeddingStore::count).transpose()?.unwrap_or(0);
     let mut summary = EmbedSummary {
         existing_embeddings: have.len() as u64,
         embeddings_total_before: total,

@@ -55,7 +55,7 @@ impl EmbeddingStore {
     }
 
     /// How many rows there are, of any fingerprint.
-    pub fn len(&self) -> Result<u64> {
+    pub fn count(&self) -> Result<u64> {
         Ok(self.conn.query_row("SELECT count(*) FROM embeddings", [], |row| row.get::<_, i64>(0))? as u64)
     }
 

@@ -78,6 +78,21 @@ pub struct ChunkRecord {
     pub yaml: (bool, Option<bool>, Option<String>, Option<bool>),
 }
 
+/// One source as it was when last indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceRecord {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub root: PathBuf,
+    /// Its kind.
+    pub kind: String,
+    /// Documents with status `indexed`.
+    pub documents: u64,
+    /// Start of the last complete scan, nanoseconds since 1970; 0 = never.
+    pub scanned_ns: i64,
+}
+
 /// One document as lexical search needs it.
 #[derive(Debug, Clone)]
 pub struct LexicalSource {
@@ -161,8 +176,8 @@ impl IndexReader {
         Ok(self.conn.query_row("SELECT count(*) FROM chunks", [], |row| row.get::<_, i64>(0))? as u64)
     }
 
-    /// Sources as they were when last indexed: name, root, kind, documents, start of the last complete scan.
-    pub fn sources(&self) -> Result<Vec<(String, PathBuf, String, u64, i64)>> {
+    /// Sources as they were when last indexed, by name.
+    pub fn sources(&self) -> Result<Vec<SourceRecord>> {
         let mut statement = self.conn.prepare(
             "SELECT name, root, kind, (SELECT count(*) FROM documents WHERE source_id = sources.id AND status = 'indexed'),
                  scanned_ns
@@ -170,7 +185,13 @@ impl IndexReader {
         )?;
         let rows = statement.query_map([], |row| {
             let root: String = row.get(1)?;
-            Ok((row.get(0)?, PathBuf::from(root), row.get(2)?, row.get::<_, i64>(3)? as u64, row.get(4)?))
+            Ok(SourceRecord {
+                name: row.get(0)?,
+                root: PathBuf::from(root),
+                kind: row.get(2)?,
+                documents: row.get::<_, i64>(3)? as u64,
+                scanned_ns: row.get(4)?,
+            })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -21,7 +21,7 @@ mod lock;
 mod record;
 
 pub use embeddings::{EmbeddingStore, StoredEmbedding};
-pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, Totals};
+pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
 pub use index_write::{Batch, IndexWriter, KnownDocument, Published};
 pub use lock::JobLock;
 pub use record::{ChunkRow, DocumentRow, LinkRow};

@@ -188,7 +188,7 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
     // Every vector is there; only the matrix is behind. No model is loaded.
     let mut without_model = stage.pace(&["embed"]);
     while stage.kills < 40 {
-        let new_text = stage.kills % 3 == 0;
+        let new_text = stage.kills.is_multiple_of(3);
         if new_text {
             stage.vault.edit();
             stage.vault.add();
@@ -197,7 +197,7 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
             stage.world.ok(&["embed"]);
             stage.vault.rename();
         }
-        if stage.kills % 6 == 0 {
+        if stage.kills.is_multiple_of(6) {
             stage.vault.delete();
         }
         stage.world.ok(&["index"]);

@@ -23,6 +23,7 @@ mod models;
 mod properties;
 mod query;
 mod readers;
+mod readme;
 mod reference;
 mod status;
 mod streams;

@@ -1,0 +1,58 @@
+//! The documents' commands and transcripts are what the program really takes and gives.
+
+use std::fs;
+use std::path::Path;
+
+use crate::harness::World;
+
+fn document(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// The lines of every fenced block of the given language.
+fn blocks(text: &str, language: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.strip_prefix("```") == Some(language) {
+            found.push(lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_transcript_in_the_readme_is_what_the_program_prints() {
+    let world = World::empty();
+    let readme = document("README.md");
+    let transcript = blocks(&readme, "text")
+        .into_iter()
+        .find(|block| block[0].starts_with("$ local-agent try"))
+        .expect("the README shows `try`");
+    let args: Vec<&str> = transcript[0].split_whitespace().skip(2).collect();
+    let printed = world.ok(&args).stdout;
+    for line in &transcript[1..] {
+        assert!(printed.lines().any(|l| l == line), "the README shows a line that is not printed: {line}\n{printed}");
+    }
+}
+
+#[test]
+fn every_command_line_in_the_documents_is_understood() {
+    let world = World::empty();
+    let mut seen = 0;
+    for name in ["README.md", "OPERATOR_QUICKREF.md"] {
+        for line in blocks(&document(name), "sh").concat() {
+            let line = line.split(" #").next().unwrap_or_default();
+            for command in line.split("&&").map(str::trim).filter(|c| c.starts_with("local-agent ")) {
+                // `--help` is read with the whole line parsed, and runs nothing.
+                let subcommand = command.split_whitespace().nth(1).unwrap();
+                let help = world.ok(&[subcommand, "--help"]).stdout;
+                for flag in command.split_whitespace().filter(|word| word.starts_with("--")) {
+                    assert!(help.contains(flag), "{name}: `{command}`: {flag} is not a flag of {subcommand}");
+                }
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 10, "the documents show commands");
+}
