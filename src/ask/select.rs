@@ -32,7 +32,7 @@ const LIST_ASKED: f32 = 0.6;
 const ITEM_ASKED: f32 = 0.7;
 /// A further sentence must score this share of the best one …
 const NEAR_BEST: f32 = 0.8;
-/// … and add this share of the question's weight, …
+/// … and add this share of the question's weight, from the same file, …
 const GAIN: f32 = 0.18;
 /// … or cover the question as well as the best one, from another file.
 const AS_WELL: f32 = 0.93;
@@ -94,9 +94,9 @@ fn sentences(ranked: &Ranked<'_>, best: &Candidate) -> Vec<usize> {
         let credits = Credits::of(question, &ranked.units, candidate.index);
         // What stands around a further sentence is no reason to quote it.
         let gained: Vec<f32> = credits.own.iter().zip(&covered).map(|(c, had)| (c - had).max(0.0)).collect();
-        let gains = score::share(question, &gained) >= GAIN;
+        let gains = score::share(question, &gained) >= GAIN && goes_with(ranked, best, candidate);
         let second = as_well.is_none() && says_as_well(ranked, best, candidate);
-        if chosen.is_empty() || gains || second {
+        if chosen.is_empty() || ((gains || second) && stands_alone(ranked, best, candidate)) {
             if second && !gains {
                 as_well = Some(candidate);
             }
@@ -112,6 +112,24 @@ fn sentences(ranked: &Ranked<'_>, best: &Candidate) -> Vec<usize> {
         chosen.sort_by_key(|c| Reverse(c.index == other.index));
     }
     with_neighbours(ranked, &chosen)
+}
+
+/// Whether `other` may complete `best`: out of the same file (what another file says about a part of the question is
+/// mostly about something else), and not without what was asked when `best` has it.
+fn goes_with(ranked: &Ranked<'_>, best: &Candidate, other: &Candidate) -> bool {
+    let file = |c: &Candidate| {
+        ranked.unit(c.index).and_then(|u| ranked.snapshot.items().get(u.item)).map(|i| (&i.source, &i.path))
+    };
+    file(best) == file(other) && other.features.kind >= best.features.kind
+}
+
+/// Whether a reader learns something from a further sentence: it is a whole one, or goes on with the list or table of
+/// `best`.
+fn stands_alone(ranked: &Ranked<'_>, best: &Candidate, other: &Candidate) -> bool {
+    let (Some(first), Some(unit)) = (ranked.unit(best.index), ranked.unit(other.index)) else { return false };
+    let same_list = first.item == unit.item && first.list.is_some() && first.list == unit.list;
+    let same_table = unit.role == BlockRole::TableRow && first.role == unit.role && first.lead == unit.lead;
+    unit.ends() || same_list || same_table || unit.role == BlockRole::Code
 }
 
 /// Whether `other` covers the question as well as `best`, from another file.
