@@ -41,7 +41,8 @@ pub(super) fn gate(
         // Every round must take something away, or it would be the same round again.
         let taken = draft.segments().len() - rest.segments().len();
         if taken == 0 || !rest.segments().iter().any(|s| matches!(s, Segment::Cite(_))) {
-            let held_back = format!("What was found did not pass verification ({}), so it is not shown.", codes(&first));
+            let held_back =
+                format!("What was found did not pass verification ({}), so it is not shown.", codes(&first));
             return Ok(Passed { text: None, report: first, held_back: Some(held_back) });
         }
         dropped += report.claims.iter().filter(|c| c.verdict == Verdict::Rejected).count();
@@ -116,7 +117,12 @@ mod tests {
         frozen.items().iter().map(|i| (i.label, Freshness::Fresh)).collect()
     }
 
-    fn run(frozen: &EvidenceSnapshot, draft: Vec<Segment>, freshness: &FreshnessReport, strict: bool) -> Result<Passed> {
+    fn run(
+        frozen: &EvidenceSnapshot,
+        draft: Vec<Segment>,
+        freshness: &FreshnessReport,
+        strict: bool,
+    ) -> Result<Passed> {
         gate(Draft::new(draft), frozen, freshness, &VerifyOptions::default(), strict)
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Wants {
     pub code: bool,
     /// The question itself speaks of what is not in force.
     pub past: bool,
+    /// More than one thing: "when …, and what …?"
+    pub several: bool,
 }
 
 /// A question, analysed.
@@ -76,7 +78,10 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         // "IT", "US": capitals throughout are an abbreviation, not a pronoun.
         let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
-        let is_grammar = !shouted && words::holds(list, &word.to_lowercase());
+        let lower = word.to_lowercase();
+        // "in May" is a month, "May I" is not.
+        let month = !out.trim().is_empty() && word.starts_with(char::is_uppercase) && words::month(&lower).is_some();
+        let is_grammar = !shouted && !month && words::holds(list, &lower);
         out.push_str(if is_grammar { " " } else { piece });
     }
     out
@@ -153,6 +158,7 @@ impl Wants {
             steps: words::STEPS.are_in(lower),
             code: words::CODE.are_in(lower),
             past: words::NOT_IN_FORCE.are_in(lower),
+            several: words::split(lower).filter(|w| words::holds(words::ASKING, w)).count() > 1,
         }
     }
 }
@@ -169,6 +175,7 @@ mod tests {
     fn grammar_is_not_what_a_question_is_about() {
         assert_eq!(stems("How do I reset the proofbox?"), crate::lexical::terms("reset proofbox"));
         assert_eq!(stems("Wie hoch ist die Kaltmiete?"), crate::lexical::terms("hoch Kaltmiete"));
+        assert_eq!(stems("May I bake in May?"), crate::lexical::terms("bake May"));
         assert_eq!(stems("What does IT do?"), crate::lexical::terms("IT"));
         assert!(!stems("who is it").is_empty(), "nothing but grammar is still asked");
     }
@@ -188,6 +195,8 @@ mod tests {
         assert!(wants("How far is the mill?").number && wants("Wie viele Brote?").number);
         assert!(wants("How do I bake?").steps && wants("Was ist zu tun?").steps && wants("どうすればいいですか").steps);
         assert!(wants("What is yudane?").definition && !wants("What is the price of a red wheel?").definition);
+        assert!(wants("When did it come, and what did it cost?").several && wants("Wann und wo war es?").several);
+        assert!(!wants("How many loaves do we bake a day?").several);
         assert_eq!(wants("blue umbrella"), Wants::default());
     }
 }

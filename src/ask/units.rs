@@ -42,7 +42,8 @@ pub(super) struct Unit {
 impl Unit {
     /// Whether it ends like a sentence; fragments in lists, captions and notes to oneself mostly do not.
     pub fn ends(&self) -> bool {
-        let closing = |c: char| c.is_whitespace() || matches!(c, ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』');
+        let closing =
+            |c: char| c.is_whitespace() || matches!(c, ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』');
         self.plain.trim_end_matches(closing).ends_with(['.', '!', '?', '…', '。', '！', '？'])
     }
 }

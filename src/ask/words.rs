@@ -49,6 +49,10 @@ const GERMAN: List = "aber alle als also am an auch auf aus bei beim bin bis da 
     waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden weshalb wessen wie wieso \
     wieviel wieviele wir wird wo woher wohin worauf wurde wurden zu zum zur zwischen";
 
+/// Words that ask.
+pub(super) const ASKING: List = "what when where which who whom whose why how was wann wo welche welcher welches wer wem \
+    wen wessen warum wieso weshalb wie wieviel wieviele";
+
 /// "how …", "wie …": an amount is asked for.
 pub(super) const DEGREES: List = "much many long often far old large big small high low tall wide deep heavy hot cold \
     warm fast viel viele lang lange oft weit alt groß klein hoch breit tief schwer heiß kalt warm schnell";

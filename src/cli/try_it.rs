@@ -169,13 +169,7 @@ fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
     context.out.line("");
 }
 
-fn closing(
-    context: &Context,
-    questions: &[String],
-    config: &Config,
-    engine: &Engine,
-    budget: Duration,
-) -> Result<()> {
+fn closing(context: &Context, questions: &[String], config: &Config, engine: &Engine, budget: Duration) -> Result<()> {
     let totals = engine.index().totals()?;
     let coverage = engine.coverage()?;
     context.out.line(&format!(

@@ -30,8 +30,6 @@ fn without_a_model_words_alone_answer() {
     assert_snapshot!(world.stable(&run.stdout), @r#"
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
 
-    One temperature and humidity sensor at shelf height[^sensor] [source: projects/Proofbox.md#H1: Proofbox | <key>]
-
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     "#);
     assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");

@@ -50,8 +50,6 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     ? At what temperature and humidity does the proofbox hold sourdough?
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
 
-    One temperature and humidity sensor at shelf height[^sensor] [source: projects/Proofbox.md#H1: Proofbox | <key>]
-
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
 
     ? Why did we move the order book from PostgreSQL to SQLite?
