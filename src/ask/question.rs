@@ -114,10 +114,13 @@ pub(super) const fn is_unspaced(c: char) -> bool {
 ///
 /// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is a particle and the
 /// start of a word, one that ends with it is the end of a word and its inflection. A katakana word of many characters
-/// is one word: its pairs share the weight of one and a half. A pair across two scripts is a seam.
+/// is one word: its pairs share the weight of one and a half. A pair across two scripts is a seam. Chinese (ideographs
+/// and no kana) has its grammar in characters of their own: a pair with one of them says nothing.
 fn unspaced_shares(text: &str) -> HashMap<String, f32> {
     let chars: Vec<char> = text.chars().collect();
     let mut shares = HashMap::new();
+    let chinese = !chars.iter().any(|c| matches!(script(*c), Some(Script::Hiragana | Script::Katakana)));
+    let grammar = |pair: &[char]| chinese && pair.iter().any(|c| words::CHINESE_GRAMMAR.contains(*c));
     let mut start = 0;
     while start < chars.len() {
         let kind = script(chars[start]);
@@ -130,7 +133,7 @@ fn unspaced_shares(text: &str) -> HashMap<String, f32> {
         };
         if kind.is_some() {
             for pair in chars[start..end].windows(2) {
-                shares.insert(pair.iter().collect(), share);
+                shares.insert(pair.iter().collect(), if grammar(pair) { 0.0 } else { share });
             }
             if end - start == 1 && kind == Some(Script::Hiragana) {
                 shares.insert(chars[start].to_string(), 0.0);
@@ -186,6 +189,13 @@ mod tests {
         let of = |stem: &str| question.terms.iter().find(|t| t.stem == stem).map_or(0.0, |t| t.weight);
         assert_eq!((of("定休"), of("です"), of("のベ")), (1.0, 0.0, 0.0));
         assert!(of("ーカ") > 0.0 && of("ーカ") < 0.5);
+    }
+
+    #[test]
+    fn chinese_grammar_weighs_nothing() {
+        let stems = stems("黑豹队的防守丢了多少分？");
+        assert!(stems.contains(&"防守".to_owned()) && stems.contains(&"黑豹".to_owned()), "{stems:?}");
+        assert!(stems.iter().all(|s| !s.contains(['的', '了', '多'])), "{stems:?}");
     }
 
     #[test]
