@@ -25,7 +25,7 @@ fn probes() -> Vec<String> {
         "How long does the dough rest?",
         "Decision 2024-03-11: the nightly copy goes to two places, and is tried once a month.",
         "| part | price |\n|---|---|\n| proofbox | 240 € |",
-        "fn main() { println!(\"{}\", 6 * 7); }",
+        "let total: f64 = prices.iter().map(|p| p.net * 1.07).sum();",
         "Der Teig ruht über Nacht, die Öfen gehen um vier an.",
         "朝の仕込みは四時に始まる。",
     ]

@@ -158,13 +158,15 @@ fn w27_a_run_without_changes_opens_no_file() {
 #[test]
 fn w16_evidence_is_not_filled_by_one_file_or_by_copies() {
     let world = World::empty();
-    let section =
-        |n: usize| format!("## Heron {n}\n\n{} heron {n} stands in pond {n}.\n\n", "A grey bird. ".repeat(60));
+    let section = |n: usize| {
+        let words: String = (0..90).map(|word| format!("word{n}x{word} ")).collect();
+        format!("## Pond {n}\n\nHeron {n} met nobody at the pond. {words}\n\n")
+    };
     world.write("long.md", &format!("# Herons\n\n{}", (0..20).map(section).collect::<String>()));
     for copy in 0..10 {
         world.write(&format!("copy{copy}.md"), "# Stork\n\nA stork and a heron met at the pond in May.\n");
     }
-    world.write("other.md", "# Crane\n\nThe crane saw no heron.\n");
+    world.write("other.md", "# Crane\n\nThe crane met no heron at the pond.\n");
     world.ok(&["init", "--here", "--source", "notes=."]);
     world.ok(&["index"]);
     let file = world.root().join("snapshot.json");
@@ -188,23 +190,33 @@ fn w18_more_candidates_than_a_database_takes_parameters() {
 
 #[test]
 fn w36_nothing_to_embed_loads_no_model() {
-    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
-    world.ok(&["index"]);
+    let world = World::empty();
+    world.write("a.md", "# A\n\nOne.\n");
     let model = world.root().join("model");
+    let config = world.root().join("config.yaml");
+    let vault = world.vault();
+    let text = format!(
+        "workroot: {0}\nsources:\n  - name: notes\n    root: {0}\nembed:\n  model_path: {1}\n",
+        vault.display(),
+        model.display()
+    );
+    fs::write(&config, text).unwrap();
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/all-MiniLM-L6-v2");
     for file in ignore::Walk::new(&shipped).flatten().filter(|entry| entry.path().is_file()) {
         let to = model.join(file.path().strip_prefix(&shipped).unwrap());
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(file.path(), to).unwrap();
     }
-    let embed = ["embed", "--model", model.to_str().unwrap(), "--json"];
+    let config = ["--config", config.to_str().unwrap(), "--json"];
+    let embed = [&["embed"], &config[..]].concat();
+    world.ok(&[&["index"], &config[..]].concat());
     world.ok(&embed);
     // Of the right length, and no weights: loading them is a failure.
     let weights = model.join("model.safetensors");
     fs::write(&weights, vec![0; fs::metadata(&weights).unwrap().len() as usize]).unwrap();
     world.ok(&embed);
     world.write("b.md", "# B\n\nTwo.\n");
-    world.ok(&["index"]);
+    world.ok(&[&["index"], &config[..]].concat());
     assert_eq!(world.fails(&embed)["error_code"], "MODEL_INVALID");
 }
 
