@@ -145,7 +145,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
         false => None,
     };
     let embed = embedder.as_ref().map(|embedder| move |text: &str| embedder.embed_query(text));
-    let embed: Option<&dyn Fn(&str) -> Result<Vec<f32>>> = embed.as_ref().map(|embed| embed as _);
+    let embed: Option<run::Embed<'_>> = embed.as_ref().map(|embed| embed as _);
     let asked = run::ask(&questions, embed)?;
     let searcher = Searcher { engine: &engine, retrieve: &config.retrieve };
     let files = Files { sandbox: &sandbox, texts: RefCell::default() };

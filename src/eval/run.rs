@@ -72,8 +72,11 @@ pub struct Asked<'a> {
     embed_ms: f64,
 }
 
+/// Gives the vector of a question.
+pub type Embed<'a> = &'a dyn Fn(&str) -> Result<Vec<f32>>;
+
 /// Embeds every question, or none when `embed` is `None`.
-pub fn ask<'a>(questions: &'a [Question], embed: Option<&dyn Fn(&str) -> Result<Vec<f32>>>) -> Result<Vec<Asked<'a>>> {
+pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Vec<Asked<'a>>> {
     let one = |question: &'a Question| {
         let start = Instant::now();
         let vector = embed.map_or_else(|| Ok(Vec::new()), |embed| embed(&question.text))?;
