@@ -22,6 +22,7 @@
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
 //! | [`doctor`] | is everything true that the other commands rely on? |
+//! | [`eval`] | scorers and reports on sets with known answers |
 //! | [`cli`] | command line, rendering, exit codes |
 
 #![deny(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod config;
 pub mod doctor;
 pub mod embedding;
 pub mod error;
+pub mod eval;
 pub mod evidence;
 pub mod indexing;
 pub mod lexical;

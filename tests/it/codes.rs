@@ -42,6 +42,7 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::ModelPull, "src/models/pull_tests.rs", "an_interrupted_pull_goes_on_in_the_next_process"),
     (ErrorCode::ServerUnreachable, "src/net/http.rs", "s41_a_slow_drip_ends_at_the_total_limit"),
     (ErrorCode::ServerError, "src/net/http.rs", "s41_a_redirect_to_another_origin_is_not_followed"),
+    (ErrorCode::EvalError, "tests/it/eval.rs", "nothing_to_measure_is_a_failure_and_not_a_zero"),
     (ErrorCode::WriteError, "tests/it/index.rs", "a_state_folder_that_cannot_be_written_is_a_write_error"),
 ];
 

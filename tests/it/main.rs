@@ -14,6 +14,7 @@ mod defects;
 mod docs;
 mod doctor;
 mod embed;
+mod eval;
 mod filters;
 mod freshness;
 mod get;
