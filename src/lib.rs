@@ -1,26 +1,48 @@
 //! local-agent answers questions from a person's own markdown, and proves every answer.
 //!
-//! This is the map of the house. A room may use only rooms listed above it; `tests/it/architecture.rs`
+//! The map of the house, from the ground up. A room may use only rooms listed above it; `tests/it/architecture.rs`
 //! holds the exact table and fails when an arrow points up.
+//!
+//! | room | what stands there |
+//! | --- | --- |
+//! | [`types`] | identities and spans: private fields, one constructor each |
+//! | [`error`] | the table of stable codes, and `Failure` |
+//! | [`config`] | raw configuration → validated configuration; the ancestor's keys; trust |
+//! | [`net`] | the only HTTP client |
+//! | [`models`] | model files: registry, pull, verify, the embedded default |
+//! | [`sandbox`] | the only code that opens what users' roots hold |
+//! | [`markdown`] | text → frontmatter, blocks, sections, links, chunks, sentences. Pure |
+//! | [`evidence`] | evidence snapshots, labels, the canonical citation form. Plain data |
+//! | [`store`] | SQLite: index and embeddings; locks |
+//! | [`lexical`] | the tantivy projection |
+//! | [`vectors`] | the matrix projection |
+//! | [`embedding`] | text → vectors |
+//! | [`verify`] | (draft, snapshot, freshness) → report. Pure |
+//! | [`indexing`] | the `index` and `embed` jobs |
+//! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
+//! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
+//! | [`doctor`] | is everything true that the other commands rely on? |
+//! | [`eval`] | measuring the search: sets, scores, calibration |
+//! | [`cli`] | command line, rendering, exit codes |
 
 #![deny(unsafe_code)]
 
-pub mod ask; //        question → snapshot → draft → verify → answer or abstention
+pub mod ask;
 pub mod cli;
-pub mod config; //     raw configuration → validated configuration; the ancestor's keys; trust
-pub mod doctor; //     is everything true that the other commands rely on?
-pub mod embedding; //  text → vectors
-pub mod error; //      the table of stable codes, and `Failure`
-pub mod eval; //       scorers and reports
-pub mod evidence; //   evidence snapshots, labels, the canonical citation form. Plain data
-pub mod indexing; //   the `index` and `embed` jobs
-pub mod lexical; //    the tantivy projection
-pub mod markdown; //   bytes → frontmatter, blocks, sections, links, chunks. Pure
-pub mod models; //     model files: registry, pull, verify, the embedded default
-pub mod net; //        the only HTTP client
-pub mod retrieval; //  filters, fusion, calibration, packing → evidence snapshot
-pub mod sandbox; //    the only code that opens what users' roots hold
-pub mod store; //      SQLite: index and embeddings; locks
-pub mod types; //      identities and spans: private fields, one constructor each
-pub mod vectors; //    the matrix projection
-pub mod verify; //     (draft, snapshot, freshness) → report. Pure //        command line, rendering, exit codes
+pub mod config;
+pub mod doctor;
+pub mod embedding;
+pub mod error;
+pub mod eval;
+pub mod evidence;
+pub mod indexing;
+pub mod lexical;
+pub mod markdown;
+pub mod models;
+pub mod net;
+pub mod retrieval;
+pub mod sandbox;
+pub mod store;
+pub mod types;
+pub mod vectors;
+pub mod verify;

@@ -52,7 +52,7 @@ pub enum Extract {
 }
 
 /// At most this many units are given to the model; the others were far behind before it was asked.
-const MAX_COMPARED: usize = 64;
+const MAX_COMPARED: usize = 32;
 
 /// Extracts the answer to `question`. The same arguments give the same answer; the only error is that of `similarity`.
 pub fn extract(question: &str, evidence: &Evidence<'_>) -> Result<Extract> {
@@ -93,7 +93,7 @@ impl Ranked<'_> {
     }
 }
 
-fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked<'a>> {
+pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked<'a>> {
     let question = Question::read(question, evidence.idf);
     let items = evidence.snapshot.items();
     let units = units::of_items(items, question.wants.code || question.wants.steps);

@@ -5,6 +5,7 @@
 mod dates;
 mod extractive;
 mod fit;
+mod gate;
 mod question;
 mod score;
 mod select;
@@ -17,11 +18,10 @@ use std::collections::HashMap;
 use crate::config::{AskProvider, Fusion};
 use crate::embedding::Embedder;
 use crate::error::{ErrorCode, Failure, Result};
-use crate::evidence::Draft;
 use crate::lexical::Query;
 use crate::retrieval::{self, Coverage, Engine, Mode, PackLimits, Packed, Request, Scope, Stale};
 use crate::sandbox::Sandbox;
-use crate::verify::{self, Report, VerifyOptions};
+use crate::verify::{Report, VerifyOptions};
 
 pub use extractive::{Evidence, Extract, extract};
 
@@ -44,6 +44,8 @@ pub struct Question<'a> {
     /// Tokens of evidence.
     pub max_tokens: usize,
     pub verify: VerifyOptions,
+    /// Fail with `ASK_CITATION_INVALID` when anything in the draft is rejected, instead of leaving it out.
+    pub strict: bool,
 }
 
 /// How it ended, when it ended without a technical failure.
@@ -60,18 +62,27 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Answer {
     pub outcome: Outcome,
-    /// The answer with canonical citations; empty when abstained.
-    pub text: String,
-    /// Why there is no answer.
+    /// The answer with canonical citations; `None` when abstained.
+    pub text: Option<String>,
+    /// Why there is no answer, or not all of it.
     pub why: Option<String>,
     pub packed: Packed,
-    /// What the verifier found; `None` when abstained before a draft.
+    /// What the verifier found in the answer, or in the draft that it refused; `None` when there was no draft.
     pub report: Option<Report>,
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
     /// Who wrote the draft.
     pub answerer: &'static str,
+}
+
+impl Answer {
+    fn take(&mut self, passed: gate::Passed) {
+        self.outcome = if passed.text.is_some() { Outcome::Answered } else { Outcome::Abstained };
+        self.text = passed.text;
+        self.why = passed.held_back;
+        self.report = Some(passed.report);
+    }
 }
 
 /// Answers `question` from the index behind `engine` and the files behind `sandbox`. `load` gives the model; it is
@@ -108,10 +119,10 @@ pub fn ask(
         })
     })?;
     let limits = PackLimits { top_n: question.top_n, max_tokens: question.max_tokens, per_document: PER_DOCUMENT };
-    let packed = retrieval::pack(question.text, &found.hits, sandbox, &limits)?;
+    let packed = retrieval::pack(question.text, &found.hits, engine.index(), sandbox, &limits)?;
     let mut answer = Answer {
         outcome: Outcome::Abstained,
-        text: String::new(),
+        text: None,
         why: None,
         packed,
         report: None,
@@ -123,7 +134,13 @@ pub fn ask(
     let similarity = |texts: &[&str]| similarities(model.get(), &asked, texts);
     match draft(question.text, engine, &answer.packed, model.get().is_some().then_some(&similarity))? {
         Extract::Nothing { why } => answer.why = Some(why),
-        Extract::Answer(draft) => gate(question, draft, &mut answer)?,
+        Extract::Answer(draft) => answer.take(gate::gate(
+            draft,
+            &answer.packed.snapshot,
+            &answer.packed.freshness,
+            &question.verify,
+            question.strict,
+        )?),
     }
     Ok(answer)
 }
@@ -149,21 +166,6 @@ fn similarities(model: Option<&Embedder>, asked: &[f32], texts: &[&str]) -> Resu
     let embedded = model.embed_passages(texts, threads, 1024, &|_| ())?;
     let dot = |vector: &[f32]| vector.iter().zip(asked).map(|(a, b)| a * b).sum();
     Ok(embedded.iter().map(|one| dot(&one.vector)).collect())
-}
-
-/// Lets a draft pass or refuses it. An extractive draft that does not pass is our own mistake, so it is never shown.
-fn gate(question: &Question<'_>, draft: Draft, answer: &mut Answer) -> Result<()> {
-    let rendered = draft.render(&answer.packed.snapshot)?;
-    let report = verify::verify(&draft, &answer.packed.snapshot, &answer.packed.freshness, &question.verify);
-    if !report.ok {
-        let codes: Vec<&str> = report.codes.iter().map(|code| code.as_str()).collect();
-        let message = format!("the answer did not pass verification: {} {}", codes.join(", "), report.footer());
-        return Err(Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent index"));
-    }
-    answer.outcome = Outcome::Answered;
-    answer.text = rendered.text;
-    answer.report = Some(report);
-    Ok(())
 }
 
 /// Which answerer the configuration asks for, and whether this program can be it.

@@ -30,6 +30,8 @@ pub(super) struct Wants {
     pub code: bool,
     /// The question itself speaks of what is not in force.
     pub past: bool,
+    /// More than one thing: "when …, and what …?"
+    pub several: bool,
 }
 
 /// A question, analysed.
@@ -76,7 +78,10 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         // "IT", "US": capitals throughout are an abbreviation, not a pronoun.
         let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
-        let is_grammar = !shouted && words::holds(list, &word.to_lowercase());
+        let lower = word.to_lowercase();
+        // "in May" is a month, "May I" is not.
+        let month = !out.trim().is_empty() && word.starts_with(char::is_uppercase) && words::month(&lower).is_some();
+        let is_grammar = !shouted && !month && words::holds(list, &lower);
         out.push_str(if is_grammar { " " } else { piece });
     }
     out
@@ -109,10 +114,13 @@ pub(super) const fn is_unspaced(c: char) -> bool {
 ///
 /// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is a particle and the
 /// start of a word, one that ends with it is the end of a word and its inflection. A katakana word of many characters
-/// is one word: its pairs share the weight of one and a half. A pair across two scripts is a seam.
+/// is one word: its pairs share the weight of one and a half. A pair across two scripts is a seam. Chinese (ideographs
+/// and no kana) has its grammar in characters of their own: a pair with one of them says nothing.
 fn unspaced_shares(text: &str) -> HashMap<String, f32> {
     let chars: Vec<char> = text.chars().collect();
     let mut shares = HashMap::new();
+    let chinese = !chars.iter().any(|c| matches!(script(*c), Some(Script::Hiragana | Script::Katakana)));
+    let grammar = |pair: &[char]| chinese && pair.iter().any(|c| words::CHINESE_GRAMMAR.contains(*c));
     let mut start = 0;
     while start < chars.len() {
         let kind = script(chars[start]);
@@ -125,7 +133,7 @@ fn unspaced_shares(text: &str) -> HashMap<String, f32> {
         };
         if kind.is_some() {
             for pair in chars[start..end].windows(2) {
-                shares.insert(pair.iter().collect(), share);
+                shares.insert(pair.iter().collect(), if grammar(pair) { 0.0 } else { share });
             }
             if end - start == 1 && kind == Some(Script::Hiragana) {
                 shares.insert(chars[start].to_string(), 0.0);
@@ -153,6 +161,7 @@ impl Wants {
             steps: words::STEPS.are_in(lower),
             code: words::CODE.are_in(lower),
             past: words::NOT_IN_FORCE.are_in(lower),
+            several: words::split(lower).filter(|w| words::holds(words::ASKING, w)).count() > 1,
         }
     }
 }
@@ -169,6 +178,7 @@ mod tests {
     fn grammar_is_not_what_a_question_is_about() {
         assert_eq!(stems("How do I reset the proofbox?"), crate::lexical::terms("reset proofbox"));
         assert_eq!(stems("Wie hoch ist die Kaltmiete?"), crate::lexical::terms("hoch Kaltmiete"));
+        assert_eq!(stems("May I bake in May?"), crate::lexical::terms("bake May"));
         assert_eq!(stems("What does IT do?"), crate::lexical::terms("IT"));
         assert!(!stems("who is it").is_empty(), "nothing but grammar is still asked");
     }
@@ -182,12 +192,21 @@ mod tests {
     }
 
     #[test]
+    fn chinese_grammar_weighs_nothing() {
+        let stems = stems("黑豹队的防守丢了多少分？");
+        assert!(stems.contains(&"防守".to_owned()) && stems.contains(&"黑豹".to_owned()), "{stems:?}");
+        assert!(stems.iter().all(|s| !s.contains(['的', '了', '多'])), "{stems:?}");
+    }
+
+    #[test]
     fn what_is_wanted_is_read_from_the_question() {
         let wants = |text: &str| Question::read(text, &|_| 1.0).wants;
         assert!(wants("When was it built?").time && wants("Wann kam er?").time && wants("いつ来ますか").time);
         assert!(wants("How far is the mill?").number && wants("Wie viele Brote?").number);
         assert!(wants("How do I bake?").steps && wants("Was ist zu tun?").steps && wants("どうすればいいですか").steps);
         assert!(wants("What is yudane?").definition && !wants("What is the price of a red wheel?").definition);
+        assert!(wants("When did it come, and what did it cost?").several && wants("Wann und wo war es?").several);
+        assert!(!wants("How many loaves do we bake a day?").several);
         assert_eq!(wants("blue umbrella"), Wants::default());
     }
 }

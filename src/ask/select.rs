@@ -32,10 +32,16 @@ const LIST_ASKED: f32 = 0.6;
 const ITEM_ASKED: f32 = 0.7;
 /// A further sentence must score this share of the best one …
 const NEAR_BEST: f32 = 0.8;
-/// … and add this share of the question's weight, …
+/// … and add this share of the question's weight, from the same file, …
 const GAIN: f32 = 0.18;
+/// … this share when one thing is asked and the best one holds a thing of that kind, …
+const GAIN_ANSWERED: f32 = 0.35;
 /// … or cover the question as well as the best one, from another file.
 const AS_WELL: f32 = 0.93;
+/// A second sentence of the same file that scores this share of the best one may as well be the answer.
+const TIE: f32 = 0.95;
+/// A word of the question that is credited with this much already is no news.
+const KNOWN: f32 = 0.5;
 /// Two units whose words overlap by more than this (of the shorter one's) say the same.
 const SAME: f32 = 0.7;
 
@@ -84,6 +90,8 @@ fn sentences(ranked: &Ranked<'_>, best: &Candidate) -> Vec<usize> {
     let mut chosen: Vec<&Candidate> = Vec::new();
     let mut covered = vec![0.0f32; question.terms.len()];
     let mut as_well = None;
+    let answered = best.features.kind > 0.0 && !question.wants.several;
+    let enough = if answered { GAIN_ANSWERED } else { GAIN };
     for candidate in &ranked.order {
         if chosen.len() >= MAX_SENTENCES || (candidate.score < NEAR_BEST * best.score && !chosen.is_empty()) {
             break;
@@ -92,11 +100,13 @@ fn sentences(ranked: &Ranked<'_>, best: &Candidate) -> Vec<usize> {
             continue;
         }
         let credits = Credits::of(question, &ranked.units, candidate.index);
-        // What stands around a further sentence is no reason to quote it.
-        let gained: Vec<f32> = credits.own.iter().zip(&covered).map(|(c, had)| (c - had).max(0.0)).collect();
-        let gains = score::share(question, &gained) >= GAIN;
+        // What stands around a further sentence is no reason to quote it, nor is what stands around the first.
+        let gain = |(c, had): (&f32, &f32)| if *had >= KNOWN { 0.0 } else { (c - had).max(0.0) };
+        let gained: Vec<f32> = credits.own.iter().zip(&covered).map(gain).collect();
+        let gains = score::share(question, &gained) >= enough && goes_with(ranked, best, candidate);
         let second = as_well.is_none() && says_as_well(ranked, best, candidate);
-        if chosen.is_empty() || gains || second {
+        let tie = chosen.len() == 1 && candidate.score >= TIE * best.score && goes_with(ranked, best, candidate);
+        if chosen.is_empty() || ((gains || second || tie) && stands_alone(ranked, best, candidate)) {
             if second && !gains {
                 as_well = Some(candidate);
             }
@@ -112,6 +122,24 @@ fn sentences(ranked: &Ranked<'_>, best: &Candidate) -> Vec<usize> {
         chosen.sort_by_key(|c| Reverse(c.index == other.index));
     }
     with_neighbours(ranked, &chosen)
+}
+
+/// Whether `other` may complete `best`: out of the same file (what another file says about a part of the question is
+/// mostly about something else), and not without what was asked when `best` has it.
+fn goes_with(ranked: &Ranked<'_>, best: &Candidate, other: &Candidate) -> bool {
+    let file = |c: &Candidate| {
+        ranked.unit(c.index).and_then(|u| ranked.snapshot.items().get(u.item)).map(|i| (&i.source, &i.path))
+    };
+    file(best) == file(other) && other.features.kind >= best.features.kind
+}
+
+/// Whether a reader learns something from a further sentence: it is a whole one, or goes on with the list or table of
+/// `best`.
+fn stands_alone(ranked: &Ranked<'_>, best: &Candidate, other: &Candidate) -> bool {
+    let (Some(first), Some(unit)) = (ranked.unit(best.index), ranked.unit(other.index)) else { return false };
+    let same_list = first.item == unit.item && first.list.is_some() && first.list == unit.list;
+    let same_table = unit.role == BlockRole::TableRow && first.role == unit.role && first.lead == unit.lead;
+    unit.ends() || same_list || same_table || unit.role == BlockRole::Code
 }
 
 /// Whether `other` covers the question as well as `best`, from another file.

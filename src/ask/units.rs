@@ -39,6 +39,15 @@ pub(super) struct Unit {
     pub sayable: bool,
 }
 
+impl Unit {
+    /// Whether it ends like a sentence; fragments in lists, captions and notes to oneself mostly do not.
+    pub fn ends(&self) -> bool {
+        let closing =
+            |c: char| c.is_whitespace() || matches!(c, ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』');
+        self.plain.trim_end_matches(closing).ends_with(['.', '!', '?', '…', '。', '！', '？'])
+    }
+}
+
 /// All units of `items`, in order.
 pub(super) fn of_items(items: &[EvidenceItem], with_code: bool) -> Vec<Unit> {
     let mut out = Vec::new();
@@ -197,7 +206,8 @@ fn fenced(text: &str, group: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The sentence's bytes without trailing block ids, tags and comments, which are not read as part of it.
+/// The sentence's bytes without trailing block ids, tags, footnote marks and comments, which are not read as part of
+/// it.
 fn trim(text: &str, sentence: Sentence) -> Range<usize> {
     let (start, mut end) = (sentence.span.start(), sentence.span.end());
     if matches!(sentence.role, BlockRole::Code | BlockRole::TableRow | BlockRole::TableHeader) {
@@ -207,6 +217,8 @@ fn trim(text: &str, sentence: Sentence) -> Range<usize> {
         let body = text.get(start..end).unwrap_or("").trim_end();
         let cut = if let Some(inside) = body.strip_suffix("%%") {
             inside.rfind("%%")
+        } else if body.ends_with(']') && body.rfind('[').is_some_and(|at| body[at..].starts_with("[^")) {
+            body.rfind('[')
         } else {
             let last = body.split_whitespace().next_back().unwrap_or("");
             is_mark(last).then_some(body.len() - last.len())

@@ -49,6 +49,14 @@ const GERMAN: List = "aber alle als also am an auch auf aus bei beim bin bis da 
     waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden weshalb wessen wie wieso \
     wieviel wieviele wir wird wo woher wohin worauf wurde wurden zu zum zur zwischen";
 
+/// Words that ask.
+pub(super) const ASKING: List = "what when where which who whom whose why how was wann wo welche welcher welches wer wem \
+    wen wessen warum wieso weshalb wie wieviel wieviele";
+
+/// Chinese characters that mostly are grammar or ask.
+pub(super) const CHINESE_GRAMMAR: &str =
+    "的了是在和与及或而被把将对从向到于以为因所其这那哪谁什么怎吗呢吧啊也都就还又很有多少几何个些之";
+
 /// "how …", "wie …": an amount is asked for.
 pub(super) const DEGREES: List = "much many long often far old large big small high low tall wide deep heavy hot cold \
     warm fast viel viele lang lange oft weit alt groß klein hoch breit tief schwer heiß kalt warm schnell";
@@ -56,14 +64,15 @@ pub(super) const DEGREES: List = "much many long often far old large big small h
 pub(super) const TIME: Cues = Cues(
     "when|what time|what day|which day|what date|what year|which year|which month|wann|wie viel uhr|wieviel uhr|\
      welchem tag|welchem jahr",
-    "いつ|何時|何日|何月|何年|何曜日",
+    "いつ|何時|何日|何月|何年|何曜日|何时|什么时候|哪一年|哪年|哪天|几点|几月",
 );
 pub(super) const NUMBER: Cues = Cues(
     "how much|how many|what number|which number|what percentage|wie viel|wie viele|wieviel|wieviele|welche nummer",
-    "いくつ|いくら|どのくらい|どれくらい|何度|何人|何個|何番|何分|何キロ|何グラム|何本|何枚|何回|何円",
+    "いくつ|いくら|どのくらい|どれくらい|何度|何人|何個|何番|何分|何キロ|何グラム|何本|何枚|何回|何円|多少|几个|几次|几年|多大|多长|多高|多远|多久",
 );
-pub(super) const PERSON: Cues = Cues("who|whom|whose|wer|wem|wen|wessen", "誰|だれ|どなた");
-pub(super) const REASON: Cues = Cues("why|what reason|what reasons|warum|wieso|weshalb", "なぜ|どうして|理由");
+pub(super) const PERSON: Cues = Cues("who|whom|whose|wer|wem|wen|wessen", "誰|だれ|どなた|谁|哪位");
+pub(super) const REASON: Cues =
+    Cues("why|what reason|what reasons|warum|wieso|weshalb", "なぜ|どうして|理由|为什么|为何|原因");
 pub(super) const STEPS: Cues = Cues(
     "how do i|how do we|how do you|how can i|how can we|how to|how should i|how should we|what do i do|what should i do|\
      what must i do|what do we do|what should we do|what are the steps|wie kann ich|wie können wir|wie kann man|\
@@ -90,7 +99,7 @@ pub(super) fn points_back(plain: &str) -> bool {
 /// What gives a reason; in a heading also the question word itself.
 pub(super) const BECAUSE: Cues = Cues(
     "because|since|so that|therefore|due to|reason|reasons|why|weil|denn|da|damit|deshalb|daher|wegen|grund|gründe|warum",
-    "ため|から|ので|理由",
+    "ため|から|ので|理由|因为|由于|所以|原因",
 );
 
 /// The states in which a note says that what it holds is not, or no longer, so.

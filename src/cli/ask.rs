@@ -29,7 +29,11 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let model = Model::configured(context, &config)?;
     let fingerprint = model.fingerprint()?;
     let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
-    let question = Question { scope: scope(&config, &args.scope)?, ..question(&config, &args.question) };
+    let question = Question {
+        scope: scope(&config, &args.scope)?,
+        strict: args.strict || config.ask.strict,
+        ..question(&config, &args.question)
+    };
     let answer = ask::ask(&question, &engine, &sandbox, || model.load())?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
@@ -38,6 +42,10 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.json(report(context, &config, args, &answer));
     } else {
         print(context.out, &config, &answer);
+        for path in &answer.packed.index_stale {
+            talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
+        }
+        say_limits(&answer.coverage, &answer.stale);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -56,6 +64,7 @@ pub(super) fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
             normalize_heading: config.ask.normalize_heading,
             ..VerifyOptions::default()
         },
+        strict: config.ask.strict,
     }
 }
 
@@ -90,7 +99,7 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer) -> V
     let mut body = json!({
         "question": args.question,
         "outcome": answer.outcome,
-        "answer": (answer.outcome == Outcome::Answered).then_some(&answer.text),
+        "answer": answer.text,
         "why": answer.why,
         "answerer": answer.answerer,
         "verified": config.ask.show_as_verified && answer.outcome == Outcome::Answered,
@@ -108,28 +117,23 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer) -> V
     body
 }
 
-/// The answer, its footer, and what a reader must know about its reach.
+/// The answer and its footer, or why there is none.
 pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
-    match answer.outcome {
-        Outcome::Answered => {
+    match &answer.text {
+        Some(text) => {
             if !config.ask.show_as_verified {
                 out.line("UNVERIFIED (citation validation is switched off in the configuration)");
             }
-            out.line(&out.shown(&answer.text));
+            out.line(&out.shown(text));
             if let Some(report) = &answer.report {
                 out.line("");
                 out.line(&out.dim(&report.footer()));
             }
         }
-        Outcome::Abstained => {
-            out.line("The notes hold nothing that answers this.");
-            if let Some(why) = &answer.why {
-                out.line(&out.shown(why));
-            }
-        }
+        None if answer.report.is_some() => out.line("There is no answer that can be shown."),
+        None => out.line("The notes hold nothing that answers this."),
     }
-    for path in &answer.packed.index_stale {
-        talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
+    if let Some(why) = &answer.why {
+        out.line(&out.shown(why));
     }
-    say_limits(&answer.coverage, &answer.stale);
 }

@@ -9,10 +9,11 @@ use super::context::Context;
 use super::index::extend;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
+use crate::embedding::second_opinion;
 use crate::error::Result;
 #[cfg(not(feature = "pull"))]
 use crate::error::{ErrorCode, Failure};
-use crate::models::{self, ModelState};
+use crate::models::{self, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
 use crate::models::{PullOptions, PullProgress, Trust};
 
@@ -123,9 +124,15 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
     let mut verified = Vec::new();
     for id in ids {
         let result = models::verify(&id, &models_dir)?;
+        let agreement = second_opinion(&ModelFiles::find(&id, &models_dir)?)?;
         if !context.out.json {
             let how = if result.compared { "matches its recorded hashes" } else { "hashes recorded now" };
-            context.out.line(&format!("{id}  {how}"));
+            context.out.line(&format!(
+                "{id}  {how}; its vectors are those of a second implementation ({} texts, cosine at least {:.5})",
+                agreement.texts,
+                // Down, so that a small difference is never rounded away.
+                (agreement.least_cosine * 1e5).floor() / 1e5,
+            ));
         }
         let files: Vec<Value> = result
             .manifest
@@ -133,7 +140,13 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             .iter()
             .map(|f| json!({"path": f.path, "bytes": f.bytes, "sha256": f.sha256}))
             .collect();
-        verified.push(json!({"id": id, "compared": result.compared, "files": files}));
+        verified.push(json!({
+            "id": id,
+            "compared": result.compared,
+            "files": files,
+            "texts_embedded": agreement.texts,
+            "least_cosine": agreement.least_cosine,
+        }));
     }
     if context.out.json {
         let mut body = json!({"verified": verified});

@@ -80,7 +80,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         extend(&mut out, context.roots());
         context.out.json(out);
     } else {
-        closing(context, &questions, &config, &engine)?;
+        closing(context, &questions, &config, &engine, budget)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -163,21 +163,35 @@ fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
 fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
     context.out.line(&context.out.bold(&format!("? {question}")));
     ask_command::print(context.out, config, answer);
+    for path in &answer.packed.index_stale {
+        talk(&format!("stale: {path} changed while it was being read (fix: run the same command again)"));
+    }
     context.out.line("");
 }
 
-fn closing(context: &Context, questions: &[String], config: &Config, engine: &Engine) -> Result<()> {
+fn closing(context: &Context, questions: &[String], config: &Config, engine: &Engine, budget: Duration) -> Result<()> {
     let totals = engine.index().totals()?;
     let coverage = engine.coverage()?;
     context.out.line(&format!(
-        "{} notes, {} chunks; {} of them can be found by meaning.",
-        totals.documents, coverage.chunks, coverage.embedded
+        "{}, {}; {} of them can be found by meaning.",
+        counted(totals.documents, "note"),
+        counted(coverage.chunks, "chunk"),
+        coverage.embedded
     ));
     if coverage.embedded < coverage.chunks {
-        context.out.line("Run the same command again to go on embedding.");
+        context.out.line(if budget.is_zero() {
+            "Run it again without `--budget 0` to search by meaning too."
+        } else {
+            "Run the same command again to go on embedding."
+        });
     }
     if let (true, Some(source)) = (questions.is_empty(), config.sources.first()) {
         context.out.line(&format!("Ask: local-agent try '{}' \"your question\"", source.root.display()));
     }
     Ok(())
+}
+
+/// `1 note`, `2 notes`.
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -223,7 +223,7 @@ pub const KEYS: &[Key] = &[
         "ask.strict",
         Kind::Bool,
         "false",
-        "Fail instead of falling back to an extractive answer when a model's answer does not pass.",
+        "Fail when a part of the answer does not pass verification, instead of leaving it out.",
     ),
     key("ask.heading_match", HEADINGS, "prefix", "How a cited heading path must agree with the stored one."),
     key(

@@ -486,7 +486,7 @@ mod roots {
           # provider: auto
           # Evidence items shown to the answerer.
           # top_n: 8
-          # Fail instead of falling back to an extractive answer when a model's answer does not pass.
+          # Fail when a part of the answer does not pass verification, instead of leaving it out.
           # strict: false
 
         # The chat models. Nothing here is contacted unless a command asks a model.

@@ -46,6 +46,7 @@ doctor_codes! {
     IndexDbError "DOCTOR_INDEX_DB_ERROR" "The index database is damaged or cannot be read."
     IndexSchemaVersion "DOCTOR_INDEX_SCHEMA_VERSION" "The index database has an older or newer schema than this program writes."
     IndexSchemaOk "DOCTOR_INDEX_SCHEMA_OK" "The index database is ours and of this version."
+    StateOnNetwork "DOCTOR_STATE_ON_NETWORK" "A database stands on a network file system: it works, more slowly, as long as one machine at a time writes. Never a failure."
     IndexIntegrityOk "DOCTOR_INDEX_INTEGRITY_OK" "SQLite finds the index database whole."
     IndexEmpty "DOCTOR_INDEX_EMPTY" "The index holds no chunks."
     IndexNonempty "DOCTOR_INDEX_NONEMPTY" "The index holds chunks."

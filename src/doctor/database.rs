@@ -31,7 +31,7 @@ pub(super) enum Looked {
 /// Looks at the file; everything but its absence is reported.
 pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) -> Looked {
     let (shown, job) = (path.display(), database.job());
-    let aside = format!("{job} --rebuild");
+    let aside = again(database);
     match store::examine(path, database) {
         Ok(Found::Nothing) => return Looked::Nothing,
         Ok(Found::Ours) => checks.ok(codes.schema_ok, format!("{shown} has schema {}", database.version())),
@@ -71,28 +71,27 @@ fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) ->
     match store::integrity(path, database) {
         Ok(None) => {
             checks.ok(codes.integrity_ok, format!("SQLite finds {} whole", path.display()));
+            if path.parent().is_some_and(store::on_network) {
+                let message =
+                    format!("{} is on a network file system; a local disk is faster and safer", path.display());
+                checks.ok(Code::StateOnNetwork, message);
+            }
             Looked::Usable
         }
         Ok(Some(found)) => {
             let found = found.lines().next().unwrap_or_default().to_owned();
-            checks.fail(codes.error, format!("{} is damaged: {found}", path.display()), again(path, database));
+            checks.fail(codes.error, format!("{} is damaged: {found}", path.display()), again(database));
             Looked::Refused
         }
         Err(failure) => {
             let message = format!("{} cannot be read: {}", path.display(), failure.message);
-            checks.fail(codes.error, message, again(path, database));
+            checks.fail(codes.error, message, again(database));
             Looked::Refused
         }
     }
 }
 
 /// The command that makes a damaged database of ours again: both hold only what can be computed from the files.
-pub(super) fn again(path: &Path, database: Database) -> String {
-    match database {
-        Database::Index => "local-agent index --rebuild".to_owned(),
-        Database::Embeddings => {
-            let files = ["", "-wal", "-shm"].map(|suffix| quoted(Path::new(&format!("{}{suffix}", path.display()))));
-            format!("rm -f {} && local-agent embed", files.join(" "))
-        }
-    }
+pub(super) fn again(database: Database) -> String {
+    format!("{} --rebuild", database.job())
 }

@@ -56,7 +56,7 @@ pub(super) fn check(
     });
     opened.unwrap_or_else(|failure| {
         let message = format!("{} cannot be read: {}", path.display(), failure.message);
-        checks.fail(Code::EmbedDbError, message, database::again(path, Database::Embeddings));
+        checks.fail(Code::EmbedDbError, message, database::again(Database::Embeddings));
         None
     })
 }
@@ -83,11 +83,7 @@ fn contents(
     phase3.embeddings_total = Some(rows);
     if rows > 0 && store.commit_id()?.is_none() {
         let message = format!("{} without the commit that published them", count(rows, "row"));
-        checks.fail(
-            Code::EmbedMetaMissing,
-            message,
-            database::again(&subject.config().embed.db_path, Database::Embeddings),
-        );
+        checks.fail(Code::EmbedMetaMissing, message, database::again(Database::Embeddings));
     }
     let maker = match maker {
         Ok(maker) => maker,

@@ -45,7 +45,7 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexR
     });
     opened.unwrap_or_else(|failure: Failure| {
         let message = format!("{} cannot be read: {}", path.display(), failure.message);
-        checks.fail(Code::IndexDbError, message, database::again(path, Database::Index));
+        checks.fail(Code::IndexDbError, message, database::again(Database::Index));
         None
     })
 }

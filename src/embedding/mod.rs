@@ -8,6 +8,7 @@ mod batch;
 mod bert;
 mod kernels;
 mod ollama;
+mod oracle;
 mod tokens;
 mod weights;
 
@@ -17,6 +18,7 @@ use crate::types::{Fingerprint, HeadingPath};
 
 pub use batch::Embedded;
 pub use ollama::OllamaEmbedder;
+pub use oracle::{Agreement, second_opinion};
 pub use tokens::TokenCounter;
 
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.

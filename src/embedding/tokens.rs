@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
@@ -76,9 +77,9 @@ impl TokenCounter {
 /// and Nakajima 2012, as BERT uses it).
 struct WordPiece {
     /// Pieces that begin a word.
-    starts: HashSet<Box<[u8]>>,
+    starts: HashSet<Box<[u8]>, RandomState>,
     /// Pieces that go on with one, without their `##`.
-    inner: HashSet<Box<[u8]>>,
+    inner: HashSet<Box<[u8]>, RandomState>,
     /// A longer word is one unknown token.
     longest_word: usize,
     /// No piece has more bytes.
@@ -99,8 +100,8 @@ impl WordPiece {
             return None;
         }
         let mut words = Self {
-            starts: HashSet::new(),
-            inner: HashSet::new(),
+            starts: HashSet::default(),
+            inner: HashSet::default(),
             longest_word: usize::try_from(file["model"]["max_input_chars_per_word"].as_u64()?).ok()?,
             longest_piece: 0,
             added: tokenizer.get_added_tokens_decoder().into_values().map(|token| token.content).collect(),

@@ -86,9 +86,10 @@ fn encode(text: &str) -> String {
     format!("{}{}{}", edge(before), percent_encode(inner, SPECIAL), edge(after))
 }
 
-/// The canonical citation of `item`, prefixed with its source's name when `snapshot` holds its path in two sources.
+/// The canonical citation of `item`, prefixed with its source's name when two sources hold its path
+/// ([`EvidenceSnapshot::names_source`]).
 pub fn citation_of(item: &EvidenceItem, snapshot: &EvidenceSnapshot) -> String {
-    let source = snapshot.path_needs_source(&item.path).then(|| item.source.clone());
+    let source = snapshot.names_source(item).then(|| item.source.clone());
     let (path, heading) = (item.path.clone(), item.heading.clone());
     RawCitation { source, path, heading, chunk_key: item.chunk_key }.to_string()
 }
@@ -183,6 +184,10 @@ mod tests {
         let frozen = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "", 0, "x"), other]).unwrap();
         assert!(citation_of(&frozen.items()[0], &frozen).starts_with("[source: notes:a.md | "));
         assert!(citation_of(&frozen.items()[1], &frozen).starts_with("[source: work:a.md | "));
+        let mut alone = excerpt("a.md", "", 0, "x");
+        alone.path_is_shared = true;
+        let frozen = EvidenceSnapshot::freeze("q", vec![alone]).unwrap();
+        assert!(citation_of(&frozen.items()[0], &frozen).starts_with("[source: notes:a.md | "));
     }
 
     #[test]

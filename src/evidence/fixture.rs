@@ -15,6 +15,7 @@ pub fn excerpt(path: &str, heading: &str, start: usize, text: &str) -> Excerpt {
         merged: vec![],
         source,
         path,
+        path_is_shared: false,
         heading,
         span: ByteSpan::new(start, start + text.len()).unwrap(),
         lines: LineSpan::new(1, 1 + breaks).unwrap(),

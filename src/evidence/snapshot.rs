@@ -18,6 +18,8 @@ pub struct Excerpt {
     pub source: SourceName,
     /// The file, below its source's root.
     pub path: RelPath,
+    /// Whether another source of the index holds a file under this path too, so that a citation names the source.
+    pub path_is_shared: bool,
     /// The headings above the winning chunk.
     pub heading: HeadingPath,
     /// Where `text` stands in the file, in bytes.
@@ -42,6 +44,8 @@ pub struct EvidenceItem {
     pub source: SourceName,
     /// The file, below its source's root.
     pub path: RelPath,
+    /// Whether another source of the index holds a file under this path too, so that a citation names the source.
+    pub path_is_shared: bool,
     /// The headings above the winning chunk.
     #[serde(with = "canonical_heading")]
     pub heading: HeadingPath,
@@ -105,13 +109,14 @@ impl EvidenceSnapshot {
                 return Err(Failure::internal(format!("An excerpt of {} is not as long as its span.", e.path)));
             };
             let text_sha256 = Sha256::of(e.text.as_bytes());
-            let Excerpt { chunk_key, merged, source, path, heading, span, lines, text } = e;
+            let Excerpt { chunk_key, merged, source, path, path_is_shared, heading, span, lines, text } = e;
             items.push(EvidenceItem {
                 label,
                 chunk_key,
                 merged,
                 source,
                 path,
+                path_is_shared,
                 heading,
                 span,
                 lines,
@@ -132,7 +137,8 @@ impl EvidenceSnapshot {
         })
     }
 
-    /// SHA-256 of the sorted-key JSON of question, labels, keys, sources, paths, headings, spans, lines and text hashes.
+    /// SHA-256 of the sorted-key JSON of question, labels, keys, sources, paths and whether they are shared, headings,
+    /// spans, lines and text hashes.
     pub fn id(&self) -> Sha256 {
         self.id
     }
@@ -152,10 +158,10 @@ impl EvidenceSnapshot {
         self.items.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
-    /// Whether `path` stands in more than one source of this snapshot, so that it needs its source's name.
-    pub fn path_needs_source(&self, path: &RelPath) -> bool {
-        let mut sources = self.items.iter().filter(|i| i.path == *path).map(|i| &i.source);
-        sources.next().is_some_and(|first| sources.any(|other| other != first))
+    /// Whether a citation of `item` names its source: another source holds its path too, in the index it came from or
+    /// in this snapshot.
+    pub fn names_source(&self, item: &EvidenceItem) -> bool {
+        item.path_is_shared || self.items.iter().any(|i| i.path == item.path && i.source != item.source)
     }
 }
 
@@ -199,7 +205,7 @@ fn id_of(question: &str, items: &[EvidenceItem]) -> Sha256 {
         .map(|i| {
             json!({
                 "label": i.label, "chunk_key": i.chunk_key, "merged": i.merged, "source": i.source, "path": i.path,
-                "heading": i.heading.to_canonical(), "span": i.span, "lines": i.lines, "text_sha256": i.text_sha256,
+                "path_is_shared": i.path_is_shared, "heading": i.heading.to_canonical(), "span": i.span, "lines": i.lines, "text_sha256": i.text_sha256,
             })
         })
         .collect();
@@ -248,6 +254,7 @@ mod tests {
             ("text", json!("The budget is 9 million.\n")),
             ("text_sha256", json!(Sha256::of(b"x"))),
             ("path", json!("other.md")),
+            ("path_is_shared", json!(true)),
             ("chunk_key", json!(ChunkKey::from_bytes([9; 16]))),
             ("heading", json!("H1: Other")),
             ("label", json!("E2")),

@@ -65,6 +65,8 @@ pub struct Skipped {
 #[derive(Debug, Default, serde::Serialize)]
 pub struct IndexSummary {
     pub docs_scanned: usize,
+    /// Files whose stamp did not prove them unchanged, so they were opened.
+    pub docs_read: usize,
     pub docs_changed: usize,
     pub docs_unchanged: usize,
     pub docs_pruned: usize,
@@ -237,6 +239,7 @@ impl<'a> Scan<'a> {
         if !removed.is_empty() {
             summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
         }
+        summary.docs_read += work.iter().filter(|(entry, _)| matches!(entry.what, What::Found(_))).count();
         self.process(&work, writer, count, on_progress, summary)?;
         // A clock that was set back meanwhile must not make what is written now look old.
         writer.scanned(self.source_id, self.began_ns.min(now_ns()))

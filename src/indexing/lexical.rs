@@ -2,19 +2,21 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::mpsc;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{OnProgress, Progress};
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer};
 use crate::store::{IndexReader, LexicalSource};
 
 /// What tantivy may hold in memory before it writes a segment.
 const WRITER_BYTES: usize = 128 << 20;
 
-/// Documents between two progress reports.
-const REPORT_EVERY: usize = 256;
+/// Documents that are read from the database at once; there are at most three such batches in memory.
+const BATCH: usize = 256;
 
 /// Whether the projection cannot be opened, or any byte of it is not what was written. Reads all of it.
 pub(super) fn is_damaged(dir: &Path) -> bool {
@@ -30,7 +32,9 @@ pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: O
     let Some(index) = IndexReader::open(db_path)? else { return Ok(()) };
     let Some(commit) = index.commit_id()? else { return Ok(()) };
     let wanted = Stamp::new(commit);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // Half of the cores write what the other half analyses; each writer builds a dictionary of its own, so fewer are
+    // less work.
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
     let mut writer = Writer::open(dir, WRITER_BYTES, threads)?;
     let stamp = writer.stamp();
     if !rebuild && stamp.as_ref() == Some(&wanted) {
@@ -51,15 +55,28 @@ pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: O
             writer.remove_doc(*id);
         }
     }
-    for (done, id) in changed.iter().enumerate() {
-        if let Some(source) = index.lexical_source(*id)? {
-            add(&writer, &source)?;
-        }
-        if done % REPORT_EVERY == 0 {
-            on_progress(Progress::Lexical { done, total: changed.len() });
-        }
-    }
+    add_all(&index, &writer, &changed, on_progress)?;
     writer.commit(&wanted)
+}
+
+/// This thread reads, the others analyse.
+fn add_all(index: &IndexReader, writer: &Writer, changed: &[i64], on_progress: OnProgress<'_>) -> Result<()> {
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::sync_channel::<Vec<LexicalSource>>(1);
+        let adding = scope.spawn(move || {
+            receive.into_iter().try_for_each(|batch| batch.par_iter().try_for_each(|source| add(writer, source)))
+        });
+        for (number, ids) in changed.chunks(BATCH).enumerate() {
+            let sources = ids.iter().map(|id| index.lexical_source(*id)).filter_map(Result::transpose);
+            // The receiver is gone when adding failed; nothing is left to do then.
+            if send.send(sources.collect::<Result<_>>()?).is_err() {
+                break;
+            }
+            on_progress(Progress::Lexical { done: number * BATCH, total: changed.len() });
+        }
+        drop(send);
+        adding.join().map_err(|_| Failure::internal("a thread that adds to lexical search panicked"))?
+    })
 }
 
 fn add(writer: &Writer, source: &LexicalSource) -> Result<()> {

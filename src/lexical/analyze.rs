@@ -5,6 +5,9 @@
 //! its script); identifiers, versions, hyphenated words and paths whole and in parts; scripts written without spaces
 //! in single characters (exact) and in pairs (stem).
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
@@ -35,10 +38,18 @@ pub(super) enum Token<'a> {
     Pair(&'a str),
 }
 
-/// Analyses texts; keeps the stems it has seen, so one analyzer should be used for many texts.
+/// Longer runs are analysed each time: they hardly ever come twice.
+const MAX_REMEMBERED_BYTES: usize = 32;
+
+/// Remembered runs are forgotten when there are more than this: memory stays bounded on any input.
+const MAX_REMEMBERED: usize = 100_000;
+
+/// Analyses texts; remembers what it has seen, so one analyzer should be used for many texts.
 #[derive(Default)]
 pub(super) struct Analyzer {
     stems: Stems,
+    /// What runs were encoded as, with and without [`Encoded::terse`]: running text is mostly the same few thousand.
+    remembered: [HashMap<Box<str>, Lines, RandomState>; 2],
     /// The run being analysed, when it had to be normalised.
     normal: String,
     lower: String,
@@ -71,6 +82,14 @@ impl Analyzer {
             self.run(run, emit);
             rest = after;
         }
+    }
+
+    fn remember(&mut self, terse: usize, run: &str, lines: Lines) {
+        let remembered = &mut self.remembered[terse];
+        if remembered.len() >= MAX_REMEMBERED {
+            remembered.clear();
+        }
+        remembered.insert(run.into(), lines);
     }
 
     /// One run: words and the connectors between them.
@@ -351,6 +370,13 @@ fn cap(term: &str) -> &str {
     &term[..end.unwrap_or(0)]
 }
 
+/// What one run adds to [`Encoded`].
+struct Lines {
+    exact: Box<str>,
+    stems: Box<str>,
+    length: u64,
+}
+
 /// The two encoded forms of the texts of one entry, ready for the index, and their length.
 #[derive(Default)]
 pub(super) struct Encoded {
@@ -367,7 +393,27 @@ pub(super) struct Encoded {
 impl Encoded {
     /// Adds what `analyzer` makes of `text`.
     pub(super) fn add(&mut self, analyzer: &mut Analyzer, text: &str) {
-        analyzer.analyze(text, &mut |token| self.push(&token));
+        let terse = usize::from(self.terse);
+        let mut rest = text;
+        while let Some((run, after)) = next_run(rest) {
+            rest = after;
+            if let Some(lines) = analyzer.remembered[terse].get(run) {
+                self.exact.push_str(&lines.exact);
+                self.stems.push_str(&lines.stems);
+                self.length += lines.length;
+                continue;
+            }
+            let (exact, stems, length) = (self.exact.len(), self.stems.len(), self.length);
+            analyzer.run(run, &mut |token| self.push(&token));
+            if run.len() <= MAX_REMEMBERED_BYTES {
+                let lines = Lines {
+                    exact: self.exact[exact..].into(),
+                    stems: self.stems[stems..].into(),
+                    length: self.length - length,
+                };
+                analyzer.remember(terse, run, lines);
+            }
+        }
     }
 
     /// Moves on by some positions, so that no phrase reaches over this place.
@@ -489,6 +535,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_remembered_is_what_would_be_computed(texts in prop::collection::vec("[aB9é水_./:'@&\\\\+# -]{0,24}", 0..6)) {
+            for terse in [false, true] {
+                let mut analyzer = Analyzer::default();
+                for text in texts.iter().chain(&texts) {
+                    let (mut warm, mut cold) = (Encoded { terse, ..Encoded::default() }, Encoded { terse, ..Encoded::default() });
+                    warm.add(&mut analyzer, text);
+                    cold.add(&mut Analyzer::default(), text);
+                    prop_assert_eq!((&warm.exact, &warm.stems, warm.length), (&cold.exact, &cold.stems, cold.length));
+                }
+            }
+        }
+
         #[test]
         fn any_text_gives_clean_terms(text in any::<String>()) {
             let (exact, stems) = forms(&text);

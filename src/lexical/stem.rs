@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -25,7 +26,7 @@ const MAX_STEMMED_BYTES: usize = 64;
 #[derive(Default)]
 pub(super) struct Stems {
     /// Word → place in `known`.
-    places: HashMap<Box<str>, usize>,
+    places: HashMap<Box<str>, usize, RandomState>,
     known: Vec<Known>,
     stemmers: HashMap<Script, TextAnalyzer>,
 }

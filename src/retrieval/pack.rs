@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::evidence::{EvidenceSnapshot, Excerpt, Freshness, FreshnessReport};
 use crate::lexical;
 use crate::sandbox::{Address, Sandbox};
-use crate::store::ChunkRecord;
+use crate::store::{ChunkRecord, IndexReader};
 use crate::types::{ByteSpan, LineSpan, Sha256};
 
 /// Two chunks that share this part of their words (Jaccard) say the same.
@@ -49,8 +49,14 @@ struct Anchored<'h> {
     moved: bool,
 }
 
-/// Freezes the evidence for `question` out of `hits`, best first.
-pub fn pack(question: &str, hits: &[Hit], sandbox: &Sandbox, limits: &PackLimits) -> Result<Packed> {
+/// Freezes the evidence for `question` out of `hits` of `index`, best first.
+pub fn pack(
+    question: &str,
+    hits: &[Hit],
+    index: &IndexReader,
+    sandbox: &Sandbox,
+    limits: &PackLimits,
+) -> Result<Packed> {
     let mut files = Files { sandbox, read: HashMap::new() };
     let mut index_stale = Vec::new();
     let mut chosen: Vec<Anchored<'_>> = Vec::new();
@@ -81,7 +87,7 @@ pub fn pack(question: &str, hits: &[Hit], sandbox: &Sandbox, limits: &PackLimits
     }
     index_stale.sort_unstable();
     index_stale.dedup();
-    freeze(question, chosen, &files, index_stale)
+    freeze(question, chosen, index, &files, index_stale)
 }
 
 fn jaccard(a: &HashSet<String>, b: &HashSet<String>) -> f32 {
@@ -138,7 +144,13 @@ fn lines_of(bytes: &[u8], span: ByteSpan) -> Option<LineSpan> {
 }
 
 /// Joins neighbours and freezes. An item stands where its best chunk ranked.
-fn freeze(question: &str, chosen: Vec<Anchored<'_>>, files: &Files<'_>, index_stale: Vec<String>) -> Result<Packed> {
+fn freeze(
+    question: &str,
+    chosen: Vec<Anchored<'_>>,
+    index: &IndexReader,
+    files: &Files<'_>,
+    index_stale: Vec<String>,
+) -> Result<Packed> {
     let mut groups: Vec<Vec<Anchored<'_>>> = Vec::new();
     for anchored in chosen {
         let chunk = &anchored.hit.chunk;
@@ -158,7 +170,7 @@ fn freeze(question: &str, chosen: Vec<Anchored<'_>>, files: &Files<'_>, index_st
     let mut scores = Vec::new();
     let mut excerpts = Vec::new();
     for (at, group) in groups.iter().enumerate() {
-        excerpts.extend(excerpt(group, files));
+        excerpts.extend(excerpt(group, index, files)?);
         scores.push(group.iter().map(|one| one.hit.score).fold(0.0, f32::max));
         if let [one] = group.as_slice()
             && one.moved
@@ -179,9 +191,14 @@ fn freeze(question: &str, chosen: Vec<Anchored<'_>>, files: &Files<'_>, index_st
 }
 
 /// One contiguous piece of the file: the best chunk and the neighbours that were chosen with it.
-fn excerpt(group: &[Anchored<'_>], files: &Files<'_>) -> Option<Excerpt> {
-    let best = group.first()?;
-    let chunk = &best.hit.chunk;
+fn excerpt(group: &[Anchored<'_>], index: &IndexReader, files: &Files<'_>) -> Result<Option<Excerpt>> {
+    let Some(best) = group.first() else { return Ok(None) };
+    let same_path = index.documents_where("rel_path = ?", &[best.hit.chunk.path.to_string()])?;
+    Ok(cut(&best.hit.chunk, group, same_path.len() > 1, files))
+}
+
+/// The bytes of `group` around its best chunk.
+fn cut(chunk: &ChunkRecord, group: &[Anchored<'_>], path_is_shared: bool, files: &Files<'_>) -> Option<Excerpt> {
     let start = group.iter().map(|one| one.span.start()).min()?;
     let end = group.iter().map(|one| one.span.end()).max()?;
     let span = ByteSpan::new(start, end)?;
@@ -191,6 +208,7 @@ fn excerpt(group: &[Anchored<'_>], files: &Files<'_>) -> Option<Excerpt> {
         merged: group[1..].iter().map(|one| one.hit.chunk.key).collect(),
         source: chunk.source.clone(),
         path: chunk.path.clone(),
+        path_is_shared,
         heading: chunk.heading.clone(),
         span,
         lines: lines_of(bytes, span)?,

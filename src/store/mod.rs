@@ -14,13 +14,17 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::CommitId;
 
+use filesystem::Journal;
+
 mod embeddings;
+mod filesystem;
 mod index_read;
 mod index_write;
 mod lock;
 mod record;
 
 pub use embeddings::{EmbeddingStore, StoredEmbedding};
+pub use filesystem::on_network;
 pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
 pub use index_write::{Batch, IndexWriter, KnownDocument, Published};
 pub use lock::JobLock;
@@ -168,6 +172,11 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Res
 
 /// Opens `path` for writing, creating or (for an older version) remaking it. The caller holds the job's lock.
 pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> {
+    let journal = Journal::for_folder(path.parent().unwrap_or(Path::new(".")));
+    open_write_with(path, database, journal)
+}
+
+fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<Connection> {
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
     if let Some(folder) = path.parent() {
@@ -186,7 +195,7 @@ pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> 
     if found != Found::Ours {
         create(&mut conn, database)?;
     }
-    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update(None, "journal_mode", journal.as_str())?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "cache_size", -32_768)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
@@ -411,6 +420,20 @@ mod tests {
         assert_eq!(open_write(&path, Database::Index).unwrap_err().code, ErrorCode::DbNewer);
         assert_eq!(delete(&path, Database::Index).unwrap_err().code, ErrorCode::DbNewer);
         assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn on_a_network_a_database_has_no_write_ahead_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        // As one that was moved there from a local disk.
+        drop(open_write(&path, Database::Index).unwrap());
+        let conn = open_write_with(&path, Database::Index, Journal::Rollback).unwrap();
+        conn.execute("INSERT INTO sources (name, root, kind) VALUES ('a', '/a', 'notes')", []).unwrap();
+        drop(conn);
+        assert!(!with_side_files(&path)[1..].iter().any(|file| file.exists()));
+        let reader = open_read(&path, Database::Index).unwrap().unwrap();
+        assert_eq!(reader.query_row("SELECT count(*) FROM sources", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
     }
 
     #[test]

@@ -295,7 +295,10 @@ impl Court<'_> {
             }
             return (Verdict::Rejected, exact.or(quoted).or_else(first), sentences.join(" "));
         }
-        let at = |p: &Place| format!("{} ({}, lines {})", p.label, p.path, p.lines);
+        let at = |p: &Place| {
+            let lines = if p.lines.first() == p.lines.last() { "line" } else { "lines" };
+            format!("{} ({}, {lines} {})", p.label, p.path, p.lines)
+        };
         if let Some(place) = exact {
             let why = format!("Word for word in {}.", at(&place));
             return (Verdict::Verified, Some(place), why);

@@ -30,8 +30,6 @@ fn without_a_model_words_alone_answer() {
     assert_snapshot!(world.stable(&run.stdout), @r#"
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
 
-    One temperature and humidity sensor at shelf height[^sensor] [source: projects/Proofbox.md#H1: Proofbox | <key>]
-
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     "#);
     assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
@@ -82,7 +80,7 @@ fn an_answer_as_an_object() {
             },
             "text": "The zebra eats 14 apples a day.",
             "verdict": "verified",
-            "why": "Word for word in E1 (zoo.md, lines 3)."
+            "why": "Word for word in E1 (zoo.md, line 3)."
           }
         ],
         "codes": [],
@@ -207,6 +205,26 @@ fn w05_headings_and_paths_with_brackets_bars_and_arrows_are_citable() {
         assert!(answer.contains(citation), "{answer}");
         let report = &body["citation_validation"];
         assert_eq!((&report["valid"], &report["unparseable_citations_count"]), (&json!(true), &json!(0)));
+    }
+}
+
+#[test]
+fn w23_a_path_of_two_sources_is_cited_with_its_source_even_if_only_one_has_evidence() {
+    let world = World::empty();
+    world.write("a/x.md", "# Log\n\nThe red boat needs 3 planks.\n");
+    world.write("a/y.md", "# Log\n\nThe blue kite needs 7 metres of string.\n");
+    world.write("b/x.md", "# Bread\n\nRye wants more water than wheat.\n");
+    world.ok(&["init", "--here", "--source", "a=a", "--source", "b=b"]);
+    world.ok(&["index"]);
+    for (question, scope, citation) in [
+        ("How many planks does the red boat need?", &["--source", "a"][..], "[source: a:x.md#H1: Log | "),
+        ("How many planks does the red boat need?", &[][..], "[source: a:x.md#H1: Log | "),
+        ("How many metres of string does the blue kite need?", &[][..], "[source: y.md#H1: Log | "),
+    ] {
+        let body = world.json(&[&["ask", question], scope].concat());
+        let answer = body["answer"].as_str().unwrap_or_else(|| panic!("{body}"));
+        assert!(answer.contains(citation), "{answer}");
+        assert_eq!(body["citation_validation"]["valid"], true);
     }
 }
 

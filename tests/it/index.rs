@@ -30,7 +30,10 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     index summary: 60 scanned, 0 changed, 60 unchanged, 0 pruned; 0 chunks written, 0 removed; now 60 documents in 107 chunks
     "#);
     assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
-    assert_snapshot!(world.pretty(world.json(&["index"])), @r#"
+    let mut body = world.json(&["index"]);
+    // Files this young are opened again, whatever their stamp; how many depends on the clock.
+    assert!(body.as_object_mut().unwrap().remove("docs_read").unwrap().as_u64().unwrap() <= 60);
+    assert_snapshot!(world.pretty(body), @r#"
     {
       "chunks_removed": 0,
       "chunks_written": 0,

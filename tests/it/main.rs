@@ -10,6 +10,7 @@ mod concurrency;
 mod config;
 mod crash;
 mod damage;
+mod defects;
 mod docs;
 mod doctor;
 mod embed;

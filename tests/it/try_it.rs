@@ -37,6 +37,8 @@ fn without_a_budget_words_alone_answer() {
     let body = world.json(&["try", "--budget", "0", "zoo", "How many apples does the zebra eat a day?"]);
     assert_eq!((&body["embed"], &body["answers"][0]["outcome"]), (&json!(null), &json!("answered")));
     assert_eq!(body["answers"][0]["coverage"], json!({"chunks": 1, "embedded": 0}));
+    let none = world.json(&["try", "--budget", "0", "zoo", "Who painted the ceiling?"]);
+    assert_eq!((&none["answers"][0]["outcome"], &none["answers"][0]["answer"]), (&json!("abstained"), &json!(null)));
     assert!(body["state"].as_str().unwrap().starts_with(world.home().to_str().unwrap()));
 }
 
@@ -47,8 +49,6 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     assert_snapshot!(world.stable(&run.stdout), @r#"
     ? At what temperature and humidity does the proofbox hold sourdough?
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
-
-    One temperature and humidity sensor at shelf height[^sensor] [source: projects/Proofbox.md#H1: Proofbox | <key>]
 
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
 
@@ -72,7 +72,7 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
 
     60 notes, 107 chunks; 0 of them can be found by meaning.
-    Run the same command again to go on embedding.
+    Run it again without `--budget 0` to search by meaning too.
     "#);
     let run = world.ok(&["try", "--budget", "0", "What is Leyla allergic to?"]);
     assert!(run.stdout.contains("Leyla is allergic to hazelnuts."), "{}", run.stdout);
@@ -84,8 +84,8 @@ fn a_folder_without_a_question_is_prepared_and_a_missing_folder_is_refused() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let run = world.ok(&["try", "--budget", "0", "."]);
     assert_snapshot!(world.stable(&run.stdout), @r#"
-    1 notes, 1 chunks; 0 of them can be found by meaning.
-    Run the same command again to go on embedding.
+    1 note, 1 chunk; 0 of them can be found by meaning.
+    Run it again without `--budget 0` to search by meaning too.
     Ask: local-agent try '<vault>' "your question"
     "#);
     assert_eq!(world.code(&["try", "nowhere", "a question"]), "INVALID_ARGS");

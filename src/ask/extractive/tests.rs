@@ -174,6 +174,34 @@ fn a_row_comes_with_the_header_of_its_table() {
 }
 
 #[test]
+fn a_row_answers_with_the_words_of_its_header() {
+    let text = "# Mill\n\nIn May the mill was painted green by 3 people.\n\n\
+        | Month | Ground | Sold |\n| --- | ---: | ---: |\n| April | 31 | 30 |\n| May | 28 | 25 |\n";
+    assert_eq!(
+        answer("How many sacks were ground in May?", &[("mill.md", text)]),
+        "| Month | Ground | Sold |\n| May | 28 | 25 | [E1]"
+    );
+}
+
+#[test]
+fn fragments_and_other_files_add_nothing_to_an_answer() {
+    let tower =
+        "# Tower\n\nThe tower keeps 14 bells at 20 degrees.\n\n## Parts\n\n- One temperature gauge for the bells\n";
+    let notes = [("tower.md", tower), ("church.md", "The temperature of the church is pleasant.\n")];
+    let got = answer("At what temperature does the tower keep the bells?", &notes);
+    assert_eq!(got, "The tower keeps 14 bells at 20 degrees. [E1]");
+}
+
+#[test]
+fn the_mark_of_a_footnote_is_not_quoted() {
+    let text = "The barge carries 40 tons of gravel[^1]\n\n[^1]: Said the skipper.\n";
+    assert_eq!(
+        answer("How many tons of gravel does the barge carry?", &[("b.md", text)]),
+        "The barge carries 40 tons of gravel [E1]"
+    );
+}
+
+#[test]
 fn code_is_quoted_only_when_a_command_or_steps_are_asked_for() {
     let text = "# Restart the mail server\n\nThe mail server restarts itself on Sundays.\n\n```sh\n# restart the mail server\n\nsudo systemctl restart mail\n```\n";
     let notes = [("mail.md", text)];
