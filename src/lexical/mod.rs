@@ -92,6 +92,12 @@ pub struct Hit {
     pub chunk_score: f32,
     /// BM25 of the whole document, title, aliases, headings, path, tags and link texts included.
     pub doc_score: f32,
+    /// How much of what a chunk could score at most `chunk_score` is, 0 to 1: the share of the query's words that are
+    /// there, the rarer the weightier. A word that the index does not hold weighs most. Unlike the score it can be
+    /// compared between queries.
+    pub chunk_share: f32,
+    /// The same of the document.
+    pub doc_share: f32,
 }
 
 /// The terms of `text` as the index knows them: stems in order of appearance, stop words left out unless there is

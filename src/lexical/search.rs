@@ -99,18 +99,26 @@ impl Reader {
 
     fn ranked(&self, plan: &Plan, k: usize, filter: Option<&IdSet>) -> tantivy::Result<Vec<Hit>> {
         let mut scores = self.scores();
+        let mut most = Most::default();
         for ((form, text), weight) in &plan.terms {
-            self.score_term(&mut scores, *form, text, *weight)?;
+            self.score_term(&mut scores, *form, text, *weight, &mut most)?;
         }
         let mut found = Vec::new();
         for scores in &scores {
             let allowed = self.allowed(scores.segment, plan)?;
             scores.collect(filter, allowed.as_deref(), &mut found);
         }
-        Ok(best(found, k))
+        Ok(best(found, k, &most))
     }
 
-    fn score_term(&self, all: &mut [Scores<'_>], form: Form, text: &str, weight: f32) -> tantivy::Result<()> {
+    fn score_term(
+        &self,
+        all: &mut [Scores<'_>],
+        form: Form,
+        text: &str,
+        weight: f32,
+        most: &mut Most,
+    ) -> tantivy::Result<()> {
         let (mut docs, mut chunks) = (0, 0);
         for scores in all.iter_mut() {
             self.gather(scores, form, text)?;
@@ -120,6 +128,9 @@ impl Reader {
         }
         let doc_idf = weight * idf(docs, self.totals.docs);
         let chunk_idf = weight * idf(chunks, self.totals.chunks);
+        // A frequency saturates towards k1 + 1.
+        most.doc += doc_idf * (WEIGHTS.k1 + 1.0);
+        most.chunk += chunk_idf * (WEIGHTS.k1 + 1.0);
         for scores in all {
             scores.add_up(doc_idf, chunk_idf);
             scores.reset();
@@ -262,6 +273,13 @@ pub(super) fn idf(with: u64, of: u64) -> f32 {
     (1.0 + (of - with + 0.5) / (with + 0.5)).ln()
 }
 
+/// What a document and a chunk could score at most.
+#[derive(Default)]
+struct Most {
+    doc: f32,
+    chunk: f32,
+}
+
 /// A chunk that may be among the best.
 struct Candidate<'a> {
     segment: &'a Segment,
@@ -343,7 +361,8 @@ impl<'a> Scores<'a> {
     }
 }
 
-fn best(mut found: Vec<Candidate<'_>>, k: usize) -> Vec<Hit> {
+fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
+    let share = |score: f32, most: f32| if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 };
     // Keys are read only for those that can still win.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));
@@ -359,6 +378,8 @@ fn best(mut found: Vec<Candidate<'_>>, k: usize) -> Vec<Hit> {
             score: c.score,
             chunk_score: c.chunk_score,
             doc_score: c.doc_score,
+            chunk_share: share(c.chunk_score, most.chunk),
+            doc_share: share(c.doc_score, most.doc),
         })
         .collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
