@@ -12,6 +12,7 @@ mod schema;
 mod search;
 mod stats;
 mod stem;
+mod tongue;
 mod writer;
 
 use std::cell::Cell;
@@ -31,7 +32,7 @@ pub use writer::Writer;
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with another number is
 /// rebuilt.
-pub const ANALYZER_VERSION: u32 = 1;
+pub const ANALYZER_VERSION: u32 = 2;
 
 /// What the projection was made from. Two stamps are compared for equality, never for order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
