@@ -429,6 +429,21 @@ pub enum EvalCommand {
         #[arg(long, value_delimiter = ',', default_value = "1,3,5,10", value_name = "K,…")]
         k: Vec<usize>,
     },
+    /// Fit the chance of relevance, and say what its floor refuses and lets through
+    Calibrate {
+        /// Two or more sets with qrels.tsv; questions of one are asked of the others
+        #[arg(required = true, num_args = 2.., value_name = "SET")]
+        sets: Vec<PathBuf>,
+        /// Most questions of one set, evenly spread
+        #[arg(long, value_name = "N", default_value_t = 400)]
+        questions: usize,
+        /// Write the weights to this file
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

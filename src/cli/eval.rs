@@ -37,6 +37,7 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
     let (args, what) = match command {
         EvalCommand::Retrieval(args) => (args, What::Documents),
         EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),
+        EvalCommand::Calibrate { .. } => return super::eval_calibrate::run(context, command),
     };
     let mut reports = Vec::new();
     for set in &args.sets {
@@ -133,13 +134,13 @@ fn modes(args: &EvalArgs) -> Vec<Mode> {
 
 fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<Report> {
     let dir = folder(context, set)?;
-    let name = dir.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = set_name(&dir);
     let about = |failure: Failure| Failure { message: format!("{name}: {}", failure.message), ..failure };
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?).map_err(about)?;
     let modes = modes(args);
     // Everything that can be wrong with a set is found before an hour of embedding.
     let judge = Judge::read(what, &dir, &questions).map_err(about)?;
-    let (config, sandbox, engine, model) = prepare(context, args, &dir, &modes)?;
+    let (config, sandbox, engine, model) = prepare(context, &args.settings, args.json, &dir, &modes)?;
     let embedder = match modes.iter().any(|mode| mode.needs_vectors()) {
         true => Some(model.load()?),
         false => None,
@@ -170,7 +171,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
     Ok(report)
 }
 
-fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
+pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
     let path = context.environment.cwd.join(set);
     let dir = path.canonicalize().ok().filter(|dir| dir.join("docs").is_dir());
     dir.ok_or_else(|| {
@@ -179,13 +180,24 @@ fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
     })
 }
 
+/// What a set is called: its folder.
+pub(super) fn set_name(dir: &Path) -> String {
+    dir.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 /// Brings the set's index and, where a mode needs them, its vectors up to date, and opens them.
-fn prepare(context: &Context, args: &EvalArgs, dir: &Path, modes: &[Mode]) -> Result<(Config, Sandbox, Engine, Model)> {
-    let config = config_for(context, args, dir)?;
+pub(super) fn prepare(
+    context: &Context,
+    settings: &[String],
+    quiet: bool,
+    dir: &Path,
+    modes: &[Mode],
+) -> Result<(Config, Sandbox, Engine, Model)> {
+    let config = config_for(context, settings, dir)?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
     let model = Model::configured(context, &config)?;
-    let bar = Bar::new(args.json);
+    let bar = Bar::new(quiet);
     let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
     let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
     for error in &indexed.errors {
@@ -205,7 +217,7 @@ fn prepare(context: &Context, args: &EvalArgs, dir: &Path, modes: &[Mode]) -> Re
 }
 
 /// The defaults and `--set`, with the set's documents as the one source and state in the cache folder.
-fn config_for(context: &Context, args: &EvalArgs, dir: &Path) -> Result<Config> {
+fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Config> {
     let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
     let state = context.environment.cache_dir()?.join("eval").join(&state[..16]);
     let name = SourceName::new(SOURCE).map_err(|e| Failure::internal(e.to_string()))?;
@@ -218,7 +230,7 @@ fn config_for(context: &Context, args: &EvalArgs, dir: &Path) -> Result<Config> 
     write_whole(&file, config::template(&template).as_bytes())?;
     let mut inputs = Inputs { cwd: state, config_flag: Some(file), ..Inputs::default() };
     let known = config::load(&inputs)?.origins;
-    for setting in &args.settings {
+    for setting in settings {
         let wrong = |why: &str| {
             Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}")).with_hint("local-agent config show")
         };

@@ -11,6 +11,7 @@ mod docs;
 mod doctor;
 mod embed;
 mod eval;
+mod eval_calibrate;
 mod get;
 mod index;
 mod init;
@@ -90,6 +91,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Models(
             ModelsCommand::List { json } | ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. },
         ) => *json,
+        Command::Eval(EvalCommand::Calibrate { json, .. }) => *json,
         Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
         Command::Completions(_) | Command::Man(_) => false,
     }

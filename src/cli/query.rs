@@ -33,7 +33,10 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
         jobs::run_index(&config, &context.sandbox(&config)?, &files, &run, &|_| ())?;
     }
-    let (query, found) = search(context, &config, args)?;
+    let (query, mut found) = search(context, &config, args)?;
+    if !found.is_relevant {
+        found.hits.clear();
+    }
     let out = context.out;
     if args.jsonl {
         found.hits.iter().enumerate().for_each(|(at, hit)| out.line(&hit_json(at, hit, args.explain).to_string()));
@@ -126,7 +129,7 @@ fn hit_json(at: usize, hit: &Hit, explain: bool) -> Value {
         "lines": chunk.lines,
         "start_byte": chunk.span.start(),
         "end_byte": chunk.span.end(),
-        "score": hit.score,
+        "score": hit.chance,
         "method": hit.trace.method,
         "metadata": metadata_state(*yaml_present, *yaml_parse_ok),
         "yaml_present": yaml_present,
@@ -137,6 +140,7 @@ fn hit_json(at: usize, hit: &Hit, explain: bool) -> Value {
     });
     if explain {
         body["explain"] = json!(hit.trace);
+        body["explain"]["fused"] = json!(hit.score);
     }
     body
 }
@@ -158,7 +162,7 @@ fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
         let chunk = &hit.chunk;
         let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
         let address = format!("{}:{}:{}", chunk.source, chunk.path, chunk.lines.first());
-        out.line(&format!("[{}] {}  {:.3}", at + 1, out.bold(&out.shown(&address)), hit.score));
+        out.line(&format!("[{}] {}  {:.3}", at + 1, out.bold(&out.shown(&address)), hit.chance));
         let flag = |value: Option<bool>| value.map_or("unknown", |v| if v { "1" } else { "0" });
         let facts = format!(
             "    provenance: source={} kind={} key={}  typed: metadata={}; yaml_present={}; yaml_parse_ok={}; \

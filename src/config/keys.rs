@@ -209,7 +209,7 @@ pub const KEYS: &[Key] = &[
         "convex",
         "How the two lists become one: by weighted scores, or by reciprocal ranks.",
     ),
-    key("retrieve.vector_weight", Kind::Float { min: 0.0, max: 1.0 }, "0.5", "Share of the vector score in `convex`."),
+    key("retrieve.vector_weight", Kind::Float { min: 0.0, max: 1.0 }, "0.45", "Share of the vector score in `convex`."),
     key("retrieve.path_prefix", Kind::Prefix, "", "Search only documents below this folder of their source."),
     key(
         "ask.provider",

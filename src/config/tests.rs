@@ -477,7 +477,7 @@ mod roots {
         # How evidence is found.
         retrieve:
           # Share of the vector score in `convex`.
-          # vector_weight: 0.5
+          # vector_weight: 0.45
 
         # How a question is answered and checked.
         ask:

@@ -119,6 +119,12 @@ impl Searcher<'_> {
         })
     }
 
+    /// Hits of a question, at most one a document, best first.
+    pub fn best_documents(&self, mode: Mode, asked: &Asked<'_>, limit: usize) -> Result<Vec<Hit>> {
+        let request = self.request(mode, &asked.query, limit);
+        Ok(self.engine.search_documents(&request, || Ok(asked.vector.clone()))?.hits)
+    }
+
     fn each<T>(
         &self,
         mode: Mode,

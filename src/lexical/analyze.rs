@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::stem::Stems;
+use super::tongue::{Tongue, Tongues};
 
 /// Longer terms are cut to this many bytes (at a character boundary), both in the index and in queries, so that an
 /// over-long token is still found.
@@ -48,6 +49,7 @@ const MAX_REMEMBERED: usize = 100_000;
 #[derive(Default)]
 pub(super) struct Analyzer {
     stems: Stems,
+    tongues: Tongues,
     /// What runs were encoded as, with and without [`Encoded::terse`]: running text is mostly the same few thousand.
     remembered: [HashMap<Box<str>, Lines, RandomState>; 2],
     /// The run being analysed, when it had to be normalised.
@@ -82,6 +84,22 @@ impl Analyzer {
             self.run(run, emit);
             rest = after;
         }
+    }
+
+    /// The stem of a word (lower case) in a language, with its mark.
+    pub(super) fn local(&mut self, tongue: Tongue, word: &str) -> &str {
+        self.tongues.term(tongue, word)
+    }
+
+    /// The stems of the words of `text` in a language, encoded.
+    pub(super) fn locals(&mut self, tongue: Tongue, text: &str, out: &mut String) {
+        let mut tongues = std::mem::take(&mut self.tongues);
+        self.analyze(text, &mut |token| {
+            if let Token::Word { exact, stop: false, .. } = token {
+                line(out, tongues.term(tongue, exact));
+            }
+        });
+        self.tongues = tongues;
     }
 
     fn remember(&mut self, terse: usize, run: &str, lines: Lines) {

@@ -12,6 +12,7 @@ mod schema;
 mod search;
 mod stats;
 mod stem;
+mod tongue;
 mod writer;
 
 use std::cell::Cell;
@@ -31,7 +32,7 @@ pub use writer::Writer;
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with another number is
 /// rebuilt.
-pub const ANALYZER_VERSION: u32 = 1;
+pub const ANALYZER_VERSION: u32 = 2;
 
 /// What the projection was made from. Two stamps are compared for equality, never for order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +93,12 @@ pub struct Hit {
     pub chunk_score: f32,
     /// BM25 of the whole document, title, aliases, headings, path, tags and link texts included.
     pub doc_score: f32,
+    /// How much of what a chunk could score at most `chunk_score` is, 0 to 1: the share of the query's words that are
+    /// there, the rarer the weightier. A word that the index does not hold weighs most. Unlike the score it can be
+    /// compared between queries.
+    pub chunk_share: f32,
+    /// The same of the document.
+    pub doc_share: f32,
 }
 
 /// The terms of `text` as the index knows them: stems in order of appearance, stop words left out unless there is

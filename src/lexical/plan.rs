@@ -1,10 +1,11 @@
 //! A query → the terms, phrases and exclusions that the index is asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Query;
 use super::analyze::{Analyzer, Token};
 use super::search::WEIGHTS;
+use super::tongue::Tongue;
 
 /// Which form of a word a term is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,18 +14,27 @@ pub(super) enum Form {
     Exact,
 }
 
+/// What is to be done with a term.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) weight: f32,
+    /// Its stems in the other languages of the index.
+    pub(super) locals: BTreeSet<String>,
+}
+
 /// A query, analysed.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Each with its weight, in a fixed order, so that sums are the same every time.
-    pub(super) terms: BTreeMap<(Form, String), f32>,
+    /// In a fixed order, so that sums are the same every time.
+    pub(super) terms: BTreeMap<(Form, String), Wanted>,
     pub(super) phrases: Vec<Vec<String>>,
     pub(super) excluded_stems: Vec<String>,
     pub(super) excluded_phrases: Vec<Vec<String>>,
 }
 
 impl Plan {
-    pub(super) fn new(query: &Query) -> Self {
+    /// `tongues`: see [`super::reader::Reader::tongues`].
+    pub(super) fn new(query: &Query, tongues: &[Tongue]) -> Self {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
         plan.weigh_text(&mut analyzer, &query.words.join(" "), !query.phrases.is_empty());
@@ -36,6 +46,7 @@ impl Plan {
         for word in &query.excluded {
             plan.exclude(&mut analyzer, word);
         }
+        plan.add_locals(&mut analyzer, query, tongues);
         plan.phrases.retain(|phrase| !phrase.is_empty());
         plan.excluded_phrases.retain(|phrase| !phrase.is_empty());
         plan
@@ -87,7 +98,27 @@ impl Plan {
 
     fn add(&mut self, form: Form, text: &str, weight: f32) {
         if weight > 0.0 {
-            *self.terms.entry((form, text.to_owned())).or_default() += weight;
+            self.terms.entry((form, text.to_owned())).or_default().weight += weight;
+        }
+    }
+
+    /// Gives every wanted stem its other stems.
+    fn add_locals(&mut self, analyzer: &mut Analyzer, query: &Query, tongues: &[Tongue]) {
+        if tongues.is_empty() {
+            return;
+        }
+        let mut words = Vec::new();
+        for text in query.words.iter().chain(&query.phrases) {
+            analyzer.analyze(text, &mut |token| {
+                if let Token::Word { exact, stem, stop: false, .. } = token {
+                    words.push((exact.to_owned(), stem.to_owned()));
+                }
+            });
+        }
+        for (exact, stem) in words {
+            if let Some(wanted) = self.terms.get_mut(&(Form::Stem, stem)) {
+                wanted.locals.extend(tongues.iter().map(|tongue| analyzer.local(*tongue, &exact).to_owned()));
+            }
         }
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use tantivy::columnar::ColumnValues;
 use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
-use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError};
+use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
 
 use super::readonly::ReadOnly;
 use super::schema::{Fields, schema};
+use super::tongue::Tongue;
 use super::writer::read_stamp;
 use super::{Stamp, corrupt, failure, guarded};
 use crate::error::Result;
@@ -23,6 +24,8 @@ pub struct Reader {
     pub(super) fields: Fields,
     pub(super) segments: Vec<Segment>,
     pub(super) totals: Totals,
+    /// Languages of Latin script, beside English, that documents are written in.
+    pub(super) tongues: Vec<Tongue>,
     stamp: Option<Stamp>,
     index: Index,
 }
@@ -102,8 +105,17 @@ impl Reader {
             .iter()
             .map(|reader| Segment::open(reader.clone()))
             .collect::<tantivy::Result<Vec<_>>>()?;
+        let mut tongues = Vec::new();
+        for tongue in Tongue::all() {
+            let mark = Term::from_field_text(fields.local, &tongue.mark());
+            let mut held = false;
+            for segment in &segments {
+                held |= segment.reader.inverted_index(fields.local)?.doc_freq(&mark)? > 0;
+            }
+            tongues.extend(held.then_some(tongue));
+        }
         let totals = segments.iter().fold(Totals::default(), |sum, segment| sum.with(segment));
-        Ok(Self { fields, segments, totals, stamp, index })
+        Ok(Self { fields, segments, totals, tongues, stamp, index })
     }
 
     /// What scoring relies on without looking again: a chunk's document stands before it, in the same segment.

@@ -26,6 +26,9 @@ pub(super) struct Fields {
     pub(super) exact: Field,
     /// Stems, without positions.
     pub(super) stems: StemFields,
+    /// In documents of another language than English. On chunks: the stems of their text in that language, each with
+    /// its mark. On documents: the mark alone.
+    pub(super) local: Field,
 }
 
 /// The fields that are searched and weighted.
@@ -66,8 +69,9 @@ pub(super) fn schema() -> (Schema, Fields) {
             aliases: builder.add_text_field("aliases", stems.clone()),
             path: builder.add_text_field("path", stems.clone()),
             tags: builder.add_text_field("tags", stems.clone()),
-            anchors: builder.add_text_field("anchors", stems),
+            anchors: builder.add_text_field("anchors", stems.clone()),
         },
+        local: builder.add_text_field("local", stems),
     };
     (builder.build(), fields)
 }

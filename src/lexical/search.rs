@@ -5,11 +5,13 @@
 //! its body is the sum over its chunks. Statistics count only what is alive, so an index that grew by a hundred
 //! commits ranks exactly as one that was written at once.
 
+use std::collections::BTreeSet;
+
 use tantivy::postings::Postings as _;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, TERMINATED, Term};
 
-use super::plan::{Form, Plan};
+use super::plan::{Form, Plan, Wanted};
 use super::reader::{Reader, Segment};
 use super::{Hit, Query, failure, guarded};
 use crate::error::Result;
@@ -72,7 +74,7 @@ impl Reader {
         if k == 0 || query.is_blank() {
             return Ok(Vec::new());
         }
-        guarded(|| self.ranked(&Plan::new(query), k, filter).map_err(|error| failure(&error)))
+        guarded(|| self.ranked(&Plan::new(query, &self.tongues), k, filter).map_err(|error| failure(&error)))
     }
 
     /// For each of `terms` (stems), how many documents hold it in any field.
@@ -99,27 +101,39 @@ impl Reader {
 
     fn ranked(&self, plan: &Plan, k: usize, filter: Option<&IdSet>) -> tantivy::Result<Vec<Hit>> {
         let mut scores = self.scores();
-        for ((form, text), weight) in &plan.terms {
-            self.score_term(&mut scores, *form, text, *weight)?;
+        let mut most = Most::default();
+        for ((form, text), wanted) in &plan.terms {
+            self.score_term(&mut scores, *form, text, wanted, &mut most)?;
         }
         let mut found = Vec::new();
         for scores in &scores {
             let allowed = self.allowed(scores.segment, plan)?;
             scores.collect(filter, allowed.as_deref(), &mut found);
         }
-        Ok(best(found, k))
+        Ok(best(found, k, &most))
     }
 
-    fn score_term(&self, all: &mut [Scores<'_>], form: Form, text: &str, weight: f32) -> tantivy::Result<()> {
+    fn score_term(
+        &self,
+        all: &mut [Scores<'_>],
+        form: Form,
+        text: &str,
+        wanted: &Wanted,
+        most: &mut Most,
+    ) -> tantivy::Result<()> {
         let (mut docs, mut chunks) = (0, 0);
         for scores in all.iter_mut() {
             self.gather(scores, form, text)?;
+            self.gather_local(scores, &wanted.locals)?;
             let (d, c) = scores.count();
             docs += d;
             chunks += c;
         }
-        let doc_idf = weight * idf(docs, self.totals.docs);
-        let chunk_idf = weight * idf(chunks, self.totals.chunks);
+        let doc_idf = wanted.weight * idf(docs, self.totals.docs);
+        let chunk_idf = wanted.weight * idf(chunks, self.totals.chunks);
+        // A frequency saturates towards k1 + 1.
+        most.doc += doc_idf * (WEIGHTS.k1 + 1.0);
+        most.chunk += chunk_idf * (WEIGHTS.k1 + 1.0);
         for scores in all {
             scores.add_up(doc_idf, chunk_idf);
             scores.reset();
@@ -127,24 +141,43 @@ impl Reader {
         Ok(())
     }
 
+    /// Length normalisation of an entry.
+    fn norm(&self, segment: &Segment, at: u32) -> f32 {
+        let totals = self.totals;
+        let (sum, count) =
+            if segment.is_chunk(at) { (totals.chunk_length, totals.chunks) } else { (totals.doc_length, totals.docs) };
+        let average = (sum as f32 / count.max(1) as f32).max(1.0);
+        1.0 - WEIGHTS.b + WEIGHTS.b * segment.length[at as usize] as f32 / average
+    }
+
+    /// Adds what the stems of a word in its text's own language find beyond what [`Self::gather`] found.
+    fn gather_local(&self, scores: &mut Scores<'_>, locals: &BTreeSet<String>) -> tantivy::Result<()> {
+        let segment = scores.segment;
+        for text in locals {
+            each(segment, self.fields.local, text, |at, frequency| {
+                let doc = at - segment.back[at as usize];
+                let norm = self.norm(segment, at);
+                let more = frequency / norm - scores.frequency[at as usize];
+                if more > 0.0 && doc != at {
+                    scores.touch(at, more);
+                    scores.touch(doc, more * norm / self.norm(segment, doc));
+                }
+            })?;
+        }
+        Ok(())
+    }
+
     /// Gathers the weighted frequencies of one term in one segment.
     fn gather(&self, scores: &mut Scores<'_>, form: Form, text: &str) -> tantivy::Result<()> {
         let fields = &self.fields.stems;
-        let norm = |length: u32, sum: u64, count: u64| {
-            let average = (sum as f32 / count.max(1) as f32).max(1.0);
-            1.0 - WEIGHTS.b + WEIGHTS.b * length as f32 / average
-        };
-        let totals = self.totals;
         let segment = scores.segment;
         let mut in_body = |at: u32, frequency: f32| {
             let back = segment.back[at as usize];
             let doc = at - back;
             if back > 0 {
-                let length = segment.length[at as usize];
-                scores.touch(at, frequency / norm(length, totals.chunk_length, totals.chunks));
+                scores.touch(at, frequency / self.norm(segment, at));
             }
-            let length = segment.length[doc as usize];
-            scores.touch(doc, frequency / norm(length, totals.doc_length, totals.docs));
+            scores.touch(doc, frequency / self.norm(segment, doc));
         };
         if form == Form::Stem {
             each(segment, fields.text, text, &mut in_body)?;
@@ -262,6 +295,13 @@ pub(super) fn idf(with: u64, of: u64) -> f32 {
     (1.0 + (of - with + 0.5) / (with + 0.5)).ln()
 }
 
+/// What a document and a chunk could score at most.
+#[derive(Default)]
+struct Most {
+    doc: f32,
+    chunk: f32,
+}
+
 /// A chunk that may be among the best.
 struct Candidate<'a> {
     segment: &'a Segment,
@@ -343,7 +383,8 @@ impl<'a> Scores<'a> {
     }
 }
 
-fn best(mut found: Vec<Candidate<'_>>, k: usize) -> Vec<Hit> {
+fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
+    let share = |score: f32, most: f32| if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 };
     // Keys are read only for those that can still win.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));
@@ -359,6 +400,8 @@ fn best(mut found: Vec<Candidate<'_>>, k: usize) -> Vec<Hit> {
             score: c.score,
             chunk_score: c.chunk_score,
             doc_score: c.doc_score,
+            chunk_share: share(c.chunk_score, most.chunk),
+            doc_share: share(c.doc_score, most.doc),
         })
         .collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));

@@ -1,7 +1,7 @@
 //! A word → its stem: accents folded, then the Snowball stemmer of the word's script.
 //!
-//! The language of a Latin text is not guessed: English rules are used for all of it. What they do to a word of
-//! another language they do to the same word in the query as well.
+//! English rules are used for all of Latin script here. What they do to a word of another language they do to the same
+//! word in the query as well; the stems of its own language come on top (see [`super::tongue`]).
 
 use std::collections::HashMap;
 
@@ -129,6 +129,11 @@ fn fold(word: &str, script: Script) -> String {
         Script::Hebrew => word.nfd().filter(|c| !is_combining_mark(*c)).collect(),
         Script::Greek | Script::Arabic | Script::Tamil | Script::Other => word.to_owned(),
     }
+}
+
+/// `word` of Latin script without accents.
+pub(super) fn fold_latin(word: &str) -> String {
+    fold(word, Script::Latin)
 }
 
 /// Latin letters that Unicode does not decompose.

@@ -12,6 +12,7 @@ use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Tant
 
 use super::analyze::{Analyzer, Encoded};
 use super::schema::{Fields, schema, tokenizers};
+use super::tongue::Tongue;
 use super::{DocEntry, Stamp, failure};
 use crate::error::{ErrorCode, Failure, Result};
 
@@ -165,11 +166,20 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec
     let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
     documents.push(TantivyDocument::default());
     let mut total = 0;
+    let tongue = Tongue::of(entry.chunks.iter().map(|chunk| chunk.text));
+    if let Some(tongue) = tongue {
+        documents[0].add_text(fields.local, tongue.mark() + "\n");
+    }
     for (back, chunk) in (1..).zip(&entry.chunks) {
         let mut document = TantivyDocument::default();
         let mut forms = Encoded { terse: true, ..Encoded::default() };
         add(&mut document, fields.stems.text, &mut forms, analyzer, &[chunk.text]);
         document.add_text(fields.exact, &forms.exact);
+        if let Some(tongue) = tongue {
+            let mut locals = String::new();
+            analyzer.locals(tongue, chunk.text, &mut locals);
+            document.add_text(fields.local, &locals);
+        }
         let length = forms.length;
         total += length;
         // Phrases find headings on the document's entry.

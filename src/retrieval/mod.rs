@@ -4,10 +4,12 @@
 //! dropped, and the answer says `stale` with the command that mends it. Every row of one answer comes out of one read
 //! transaction.
 
+mod chance;
 mod filters;
 mod fuse;
 mod pack;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -20,6 +22,7 @@ use crate::store::{ChunkRecord, Database, IndexReader};
 use crate::types::{Fingerprint, IdSet, RelPath, SourceName};
 use crate::vectors::{self, Matrix};
 
+pub use chance::{Calibration, Features, Model, calibration};
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
 
@@ -73,6 +76,9 @@ pub struct Hit {
     pub chunk: ChunkRecord,
     /// What it is ranked by, 0 to 1; comparable within one answer only.
     pub score: f32,
+    /// The chance that it is relevant, 0 to 1, as far as the questions of the calibration are like this one; comparable
+    /// between questions. Never greater than that of the hit before.
+    pub chance: f32,
     /// Every number that made the rank.
     pub trace: Trace,
 }
@@ -108,6 +114,8 @@ pub struct Found {
     pub stale: Vec<Stale>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
+    /// Whether the best hit's chance reaches the floor below which finding is no better than guessing.
+    pub is_relevant: bool,
     /// Hits of a projection whose row is gone or belongs to another chunk now.
     pub dropped: usize,
 }
@@ -125,7 +133,14 @@ pub struct Engine {
     lexical: Option<lexical::Reader>,
     matrix: Option<Matrix>,
     stale: Vec<Stale>,
+    /// Chunks that have a vector; made when first needed.
+    with_vector: OnceCell<IdSet>,
+    /// Some of them, evenly spread, by which the mean cosine of a question is judged.
+    sample: OnceCell<IdSet>,
 }
+
+/// Chunks in the sample: enough to know a mean cosine to about 0.01.
+const SAMPLE: usize = 256;
 
 impl Engine {
     /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a matrix of another
@@ -153,7 +168,8 @@ impl Engine {
             }),
             Some(_) => {}
         }
-        let mut engine = Self { index, lexical, matrix: None, stale };
+        let mut engine =
+            Self { index, lexical, matrix: None, stale, with_vector: OnceCell::new(), sample: OnceCell::new() };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
@@ -213,14 +229,22 @@ impl Engine {
         let documents = filters::documents(&self.index, &request.scope)?;
         let mut by_words = self.by_words(request, documents.as_ref())?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
-        let by_meaning = self.by_meaning(request, chunks.as_ref(), embed)?;
+        let (by_meaning, mean) = self.by_meaning(request, chunks.as_ref(), embed)?;
         by_words.truncate(CANDIDATES);
         let top_cosine = by_meaning.first().map(|hit| hit.score);
-        let with_vector: IdSet = self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id).collect();
-        let has_vector = |chunk_id| with_vector.contains(chunk_id);
-        let fused = fuse::fuse(request, &by_words, &by_meaning, has_vector);
-        let (hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit)?;
-        Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, dropped })
+        let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
+        let meaning = fuse::Meaning { hits: &by_meaning, mean };
+        let fused = fuse::fuse(request, &by_words, meaning, |chunk_id| with_vector.contains(chunk_id));
+        let (mut hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit)?;
+        let floor = chance::rate(request, &mut hits);
+        // Who asks for a phrase gets what holds it.
+        let is_relevant = !request.query.phrases.is_empty() || hits.first().is_some_and(|hit| hit.chance >= floor);
+        Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, is_relevant, dropped })
+    }
+
+    /// The chunks that have a vector, in the order of the matrix.
+    fn vector_ids(&self) -> impl Iterator<Item = i64> + '_ {
+        self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
     }
 
     fn by_words(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Vec<lexical::Hit>> {
@@ -239,15 +263,27 @@ impl Engine {
         request: &Request<'_>,
         chunks: Option<&IdSet>,
         embed: impl FnOnce() -> Result<Vec<f32>>,
-    ) -> Result<Vec<vectors::Hit>> {
+    ) -> Result<(Vec<vectors::Hit>, f32)> {
         match &self.matrix {
-            Some(matrix) if request.mode != Mode::Lexical => matrix.search(&embed()?, CANDIDATES, chunks),
+            Some(matrix) if request.mode != Mode::Lexical => {
+                let question = embed()?;
+                let hits = matrix.search(&question, CANDIDATES, chunks)?;
+                Ok((hits, self.mean_cosine(matrix, &question)?))
+            }
             None if request.mode == Mode::Vector => {
                 Err(Failure::new(ErrorCode::QueryError, "there are no vectors to search")
                     .with_hint("local-agent embed"))
             }
-            _ => Ok(Vec::new()),
+            _ => Ok((Vec::new(), 0.0)),
         }
+    }
+
+    /// The mean cosine of a question and the index, by a sample of fixed size.
+    fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> Result<f32> {
+        let step = matrix.len().div_ceil(SAMPLE).max(1);
+        let sample = self.sample.get_or_init(|| self.vector_ids().step_by(step).collect());
+        let hits = matrix.search(question, sample.len(), Some(sample))?;
+        Ok(hits.iter().map(|hit| hit.score).sum::<f32>() / hits.len().max(1) as f32)
     }
 
     /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.
@@ -305,7 +341,7 @@ impl Engine {
                     if per == Per::Document && !seen.insert(chunk.document_id) {
                         continue;
                     }
-                    hits.push(Hit { chunk, score: candidate.score, trace: candidate.trace });
+                    hits.push(Hit { chunk, score: candidate.score, chance: 0.0, trace: candidate.trace });
                 }
                 _ => dropped += 1,
             }

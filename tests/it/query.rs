@@ -47,8 +47,12 @@ fn hits_of_the_example_by_words_and_meaning() {
           "end_byte": 878,
           "explain": {
             "chunk_bm25": <n>,
+            "chunk_share": <n>,
+            "contrast": <n>,
             "cosine": <n>,
             "document_bm25": <n>,
+            "document_share": <n>,
+            "fused": <n>,
             "fusion": "convex",
             "lexical_rank": 1,
             "lexical_scaled": 1.0,
@@ -56,7 +60,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "method": "both",
             "vector_rank": 2,
             "vector_scaled": <n>,
-            "vector_weight": 0.5
+            "vector_weight": <n>
           },
           "heading_path": "H1: Proofbox",
           "kind": "notes",

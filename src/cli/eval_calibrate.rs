@@ -1,0 +1,130 @@
+//! `eval calibrate`: fits the chance of relevance that `query` shows, and measures its floor.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::args::EvalCommand;
+use super::context::Context;
+use super::eval::{folder, prepare, set_name};
+use super::index::extend;
+use super::read::read_text;
+use super::write::write_whole;
+use crate::error::{Failure, Result};
+use crate::eval::calibrate::{self, Costs, Observed, Sample};
+use crate::eval::run::{self, Mode, Searcher};
+use crate::eval::set::{self, Judgments, Question};
+use crate::retrieval::{Calibration, Hit, Model};
+
+/// Hits of one question that are learned from.
+const HITS: usize = 10;
+
+/// The ways of searching that have weights of their own.
+const MODES: [Mode; 3] = [Mode::Default, Mode::Lexical, Mode::Vector];
+
+struct Set {
+    dir: PathBuf,
+    name: String,
+    questions: Vec<Question>,
+    judgments: Judgments,
+}
+
+pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
+    let EvalCommand::Calibrate { sets, questions, out, json } = command else {
+        return Err(Failure::internal("calibrate was called for another command"));
+    };
+    let sets = sets.iter().map(|path| read(context, path, *questions)).collect::<Result<Vec<_>>>()?;
+    let mut observed: [Vec<Observed>; 3] = Default::default();
+    for set in &sets {
+        let others = sets.iter().filter(|other| other.dir != set.dir).flat_map(|other| &other.questions);
+        for (all, one) in observed.iter_mut().zip(observe(context, *json, set, others.cloned().collect())?) {
+            all.push(one);
+        }
+    }
+    let names: Vec<String> = sets.iter().map(|set| format!("{} ({})", set.name, set.questions.len())).collect();
+    let [hybrid, lexical, vector] = &observed;
+    let fitted = Calibration {
+        provenance: format!("local-agent eval calibrate, questions of {}", names.join(", ")),
+        hybrid: calibrate::fit(hybrid)?,
+        lexical: calibrate::fit(lexical)?,
+        vector: calibrate::fit(vector)?,
+    };
+    if let Some(file) = out {
+        let text = serde_json::to_string_pretty(&fitted).map_err(|e| Failure::internal(e.to_string()))?;
+        write_whole(&context.environment.cwd.join(file), (text + "\n").as_bytes())?;
+    }
+    let models = [("default", &fitted.hybrid), ("lexical", &fitted.lexical), ("vector", &fitted.vector)];
+    let costs: Vec<(&str, &Model, Vec<Costs>)> = models
+        .into_iter()
+        .zip(&observed)
+        .map(|((name, model), all)| (name, model, all.iter().map(|one| calibrate::costs(model, one)).collect()))
+        .collect();
+    if *json {
+        let modes: Vec<_> = costs.iter().map(|(name, _, costs)| json!({"mode": name, "sets": costs})).collect();
+        let mut body = json!({"calibration": fitted, "modes": modes});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+    } else {
+        print(context, &costs);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(context: &Context, path: &std::path::Path, most: usize) -> Result<Set> {
+    let dir = folder(context, path)?;
+    let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)?;
+    let judgments = set::judgments(&read_text(&dir.join("qrels.tsv"))?, &questions)?;
+    let judged: Vec<Question> = questions.into_iter().filter(|q| judgments.contains_key(&q.id)).collect();
+    Ok(Set { name: set_name(&dir), questions: spread(judged, most), judgments, dir })
+}
+
+/// At most `most` of `all`, evenly spread.
+fn spread<T>(all: Vec<T>, most: usize) -> Vec<T> {
+    let step = all.len().div_ceil(most.max(1)).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) -> Result<[Observed; 3]> {
+    let (config, _, engine, model) = prepare(context, &[], quiet, &set.dir, &MODES)?;
+    let embedder = model.load()?;
+    let embed = |text: &str| embedder.embed_query(text);
+    let foreign = spread(foreign, set.questions.len());
+    let (own, foreign) = (run::ask(&set.questions, Some(&embed))?, run::ask(&foreign, Some(&embed))?);
+    let searcher = Searcher { engine: &engine, retrieve: &config.retrieve };
+    let mut all: [Observed; 3] = Default::default();
+    for (observed, mode) in all.iter_mut().zip(MODES) {
+        observed.set.clone_from(&set.name);
+        let features = |hit: &Hit| hit.trace.features();
+        for asked in &own {
+            let hits = searcher.best_documents(mode, asked, HITS)?;
+            let grades = set.judgments.get(&asked.question.id);
+            let relevant = |hit: &Hit| grades.and_then(|g| g.get(hit.chunk.path.as_str())).is_some_and(|g| *g > 0);
+            let sample = |hit: &Hit| Sample { features: features(hit), relevant: relevant(hit) };
+            observed.samples.extend(hits.iter().map(sample));
+            observed.answerable.push(hits.first().map(features));
+            observed.removed.push(hits.iter().find(|hit| !relevant(hit)).map(features));
+        }
+        for asked in &foreign {
+            let hits = searcher.best_documents(mode, asked, HITS)?;
+            observed.samples.extend(hits.iter().map(|hit| Sample { features: features(hit), relevant: false }));
+            observed.foreign.push(hits.first().map(features));
+        }
+    }
+    Ok(all)
+}
+
+fn print(context: &Context, all: &[(&str, &Model, Vec<Costs>)]) {
+    let out = context.out;
+    for (name, model, costs) in all {
+        out.line(&out.bold(&format!(
+            "{name}: {:.3} + {:.3} contrast + {:.3} chunk share + {:.3} document share; floor {:.4}",
+            model.intercept, model.contrast, model.chunk_share, model.document_share, model.floor
+        )));
+        out.line("set                  false refusals   false answers: documents removed   of another set");
+        for one in costs {
+            let percent = [one.false_refusals, one.false_answers_removed, one.false_answers_foreign].map(|s| s * 100.0);
+            out.line(&format!("{:<20} {:>13.1}%  {:>32.1}%  {:>14.1}%", one.set, percent[0], percent[1], percent[2]));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From the numbers of a hit to the chance that it is relevant.
+//!
+//! A logistic model of three features that mean the same for every question: how far the cosine stands above the mean
+//! cosine of question and index, and which share of the question's words chunk and document hold. Raw BM25 is not among
+//! them, because it grows with the question. The weights are data with their provenance, made by
+//! `local-agent eval calibrate` from development questions, answerable and not.
+
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Hit, Mode, Request, Trace};
+
+const DATA: &str = include_str!("calibration.json");
+
+/// What a chance is estimated from; each 0 to 1.
+pub type Features = [f64; 3];
+
+/// The weights of one way of searching.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    pub intercept: f64,
+    pub contrast: f64,
+    pub chunk_share: f64,
+    pub document_share: f64,
+    /// The chance below which a best hit counts as nothing found.
+    pub floor: f64,
+}
+
+impl Model {
+    /// The chance that a hit with these features is relevant.
+    pub fn chance(&self, [contrast, chunk, document]: Features) -> f64 {
+        let sum = self.intercept + self.contrast * contrast + self.chunk_share * chunk + self.document_share * document;
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+/// The weights of every way of searching, and where they come from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The command, the sets and their sizes.
+    pub provenance: String,
+    pub hybrid: Model,
+    pub lexical: Model,
+    pub vector: Model,
+}
+
+/// The calibration that is compiled in.
+pub fn calibration() -> &'static Calibration {
+    static READ: OnceLock<Calibration> = OnceLock::new();
+    READ.get_or_init(|| serde_json::from_str(DATA).unwrap_or_default())
+}
+
+impl Calibration {
+    /// The weights for hits that these sides found.
+    pub fn model(&self, words: bool, vectors: bool) -> &Model {
+        match (words, vectors) {
+            (true, true) => &self.hybrid,
+            (true, false) => &self.lexical,
+            (false, _) => &self.vector,
+        }
+    }
+}
+
+impl Trace {
+    /// What this hit's chance is estimated from.
+    pub fn features(&self) -> Features {
+        let unit = |value: f32| f64::from(value.clamp(0.0, 1.0));
+        [unit(self.contrast), unit(self.chunk_share), unit(self.document_share)]
+    }
+}
+
+/// Gives every hit its chance and returns the floor. The order stands: a hit has at most the chance of the one before.
+/// A hybrid search without vectors is judged by its words alone.
+pub(super) fn rate(request: &Request<'_>, hits: &mut [Hit]) -> f32 {
+    let vectors = request.mode != Mode::Lexical && hits.iter().any(|hit| hit.trace.cosine.is_some());
+    let model = calibration().model(request.mode != Mode::Vector, vectors);
+    let mut most = 1.0;
+    for hit in hits {
+        hit.chance = (model.chance(hit.trace.features()) as f32).min(most);
+        most = hit.chance;
+    }
+    model.floor as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_compiled_in_weights_can_be_read_and_say_where_they_come_from() {
+        let read: Calibration = serde_json::from_str(DATA).unwrap();
+        assert!(read.provenance.contains("local-agent eval calibrate"));
+        for model in [read.hybrid, read.lexical, read.vector] {
+            assert!(model.floor > 0.0 && model.floor < 0.5, "{model:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn more_likeness_or_more_words_never_make_a_smaller_chance(
+            a in prop::array::uniform3(0.0f64..1.0), more in prop::array::uniform3(0.0f64..1.0),
+        ) {
+            let b = [a[0] + more[0], a[1] + more[1], a[2] + more[2]];
+            for (words, vectors) in [(true, true), (true, false), (false, true)] {
+                let model = calibration().model(words, vectors);
+                prop_assert!((0.0..=1.0).contains(&model.chance(a)));
+                prop_assert!(model.chance(a) <= model.chance(b) + 1e-12);
+            }
+        }
+    }
+}
