@@ -16,6 +16,7 @@
 //! is `checked`: nothing was found against it, and nothing more is said.
 
 mod answer;
+mod atoms;
 mod codes;
 mod context;
 mod coverage;
@@ -23,15 +24,22 @@ mod identity;
 mod judge;
 mod phrases;
 mod quotes;
+mod reading;
 mod report;
 mod source_text;
+mod stem;
+mod support;
+mod tables;
 mod tally;
+mod text;
 
 #[cfg(test)]
 mod attacks;
 
 pub use codes::Code;
 pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
+
+pub use support::{ClaimSupport, claim_support};
 
 use crate::config::HeadingMatch;
 use crate::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
