@@ -59,6 +59,7 @@ error_codes! {
     ModelPull "MODEL_PULL_ERROR" "A model could not be downloaded."
     ServerUnreachable "SERVER_UNREACHABLE" "A configured server did not answer in time."
     ServerError "SERVER_ERROR" "A configured server answered, but not with what was asked for."
+    EvalError "EVAL_ERROR" "An evaluation set cannot be read, or the measurement would measure nothing."
     WriteError "WRITE_ERROR" "A file could not be written; nothing half-written was left."
     InternalError "INTERNAL_ERROR" "The program broke one of its own promises; please report it."
 }

@@ -11,6 +11,7 @@ pub mod config; //     raw configuration → validated configuration; the ancest
 pub mod doctor; //     is everything true that the other commands rely on?
 pub mod embedding; //  text → vectors
 pub mod error; //      the table of stable codes, and `Failure`
+pub mod eval; //       scorers and reports
 pub mod evidence; //   evidence snapshots, labels, the canonical citation form. Plain data
 pub mod indexing; //   the `index` and `embed` jobs
 pub mod lexical; //    the tantivy projection

@@ -67,6 +67,9 @@ pub enum Command {
     /// List, download or verify model files
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// Measure the search on questions with known answers
+    #[command(subcommand)]
+    Eval(EvalCommand),
     /// Print a completion script
     Completions(Completions),
     /// Print the manual page, or write one a command into a folder
@@ -381,6 +384,50 @@ pub enum ModelsCommand {
         /// Print one JSON object
         #[arg(long)]
         json: bool,
+    },
+}
+
+/// Which side or mixture of sides a set is searched with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EvalModeArg {
+    Default,
+    Lexical,
+    Vector,
+    Convex,
+    Rrf,
+}
+
+/// What both measurements take.
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// Folders with docs/, queries.jsonl and the judgments
+    #[arg(required = true, value_name = "SET")]
+    pub sets: Vec<PathBuf>,
+    /// How to search; `default` is what `query` does, and what the others are compared with
+    #[arg(long, value_delimiter = ',', default_value = "default,lexical,vector", value_name = "MODE,…")]
+    pub modes: Vec<EvalModeArg>,
+    /// Write every run into this folder as SET.MODE.tsv
+    #[arg(long, value_name = "DIR")]
+    pub runs_out: Option<PathBuf>,
+    /// Use another value of a configuration key; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EvalCommand {
+    /// Whole documents: nDCG@10, Recall@10, Recall@100, MRR@10 against qrels.tsv
+    Retrieval(EvalArgs),
+    /// Passages: hit, recall, precision and overlap with the marks of spans.jsonl
+    Passages {
+        #[command(flatten)]
+        args: EvalArgs,
+        /// Score the first so many passages
+        #[arg(long, value_delimiter = ',', default_value = "1,3,5,10", value_name = "K,…")]
+        k: Vec<usize>,
     },
 }
 

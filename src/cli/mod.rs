@@ -10,6 +10,7 @@ mod context;
 mod docs;
 mod doctor;
 mod embed;
+mod eval;
 mod get;
 mod index;
 mod init;
@@ -18,6 +19,7 @@ mod models;
 mod output;
 mod progress;
 mod query;
+mod read;
 mod scope;
 mod status;
 mod try_it;
@@ -27,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, ModelsCommand};
+use self::args::{Cli, Command, ConfigCommand, EvalCommand, ModelsCommand};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -88,6 +90,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Models(
             ModelsCommand::List { json } | ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. },
         ) => *json,
+        Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -106,6 +109,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),
+        Command::Eval(command) => eval::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),
     }

@@ -8,7 +8,7 @@ mod filters;
 mod fuse;
 mod pack;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Serialize;
@@ -112,6 +112,13 @@ pub struct Found {
     pub dropped: usize,
 }
 
+/// What a search counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Per {
+    Chunk,
+    Document,
+}
+
 /// An index with its projections, as they stood when it was opened.
 pub struct Engine {
     index: IndexReader,
@@ -194,10 +201,15 @@ impl Engine {
 
     /// Searches. `embed` gives the query's vector and is called only when vectors are searched, after the words.
     pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
-        self.found(request, embed).map_err(|failure| Database::Index.blame(failure))
+        self.found(request, Per::Chunk, embed).map_err(|failure| Database::Index.blame(failure))
     }
 
-    fn found(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+    /// As [`Self::search`], but of each document only its best chunk; `limit` counts documents.
+    pub fn search_documents(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+        self.found(request, Per::Document, embed).map_err(|failure| Database::Index.blame(failure))
+    }
+
+    fn found(&self, request: &Request<'_>, per: Per, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
         let mut by_words = self.by_words(request, documents.as_ref())?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
@@ -207,7 +219,7 @@ impl Engine {
         let with_vector: IdSet = self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id).collect();
         let has_vector = |chunk_id| with_vector.contains(chunk_id);
         let fused = fuse::fuse(request, &by_words, &by_meaning, has_vector);
-        let (hits, dropped) = self.read(fused, documents.as_ref(), request.limit)?;
+        let (hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit)?;
         Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, dropped })
     }
 
@@ -273,9 +285,16 @@ impl Engine {
 
     /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped, and so is
     /// one whose document the scope does not let through: a projection that is behind may have known it by another id.
-    fn read(&self, fused: Vec<fuse::Candidate>, documents: Option<&IdSet>, limit: usize) -> Result<(Vec<Hit>, usize)> {
+    fn read(
+        &self,
+        fused: Vec<fuse::Candidate>,
+        documents: Option<&IdSet>,
+        per: Per,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, usize)> {
         let allowed = |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
         let mut hits = Vec::with_capacity(limit.min(fused.len()));
+        let mut seen = HashSet::new();
         let mut dropped = 0;
         for candidate in fused {
             if hits.len() == limit {
@@ -283,6 +302,9 @@ impl Engine {
             }
             match self.index.chunks(&[candidate.chunk_id])?.pop() {
                 Some(chunk) if chunk.key == candidate.key && allowed(&chunk) => {
+                    if per == Per::Document && !seen.insert(chunk.document_id) {
+                        continue;
+                    }
                     hits.push(Hit { chunk, score: candidate.score, trace: candidate.trace });
                 }
                 _ => dropped += 1,

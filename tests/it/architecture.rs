@@ -38,6 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "vectors",
         ],
     ),
+    ("eval", &["config", "lexical", "retrieval"]),
     (
         "cli",
         &[
@@ -45,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "doctor",
             "embedding",
+            "eval",
             "evidence",
             "indexing",
             "lexical",

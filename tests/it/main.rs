@@ -13,6 +13,7 @@ mod damage;
 mod docs;
 mod doctor;
 mod embed;
+mod eval;
 mod filters;
 mod freshness;
 mod get;

@@ -1,0 +1,359 @@
+//! `eval`: sets of questions with known answers, searched in this process and scored.
+//!
+//! State goes into the cache folder, named by the set's path, so that a second run only looks for changes; nothing is
+//! written into the set. Only the embedding model's settings and what `--set` says play a part, so that the same
+//! command measures the same thing on every machine.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::args::{EvalArgs, EvalCommand, EvalModeArg};
+use super::context::Context;
+use super::index::extend;
+use super::jobs::{self, EmbedRun, IndexRun, Model};
+use super::output::talk;
+use super::progress::Bar;
+use super::read::read_text;
+use super::write::write_whole;
+use crate::config::{self, Config, FlagValue, Inputs, Template};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::eval::passages::{self, Passage, line_starts};
+use crate::eval::run::{self, Asked, Mode, Searcher};
+use crate::eval::set::{self, Question};
+use crate::eval::{ranking, stats};
+use crate::retrieval::{Engine, Hit};
+use crate::sandbox::{Address, Sandbox};
+use crate::types::{RelPath, Sha256, SourceName};
+
+/// What the documents of a set are called as a source.
+const SOURCE: &str = "docs";
+
+pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
+    let (args, what) = match command {
+        EvalCommand::Retrieval(args) => (args, What::Documents),
+        EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),
+    };
+    let mut reports = Vec::new();
+    for set in &args.sets {
+        let report = measure(context, args, set, &what)?;
+        if !args.json {
+            print(context, &what, &report, reports.is_empty());
+        }
+        reports.push(report);
+    }
+    if args.json {
+        let sets: Vec<Value> = reports.iter().map(Report::json).collect();
+        let mut body = json!({ "sets": sets });
+        extend(&mut body, context.roots());
+        context.out.json(body);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+enum What {
+    Documents,
+    /// Scored at these cuts.
+    Passages(Vec<usize>),
+}
+
+fn cuts(k: &[usize]) -> Result<Vec<usize>> {
+    if k.contains(&0) {
+        return Err(Failure::new(ErrorCode::InvalidArgs, "the first 0 passages cannot be scored").with_hint("--k 1,5"));
+    }
+    Ok(k.to_vec())
+}
+
+/// What was measured on one set.
+struct Report {
+    name: String,
+    questions: usize,
+    scored: usize,
+    documents: u64,
+    chunks: u64,
+    modes: Vec<ModeReport>,
+}
+
+struct ModeReport {
+    mode: Mode,
+    latency: stats::Latency,
+    scores: ModeScores,
+}
+
+enum ModeScores {
+    /// Means, and how nDCG@10 differs from the first mode's.
+    Documents(ranking::Scores, Option<stats::Difference>),
+    Passages(Vec<passages::Scores>),
+}
+
+impl Report {
+    fn json(&self) -> Value {
+        let mode = |one: &ModeReport| {
+            let mut body = json!({"mode": one.mode.name(), "latency": one.latency});
+            match &one.scores {
+                ModeScores::Documents(scores, difference) => {
+                    body["scores"] = json!(scores);
+                    body["ndcg_10_minus_first"] = json!(difference);
+                }
+                ModeScores::Passages(scores) => body["scores"] = json!(scores),
+            }
+            body
+        };
+        json!({
+            "set": self.name,
+            "questions": self.questions,
+            "scored": self.scored,
+            "documents": self.documents,
+            "chunks": self.chunks,
+            "modes": self.modes.iter().map(mode).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn modes(args: &EvalArgs) -> Vec<Mode> {
+    let mode = |arg: &EvalModeArg| match arg {
+        EvalModeArg::Default => Mode::Default,
+        EvalModeArg::Lexical => Mode::Lexical,
+        EvalModeArg::Vector => Mode::Vector,
+        EvalModeArg::Convex => Mode::Convex,
+        EvalModeArg::Rrf => Mode::Rrf,
+    };
+    let mut modes = Vec::new();
+    for mode in args.modes.iter().map(mode) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    modes
+}
+
+fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<Report> {
+    let dir = folder(context, set)?;
+    let name = dir.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned());
+    let about = |failure: Failure| Failure { message: format!("{name}: {}", failure.message), ..failure };
+    let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?).map_err(about)?;
+    let modes = modes(args);
+    // Everything that can be wrong with a set is found before an hour of embedding.
+    let judge = Judge::read(what, &dir, &questions).map_err(about)?;
+    let (config, sandbox, engine, model) = prepare(context, args, &dir, &modes)?;
+    let embedder = match modes.iter().any(|mode| mode.needs_vectors()) {
+        true => Some(model.load()?),
+        false => None,
+    };
+    let embed = embedder.as_ref().map(|embedder| move |text: &str| embedder.embed_query(text));
+    let embed: Option<&dyn Fn(&str) -> Result<Vec<f32>>> = embed.as_ref().map(|embed| embed as _);
+    let asked = run::ask(&questions, embed)?;
+    let searcher = Searcher { engine: &engine, retrieve: &config.retrieve };
+    let files = Files { sandbox: &sandbox, texts: RefCell::default() };
+    let totals = engine.index().totals()?;
+    let mut report = Report {
+        questions: questions.len(),
+        scored: judge.count(),
+        documents: totals.documents,
+        chunks: totals.chunks,
+        modes: Vec::new(),
+        name,
+    };
+    let mut first = None;
+    for mode in modes {
+        let (scored, tsv) = judge.mode(mode, &searcher, &asked, &files, &mut first)?;
+        if let Some(out) = &args.runs_out {
+            let file = context.environment.cwd.join(out).join(format!("{}.{}.tsv", report.name, mode.name()));
+            write_whole(&file, tsv.as_bytes())?;
+        }
+        report.modes.push(scored);
+    }
+    Ok(report)
+}
+
+fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
+    let path = context.environment.cwd.join(set);
+    let dir = path.canonicalize().ok().filter(|dir| dir.join("docs").is_dir());
+    dir.ok_or_else(|| {
+        let message = format!("{} is not a set: there is no folder docs/ in it", path.display());
+        Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval --help")
+    })
+}
+
+/// Brings the set's index and, where a mode needs them, its vectors up to date, and opens them.
+fn prepare(context: &Context, args: &EvalArgs, dir: &Path, modes: &[Mode]) -> Result<(Config, Sandbox, Engine, Model)> {
+    let config = config_for(context, args, dir)?;
+    let sandbox = context.sandbox(&config)?;
+    let files = context.model(&config)?;
+    let model = Model::configured(context, &config)?;
+    let bar = Bar::new(args.json);
+    let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
+    let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
+    for error in &indexed.errors {
+        talk(&format!("error: {error}"));
+    }
+    let vectors = modes.iter().any(|mode| mode.needs_vectors());
+    if vectors {
+        // Vectors of another way of cutting are kept: comparing two of them would embed everything each time.
+        let embed = EmbedRun { no_prune: true, wait: Duration::from_secs(60), ..EmbedRun::default() };
+        jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?;
+    }
+    bar.finish();
+    let fingerprint = if vectors { Some(model.fingerprint()?) } else { None };
+    let (db, lexical, matrix) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
+    let engine = Engine::open(db, &lexical, &matrix, fingerprint.as_ref())?;
+    Ok((config, sandbox, engine, model))
+}
+
+/// The defaults and `--set`, with the set's documents as the one source and state in the cache folder.
+fn config_for(context: &Context, args: &EvalArgs, dir: &Path) -> Result<Config> {
+    let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
+    let state = context.environment.cache_dir()?.join("eval").join(&state[..16]);
+    let name = SourceName::new(SOURCE).map_err(|e| Failure::internal(e.to_string()))?;
+    let template = Template {
+        sources: vec![(name, dir.join("docs").to_string_lossy().into_owned())],
+        state_dir: Some(state.to_string_lossy().into_owned()),
+        sources_anywhere: true,
+    };
+    let file = state.join("config.yaml");
+    write_whole(&file, config::template(&template).as_bytes())?;
+    let mut inputs = Inputs { cwd: state, config_flag: Some(file), ..Inputs::default() };
+    let known = config::load(&inputs)?.origins;
+    for setting in &args.settings {
+        let wrong = |why: &str| {
+            Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}")).with_hint("local-agent config show")
+        };
+        let (key, value) = setting.split_once('=').ok_or_else(|| wrong("not KEY=VALUE"))?;
+        let measured = |key: &str| ["index.", "embed.", "retrieve."].iter().any(|section| key.starts_with(section));
+        let key = known.iter().map(|known| known.key).find(|known| *known == key && measured(known));
+        let key = key.ok_or_else(|| wrong("not a key of index, embed or retrieve"))?;
+        inputs.flags.push(FlagValue { flag: "--set".to_owned(), key, value: value.to_owned() });
+    }
+    Ok(config::load(&inputs)?.config)
+}
+
+/// What a set's runs are scored against.
+enum Judge {
+    Documents(set::Judgments),
+    Passages(Vec<set::Evidence>, Vec<usize>),
+}
+
+impl Judge {
+    fn read(what: &What, dir: &Path, questions: &[Question]) -> Result<Self> {
+        Ok(match what {
+            What::Documents => Self::Documents(set::judgments(&read_text(&dir.join("qrels.tsv"))?, questions)?),
+            What::Passages(cuts) => {
+                Self::Passages(set::evidence(&read_text(&dir.join("spans.jsonl"))?, questions)?, cuts.clone())
+            }
+        })
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Documents(judgments) => judgments.len(),
+            Self::Passages(evidence, _) => evidence.len(),
+        }
+    }
+
+    /// Searches and scores one mode; `first` keeps the first mode's scores for comparison. The run comes along.
+    fn mode(
+        &self,
+        mode: Mode,
+        searcher: &Searcher<'_>,
+        asked: &[Asked<'_>],
+        files: &Files<'_>,
+        first: &mut Option<Vec<f64>>,
+    ) -> Result<(ModeReport, String)> {
+        match self {
+            Self::Documents(judgments) => {
+                let searched = searcher.documents(mode, asked)?;
+                let scores = ranking::per_question(judgments, &run::ranked(&searched.found));
+                let ndcg: Vec<f64> = scores.iter().map(|one| one.ndcg_10).collect();
+                let difference = first.as_ref().map(|first| stats::paired(&ndcg, first));
+                first.get_or_insert(ndcg);
+                let scores = ModeScores::Documents(ranking::mean(&scores), difference);
+                Ok((ModeReport { mode, latency: searched.latency, scores }, run::documents_tsv(&searched.found)))
+            }
+            Self::Passages(evidence, cuts) => {
+                let deepest = cuts.iter().copied().max().unwrap_or(1);
+                let searched = searcher.chunks(mode, asked, deepest)?;
+                let mut found = passages::Run::new();
+                for (id, hits) in &searched.found {
+                    let passages = hits.iter().map(|hit| files.passage(hit)).collect::<Result<_>>()?;
+                    found.insert(id.clone(), passages);
+                }
+                let lines = |path: &str| files.text(&RelPath::new(path).ok()?).ok().map(|text| line_starts(&text));
+                let scores = cuts.iter().map(|k| passages::score(evidence, &found, *k, &lines)).collect();
+                let scores = ModeScores::Passages(scores);
+                Ok((ModeReport { mode, latency: searched.latency, scores }, run::passages_tsv(&found)))
+            }
+        }
+    }
+}
+
+/// The documents' texts, each read once.
+struct Files<'s> {
+    sandbox: &'s Sandbox,
+    texts: RefCell<HashMap<RelPath, std::rc::Rc<str>>>,
+}
+
+impl Files<'_> {
+    fn text(&self, path: &RelPath) -> Result<std::rc::Rc<str>> {
+        if let Some(text) = self.texts.borrow().get(path) {
+            return Ok(text.clone());
+        }
+        let source = SourceName::new(SOURCE).map_err(|e| Failure::internal(e.to_string()))?;
+        let bytes = self.sandbox.read(&Address { source, path: path.clone() })?.bytes;
+        let text: std::rc::Rc<str> = String::from_utf8_lossy(&bytes).into();
+        self.texts.borrow_mut().insert(path.clone(), text.clone());
+        Ok(text)
+    }
+
+    /// A hit in characters of its file.
+    fn passage(&self, hit: &Hit) -> Result<Passage> {
+        let text = self.text(&hit.chunk.path)?;
+        let (start, end) = (hit.chunk.span.start(), hit.chunk.span.end());
+        let (Some(before), Some(body)) = (text.get(..start), text.get(start..end)) else {
+            let message = format!("{} changed while it was measured", hit.chunk.path);
+            return Err(Failure::new(ErrorCode::EvalError, message).with_hint("run the command again"));
+        };
+        let from = before.chars().count() as u64;
+        Ok(Passage { path: hit.chunk.path.as_str().to_owned(), start: from, end: from + body.chars().count() as u64 })
+    }
+}
+
+fn print(context: &Context, what: &What, report: &Report, with_head: bool) {
+    let out = context.out;
+    if !with_head {
+        out.line("");
+    }
+    out.line(&out.bold(&format!(
+        "{}: {} questions, {} scored; {} documents, {} chunks",
+        report.name, report.questions, report.scored, report.documents, report.chunks
+    )));
+    match what {
+        What::Documents => out
+            .line("mode       nDCG@10  Recall@10  Recall@100   MRR@10   p50 ms   p99 ms   nDCG@10 minus first (95 %)"),
+        What::Passages(_) => out.line("mode         k      hit   recall  precision      IoU   p50 ms   p99 ms"),
+    }
+    for one in &report.modes {
+        let (mode, p50, p99) = (one.mode.name(), one.latency.p50_ms, one.latency.p99_ms);
+        match &one.scores {
+            ModeScores::Documents(s, difference) => {
+                let difference = difference
+                    .map_or(String::new(), |d| format!("   {:+.4} ({:+.4} to {:+.4})", d.mean, d.low, d.high));
+                out.line(&format!(
+                    "{mode:<9}  {:>7.4}  {:>9.4}  {:>10.4}  {:>7.4}  {p50:>7.2}  {p99:>7.2}{difference}",
+                    s.ndcg_10, s.recall_10, s.recall_100, s.mrr_10
+                ));
+            }
+            ModeScores::Passages(cuts) => {
+                for s in cuts {
+                    out.line(&format!(
+                        "{mode:<9}  {:>3}  {:>7.4}  {:>7.4}  {:>9.4}  {:>7.4}  {p50:>7.2}  {p99:>7.2}",
+                        s.k, s.hit, s.recall, s.precision, s.iou
+                    ));
+                }
+            }
+        }
+    }
+}
