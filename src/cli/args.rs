@@ -429,6 +429,18 @@ pub enum EvalCommand {
         #[arg(long, value_delimiter = ',', default_value = "1,3,5,10", value_name = "K,…")]
         k: Vec<usize>,
     },
+    /// Claims that people judged: does the verifier's support agree with them?
+    Claims {
+        /// Files of judged claims (claims.jsonl)
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Write every score and feature, one JSON object a claim
+        #[arg(long, value_name = "FILE")]
+        scores_out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

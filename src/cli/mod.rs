@@ -11,6 +11,7 @@ mod docs;
 mod doctor;
 mod embed;
 mod eval;
+mod eval_claims;
 mod get;
 mod index;
 mod init;
@@ -91,6 +92,7 @@ fn wants_json(command: &Command) -> bool {
             ModelsCommand::List { json } | ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. },
         ) => *json,
         Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
+        Command::Eval(EvalCommand::Claims { json, .. }) => *json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }

@@ -17,11 +17,14 @@
 
 mod answer;
 mod atoms;
+mod checks;
 mod codes;
 mod context;
 mod coverage;
+mod examine;
 mod identity;
 mod judge;
+mod laundering;
 mod phrases;
 mod quotes;
 mod reading;

@@ -562,6 +562,12 @@ fn past_with_object(text: &str) -> bool {
     })
 }
 
+/// Whether a line consists of words of announcement.
+pub fn says_nothing_new(text: &str) -> bool {
+    let lower = plain_lower(text);
+    is_meta(&lower, "") || is_courtesy(&lower)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,8 @@ pub enum Outcome {
 pub enum Verdict {
     /// The claim is one or more whole sentences of the cited evidence, word for word.
     Verified,
-    /// Properly cited, quotes verbatim; the wording is the answerer's own.
+    /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the wording is the
+    /// answerer's own, and nobody proved that it follows.
     Checked,
     /// See its codes.
     Rejected,
@@ -73,6 +74,8 @@ pub struct Claim {
     pub verdict: Verdict,
     /// Why it was rejected; sorted, each once.
     pub codes: Vec<Code>,
+    /// What a reader should know and what rejects nothing; sorted, each once.
+    pub remarks: Vec<Code>,
     /// Its citations, those taken over from a neighbour included.
     pub citations: Vec<CitationReport>,
     /// Where it is carried.

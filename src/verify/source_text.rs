@@ -60,7 +60,7 @@ impl<'a> SourceTexts<'a> {
     }
 
     /// The text of an item, read for comparison.
-    pub fn reading(&self, text: &'a SourceText<'_>) -> &'a Reading {
+    pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
         text.reading.get_or_init(|| Reading::of(text.normal().as_str(), text.cuts(), &mut self.lexicon.borrow_mut()))
     }
 

@@ -112,7 +112,7 @@ fn normal_comparison(sign: &str) -> &'static str {
 }
 
 /// Whether a run of characters is an identifier, path, flag, hash or assignment, and not a word of a language.
-pub fn is_code(bare: &str) -> bool {
+fn is_code(bare: &str) -> bool {
     let bytes = bare.as_bytes();
     let letters = bare.chars().any(char::is_alphabetic);
     if !letters {

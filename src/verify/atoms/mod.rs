@@ -8,9 +8,9 @@ mod numbers;
 mod units;
 
 pub use dates::{Date, Time};
-pub use literal::{Literal, code_spans, is_code};
+pub use literal::{Literal, code_spans};
 pub use numbers::{Bound, Number};
-pub use units::{Unit, equal_amounts, is_currency, same, same_kind, unit};
+pub use units::{Kind, Unit, equal_amounts, is_currency, same, same_kind, unit};
 
 use std::ops::Range;
 
