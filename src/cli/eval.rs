@@ -37,6 +37,9 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
     let (args, what) = match command {
         EvalCommand::Retrieval(args) => (args, What::Documents),
         EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),
+        EvalCommand::Attacks { notes, claims, misses_out, json } => {
+            return super::eval_attacks::run(context, notes.as_deref(), claims, misses_out.as_deref(), *json);
+        }
         EvalCommand::Claims { files, scores_out, json } => {
             return super::eval_claims::run(context, files, scores_out.as_deref(), *json);
         }

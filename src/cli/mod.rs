@@ -11,6 +11,7 @@ mod docs;
 mod doctor;
 mod embed;
 mod eval;
+mod eval_attacks;
 mod eval_claims;
 mod get;
 mod index;
@@ -24,6 +25,7 @@ mod read;
 mod scope;
 mod status;
 mod try_it;
+mod verify;
 mod write;
 
 use std::process::ExitCode;
@@ -92,7 +94,8 @@ fn wants_json(command: &Command) -> bool {
             ModelsCommand::List { json } | ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. },
         ) => *json,
         Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
-        Command::Eval(EvalCommand::Claims { json, .. }) => *json,
+        Command::Eval(EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. }) => *json,
+        Command::Verify(args) => args.json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -111,6 +114,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),
+        Command::Verify(args) => verify::run(context, &args),
         Command::Eval(command) => eval::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

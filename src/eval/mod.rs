@@ -4,6 +4,7 @@
 //! a set's questions through the same [`Engine`](crate::retrieval::Engine) as `query` does, scores the result, and can
 //! write the run for any other scorer. Reading and scoring are pure; only [`run`] searches.
 
+pub mod attacks;
 mod baselines;
 pub mod claims;
 pub mod passages;

@@ -7,7 +7,7 @@ use super::answer::Unit;
 use super::checks::{self, Case, Extent, Findings, Source};
 use super::coverage::Kind;
 use super::judge::Court;
-use super::phrases::says_nothing_new;
+use super::phrases::{asks, says_nothing_new};
 use super::reading::Reading;
 use super::report::Place;
 use crate::evidence::Normal;
@@ -35,7 +35,9 @@ impl<'a> Court<'a> {
         }
         let extent = match (unit.role, covered.kind) {
             (BlockRole::Code, _) => return self.code(unit, labels),
-            (_, Kind::LeadIn | Kind::Refusal { .. }) => Extent::LeadIn,
+            (_, Kind::LeadIn) => Extent::LeadIn,
+            // "I found no owner, but the budget is 5": its negations are the answer's own.
+            (_, Kind::Refusal { .. }) => Extent::Row,
             (BlockRole::TableRow | BlockRole::TableHeader, _) => Extent::Row,
             (_, Kind::Claim) => Extent::Sentence,
             _ => return Examined::default(),
@@ -112,7 +114,8 @@ impl<'a> Court<'a> {
 
     /// Headings and questions carry no citation; they may only speak of what the question or the cited items speak of.
     pub(super) fn title(&self, unit: &Unit) -> Option<(Code, String)> {
-        if says_nothing_new(&unit.words) {
+        let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader) || unit.words.starts_with("**");
+        if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
             return None;
         }
         let mut labels: Vec<Label> = self.resolved.iter().filter(|r| r.is_good()).flat_map(|r| r.labels.iter().copied()).collect();
@@ -123,11 +126,12 @@ impl<'a> Court<'a> {
         let around = self.around(&cited);
         let lexicon = self.texts.lexicon().borrow();
         let known = |id: u32| cited.iter().map(|s| s.reading).chain([&question, &around]).any(|r| r.matches(id, &lexicon) > 0.0);
-        let content: Vec<_> = claim.text.tokens.iter().filter(|t| t.is_content()).collect();
+        let small = |t: &super::text::Token| t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20);
+        let usual = |word: &str| says_nothing_new(word) || matches!(word.to_lowercase().as_str(), "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option");
+        let content: Vec<_> = claim.text.tokens.iter().filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t)).collect();
         let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
-        let small = |t: &&&super::text::Token| t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20);
         let telling = |t: &&&super::text::Token| {
-            t.number && !small(t) || t.status().is_some() || t.turns() || (!t.pairs().is_empty() && content.len() > 1) || super::checks::is_name(t) && !t.first
+            t.number || t.status().is_some() || t.turns() || (!t.pairs().is_empty() && content.len() > 1) || super::checks::is_name(t) && !t.first
         };
         let odd = strange.iter().find(|t| telling(*t)).or_else(|| strange.first().filter(|_| content.len() >= 3 && strange.len() * 2 > content.len()))?;
         let shown = claim.word(odd);

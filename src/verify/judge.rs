@@ -264,7 +264,9 @@ impl Court<'_> {
             _ => {}
         }
         let exact = self.find_exact(i, &labels);
-        let block = unit.role == BlockRole::Quote && quoted.is_some();
+        // What is refused already needs no closer look, and a quotation was compared letter by letter.
+        let settled = problems.iter().any(|(code, _)| matches!(code.layer(), "L0" | "L1" | "L3"));
+        let block = settled || unit.role == BlockRole::Quote && quoted.is_some();
         let examined = if block { Examined::default() } else { self.examine(i, &labels, exact.is_some()) };
         problems.extend(examined.problems);
         let citations = self.citations(covered, &unit.words, &labels, exact.as_ref().or(quoted.as_ref()));

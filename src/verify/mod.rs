@@ -25,6 +25,7 @@ mod examine;
 mod identity;
 mod judge;
 mod laundering;
+mod line_citations;
 mod phrases;
 mod quotes;
 mod reading;
@@ -38,8 +39,11 @@ mod text;
 
 #[cfg(test)]
 mod attacks;
+#[cfg(test)]
+mod content_attacks;
 
 pub use codes::Code;
+pub use line_citations::{LineCitation, line_citations};
 pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
 
 pub use support::{ClaimSupport, claim_support};

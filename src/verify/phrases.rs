@@ -562,6 +562,11 @@ fn past_with_object(text: &str) -> bool {
     })
 }
 
+/// Whether a line asks.
+pub fn asks(text: &str) -> bool {
+    is_question(&plain_lower(text))
+}
+
 /// Whether a line consists of words of announcement.
 pub fn says_nothing_new(text: &str) -> bool {
     let lower = plain_lower(text);

@@ -188,6 +188,19 @@ impl Report {
         self
     }
 
+    /// Lets every span count in `answer` instead of the rendered text: `place` says where a span stands there; a span
+    /// that stands nowhere stays. The report is sealed anew.
+    pub fn relocate(&mut self, answer: &str, place: impl Fn(ByteSpan) -> Option<ByteSpan>) {
+        for claim in &mut self.claims {
+            claim.span = place(claim.span).unwrap_or(claim.span);
+            for citation in &mut claim.citations {
+                citation.span = place(citation.span).unwrap_or(citation.span);
+            }
+        }
+        self.answer_sha256 = Sha256::of(answer.as_bytes());
+        *self = self.clone().seal();
+    }
+
     /// The line that ends an answer: `(missing=A, path_mismatches=B, sha_mismatches=C, not_in_snapshot=D)`.
     pub fn footer(&self) -> String {
         let Counts { missing, path_mismatches, sha_mismatches, not_in_snapshot } = self.counts;

@@ -28,6 +28,7 @@ pub struct SourceText<'a> {
     starts: OnceCell<Starts>,
     words: OnceCell<HashSet<String>>,
     tokens: OnceCell<Vec<Range<usize>>>,
+    vocabulary: OnceCell<HashSet<String>>,
 }
 
 /// Where sentences begin and end in the normalised text.
@@ -49,6 +50,7 @@ impl<'a> SourceTexts<'a> {
             starts: OnceCell::new(),
             words: OnceCell::new(),
             tokens: OnceCell::new(),
+            vocabulary: OnceCell::new(),
             reading: OnceCell::new(),
         };
         Self { texts: snapshot.items().iter().map(text).collect(), lexicon: RefCell::default() }
@@ -84,6 +86,12 @@ impl SourceText<'_> {
     /// The words and numbers of the normalised text, as [`tokens`] cuts them.
     pub fn tokens(&self) -> &[Range<usize>] {
         self.tokens.get_or_init(|| tokens(self.normal().as_str()))
+    }
+
+    /// The words of the normalised text as they stand.
+    pub fn vocabulary(&self) -> &HashSet<String> {
+        let hay = self.normal().as_str();
+        self.vocabulary.get_or_init(|| self.tokens().iter().filter_map(|r| hay.get(r.clone())).map(str::to_owned).collect())
     }
 
     /// The longer words of the text, lower case.

@@ -19,10 +19,10 @@ const ENDINGS: &[(&str, &str)] = &[
     ("ion", ""),
     ("ings", ""),
     ("ing", ""),
-    ("ies", "y"),
-    ("ied", "y"),
-    ("iers", "y"),
-    ("ier", "y"),
+    ("ies", ""),
+    ("ied", ""),
+    ("iers", ""),
+    ("ier", ""),
     ("ers", ""),
     ("er", ""),
     ("ors", ""),
@@ -57,7 +57,7 @@ pub fn stem(word: &str) -> String {
         let mut back = out.chars().rev();
         matches!((back.next(), back.next()), (Some(a), Some(b)) if a == b && a.is_alphabetic())
     };
-    if out.len() > 4 && doubled {
+    if out.len() > 3 && doubled {
         out.pop();
     }
     for tail in ["e", "at"] {

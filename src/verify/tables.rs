@@ -120,7 +120,7 @@ impl Tables {
             list.split_whitespace().map(move |word| (c, word))
         }) {
             let inflects = matches!(class, "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "done");
-            if inflects && word.len() > 4 {
+            if inflects && word.len() > 3 {
                 let key = this.stem_of(word);
                 mark(this.stems.entry(key).or_default(), class);
             }

@@ -123,6 +123,10 @@ pub struct Token {
 impl Token {
     /// Whether it carries no content of its own.
     pub fn is_stop(&self) -> bool {
+        // "gate B", "vitamin D": a letter that is a name.
+        if self.capital && self.end - self.start == 1 && !self.first && !self.is_light() {
+            return false;
+        }
         self.entry.is_some_and(|e| e.stop) || (!self.number && self.end - self.start == 1 && !self.is_light())
     }
 
@@ -167,7 +171,7 @@ impl Token {
     }
 
     /// Whether a negation before it is none.
-    fn hollow(&self) -> bool {
+    pub fn hollow(&self) -> bool {
         self.entry.is_some_and(|e| e.hollow)
     }
 }
@@ -331,6 +335,8 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         if !(cue.negates() || cue.turns()) || hollow || abbreviation {
             continue;
         }
+        // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways; "failed to start" does not.
+        let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
         let mut left = GOVERNED;
         for token in tokens.get_mut(i + 1..).unwrap_or(&mut []) {
             if token.clause != cue.clause || left == 0 {
@@ -340,7 +346,7 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
                 continue;
             }
             token.negated = !token.negated;
-            token.head = token.head || left == GOVERNED;
+            token.head = token.head || left == GOVERNED && firm;
             left -= 1;
         }
     }

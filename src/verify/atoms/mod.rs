@@ -9,8 +9,8 @@ mod units;
 
 pub use dates::{Date, Time};
 pub use literal::{Literal, code_spans};
-pub use numbers::{Bound, Number};
-pub use units::{Kind, Unit, equal_amounts, is_currency, same, same_kind, unit};
+pub use numbers::{Bound, Number, digits_value};
+pub use units::{Kind, Unit, magnitude, equal_amounts, is_currency, same, same_kind, unit};
 
 use std::ops::Range;
 
@@ -41,6 +41,11 @@ pub struct Atom {
     pub tokens: Range<usize>,
 }
 
+/// Whether a word names a month or a weekday.
+pub fn is_calendar(word: &str) -> bool {
+    dates::month(word).is_some() || dates::weekday(word).is_some()
+}
+
 /// Reads all atoms of a text.
 pub fn atoms(text: &str, words: &Text) -> Vec<Atom> {
     let mut out: Vec<Atom> = Vec::new();
@@ -67,7 +72,7 @@ fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<u
             .map(|(d, next)| (What::Date(d), next))
             .or_else(|| dates::time(&reader, i).map(|(t, next)| (What::Time(t), next)))
             .or_else(|| lone_year(&reader, i))
-            .or_else(|| reader.number(i).map(|(n, next)| (What::Number(n), next)));
+            .or_else(|| (!in_identifier(&reader, i)).then(|| reader.number(i)).flatten().map(|(n, next)| (What::Number(n), next)));
         match found {
             Some((what, next)) => {
                 let next = next.clamp(i + 1, tokens.end);
@@ -78,6 +83,13 @@ fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<u
             None => i += 1,
         }
     }
+}
+
+/// Digits of an identifier: "A-769662", "OCT3/4".
+fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
+    let Some(before) = i.checked_sub(1) else { return false };
+    let letters = r.word(before).chars().any(char::is_alphabetic) && r.word(before).chars().any(char::is_uppercase);
+    letters && matches!(r.before(i), "-" | "/" | "") && r.word(i).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Four digits that nothing counts: a year.

@@ -75,6 +75,8 @@ const UNITS: &[(&[&str], Unit)] = &[
     (&["ft", "foot", "feet"], &[(Length, 0.3048)]),
     (&["yard", "yards", "yd"], &[(Length, 0.9144)]),
     (&["mi", "mile", "miles"], &[(Length, 1609.344)]),
+    (&["mm²"], &[(Area, 1e-6)]),
+    (&["cm²"], &[(Area, 1e-4)]),
     (&["m²", "sqm"], &[(Area, 1.0)]),
     (&["km²"], &[(Area, 1e6)]),
     (&["ha", "hectare", "hectares"], &[(Area, 1e4)]),

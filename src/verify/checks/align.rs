@@ -135,7 +135,11 @@ pub fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
         }
     }
     run.0.extend(a.get(i..).unwrap_or(&[]));
-    flush(&mut run, false, &mut out);
+    // At the end of the claim only as many words of the evidence as the claim has in their place, or one left out.
+    let room = run.0.len().max(1).saturating_sub(run.1.len());
+    let goes_on = b.get(j..).unwrap_or(&[]);
+    run.1.extend(goes_on.iter().take(if run.0.is_empty() && goes_on.len() > 1 { 0 } else { room }));
+    flush(&mut run, started, &mut out);
     out
 }
 

@@ -1,6 +1,6 @@
 //! L4: every number, date, version, address and piece of code of a claim stands in the cited text.
 
-use super::align::Alignment;
+use super::align::{Alignment, Edit, edits};
 use super::{Case, Extent};
 use crate::verify::Code;
 use crate::verify::atoms::{self as a, Atom, Bound, Date, Literal, Number, What};
@@ -12,10 +12,16 @@ const ABOUT: f64 = 0.1;
 /// What the atoms of the claim are not, in the order of the claim.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
+    let changed = alignment.best().map(|b| edits(case.claim, b)).unwrap_or_default();
+    out.extend(replaced(case, alignment, &changed));
+    if !out.is_empty() {
+        return out;
+    }
+    let verbatim = !changed.is_empty();
     for atom in &case.claim.atoms {
         let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
         let wrong = match &atom.what {
-            What::Number(n) => number(case, alignment, atom, n),
+            What::Number(n) => number(case, alignment, atom, n, verbatim),
             What::Date(d) => date(case, d).then(|| missing(Code::Date, shown)),
             What::Time(t) => {
                 let there = all(case).any(|e| match &e.what {
@@ -43,6 +49,46 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
     }
     out.dedup();
     out
+}
+
+/// One number, unit, month, weekday put for another where all else is the same.
+fn replaced(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -> Option<(Code, String)> {
+    let best = alignment.best()?;
+    for edit in changed {
+        let (Some(c), Some(e)) = (edit.claim, edit.evidence) else { continue };
+        let (ours, theirs) = (case.claim.word(c), best.source.reading.word(e));
+        if c.id == e.id {
+            continue;
+        }
+        let number = |token: &crate::verify::text::Token, word: &str| token.number || a::magnitude(word).is_some();
+        let unlike = match (a::digits_value(ours), a::digits_value(theirs)) {
+            (Some(x), Some(y)) => !a::same(x, y),
+            _ => true,
+        };
+        let code = if number(c, ours) && number(e, theirs) && (c.number || c.end - c.start > 1) && unlike {
+            let years = |w: &str| w.len() == 4 && a::digits_value(w).is_some_and(|v| (1000.0..2200.0).contains(&v));
+            let dated = case.claim.text.tokens.iter().any(|t| {
+                let next = t.start >= c.end && t.start <= c.end + 4 || t.end <= c.start && c.start <= t.end + 2;
+                next && a::is_calendar(case.claim.word(t))
+            });
+            if dated || years(ours) && years(theirs) { Code::Date } else { Code::Number }
+        } else if a::is_calendar(ours) && a::is_calendar(theirs) {
+            Code::Date
+        } else if let (Some(x), Some(y)) = (a::unit(ours), a::unit(theirs)) {
+            if a::equal_amounts(1.0, x, 1.0, y) || !a::same_kind(x, y) && !follows_number(case, c) {
+                continue;
+            }
+            Code::Unit
+        } else {
+            continue;
+        };
+        return Some((code, format!("The cited text says “{theirs}” where the claim says “{ours}”.")));
+    }
+    None
+}
+
+fn follows_number(case: &Case<'_>, token: &crate::verify::text::Token) -> bool {
+    case.claim.text.tokens.iter().rfind(|t| t.end <= token.start).is_some_and(|t| t.number && token.start - t.end <= 1)
 }
 
 fn missing(code: Code, shown: &str) -> (Code, String) {
@@ -80,9 +126,10 @@ fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number) -> Option<(Code, String)> {
+fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number, verbatim: bool) -> Option<(Code, String)> {
     let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
     let mut matched: Vec<&Number> = Vec::new();
+    let near = alignment.best().filter(|_| verbatim);
     let mut other_unit = None;
     let key = shown.split(' ').next().unwrap_or(shown);
     for reading in readings(case) {
@@ -109,7 +156,7 @@ fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number) -
         }
     }
     if matched.is_empty() {
-        let excused = derived(case, n) || approximate(case, n) || small_count(case, n);
+        let excused = !verbatim && (derived(case, n) || approximate(case, n)) || small_count(case, n);
         if excused {
             return None;
         }
@@ -122,6 +169,22 @@ fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number) -
         && matched.iter().all(|m| m.per.is_some_and(|other| !a::equal_amounts(1.0, per, 1.0, other)))
     {
         return Some((Code::Unit, format!("The cited text counts “{shown}” by another unit.")));
+    }
+    // Nearly the same sentence: its own number decides how it is bounded.
+    if let Some(near) = near {
+        let own: Vec<&Number> = near
+            .source
+            .reading
+            .atoms_of(near.sentence)
+            .iter()
+            .filter_map(|e| if let What::Number(m) = &e.what { Some(m).filter(|m| equal(n, m, near.source.reading)) } else { None })
+            .collect();
+        if own.iter().any(|m| m.bound.is_some()) && n.bound == Some(Bound::Exactly) {
+            return Some((Code::Quantifier, format!("The cited text bounds “{shown}” in another way.")));
+        }
+        if !own.is_empty() {
+            matched = own;
+        }
     }
     let close = alignment.best().is_some_and(|b| b.share >= 0.8);
     let fits = |m: &&Number| match (n.bound, m.bound) {

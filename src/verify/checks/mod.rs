@@ -121,7 +121,11 @@ fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, f
     let Some(window) = window.filter(|_| !foreign) else { return };
     let score = |readings: &[&Reading], window: &Window| weights().score(&measure(case.claim, readings, window, case.lexicon));
     let own = score(readings, &window);
+    // "Three notes mention it": said of the notes, not by them.
+    let about = case.cited.len() > 1
+        && case.claim.text.tokens.iter().any(|t| matches!(case.claim.word(t), "notes" | "sources" | "documents" | "files" | "passages"));
     let least = match case.extent {
+        Extent::Sentence if about => f64::NEG_INFINITY,
         Extent::Sentence => weights().low,
         Extent::Row | Extent::LeadIn => f64::NEG_INFINITY,
     };

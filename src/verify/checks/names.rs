@@ -23,10 +23,11 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(
     let literal = |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)));
     let mut out = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        if !is_name(token) || literal(i) || token.first && !replaces_a_name(case, alignment, token) {
+        let roman = case.claim.word(token).chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
+        if !is_name(token) || roman || literal(i) || token.first && !replaces_a_name(case, alignment, token) {
             continue;
         }
-        if !carried(case, i) {
+        if !carried(case, i) && !stands_for_pronoun(case, alignment, i) {
             let shown = case.claim.word(token);
             out.push((Code::Name, format!("The name “{shown}” does not stand in the cited text.")));
         }
@@ -57,9 +58,22 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
     readings().any(|r| stands_inside(r, &lower) || demonym(r, &lower) || initials(r, word)) || spelled_out(case, i)
 }
 
+/// The subject of the claim, where the nearest sentence begins with a pronoun or a description instead of a name: a text
+/// names what it is about in its title, and that may not be part of what is cited.
+fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
+    const ANAPHORS: [&str; 16] =
+        ["it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we", "our", "i", "my", "both"];
+    let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else { return false };
+    let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
+    let subject = lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
+    let anaphor = best.tokens().iter().take(3).any(|t| ANAPHORS.contains(&best.source.reading.word(t).to_lowercase().as_str()));
+    let named = best.tokens().iter().take(5).any(is_name);
+    subject && anaphor && !named
+}
+
 /// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
 fn stands_inside(reading: &Reading, lower: &str) -> bool {
-    lower.chars().count() >= 4 && reading.normal.to_lowercase().contains(lower)
+    lower.chars().count() >= 3 && reading.normal.to_lowercase().contains(lower)
 }
 
 /// "Danish" and "Denmark", "Chinese" and "China".

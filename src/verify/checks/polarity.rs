@@ -62,13 +62,58 @@ fn negation(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
         let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
         negates(e.claim) != negates(e.evidence)
     });
-    let added = odd.clone().filter(|e| e.claim.is_some_and(|t| t.negates())).count();
-    let dropped = odd.filter(|e| e.evidence.is_some_and(|t| t.negates())).count();
+    let real = |t: &Token, tokens: &[Token]| t.negates() && !tokens.iter().any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow());
+    let near = alignment.best().map_or(&[][..], |b| b.tokens());
+    let added = odd.clone().filter(|e| e.claim.is_some_and(|t| real(t, claim))).count();
+    let dropped = odd.filter(|e| e.evidence.is_some_and(|t| real(t, near) && !is_double(case, t, near))).count();
+    let negative = |t: &Token| {
+        t.negates() || t.turns() || t.negated || matches!(t.quantity(), Some(Quantity::Rare | Quantity::Nothing)) || t.status() == Some(crate::verify::tables::Status::Rejected)
+    };
+    let few = |t: &Token, word: &str| matches!(word, "few" | "little" | "only" | "less" | "lower" | "low" | "fewer" | "except" | "absent") || negative(t) || ["un", "in", "im", "non", "dis", "ir"].iter().any(|p| word.starts_with(p) && word.len() > 6) || word.ends_with("less");
+    // The claim denies something, and nothing near it in the cited text denies anything.
+    let denied = claim.iter().find(|t| t.head && t.negated && claim.iter().any(|n| n.negates() && n.clause == t.clause && n.start < t.start));
+    if let Some(token) = denied
+        && !alignment.0.is_empty()
+        && !alignment.0.iter().any(|a| a.tokens().iter().any(|t| few(t, &a.source.reading.word(t).to_lowercase())))
+        && !alignment.tokens().any(|e| token.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side))))
+    {
+        return found(said(case, token), true);
+    }
+    // And the other way round: most of the claim stands in one clause that is denied.
+    let denies = |t: &Token| negative(t) || matches!(t.quantity(), Some(Quantity::Partial)) || t.mood().is_some() || ["un", "in", "im", "non", "dis"].iter().any(|p| case.claim.word(t).to_lowercase().starts_with(p));
+    let content: Vec<&Token> = claim.iter().filter(|t| t.is_content()).collect();
+    if content.len() >= 2
+        && !claim.iter().any(|t| denies(t) || case.claim.word(t).ends_with("less"))
+        && let Some(best) = alignment.best().filter(|b| b.share >= 0.5)
+    {
+        let tokens = best.tokens();
+        let cue = tokens.iter().find(|cue| {
+            let held = content.iter().filter(|c| tokens.iter().any(|t| t.clause == cue.clause && t.id == c.id)).count();
+            // "Nobody knows why the sky is green" denies nothing of the sky.
+            let complement = tokens.iter().any(|t| {
+                t.start > cue.start && t.clause == cue.clause && matches!(best.source.reading.word(t), "why" | "that" | "whether" | "if" | "how" | "what" | "who" | "which" | "when" | "where" | "until")
+            });
+            cue.negates() && !complement && !is_double(case, cue, tokens) && tokens.iter().any(|t| t.head && t.negated && t.clause == cue.clause && t.start > cue.start) && held * 2 > content.len()
+        });
+        if let Some(cue) = cue {
+            return found(best.source.reading.word(cue).to_owned(), false).map(|(code, _)| (code, "The cited text is negated; the claim is not.".to_owned()));
+        }
+    }
     match (added, dropped) {
         (1, 0) => Some((Code::Negation, "The claim is negated; the cited text is not.".to_owned())),
         (0, 1) => Some((Code::Negation, "The cited text is negated; the claim is not.".to_owned())),
         _ => None,
     }
+}
+
+/// "not uncommon", "not without": what is negated is a negation itself.
+fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
+    let mut after = tokens.iter().filter(|t| t.start > cue.start && t.clause == cue.clause);
+    after.any(|t| {
+        let stem = case.lexicon.stem(t.id);
+        let prefixed = t.head && ["un", "in", "im", "non", "dis", "ir", "il"].iter().any(|p| stem.starts_with(p)) && stem.len() > 4;
+        t.negates() || t.turns() || prefixed
+    })
 }
 
 /// "available" where the text says "unavailable", both negated or neither.
@@ -165,6 +210,12 @@ fn swapped(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)>
     let best = alignment.best().filter(|b| b.share >= 0.6)?;
     let tokens = best.tokens();
     for (at, token) in claim.iter().enumerate().filter(|(_, t)| !t.pairs().is_empty()) {
+        let word = case.claim.word(token);
+        let compared = claim.iter().skip(at + 1).take(2).any(|t| case.claim.word(t) == "than");
+        let order = matches!(word, "before" | "after" | "above" | "below" | "over" | "under" | "prior" | "following" | "beneath");
+        if !(compared || order) {
+            continue;
+        }
         let there = tokens.iter().position(|e| e.id == token.id);
         if there.is_some_and(|there| crossed(claim, at, tokens, there)) {
             let word = said(case, token);

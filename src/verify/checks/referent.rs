@@ -44,6 +44,13 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
         if here.is_empty() {
             continue;
         }
+        // Where the nearest sentence holds the thing itself, only its neighbours there can be meant instead.
+        let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
+        let there = |p: &Place<'_>| p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading);
+        if here.iter().any(there) {
+            here.retain(there);
+            rivals.retain(there);
+        }
         let wanted: Vec<&Token> = case
             .claim
             .text
@@ -162,10 +169,23 @@ fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Ali
     let only_rival: Vec<&&Token> = wanted.iter().filter(|t| theirs.contains(&t.id) && !ours.contains(&t.id)).collect();
     let only_here = wanted.iter().any(|t| ours.contains(&t.id) && !theirs.contains(&t.id));
     let strange_here = ours.iter().any(|id| !wanted.iter().any(|t| t.id == *id) && !theirs.contains(id));
-    if only_rival.is_empty() || only_here || !strange_here {
+    let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
+    // Each clause has its own name, and the claim names the other one: "Iberian sales grew 8 %, Nordic sales 2 %".
+    let foreign_name = |p: &Place<'_>| {
+        let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().enumerate();
+        tokens.filter(|(i, _)| !p.own.contains(&(p.segment.start + i))).any(|(_, t)| names::is_name(t) && !wanted.iter().any(|w| w.id == t.id))
+    };
+    let contrast = one_sentence && only_rival.iter().any(|t| names::is_name(t)) && foreign_name(here) && !foreign_name(rival);
+    if contrast {
+        return true;
+    }
+    let matched = wanted.iter().filter(|t| ours.contains(&t.id) || theirs.contains(&t.id)).count();
+    if only_rival.is_empty() || only_here || !strange_here || only_rival.len() * 2 < matched {
         return false;
     }
-    let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
+    if one_sentence && p_is_name(here) && only_rival.len() < 2 {
+        return false;
+    }
     if one_sentence {
         // Two clauses of one sentence can share a subject; they are rivals when they share a frame ("costs") or when
         // each has its own name.
@@ -174,8 +194,17 @@ fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Ali
         return framed || name(here) && name(rival) || only_rival.len() >= 2;
     }
     // Another sentence: it must be about the claim as a whole, and this one hardly.
-    let spoken = |p: &Place<'_>| alignment.0.iter().any(|a| a.sentence == p.sentence && std::ptr::eq(a.source.reading, p.reading));
-    spoken(rival) && (only_rival.len() >= 2 || only_rival.iter().any(|t| t.capital || t.number) || !spoken(here))
+    let share = |p: &Place<'_>| {
+        let of = alignment.0.iter().find(|a| a.sentence == p.sentence && std::ptr::eq(a.source.reading, p.reading));
+        of.map_or(0.0, |a| a.share)
+    };
+    let name = p_is_name(here);
+    !name && share(rival) >= 0.5 && (only_rival.len() >= 2 || only_rival.iter().any(|t| t.capital || t.number) || share(here) == 0.0)
+}
+
+/// Whether the thing at a place is a name: names stand in many sentences, and one of them is seldom meant alone.
+fn p_is_name(place: &Place<'_>) -> bool {
+    place.reading.text.tokens.get(place.own.start).is_some_and(names::is_name) && place.own.len() == 1
 }
 
 /// Another item says the same of the same thing with another number: flagged, not rejected.
