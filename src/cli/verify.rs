@@ -219,7 +219,9 @@ fn excerpt(at: &Address, text: &str, citation: &LineCitation) -> std::result::Re
     let lines = LineSpan::new(citation.first, citation.last);
     let span = ByteSpan::new(start, end);
     let (Some(lines), Some(span)) = (lines, span) else { return Err("the lines are out of order".to_owned()) };
-    let chunk_key = ChunkKey::derive(&at.source, &at.path, &heading, &Sha256::of(cut.as_bytes()), start);
+    // Equal lines of one file are told apart by where they begin.
+    let nth = u32::try_from(start).unwrap_or(u32::MAX);
+    let chunk_key = ChunkKey::derive(&at.source, &at.path, &heading, &Sha256::of(cut.as_bytes()), nth);
     let (source, path) = (at.source.clone(), at.path.clone());
     Ok(Excerpt { chunk_key, merged: Vec::new(), source, path, heading, span, lines, text: cut.to_owned() })
 }

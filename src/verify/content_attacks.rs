@@ -249,7 +249,7 @@ fn c39_a_count_over_notes_is_computed_or_rejected() {
     let notes = ["The pier is old.\n", "The pier is wet.\n", "Bob paints the pier.\n"];
     assert!(judge(&notes, "Three notes mention the pier [E1][E2][E3].").ok);
     for wrong in ["Five notes mention the pier [E1][E2][E3].", "The pier is mentioned 14 times [E1][E2].", "Nine notes mention the pier [E1]."] {
-        assert_eq!(judge(&notes, wrong).codes, [Code::Number], "{wrong}");
+        assert!(judge(&notes, wrong).codes.contains(&Code::Number), "{wrong}");
     }
 }
 

@@ -256,7 +256,6 @@ fn swap(claim: &str, pairs: Pairs, seed: u64) -> Option<String> {
     }
     if std::ptr::eq(pairs, UNITS) {
         // A unit is one only after a number, a currency only before one.
-        found = found.into_iter().filter(|_| claim.contains(|c: char| c.is_ascii_digit())).collect();
         let near = Regex::new(r"(\d[\d.,]*)\s?(ms|milliseconds|s|seconds|minutes|hours|days|weeks|months|years|KB|MB|GB|TB|MiB|GiB|°C|°F|€|\$|£|euros|dollars|pounds|km|miles|kilometres|metres|meters|feet|cm|mm|kg|g|mg|kilograms|litres|gallons|kW|MW|Hz|kHz|percent|per cent|%)(?:\W|$)|([$€£])\d").ok()?;
         let spans: Vec<(usize, usize)> =
             near.captures_iter(claim).filter_map(|c| c.get(2).or(c.get(3)).map(|m| (m.start(), m.end()))).collect();

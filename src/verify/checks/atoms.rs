@@ -71,7 +71,8 @@ fn replaced(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
                 let next = t.start >= c.end && t.start <= c.end + 4 || t.end <= c.start && c.start <= t.end + 2;
                 next && a::is_calendar(case.claim.word(t))
             });
-            if dated || years(ours) && years(theirs) { Code::Date } else { Code::Number }
+            let clock = case.claim.normal.get(..c.start).is_some_and(|t| t.ends_with(':'));
+            if clock || dated || years(ours) && years(theirs) { Code::Date } else { Code::Number }
         } else if a::is_calendar(ours) && a::is_calendar(theirs) {
             Code::Date
         } else if let (Some(x), Some(y)) = (a::unit(ours), a::unit(theirs)) {

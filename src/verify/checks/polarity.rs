@@ -181,15 +181,15 @@ fn sides<'t>(tokens: &'t [Token], at: usize) -> (Vec<&'t Token>, Vec<&'t Token>)
     (content(tokens.get(..at).unwrap_or(&[])), content(tokens.get(at + 1..).unwrap_or(&[])))
 }
 
-fn overlap(a: &[&Token], b: &[&Token]) -> usize {
-    a.iter().filter(|x| b.iter().any(|y| y.id == x.id)).count()
-}
-
 /// Whether claim and sentence compare the same two things in the opposite order around their words of comparison.
 fn crossed(claim: &[Token], at: usize, sentence: &[Token], there: usize) -> bool {
     let (a, b) = sides(claim, at);
     let (x, y) = sides(sentence, there);
-    overlap(&a, &y) > overlap(&a, &x) && overlap(&b, &x) > overlap(&b, &y)
+    let only = |list: &[&'_ Token], other: &[&'_ Token]| list.iter().filter(|t| !other.iter().any(|o| o.id == t.id)).map(|t| t.id).collect::<Vec<u32>>();
+    let (before, after) = (only(&x, &y), only(&y, &x));
+    let held = |list: &[&Token], ids: &[u32]| list.iter().filter(|t| ids.contains(&t.id)).count();
+    let (across, back) = (held(&a, &after), held(&b, &before));
+    across > 0 && back > 0 && across + back > held(&a, &before) + held(&b, &after)
 }
 
 /// "A before B" and "B after A" are one.
