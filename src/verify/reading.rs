@@ -1,9 +1,11 @@
 //! A text read for comparison: words, atoms, and where each stem stands. Made once for every item of evidence.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::atoms::{Atom, atoms};
+use super::checks::Thing;
 use super::text::{Lexicon, Sentence, Text, Token};
 
 /// A text read for comparison.
@@ -19,6 +21,8 @@ pub struct Reading {
     stems: HashMap<u32, Vec<u32>>,
     /// First letters of a stem → sentences that hold one like it, ascending.
     alike: HashMap<u32, Vec<u32>>,
+    /// What can be mixed up in it; filled when it is first asked for.
+    pub things: OnceCell<Vec<(Range<usize>, Thing)>>,
 }
 
 /// How much a word counts that is only alike: the first five letters of the stems are the same.

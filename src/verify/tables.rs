@@ -69,6 +69,8 @@ pub struct Entry {
     pub turns: bool,
     /// A negation before it is none ("not only").
     pub hollow: bool,
+    /// May begin a number or a date.
+    pub amount: bool,
     /// A quantity.
     pub quantity: Option<Quantity>,
     /// A mood.
@@ -167,6 +169,7 @@ fn mark(entry: &mut Entry, class: &str) {
         "negation" => entry.negates = true,
         "turning" => entry.turns = true,
         "hollow" => entry.hollow = true,
+        "amount" => entry.amount = true,
         "universal" => entry.quantity = Some(Quantity::Universal),
         "mostly" => entry.quantity = Some(Quantity::Mostly),
         "partial" => entry.quantity = Some(Quantity::Partial),

@@ -150,6 +150,11 @@ impl Token {
         self.entry.is_some_and(|e| e.turns)
     }
 
+    /// Whether a number or a date may begin here.
+    pub fn may_be_amount(&self) -> bool {
+        self.number || self.entry.is_some_and(|e| e.amount)
+    }
+
     /// Its quantity, if it is one.
     pub fn quantity(&self) -> Option<Quantity> {
         self.entry.and_then(|e| e.quantity)

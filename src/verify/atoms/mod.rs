@@ -68,6 +68,10 @@ fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<u
             i += end.max(1);
             continue;
         }
+        if !token.may_be_amount() {
+            i += 1;
+            continue;
+        }
         let found = dates::date(&reader, i)
             .map(|(d, next)| (What::Date(d), next))
             .or_else(|| dates::time(&reader, i).map(|(t, next)| (What::Time(t), next)))

@@ -19,6 +19,7 @@ use crate::types::Label;
 
 use self::align::Alignment;
 pub use self::names::is_name;
+pub use self::referent::Thing;
 
 /// One item of evidence, read.
 #[derive(Clone, Copy)]

@@ -31,12 +31,12 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 if here.len() + rivals.len() >= MOST_PLACES {
                     break;
                 }
-                let same = kind.same(case.claim, &other, source.reading);
-                let rival = !same && kind.is_rival(&other) && !mentioned(case.claim, &other, source.reading);
+                let same = kind.same(other);
+                let rival = !same && kind.is_rival(other) && !mentioned(case.claim, other);
                 if same || rival {
-                    let segment = segment(source.reading, &range);
+                    let segment = segment(source.reading, range);
                     let sentence = source.reading.sentence_of(range.start);
-                    let place = Place { reading: source.reading, own: range, segment, sentence };
+                    let place = Place { reading: source.reading, own: range.clone(), segment, sentence };
                     if same { here.push(place) } else { rivals.push(place) }
                 }
             }
@@ -76,7 +76,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
 }
 
 /// What can be mixed up.
-enum Thing {
+pub enum Thing {
     Number(a::Number),
     Date(a::Date),
     /// A stem.
@@ -84,7 +84,7 @@ enum Thing {
 }
 
 impl Thing {
-    fn same(&self, _: &Reading, other: &Self, _: &Reading) -> bool {
+    fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(n), Self::Number(m)) => match (n.unit, m.unit) {
                 (Some(x), Some(y)) => a::equal_amounts(n.value, x, m.value, y),
@@ -111,9 +111,19 @@ impl Thing {
     }
 }
 
-/// The numbers, dates and names of a text with their tokens.
-fn things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
+/// The numbers, dates and names of a text with their tokens; found once for every text.
+fn things(reading: &Reading) -> &[(std::ops::Range<usize>, Thing)] {
+    reading.things.get_or_init(|| find_things(reading))
+}
+
+fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
     let mut out = Vec::new();
+    let mut taken = vec![false; reading.text.tokens.len()];
+    for i in reading.atoms.iter().flat_map(|a| a.tokens.clone()) {
+        if let Some(taken) = taken.get_mut(i) {
+            *taken = true;
+        }
+    }
     for atom in &reading.atoms {
         match &atom.what {
             What::Number(n) => out.push((atom.tokens.clone(), Thing::Number(*n))),
@@ -123,7 +133,7 @@ fn things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
     }
     let tokens = &reading.text.tokens;
     for (i, token) in tokens.iter().enumerate() {
-        let atom = reading.atoms.iter().any(|a| a.tokens.contains(&i));
+        let atom = taken.get(i).copied().unwrap_or(false);
         // The last word of a run of capitals stands for the name; the first word of a sentence only inside a run.
         let goes_on = tokens.get(i + 1).is_some_and(|n| names::is_name(n) && n.start <= token.end + 1);
         if names::is_name(token) && !atom && !goes_on {
@@ -134,8 +144,8 @@ fn things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
 }
 
 /// Whether the claim names this thing too.
-fn mentioned(claim: &Reading, other: &Thing, reading: &Reading) -> bool {
-    things(claim).iter().any(|(_, own)| own.same(claim, other, reading))
+fn mentioned(claim: &Reading, other: &Thing) -> bool {
+    things(claim).iter().any(|(_, own)| own.same(other))
 }
 
 /// The clause of a thing: its tokens up to the next clause on both sides, in its sentence.
@@ -185,15 +195,12 @@ fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Ali
     if only_rival.is_empty() || only_here || !strange_here || only_rival.len() * 2 < matched {
         return false;
     }
-    if one_sentence && p_is_name(here) && only_rival.len() < 2 {
-        return false;
-    }
     if one_sentence {
         // Two clauses of one sentence can share a subject; they are rivals when they share a frame ("costs") or when
         // each has its own name.
         let framed = theirs.iter().any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
         let name = |p: &Place<'_>| p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().any(names::is_name);
-        return framed || name(here) && name(rival) || only_rival.len() >= 2;
+        return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
     }
     // Another sentence: it must be about the claim as a whole, and this one hardly.
     let share = |p: &Place<'_>| {
@@ -226,12 +233,12 @@ pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
                 continue;
             }
             for (_, own) in things(case.claim) {
-                let rivals: Vec<Thing> = things(other.reading)
-                    .into_iter()
+                let rivals: Vec<&Thing> = things(other.reading)
+                    .iter()
                     .filter(|(r, t)| other.reading.sentence_of(r.start) == n && !matches!(t, Thing::Name(_)) && own.is_rival(t))
                     .map(|(_, t)| t)
                     .collect();
-                if !rivals.is_empty() && !rivals.iter().any(|t| own.same(case.claim, t, other.reading)) {
+                if !rivals.is_empty() && !rivals.iter().any(|t| own.same(t)) {
                     let label = other.item.label;
                     return Some((Code::Conflict, format!("{label} says otherwise, and is not cited here.")));
                 }
