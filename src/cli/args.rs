@@ -56,6 +56,8 @@ pub enum Command {
     Query(Query),
     /// Answer a question with checked citations
     Ask(Ask),
+    /// Judge anybody's answer against evidence
+    Verify(Verify),
     /// Show a document or a chunk, with line numbers
     Get(Get),
     /// Show every document that a glob names
@@ -306,6 +308,21 @@ pub struct Ask {
 }
 
 #[derive(Debug, Args)]
+pub struct Verify {
+    /// File with the answer; `-` reads stdin
+    pub answer: PathBuf,
+    /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or [source: …]
+    #[arg(long, value_name = "FILE", conflicts_with = "vault", required_unless_present = "vault")]
+    pub snapshot: Option<PathBuf>,
+    /// Evidence: the files below this folder as they are now. The answer cites [path:12-18] or links with lines
+    #[arg(long, value_name = "DIR")]
+    pub vault: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct Get {
     /// path, source:path, path:from, path:from:count, or #chunk_key
     pub address: String,
@@ -440,6 +457,33 @@ pub enum EvalCommand {
         /// Write the weights to this file
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// True sentences made false: are they caught, and the true ones let pass?
+    Attacks {
+        /// Folder of notes whose sentences are attacked; without it, the example vault inside the program
+        #[arg(long, value_name = "DIR")]
+        notes: Option<PathBuf>,
+        /// A file of judged claims; its supported ones are attacked; may be given again
+        #[arg(long, value_name = "FILE")]
+        claims: Vec<PathBuf>,
+        /// Write what was missed and what was rejected without a fault, one JSON object each
+        #[arg(long, value_name = "FILE")]
+        misses_out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Claims that people judged: does the verifier's support agree with them?
+    Claims {
+        /// Files of judged claims (claims.jsonl)
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Write every score and feature, one JSON object a claim
+        #[arg(long, value_name = "FILE")]
+        scores_out: Option<PathBuf>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

@@ -38,6 +38,12 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
         EvalCommand::Retrieval(args) => (args, What::Documents),
         EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),
         EvalCommand::Calibrate { .. } => return super::eval_calibrate::run(context, command),
+        EvalCommand::Attacks { notes, claims, misses_out, json } => {
+            return super::eval_attacks::run(context, notes.as_deref(), claims, misses_out.as_deref(), *json);
+        }
+        EvalCommand::Claims { files, scores_out, json } => {
+            return super::eval_claims::run(context, files, scores_out.as_deref(), *json);
+        }
     };
     let mut reports = Vec::new();
     for set in &args.sets {

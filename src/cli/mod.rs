@@ -11,7 +11,9 @@ mod docs;
 mod doctor;
 mod embed;
 mod eval;
+mod eval_attacks;
 mod eval_calibrate;
+mod eval_claims;
 mod get;
 mod index;
 mod init;
@@ -24,6 +26,7 @@ mod read;
 mod scope;
 mod status;
 mod try_it;
+mod verify;
 mod write;
 
 use std::process::ExitCode;
@@ -93,6 +96,8 @@ fn wants_json(command: &Command) -> bool {
         ) => *json,
         Command::Eval(EvalCommand::Calibrate { json, .. }) => *json,
         Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
+        Command::Eval(EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. }) => *json,
+        Command::Verify(args) => args.json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -111,6 +116,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),
+        Command::Verify(args) => verify::run(context, &args),
         Command::Eval(command) => eval::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

@@ -105,7 +105,7 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
 }
 
 /// Lays the example vault out in the cache folder; a file that differs is written again.
-fn example_vault(context: &Context) -> Result<PathBuf> {
+pub(super) fn example_vault(context: &Context) -> Result<PathBuf> {
     let dir = context.environment.cache_dir()?.join("example-vault");
     for (path, bytes) in EXAMPLE_VAULT {
         let file = dir.join(path);
@@ -118,7 +118,7 @@ fn example_vault(context: &Context) -> Result<PathBuf> {
 }
 
 /// The defaults, with `dir` as the one source and state in the cache folder.
-fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
+pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     let dir = dir.canonicalize().map_err(|e| {
         Failure::new(ErrorCode::InvalidArgs, format!("{} cannot be used: {e}", dir.display()))
             .with_hint("local-agent try path/to/notes")

@@ -4,7 +4,10 @@
 //! a set's questions through the same [`Engine`](crate::retrieval::Engine) as `query` does, scores the result, and can
 //! write the run for any other scorer. Reading and scoring are pure; only [`run`] searches.
 
+pub mod attacks;
+mod baselines;
 pub mod calibrate;
+pub mod claims;
 pub mod passages;
 pub mod ranking;
 pub mod run;

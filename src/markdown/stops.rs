@@ -202,6 +202,10 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
         || digits(label)
         || label.starts_with('^')
         || label.strip_prefix('e').is_some_and(digits);
+    // Looked at first: a text of nothing but brackets must not be searched from each of them.
+    if !fits {
+        return None;
+    }
     let from = open.len_utf8();
     let body = start_of(&rest[from..], LONGEST_MARK);
     let quoted = body.find('"').filter(|q| !body[..*q].contains([']', '］', '】', '\n']));
@@ -211,7 +215,7 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
     };
     let close_len = body[close..].chars().next().map_or(1, char::len_utf8);
     let is_link = body[close + close_len..].starts_with('(');
-    (fits && !is_link).then_some(from + close + close_len)
+    (!is_link).then_some(from + close + close_len)
 }
 
 /// At most `bytes` bytes of `text`, whole characters.

@@ -46,6 +46,8 @@ pub struct Covered {
     pub own: Vec<usize>,
     /// Markers of its neighbours that cover it too, as indices.
     pub inherited: Vec<usize>,
+    /// How many items or rows it leads to.
+    pub listed: usize,
 }
 
 /// Decides for every unit what it is and which markers cover it. `quotes` are the ranges of quotations in the text,
@@ -57,7 +59,7 @@ pub fn cover(answer: &Answer, question: &str, quotes: &[Range<usize>], cites: im
     let mut out: Vec<Covered> = kinds
         .into_iter()
         .zip(&answer.units)
-        .map(|(kind, unit)| Covered { kind, own: unit.marks.clone(), inherited: Vec::new() })
+        .map(|(kind, unit)| Covered { kind, own: unit.marks.clone(), inherited: Vec::new(), listed: 0 })
         .collect();
     attach_citation_paragraphs(answer, &mut out);
     cover_blocks_after_colons(answer, &lower, &mut out, &cites);
@@ -249,6 +251,9 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
             if !all || announced {
                 break;
             }
+        }
+        if let Some(covered) = out.get_mut(i) {
+            covered.listed = items;
         }
         if let Some(covered) = out.get_mut(i).filter(|_| all && items > 0) {
             marks.retain(|m| cites(*m));

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use super::answer::{Answer, MarkKind};
 use super::coverage::{Covered, Kind, cover};
+use super::examine::Examined;
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
 use super::quotes::{Found, Judge, SHORTEST, quoted_ranges};
 use super::report::{CitationReport, Claim, Place, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
-use super::{Code, Scope, VerifyOptions};
+use super::{Code, Scope, VerifyOptions, laundering};
 use crate::evidence::{Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal};
 use crate::markdown::BlockRole;
 use crate::types::{ByteSpan, Label};
@@ -40,6 +41,8 @@ pub(super) struct Court<'a> {
     pub(super) options: &'a VerifyOptions,
     /// Markers that are excused: their bracket stands verbatim in a cited item.
     pub(super) excused: BTreeSet<usize>,
+    /// Items that speak to the answerer.
+    pub(super) suspects: BTreeSet<Label>,
 }
 
 pub(super) fn judge(
@@ -57,7 +60,9 @@ pub(super) fn judge(
     let covered = cover(&answer, snapshot.question(), &ranges, cites);
     let texts = SourceTexts::new(snapshot);
     let excused = BTreeSet::new();
-    let mut court = Court { answer, resolved, covered, quotes, texts: &texts, snapshot, freshness, options, excused };
+    let suspects = laundering::suspects(&texts);
+    let texts = &texts;
+    let mut court = Court { answer, resolved, covered, quotes, texts, snapshot, freshness, options, excused, suspects };
     court.excuse();
     let claims = court.claims();
     court.report(claims)
@@ -249,18 +254,34 @@ impl Court<'_> {
                 let why = "This sentence says that it cannot answer, and claims something all the same.";
                 problems.push((Code::AbstainWithClaims, why.to_owned()));
             }
+            Kind::Free => {
+                problems.extend(self.title(unit));
+                if problems.is_empty() {
+                    return None;
+                }
+            }
             _ if problems.is_empty() => return None,
             _ => {}
         }
         let exact = self.find_exact(i, &labels);
+        // What is refused already needs no closer look, and a quotation was compared letter by letter.
+        let settled = problems.iter().any(|(code, _)| matches!(code.layer(), "L0" | "L1" | "L3"));
+        let block = settled || unit.role == BlockRole::Quote && quoted.is_some();
+        let examined = if block { Examined::default() } else { self.examine(i, &labels, exact.is_some()) };
+        problems.extend(examined.problems);
         let citations = self.citations(covered, &unit.words, &labels, exact.as_ref().or(quoted.as_ref()));
-        let (verdict, evidence, why) = self.verdict(&problems, exact, quoted, &labels);
+        let (verdict, evidence, mut why) = self.verdict(&problems, exact, quoted.or(examined.near), &labels);
+        let remarks: BTreeSet<Code> = examined.remarks.iter().map(|(code, _)| *code).collect();
+        for (_, remark) in &examined.remarks {
+            why = format!("{why} {remark}");
+        }
         let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
         Some(Claim {
             text: if unit.words.is_empty() { self.slice(&unit.range) } else { unit.words.clone() },
             span: ByteSpan::new(unit.range.start, unit.range.end)?,
             verdict,
             codes: codes.into_iter().collect(),
+            remarks: remarks.into_iter().collect(),
             citations,
             evidence,
             why,
@@ -358,6 +379,7 @@ impl Court<'_> {
             }
             for label in &resolved.labels {
                 let mut codes: Vec<Code> = codes.iter().copied().collect();
+                codes.extend(self.suspects.contains(label).then_some(Code::Injection));
                 codes.extend(padded(label).then_some(Code::Precision));
                 let chunk_key = self.snapshot.item(*label).map(|item| item.chunk_key);
                 let freshness = Some(self.freshness.of(*label));
@@ -382,6 +404,7 @@ impl Court<'_> {
             span: ByteSpan::new(range.start, range.end)?,
             verdict,
             codes: codes.into_iter().collect(),
+            remarks: Vec::new(),
             citations: Vec::new(),
             evidence,
             why,

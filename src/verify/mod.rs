@@ -16,22 +16,37 @@
 //! is `checked`: nothing was found against it, and nothing more is said.
 
 mod answer;
+mod atoms;
+mod checks;
 mod codes;
 mod context;
 mod coverage;
+mod examine;
 mod identity;
 mod judge;
+mod laundering;
+mod line_citations;
 mod phrases;
 mod quotes;
+mod reading;
 mod report;
 mod source_text;
+mod stem;
+mod support;
+mod tables;
 mod tally;
+mod text;
 
 #[cfg(test)]
 mod attacks;
+#[cfg(test)]
+mod content_attacks;
 
 pub use codes::Code;
+pub use line_citations::{LineCitation, line_citations};
 pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
+
+pub use support::{ClaimSupport, claim_support};
 
 use crate::config::HeadingMatch;
 use crate::evidence::{Draft, EvidenceSnapshot, FreshnessReport};

@@ -562,6 +562,17 @@ fn past_with_object(text: &str) -> bool {
     })
 }
 
+/// Whether a line asks.
+pub fn asks(text: &str) -> bool {
+    is_question(&plain_lower(text))
+}
+
+/// Whether a line consists of words of announcement.
+pub fn says_nothing_new(text: &str) -> bool {
+    let lower = plain_lower(text);
+    is_meta(&lower, "") || is_courtesy(&lower)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -131,7 +131,9 @@ impl<'a> Judge<'a> {
     fn nearest<'t>(&self, text: &'t SourceText<'_>, words: &[&str], allowed: usize) -> Option<(usize, &'t str)> {
         let hay = text.normal().as_str();
         let tokens = text.tokens();
-        if !self.spend(words.len().saturating_mul(tokens.len())) {
+        // All but `allowed` words must be there at all.
+        let strange = words.iter().filter(|w| !text.vocabulary().contains(**w)).count();
+        if strange > allowed || !self.spend(words.len().saturating_mul(tokens.len())) {
             return None;
         }
         // One column per word of the quote: (distance, start of the run in the text).

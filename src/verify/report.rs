@@ -26,7 +26,8 @@ pub enum Outcome {
 pub enum Verdict {
     /// The claim is one or more whole sentences of the cited evidence, word for word.
     Verified,
-    /// Properly cited, quotes verbatim; the wording is the answerer's own.
+    /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the wording is the
+    /// answerer's own, and nobody proved that it follows.
     Checked,
     /// See its codes.
     Rejected,
@@ -73,6 +74,8 @@ pub struct Claim {
     pub verdict: Verdict,
     /// Why it was rejected; sorted, each once.
     pub codes: Vec<Code>,
+    /// What a reader should know and what rejects nothing; sorted, each once.
+    pub remarks: Vec<Code>,
     /// Its citations, those taken over from a neighbour included.
     pub citations: Vec<CitationReport>,
     /// Where it is carried.
@@ -183,6 +186,19 @@ impl Report {
         }
         self.sha256 = Sha256::of(canonical_json(&value).as_bytes());
         self
+    }
+
+    /// Lets every span count in `answer` instead of the rendered text: `place` says where a span stands there; a span
+    /// that stands nowhere stays. The report is sealed anew.
+    pub fn relocate(&mut self, answer: &str, place: impl Fn(ByteSpan) -> Option<ByteSpan>) {
+        for claim in &mut self.claims {
+            claim.span = place(claim.span).unwrap_or(claim.span);
+            for citation in &mut claim.citations {
+                citation.span = place(citation.span).unwrap_or(citation.span);
+            }
+        }
+        self.answer_sha256 = Sha256::of(answer.as_bytes());
+        *self = self.clone().seal();
     }
 
     /// The line that ends an answer: `(missing=A, path_mismatches=B, sha_mismatches=C, not_in_snapshot=D)`.

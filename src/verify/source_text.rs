@@ -1,26 +1,34 @@
 //! The evidence as verification reads it: normalised once, cut into sentences once, and only when asked for.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
 use crate::markdown::sentences;
-use crate::types::Label;
+use crate::types::{ByteSpan, Label};
 
+use super::reading::Reading;
 use super::report::Place;
+use super::text::Lexicon;
 
 /// All items of a snapshot.
-pub struct SourceTexts<'a>(Vec<SourceText<'a>>);
+pub struct SourceTexts<'a> {
+    texts: Vec<SourceText<'a>>,
+    lexicon: RefCell<Lexicon>,
+}
 
 /// One item.
 pub struct SourceText<'a> {
     /// The item itself.
     pub item: &'a EvidenceItem,
     normal: OnceCell<Normal>,
+    cuts: OnceCell<Vec<Range<usize>>>,
+    reading: OnceCell<Reading>,
     starts: OnceCell<Starts>,
     words: OnceCell<HashSet<String>>,
     tokens: OnceCell<Vec<Range<usize>>>,
+    vocabulary: OnceCell<HashSet<String>>,
 }
 
 /// Where sentences begin and end in the normalised text.
@@ -38,21 +46,34 @@ impl<'a> SourceTexts<'a> {
         let text = |item| SourceText {
             item,
             normal: OnceCell::new(),
+            cuts: OnceCell::new(),
             starts: OnceCell::new(),
             words: OnceCell::new(),
             tokens: OnceCell::new(),
+            vocabulary: OnceCell::new(),
+            reading: OnceCell::new(),
         };
-        Self(snapshot.items().iter().map(text).collect())
+        Self { texts: snapshot.items().iter().map(text).collect(), lexicon: RefCell::default() }
+    }
+
+    /// The stems of all texts.
+    pub fn lexicon(&self) -> &RefCell<Lexicon> {
+        &self.lexicon
+    }
+
+    /// The text of an item, read for comparison.
+    pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
+        text.reading.get_or_init(|| Reading::of(text.normal().as_str(), text.cuts(), &mut self.lexicon.borrow_mut()))
     }
 
     /// The item with this label.
     pub fn get(&self, label: Label) -> Option<&SourceText<'a>> {
-        self.0.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
+        self.texts.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
     /// All items, in order.
     pub fn iter(&self) -> impl Iterator<Item = &SourceText<'a>> {
-        self.0.iter()
+        self.texts.iter()
     }
 }
 
@@ -65,6 +86,13 @@ impl SourceText<'_> {
     /// The words and numbers of the normalised text, as [`tokens`] cuts them.
     pub fn tokens(&self) -> &[Range<usize>] {
         self.tokens.get_or_init(|| tokens(self.normal().as_str()))
+    }
+
+    /// The words of the normalised text as they stand.
+    pub fn vocabulary(&self) -> &HashSet<String> {
+        let hay = self.normal().as_str();
+        self.vocabulary
+            .get_or_init(|| self.tokens().iter().filter_map(|r| hay.get(r.clone())).map(str::to_owned).collect())
     }
 
     /// The longer words of the text, lower case.
@@ -86,15 +114,18 @@ impl SourceText<'_> {
         known.iter().copied().find(|s| fits(*s)).map(|s| s..s + claim.len())
     }
 
+    /// The sentences of the normalised text.
+    pub fn cuts(&self) -> &[Range<usize>] {
+        self.cuts.get_or_init(|| cuts(&self.item.text, self.normal()))
+    }
+
     fn starts(&self) -> &Starts {
         self.starts.get_or_init(|| {
             let normal = self.normal();
             let mut starts = Starts { by_opening: HashMap::new(), ends: Vec::new() };
-            for sentence in sentences(&self.item.text) {
-                let start = normal.position(sentence.span.start());
+            for Range { start, end } in self.cuts().iter().cloned() {
                 let from = normal.as_str().get(start..).unwrap_or("");
-                let end = normal.position(sentence.span.end());
-                starts.ends.push(normal.as_str().get(..end).map_or(end, |t| t.trim_end().len()));
+                starts.ends.push(end);
                 // A sentence shorter than the opening may be followed by anything: its own length decides then.
                 for len in 1..=OPENING {
                     let cut = from.as_bytes().get(..len.min(from.len())).unwrap_or(&[]);
@@ -129,6 +160,22 @@ impl Starts {
         let rest = self.ends.get(next).and_then(|e| hay.get(end..*e));
         rest.is_some_and(|rest| rest.chars().all(is_closing))
     }
+}
+
+/// Where the sentences of `raw` stand in its normalised text.
+fn cuts(raw: &str, normal: &Normal) -> Vec<Range<usize>> {
+    let place = |span: ByteSpan| {
+        let end = normal.position(span.end());
+        let end = normal.as_str().get(..end).map_or(end, |t| t.trim_end().len());
+        normal.position(span.start()).min(end)..end
+    };
+    sentences(raw).into_iter().map(|s| place(s.span)).collect()
+}
+
+/// Reads markdown for comparison.
+pub fn read(raw: &str, lexicon: &mut Lexicon) -> Reading {
+    let normal = Normal::of(raw);
+    Reading::of(normal.as_str(), &cuts(raw, &normal), lexicon)
 }
 
 /// Stops, closing marks and blanks after the last word of a sentence.

@@ -38,7 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "vectors",
         ],
     ),
-    ("eval", &["config", "lexical", "retrieval"]),
+    ("eval", &["config", "evidence", "lexical", "markdown", "retrieval", "verify"]),
     (
         "cli",
         &[

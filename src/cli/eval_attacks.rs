@@ -1,0 +1,101 @@
+//! `eval attacks`: what the verifier makes of true sentences made false.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::index::extend;
+use super::read::read_text;
+use super::try_it::{config_for, example_vault};
+use super::write::write_whole;
+use crate::config::Scheme;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::eval::attacks::{self, Attack, Passage};
+use crate::eval::claims;
+use crate::markdown::{ChunkOptions, parse};
+use crate::sandbox::{Address, What};
+
+/// Sentences of notes, and claims of each file, that are attacked.
+const MOST: usize = 400;
+
+/// Tokens of one passage, as the default configuration cuts them; four bytes are taken for one.
+const PASSAGE_TOKENS: usize = 200;
+
+pub fn run(
+    context: &mut Context,
+    notes: Option<&Path>,
+    files: &[PathBuf],
+    out_file: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode> {
+    let dir = match notes {
+        Some(dir) => context.environment.cwd.join(dir),
+        None => example_vault(context)?,
+    };
+    let mut samples = attacks::from_notes(&passages(context, &dir)?, MOST);
+    for file in files {
+        let judged = claims::claims(&read_text(&context.environment.cwd.join(file))?, &file.display().to_string())?;
+        samples.extend(attacks::from_claims(&judged, MOST));
+    }
+    samples.extend(attacks::paraphrases()?);
+    let all: Vec<Attack> = samples.iter().flat_map(attacks::attack).collect();
+    if all.is_empty() {
+        return Err(Failure::new(ErrorCode::EvalError, "nothing could be attacked").with_hint("--notes DIR"));
+    }
+    if let Some(file) = out_file {
+        let missed = all.iter().filter(|a| !a.caught || a.base_rejected);
+        let lines: String = missed.map(|a| format!("{}\n", json!(a))).collect();
+        write_whole(&context.environment.cwd.join(file), lines.as_bytes())?;
+    }
+    let rows = attacks::rows(&all);
+    if as_json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|((source, operator), row)| json!({ "source": source, "operator": operator, "figures": row }))
+            .collect();
+        let mut body = json!({ "rows": rows });
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let out = context.out;
+    out.line("| source | operator | attacks | caught | false rejects | verified without the fault | substring rule: caught | its false rejects |");
+    out.line("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for ((source, operator), row) in &rows {
+        out.line(&format!(
+            "| {source} | {operator} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
+            row.attacks, row.caught, row.false_rejects, row.verified, row.substring_caught, row.substring_false_rejects,
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The passages of all notes below a folder.
+fn passages(context: &mut Context, dir: &Path) -> Result<Vec<Passage>> {
+    let config = config_for(context, dir)?;
+    let sandbox = context.sandbox(&config)?;
+    let options = ChunkOptions { scheme: Scheme::ObsidianV2, max_tokens: PASSAGE_TOKENS, max_chars: 800, overlap: 0 };
+    let mut out = Vec::new();
+    for source in &config.sources {
+        for entry in sandbox.walk(&source.name, &[".md", ".markdown"])? {
+            if !matches!(entry.what, What::Found(_)) {
+                continue;
+            }
+            let at = Address { source: source.name.clone(), path: entry.path };
+            let bytes = sandbox.read(&at)?.bytes;
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            for chunk in parse(&text, &options, &|t: &str| t.len() / 4 + 1).chunks {
+                out.push(Passage {
+                    path: at.path.to_string(),
+                    heading: chunk.heading,
+                    start: chunk.span.start(),
+                    first_line: chunk.lines.first(),
+                    text: text.get(chunk.span.start()..chunk.span.end()).unwrap_or("").to_owned(),
+                });
+            }
+        }
+    }
+    Ok(out)
+}

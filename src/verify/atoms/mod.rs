@@ -1,0 +1,110 @@
+//! L4: the parts of a statement that are either right or wrong: numbers, dates, versions, code, addresses.
+//!
+//! Names and what each atom belongs to are looked at in `checks`, which knows both sides.
+
+mod dates;
+mod literal;
+mod numbers;
+mod units;
+
+pub use dates::{Date, Time};
+pub use literal::{Literal, code_spans};
+pub use numbers::{Bound, Number, digits_value};
+pub use units::{Kind, Unit, equal_amounts, is_currency, magnitude, same, same_kind, unit};
+
+use std::ops::Range;
+
+use self::numbers::Reader;
+use super::text::Text;
+
+/// One atom.
+#[derive(Debug, Clone)]
+pub enum What {
+    /// A number with what it counts.
+    Number(Number),
+    /// A date, as far as it is said.
+    Date(Date),
+    /// A time of day.
+    Time(Time),
+    /// A version, an address or code.
+    Literal(Literal),
+}
+
+/// An atom and where it stands.
+#[derive(Debug, Clone)]
+pub struct Atom {
+    /// What it is.
+    pub what: What,
+    /// Bytes of the normalised text.
+    pub bytes: Range<usize>,
+    /// Tokens of the text.
+    pub tokens: Range<usize>,
+}
+
+/// Whether a word names a month or a weekday.
+pub fn is_calendar(word: &str) -> bool {
+    dates::month(word).is_some() || dates::weekday(word).is_some()
+}
+
+/// Reads all atoms of a text.
+pub fn atoms(text: &str, words: &Text) -> Vec<Atom> {
+    let mut out: Vec<Atom> = Vec::new();
+    for sentence in &words.sentences {
+        sentence_atoms(text, words, sentence.bytes.clone(), sentence.tokens.clone(), &mut out);
+    }
+    out
+}
+
+fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<usize>, out: &mut Vec<Atom>) {
+    let reader = Reader { text, words };
+    let mut literals = literal::literals(text, bytes).into_iter().peekable();
+    let mut i = tokens.start;
+    while i < tokens.end {
+        let Some(token) = words.tokens.get(i) else { break };
+        while literals.next_if(|(r, _)| r.end <= token.start).is_some() {}
+        if let Some((range, literal)) = literals.next_if(|(r, _)| r.start <= token.start || r.contains(&token.start)) {
+            let end = words.tokens.get(i..tokens.end).unwrap_or(&[]).partition_point(|t| t.start < range.end);
+            out.push(Atom { what: What::Literal(literal), bytes: range, tokens: i..i + end.max(1) });
+            i += end.max(1);
+            continue;
+        }
+        if !token.may_be_amount() {
+            i += 1;
+            continue;
+        }
+        let found = dates::date(&reader, i)
+            .map(|(d, next)| (What::Date(d), next))
+            .or_else(|| dates::time(&reader, i).map(|(t, next)| (What::Time(t), next)))
+            .or_else(|| lone_year(&reader, i))
+            .or_else(|| {
+                (!in_identifier(&reader, i))
+                    .then(|| reader.number(i))
+                    .flatten()
+                    .map(|(n, next)| (What::Number(n), next))
+            });
+        match found {
+            Some((what, next)) => {
+                let next = next.clamp(i + 1, tokens.end);
+                let end = words.tokens.get(next - 1).map_or(token.end, |t| t.end);
+                out.push(Atom { what, bytes: token.start..end, tokens: i..next });
+                i = next;
+            }
+            None => i += 1,
+        }
+    }
+}
+
+/// Digits of an identifier: "A-769662", "OCT3/4".
+fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
+    let Some(before) = i.checked_sub(1) else { return false };
+    let letters = r.word(before).chars().any(char::is_alphabetic) && r.word(before).chars().any(char::is_uppercase);
+    letters && matches!(r.before(i), "-" | "/" | "") && r.word(i).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Four digits that nothing counts: a year.
+fn lone_year(r: &Reader<'_>, i: usize) -> Option<(What, usize)> {
+    let year = dates::year(r.word(i))?;
+    let (number, next) = r.number(i)?;
+    let counts = number.unit.is_some() || next > i + 1 || number.per.is_some();
+    (!counts).then_some((What::Date(Date { year: Some(year), ..Date::default() }), i + 1))
+}

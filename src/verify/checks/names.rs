@@ -1,0 +1,174 @@
+//! L4: proper names. A name of the claim stands in the cited text, in its heading or in its path.
+//!
+//! A name is a capitalised word inside a sentence. The first word of a sentence is one only where the cited text has
+//! another name in its place: nothing else tells "Karim leads" from "Revenue grew".
+
+use super::Case;
+use super::align::{Alignment, edits};
+use crate::verify::Code;
+use crate::verify::atoms::What;
+use crate::verify::reading::Reading;
+use crate::verify::text::Token;
+
+/// The names that are not carried. Nouns are capitalised in German, so a claim in another language than its evidence
+/// is held only to words that look the same in both.
+pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(Code, String)> {
+    if foreign {
+        return Vec::new();
+    }
+    let tokens = &case.claim.text.tokens;
+    if in_title_case(tokens) {
+        return Vec::new();
+    }
+    let literal =
+        |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)));
+    let mut out = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let roman = case.claim.word(token).chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
+        if !is_name(token) || roman || literal(i) || token.first && !replaces_a_name(case, alignment, token) {
+            continue;
+        }
+        if !carried(case, i) && !stands_for_pronoun(case, alignment, i) {
+            let shown = case.claim.word(token);
+            out.push((Code::Name, format!("The name “{shown}” does not stand in the cited text.")));
+        }
+    }
+    out.dedup();
+    out
+}
+
+/// Capitalised, and no word that is often capitalised for other reasons.
+pub fn is_name(token: &Token) -> bool {
+    token.capital
+        && !token.number
+        && token.end - token.start > 1
+        && token.is_content()
+        && token.quantity().is_none()
+        && token.mood().is_none()
+}
+
+/// Most words capitalised: a title, where capitals say nothing.
+fn in_title_case(tokens: &[Token]) -> bool {
+    let words: Vec<&Token> = tokens.iter().filter(|t| !t.number && t.is_content()).collect();
+    words.len() >= 4 && words.iter().filter(|t| t.capital).count() * 10 > words.len() * 8
+}
+
+fn carried(case: &Case<'_>, i: usize) -> bool {
+    let Some(token) = case.claim.text.tokens.get(i) else { return true };
+    let word = case.claim.word(token);
+    let readings = || case.cited.iter().map(|s| s.reading).chain([case.around]);
+    if readings().any(|r| r.has(token.id)) {
+        return true;
+    }
+    let lower = word.to_lowercase();
+    readings().any(|r| stands_inside(r, &lower) || demonym(r, &lower) || initials(r, word)) || spelled_out(case, i)
+}
+
+/// The subject of the claim, where the nearest sentence begins with a pronoun or a description instead of a name: a text
+/// names what it is about in its title, and that may not be part of what is cited.
+fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
+    const ANAPHORS: [&str; 16] = [
+        "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we", "our", "i", "my", "both",
+    ];
+    let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else { return false };
+    let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
+    let subject = lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
+    let anaphor =
+        best.tokens().iter().take(3).any(|t| ANAPHORS.contains(&best.source.reading.word(t).to_lowercase().as_str()));
+    let named = best.tokens().iter().take(5).any(is_name);
+    subject && anaphor && !named
+}
+
+/// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
+fn stands_inside(reading: &Reading, lower: &str) -> bool {
+    lower.chars().count() >= 3 && reading.normal.to_lowercase().contains(lower)
+}
+
+/// "Danish" and "Denmark", "Chinese" and "China".
+fn demonym(reading: &Reading, lower: &str) -> bool {
+    const ENDINGS: [&str; 8] = ["ish", "ese", "ian", "ans", "an", "ic", "i", "ch"];
+    let root: String = lower.chars().take(4).collect();
+    let derived = |w: &str| ENDINGS.iter().any(|e| w.ends_with(e));
+    root.chars().count() == 4
+        && reading.text.tokens.iter().filter(|t| t.capital).any(|t| {
+            let other = reading.word(t).to_lowercase();
+            other.starts_with(&root) && (derived(lower) || derived(&other))
+        })
+}
+
+/// "NFL" where the text says "National Football League".
+fn initials(reading: &Reading, word: &str) -> bool {
+    let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
+    if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
+        return false;
+    }
+    let capitals: Vec<char> =
+        reading.text.tokens.iter().filter(|t| t.capital).filter_map(|t| reading.word(t).chars().next()).collect();
+    capitals.windows(letters.len()).any(|w| w == letters)
+}
+
+/// "National Football League" where the text says "NFL".
+fn spelled_out(case: &Case<'_>, i: usize) -> bool {
+    let tokens = &case.claim.text.tokens;
+    let mut from = i;
+    while from > 0 && tokens.get(from - 1).is_some_and(|t| t.capital) {
+        from -= 1;
+    }
+    let letters: String = tokens
+        .get(from..)
+        .unwrap_or(&[])
+        .iter()
+        .take_while(|t| t.capital)
+        .filter_map(|t| case.claim.word(t).chars().next())
+        .collect();
+    letters.chars().count() >= 2
+        && case
+            .cited
+            .iter()
+            .any(|s| s.reading.text.tokens.iter().any(|t| s.reading.word(t).replace('.', "") == letters))
+}
+
+/// Whether the first word of the claim stands where the nearest sentence has a name that the claim does not mention.
+fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
+    let Some(best) = alignment.best() else { return false };
+    let next_is_name = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .any(|t| t.start > token.end && t.start <= token.end + 2 && is_name(t) && !t.first);
+    if next_is_name {
+        return true;
+    }
+    let unmentioned = |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
+    let replaced = edits(case.claim, best)
+        .iter()
+        .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(|t| is_name(t)));
+    replaced
+        || best.share >= 0.5
+            && best.tokens().iter().filter(unmentioned).any(|t| {
+                !t.first
+                    || t.clause == best.tokens().first().map_or(0, |f| f.clause)
+                        && looks_like_a_name(best.source.reading, t)
+            })
+            && looks_like_a_name_here(case, token)
+}
+
+/// A capitalised first word that is capitalised elsewhere too, or is no word of the text in small letters.
+fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
+    let mut others = reading.text.tokens.iter().filter(|t| t.id == token.id && !t.first);
+    let small = others.clone().any(|t| !t.capital);
+    !small && others.any(|t| t.capital)
+}
+
+/// The same for a word of the claim: nowhere in small letters, in no text of the snapshot.
+fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
+    let word = case.claim.word(token);
+    let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
+    let english =
+        ["ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able"].iter().any(|e| word.ends_with(e));
+    !english
+        && !case.cited.iter().chain(case.others).any(|s| small(s.reading))
+        && token.status().is_none()
+        && token.pairs().is_empty()
+}

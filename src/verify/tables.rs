@@ -1,0 +1,225 @@
+//! The closed word lists of the verifier, read once from `data/`: whoever wants to know why a word counts can look.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::stem::stem;
+
+/// How much of a thing is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// All, every, always.
+    Universal,
+    /// Most, usually, often.
+    Mostly,
+    /// Some, sometimes.
+    Partial,
+    /// Rarely.
+    Rare,
+    /// None, never.
+    Nothing,
+}
+
+/// How sure or binding a statement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// Must, required.
+    Must,
+    /// Should, recommended.
+    Should,
+    /// May, might.
+    May,
+    /// Can.
+    Can,
+    /// Will, certainly.
+    Will,
+    /// Likely, reportedly.
+    Hedge,
+}
+
+/// What became of a plan or a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Still to be decided.
+    Proposed,
+    /// Decided.
+    Decided,
+    /// Turned down.
+    Rejected,
+    /// On its way out.
+    Deprecated,
+    /// In force.
+    Active,
+    /// Finished.
+    Done,
+    /// Not finished.
+    Ongoing,
+}
+
+/// What is known about a word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// Carries no content.
+    pub stop: bool,
+    /// Carries little content.
+    pub light: bool,
+    /// Negates what follows.
+    pub negates: bool,
+    /// A verb or noun that negates what follows ("fails to").
+    pub turns: bool,
+    /// A negation before it is none ("not only").
+    pub hollow: bool,
+    /// May begin a number or a date.
+    pub amount: bool,
+    /// A quantity.
+    pub quantity: Option<Quantity>,
+    /// A mood.
+    pub mood: Option<Mood>,
+    /// A status.
+    pub status: Option<Status>,
+    /// The opposites it takes part in: which pair, which side.
+    pub pairs: Vec<(u16, bool)>,
+}
+
+/// The lists.
+pub struct Tables {
+    /// By word as written.
+    words: HashMap<String, Entry>,
+    /// By stem: pairs, turning words and status only, which hold for every inflection.
+    stems: HashMap<String, Entry>,
+    /// Irregular form → base.
+    bases: HashMap<&'static str, &'static str>,
+}
+
+static TABLES: LazyLock<Tables> =
+    LazyLock::new(|| Tables::read(include_str!("data/words.txt"), include_str!("data/pairs.txt")));
+
+/// The lists of this program.
+pub fn tables() -> &'static Tables {
+    &TABLES
+}
+
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+impl Tables {
+    fn read(words: &'static str, pairs: &'static str) -> Self {
+        let mut this = Self { words: HashMap::new(), stems: HashMap::new(), bases: HashMap::new() };
+        for (class, word) in lines(words)
+            .filter_map(|l| l.split_once(": "))
+            .flat_map(|(c, list)| list.split_whitespace().map(move |word| (c, word)))
+        {
+            if class != "forms" {
+                mark(this.words.entry(word.to_owned()).or_default(), class);
+            }
+        }
+        for list in lines(words).filter_map(|l| l.strip_prefix("forms: ")) {
+            let mut forms = list.split_whitespace();
+            let base = forms.next().unwrap_or("");
+            this.bases.extend(forms.map(|form| (form, base)));
+        }
+        for (class, word) in lines(words)
+            .filter_map(|l| l.split_once(": "))
+            .flat_map(|(c, list)| list.split_whitespace().map(move |word| (c, word)))
+        {
+            let inflects = matches!(class, "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "done");
+            if inflects && word.len() > 3 {
+                let key = this.stem_of(word);
+                mark(this.stems.entry(key).or_default(), class);
+            }
+        }
+        for (n, (left, right)) in lines(pairs).filter_map(|l| l.split_once(' ')).enumerate() {
+            let n = u16::try_from(n).unwrap_or(u16::MAX);
+            for (side, list) in [(false, left), (true, right)] {
+                for word in list.split('/') {
+                    let key = this.stem_of(word);
+                    let known = &mut this.stems.entry(key).or_default().pairs;
+                    if !known.contains(&(n, side)) {
+                        known.push((n, side));
+                    }
+                }
+            }
+        }
+        // What holds for every inflection holds for the words that are listed by themselves too.
+        let listed: Vec<String> = this.words.keys().cloned().collect();
+        for word in listed {
+            let Some(more) = this.stems.get(&this.stem_of(&word)).cloned() else { continue };
+            let entry = this.words.entry(word).or_default();
+            entry.turns |= more.turns;
+            entry.status = entry.status.or(more.status);
+            entry.pairs.extend(more.pairs);
+        }
+        this
+    }
+
+    /// The stem of a lower-case word, irregular forms included.
+    pub fn stem_of(&self, word: &str) -> String {
+        stem(self.bases.get(word).copied().unwrap_or(word))
+    }
+
+    /// What is known about a lower-case word with this stem, if anything is.
+    pub fn entry(&self, word: &str, stem: &str) -> Option<&Entry> {
+        self.words.get(word).or_else(|| self.stems.get(stem))
+    }
+}
+
+fn mark(entry: &mut Entry, class: &str) {
+    match class {
+        "stop" => entry.stop = true,
+        "light" => entry.light = true,
+        "negation" => entry.negates = true,
+        "turning" => entry.turns = true,
+        "hollow" => entry.hollow = true,
+        "amount" => entry.amount = true,
+        "universal" => entry.quantity = Some(Quantity::Universal),
+        "mostly" => entry.quantity = Some(Quantity::Mostly),
+        "partial" => entry.quantity = Some(Quantity::Partial),
+        "rare" => entry.quantity = Some(Quantity::Rare),
+        "nothing" => entry.quantity = Some(Quantity::Nothing),
+        "must" => entry.mood = Some(Mood::Must),
+        "should" => entry.mood = Some(Mood::Should),
+        "may" => entry.mood = Some(Mood::May),
+        "can" => entry.mood = Some(Mood::Can),
+        "will" => entry.mood = Some(Mood::Will),
+        "hedge" => entry.mood = Some(Mood::Hedge),
+        "proposed" => entry.status = Some(Status::Proposed),
+        "decided" => entry.status = Some(Status::Decided),
+        "rejected" => entry.status = Some(Status::Rejected),
+        "deprecated" => entry.status = Some(Status::Deprecated),
+        "active" => entry.status = Some(Status::Active),
+        "done" => entry.status = Some(Status::Done),
+        "ongoing" => entry.status = Some(Status::Ongoing),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(word: &str) -> Entry {
+        let tables = tables();
+        tables.entry(word, &tables.stem_of(word)).cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn every_class_of_the_data_is_known() {
+        for line in lines(include_str!("data/words.txt")) {
+            let (class, list) = line.split_once(": ").unwrap();
+            let mut one = Entry::default();
+            mark(&mut one, class);
+            assert!(one != Entry::default() || class == "forms", "{class}");
+            assert!(!list.trim().is_empty() && list.to_lowercase() == list, "{line}");
+        }
+    }
+
+    #[test]
+    fn opposites_hold_for_every_inflection() {
+        for (a, b) in [("increased", "decreases"), ("enabled", "disabling"), ("rose", "fell"), ("higher", "lowest")] {
+            let (a, b) = (entry(a), entry(b));
+            assert!(a.pairs.iter().any(|(n, side)| b.pairs.contains(&(*n, !side))));
+        }
+        assert!(entry("failed").turns && entry("approved").status == Some(Status::Decided));
+    }
+}

@@ -1,0 +1,363 @@
+//! Normalised text as words: stems, clauses, what is negated. Both sides of every comparison are read by this code.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::tables::{Entry, Mood, Quantity, Status, tables};
+
+/// Stems as numbers; shared by all texts of one verification.
+#[derive(Default)]
+pub struct Lexicon {
+    ids: HashMap<String, u32>,
+    stems: Vec<String>,
+    /// For every stem: the number of its first letters, when it is long enough to be compared by them.
+    alike: Vec<Option<u32>>,
+    openings: HashMap<String, u32>,
+    words: HashMap<String, Known>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    id: u32,
+    entry: Option<&'static Entry>,
+}
+
+/// Words that stand for a number when words are compared ("one" is too often a pronoun).
+const NUMBERS: &[(&str, &str)] = &[
+    ("zero", "0"),
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("eleven", "11"),
+    ("twelve", "12"),
+    ("third", "3"),
+    ("fourth", "4"),
+    ("fifth", "5"),
+    ("thirteen", "13"),
+    ("fourteen", "14"),
+    ("fifteen", "15"),
+    ("sixteen", "16"),
+    ("seventeen", "17"),
+    ("eighteen", "18"),
+    ("nineteen", "19"),
+    ("twenty", "20"),
+    ("thirty", "30"),
+    ("forty", "40"),
+    ("fifty", "50"),
+    ("sixty", "60"),
+    ("seventy", "70"),
+    ("eighty", "80"),
+    ("ninety", "90"),
+];
+
+/// How many first letters two stems must share to be alike.
+const ALIKE_LETTERS: usize = 5;
+
+impl Lexicon {
+    fn intern(&mut self, stem: &str) -> u32 {
+        if let Some(id) = self.ids.get(stem) {
+            return *id;
+        }
+        let id = u32::try_from(self.stems.len()).unwrap_or(u32::MAX);
+        self.ids.insert(stem.to_owned(), id);
+        self.stems.push(stem.to_owned());
+        let opening: String = stem.chars().take(ALIKE_LETTERS).collect();
+        let comparable = opening.chars().count() == ALIKE_LETTERS && !opening.starts_with(|c: char| c.is_ascii_digit());
+        let next = u32::try_from(self.openings.len()).unwrap_or(u32::MAX);
+        self.alike.push(comparable.then(|| *self.openings.entry(opening).or_insert(next)));
+        id
+    }
+
+    /// The number of the first letters of a stem; stems that share it are alike.
+    pub fn alike(&self, id: u32) -> Option<u32> {
+        self.alike.get(id as usize).copied().flatten()
+    }
+
+    fn word(&mut self, lower: &str) -> Known {
+        if let Some(known) = self.words.get(lower) {
+            return *known;
+        }
+        let number = NUMBERS.iter().find(|(word, _)| *word == lower);
+        let stem = number.map_or_else(|| tables().stem_of(lower), |(_, digits)| (*digits).to_owned());
+        let known = Known { id: self.intern(&stem), entry: tables().entry(lower, &stem) };
+        self.words.insert(lower.to_owned(), known);
+        known
+    }
+
+    /// The stem behind an id.
+    pub fn stem(&self, id: u32) -> &str {
+        self.stems.get(id as usize).map_or("", String::as_str)
+    }
+}
+
+/// One word or number.
+#[derive(Clone, Copy)]
+pub struct Token {
+    /// First byte in the normalised text.
+    pub start: usize,
+    /// One past the last.
+    pub end: usize,
+    /// The stem.
+    pub id: u32,
+    /// Whether it begins with a digit, or is a number word.
+    pub number: bool,
+    /// Whether it begins with a capital letter.
+    pub capital: bool,
+    /// Whether it begins its sentence, or stands after a colon, a bullet or an opening quote mark.
+    pub first: bool,
+    /// Which clause of the text.
+    pub clause: u32,
+    /// Whether an odd number of negations governs it.
+    pub negated: bool,
+    /// Whether it is the first content word after such a negation.
+    pub head: bool,
+    entry: Option<&'static Entry>,
+}
+
+impl Token {
+    /// Whether it carries no content of its own.
+    pub fn is_stop(&self) -> bool {
+        // "gate B", "vitamin D": a letter that is a name.
+        if self.capital && self.end - self.start == 1 && !self.first && !self.is_light() {
+            return false;
+        }
+        self.entry.is_some_and(|e| e.stop) || (!self.number && self.end - self.start == 1 && !self.is_light())
+    }
+
+    /// Whether it carries little.
+    pub fn is_light(&self) -> bool {
+        self.entry.is_some_and(|e| e.light)
+    }
+
+    /// A noun, verb, adjective or number: neither stop nor light, and no mood.
+    pub fn is_content(&self) -> bool {
+        !(self.is_stop() || self.is_light() || self.negates())
+    }
+
+    /// Whether it negates what follows.
+    pub fn negates(&self) -> bool {
+        self.entry.is_some_and(|e| e.negates)
+    }
+
+    /// Whether it is a verb or noun that negates what follows.
+    pub fn turns(&self) -> bool {
+        self.entry.is_some_and(|e| e.turns)
+    }
+
+    /// Whether a number or a date may begin here.
+    pub fn may_be_amount(&self) -> bool {
+        self.number || self.entry.is_some_and(|e| e.amount)
+    }
+
+    /// Its quantity, if it is one.
+    pub fn quantity(&self) -> Option<Quantity> {
+        self.entry.and_then(|e| e.quantity)
+    }
+
+    /// Its mood, if it has one.
+    pub fn mood(&self) -> Option<Mood> {
+        self.entry.and_then(|e| e.mood)
+    }
+
+    /// Its status, if it is one.
+    pub fn status(&self) -> Option<Status> {
+        self.entry.and_then(|e| e.status)
+    }
+
+    /// The opposites it takes part in.
+    pub fn pairs(&self) -> &'static [(u16, bool)] {
+        self.entry.map_or(&[], |e| e.pairs.as_slice())
+    }
+
+    /// Whether a negation before it is none.
+    pub fn hollow(&self) -> bool {
+        self.entry.is_some_and(|e| e.hollow)
+    }
+}
+
+/// One sentence: its bytes in the normalised text, and its tokens.
+#[derive(Debug, Clone)]
+pub struct Sentence {
+    /// Bytes of the normalised text.
+    pub bytes: Range<usize>,
+    /// Indices of tokens.
+    pub tokens: Range<usize>,
+}
+
+/// A text as words.
+#[derive(Default)]
+pub struct Text {
+    /// All tokens, in order.
+    pub tokens: Vec<Token>,
+    /// All sentences, in order.
+    pub sentences: Vec<Sentence>,
+}
+
+impl Text {
+    /// Reads `text` (normalised), cut into sentences at `cuts`.
+    pub fn read(text: &str, cuts: &[Range<usize>], lexicon: &mut Lexicon) -> Self {
+        let mut this = Self::default();
+        for bytes in cuts {
+            let from = this.tokens.len();
+            this.sentence(text, bytes.clone(), lexicon);
+            if this.tokens.len() > from {
+                mark_negation(this.tokens.get_mut(from..).unwrap_or(&mut []), text);
+                this.sentences.push(Sentence { bytes: bytes.clone(), tokens: from..this.tokens.len() });
+            }
+        }
+        this
+    }
+
+    /// The tokens of one sentence.
+    pub fn of(&self, sentence: &Sentence) -> &[Token] {
+        self.tokens.get(sentence.tokens.clone()).unwrap_or(&[])
+    }
+
+    fn sentence(&mut self, text: &str, bytes: Range<usize>, lexicon: &mut Lexicon) {
+        let mut clause = self.tokens.last().map_or(0, |t| t.clause + 1);
+        let mut first = true;
+        let mut at = bytes.start;
+        let body = text.get(..bytes.end).unwrap_or("");
+        while let Some(c) = body.get(at..).and_then(|r| r.chars().next()) {
+            if c.is_alphanumeric() {
+                let end = word_end(body, at, c);
+                self.push(body, at..end, (clause, first), lexicon);
+                if matches!(
+                    body.get(at..end),
+                    Some("and" | "but" | "because" | "although" | "while" | "whereas" | "though")
+                ) {
+                    clause += 1;
+                }
+                first = false;
+                at = end;
+                continue;
+            }
+            let next = at + c.len_utf8();
+            if matches!(c, ',' | ';' | ':' | '(' | ')' | '—' | '–' | '|' | '，' | '；' | '：' | '、') {
+                clause += 1;
+            }
+            first |= matches!(c, ':' | '|' | '"' | '(' | '•' | '.' | '!' | '?')
+                && !body.get(next..).is_some_and(|r| r.starts_with(char::is_alphanumeric) && c == '.');
+            at = next;
+        }
+    }
+
+    fn push(&mut self, text: &str, range: Range<usize>, (clause, first): (u32, bool), lexicon: &mut Lexicon) {
+        let word = text.get(range.clone()).unwrap_or("");
+        let mut add = |start: usize, end: usize, first: bool| {
+            let shown = text.get(start..end).unwrap_or("");
+            let capital = shown.starts_with(char::is_uppercase);
+            let digits = shown.starts_with(|c: char| c.is_ascii_digit());
+            let known = if digits && shown.contains(',') {
+                lexicon.word(&shown.replace(',', ""))
+            } else if shown.bytes().all(|b| b.is_ascii_lowercase()) {
+                lexicon.word(shown)
+            } else {
+                lexicon.word(&shown.to_lowercase())
+            };
+            let number = digits || lexicon.stem(known.id).starts_with(|c: char| c.is_ascii_digit());
+            self.tokens.push(Token {
+                start,
+                end,
+                id: known.id,
+                number,
+                capital,
+                first,
+                clause,
+                negated: false,
+                head: false,
+                entry: known.entry,
+            });
+        };
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            let digits =
+                word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',')).len();
+            add(range.start, range.start + digits, first);
+            let rest = word.get(digits..).unwrap_or("");
+            if !rest.is_empty() && !matches!(rest, "st" | "nd" | "rd" | "th" | "s") {
+                add(range.start + digits, range.end, false);
+            }
+            return;
+        }
+        let Some(apostrophe) = word.find('\'') else { return add(range.start, range.end, first) };
+        let (stem, tail) = (word.get(..apostrophe).unwrap_or(""), word.get(apostrophe + 1..).unwrap_or(""));
+        if tail.eq_ignore_ascii_case("t") && stem.ends_with(['n', 'N']) {
+            let verb = if stem.eq_ignore_ascii_case("can") || stem.eq_ignore_ascii_case("won") { 0 } else { 1 };
+            let cut = range.start + stem.len() - verb;
+            add(range.start, cut.max(range.start + 1), first);
+            add(range.start + stem.len() - 1, range.end, false);
+            if let Some(last) = self.tokens.last_mut() {
+                let known = lexicon.word("not");
+                (last.id, last.entry) = (known.id, known.entry);
+            }
+        } else if tail.eq_ignore_ascii_case("s") || tail.is_empty() {
+            add(range.start, range.start + apostrophe, first);
+        } else {
+            add(range.start, range.start + apostrophe, first);
+            add(range.start + apostrophe + 1, range.end, false);
+        }
+    }
+}
+
+/// Where the word that begins at `at` ends: letters and digits, apostrophes between letters, separators between
+/// digits; a letter of a script without spaces is a word of its own.
+fn word_end(text: &str, at: usize, first: char) -> usize {
+    let single = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
+    let mut end = at + first.len_utf8();
+    if single(first) {
+        return end;
+    }
+    let mut before = first;
+    let mut apostrophes = 0;
+    while let Some(c) = text.get(end..).and_then(|r| r.chars().next()) {
+        let next = text.get(end + c.len_utf8()..).and_then(|r| r.chars().next());
+        let joins = match c {
+            '\'' => before.is_alphabetic() && next.is_some_and(char::is_alphabetic) && apostrophes == 0,
+            '.' | ',' => before.is_ascii_digit() && next.is_some_and(|n| n.is_ascii_digit()),
+            _ => c.is_alphanumeric() && !single(c),
+        };
+        if !joins {
+            break;
+        }
+        apostrophes += usize::from(c == '\'');
+        before = c;
+        end += c.len_utf8();
+    }
+    end
+}
+
+/// How many content words a negation governs.
+const GOVERNED: usize = 3;
+
+/// Marks what each negation of a sentence governs: the next content words of its clause.
+fn mark_negation(tokens: &mut [Token], text: &str) {
+    for i in 0..tokens.len() {
+        let Some(cue) = tokens.get(i).copied() else { continue };
+        let next = tokens.get(i + 1).copied();
+        let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.')) && next.is_some_and(|n| n.number);
+        let hollow = next.is_some_and(|n| n.hollow());
+        if !(cue.negates() || cue.turns()) || hollow || abbreviation {
+            continue;
+        }
+        // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways; "failed to start" does not.
+        let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
+        let mut left = GOVERNED;
+        for token in tokens.get_mut(i + 1..).unwrap_or(&mut []) {
+            if token.clause != cue.clause || left == 0 {
+                break;
+            }
+            if !token.is_content() || token.mood().is_some() && left == GOVERNED && !token.turns() {
+                continue;
+            }
+            token.negated = !token.negated;
+            token.head = token.head || left == GOVERNED && firm;
+            left -= 1;
+        }
+    }
+}

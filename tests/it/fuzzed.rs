@@ -1,0 +1,119 @@
+//! The entry points of `fuzz/`, driven with generated texts: no panic, spans in order, the same report twice.
+
+use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
+use local_agent::markdown::sentences;
+use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
+use local_agent::verify::{VerifyOptions, line_citations, verify_text};
+use proptest::prelude::*;
+
+/// Text with much of what the grammar, the segmenter and the readers of atoms look for.
+fn dense() -> impl Strategy<Value = String> {
+    let parts = prop::sample::select(vec![
+        "[E1]",
+        "[E2",
+        "[source: ",
+        "]",
+        "(",
+        ")",
+        "![",
+        "`",
+        "```\n",
+        "> ",
+        "- ",
+        "| a | b |\n",
+        "\n\n",
+        ". ",
+        "\"",
+        "“",
+        "”",
+        "…",
+        "1,500",
+        "3.5 %",
+        "€",
+        " million",
+        " March ",
+        "2026",
+        "-03-03",
+        "14:30",
+        "v2.8.3",
+        ">= ",
+        "not ",
+        "no longer ",
+        "all ",
+        "some ",
+        "must ",
+        "may ",
+        "before ",
+        "after ",
+        "Alice ",
+        "Bob ",
+        "budget ",
+        "approved ",
+        "rejected ",
+        "half a ",
+        "twenty-five ",
+        "two hundred and ",
+        "per second",
+        "http://a.b/c",
+        "a_b",
+        "--flag",
+        "'s ",
+        "n't ",
+        "日本",
+        "：",
+        "\u{200b}",
+        "é",
+        "[a.md:1-2]",
+        "(a.md#L3)",
+    ]);
+    prop::collection::vec(parts, 0..60).prop_map(|parts| parts.concat())
+}
+
+fn frozen(text: &str) -> EvidenceSnapshot {
+    let excerpt = Excerpt {
+        chunk_key: ChunkKey::from_bytes([1; 16]),
+        merged: vec![],
+        source: SourceName::new("notes").unwrap(),
+        path: RelPath::new("a.md").unwrap(),
+        heading: HeadingPath::default(),
+        span: ByteSpan::new(0, text.len()).unwrap(),
+        lines: LineSpan::new(1, 1).unwrap(),
+        text: text.to_owned(),
+    };
+    EvidenceSnapshot::freeze("", vec![excerpt]).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn grammar_and_segmenter_stay_inside_the_text(any in any::<String>(), dense in dense()) {
+        for text in [&any, &dense] {
+            let mut at = 0;
+            for marker in scan_markers(text) {
+                prop_assert!(marker.span.start() >= at && text.get(marker.span.start()..marker.span.end()).is_some());
+                at = marker.span.end();
+            }
+            let mut at = 0;
+            for sentence in sentences(text) {
+                prop_assert!(sentence.span.start() >= at);
+                prop_assert!(text.get(sentence.span.start()..sentence.span.end()).is_some());
+                at = sentence.span.end();
+            }
+            for citation in line_citations(text) {
+                prop_assert!(text.get(citation.span).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_bytes_give_the_same_report(answer in dense(), evidence in dense(), any in any::<String>()) {
+        for (answer, evidence) in [(&answer, &evidence), (&any, &evidence), (&answer, &any)] {
+            let snapshot = frozen(evidence);
+            let run = || verify_text(answer, &snapshot, &FreshnessReport::default(), &VerifyOptions::default());
+            let report = run();
+            prop_assert_eq!(report.sha256, run().sha256);
+            prop_assert!(report.claims.iter().all(|c| !c.why.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `verify`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use local_agent::error::ErrorCode;
+
+use crate::harness::World;
+
+const PLAN: &str = "# Plan\n\nThe harbour budget is 5 million euros in 2026.\nIt was not approved by the council.\n\nAlice leads the project.\n";
+
+/// A vault with a plan, and an answer beside it.
+fn world(answer: &str) -> World {
+    let world = World::empty();
+    world.write("plan.md", PLAN);
+    fs::write(world.root().join("answer.md"), answer).unwrap();
+    world
+}
+
+fn judge(world: &World) -> crate::harness::Run {
+    let (answer, vault) = (world.root().join("answer.md"), world.vault());
+    world.run(&["verify", answer.to_str().unwrap(), "--vault", vault.to_str().unwrap()])
+}
+
+#[test]
+fn another_tools_answer_passes_when_its_lines_carry_it() {
+    let world = world(
+        "The harbour budget is 5 million euros in 2026 [plan.md:3]. Alice is the one who leads the project ([1](plan.md#L6)).\n",
+    );
+    let run = judge(&world);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert_snapshot!(world.stable(&run.stdout), @r"
+    verified  The harbour budget is 5 million euros in 2026.
+              Word for word in E1 (plan.md, lines 3).
+    checked   Alice is the one who leads the project ().
+              Properly cited to E2 (plan.md, lines 6); the wording is the answer's own and was not proven.
+    passed: every claim is cited, and nothing was found against it
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    ");
+}
+
+#[test]
+fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
+    let world = world(
+        "The harbour budget is 6 million euros in 2026 [plan.md:3].\n\nIt was approved by the council [plan.md:4-4].\n",
+    );
+    let run = judge(&world);
+    assert_eq!(run.code, 1);
+    assert_snapshot!(world.stable(&run.stdout), @r"
+    REJECTED  The harbour budget is 6 million euros in 2026.
+              NUMBER: The cited text says “5” where the claim says “6”.
+    REJECTED  It was approved by the council.
+              NEGATION: The cited text negates “approved”; the claim does not.
+    rejected: NUMBER, NEGATION
+    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    ");
+}
+
+#[test]
+fn citations_of_nothing_are_named_and_rejected() {
+    for (answer, why) in [
+        ("Alice leads it [gone.md:1-2].", "gone.md"),
+        ("Alice leads it [plan.md:90-91].", "the file has 6 lines"),
+        ("Alice leads it [../../etc/passwd.md:1].", "passwd"),
+        ("Alice leads it [E1].", "labels name nothing in a folder"),
+    ] {
+        let world = world(answer);
+        let run = judge(&world);
+        assert_eq!(run.code, 1, "{answer}");
+        assert!(run.stderr.contains(why), "{answer}: {}", run.stderr);
+        assert!(run.stdout.contains("NOT_IN_SNAPSHOT"), "{answer}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn the_object_counts_in_the_answer_as_it_was_given() {
+    let text = "Alice leads the project [plan.md:6]. Bob owns it.\n";
+    let world = world(text);
+    let (answer, vault) = (world.root().join("answer.md"), world.vault());
+    let run = world.run(&["verify", answer.to_str().unwrap(), "--vault", vault.to_str().unwrap(), "--json"]);
+    assert_eq!(run.code, 1);
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(json["ok"], false);
+    assert_eq!(json["outcome"], "rejected");
+    assert_eq!(json["codes"], serde_json::json!(["UNCITED"]));
+    let claim = &json["claims"][0];
+    let at = |span: &serde_json::Value| {
+        &text[span["start"].as_u64().unwrap() as usize..span["end"].as_u64().unwrap() as usize]
+    };
+    assert_eq!(claim["verdict"], "verified");
+    assert_eq!(at(&claim["span"]), "Alice leads the project [plan.md:6].");
+    assert_eq!(at(&claim["citations"][0]["span"]), "[plan.md:6]");
+    assert_eq!(claim["evidence"]["lines"], "6");
+    assert!(json["counts"]["missing"] == 0 && claim["why"].is_string() && claim["codes"].is_array());
+}
+
+#[test]
+fn a_snapshot_is_judged_without_the_files() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let (snapshot, answer) = (world.root().join("s.json"), world.root().join("a.md"));
+    let snapshot = snapshot.to_str().unwrap();
+    world.ok(&["ask", "How many apples does the zebra eat a day?", "--snapshot-out", snapshot]);
+    let judge = |text: &str| {
+        fs::write(&answer, text).unwrap();
+        world.run(&["verify", answer.to_str().unwrap(), "--snapshot", snapshot])
+    };
+    assert_eq!(judge("The zebra eats 14 apples a day [E1].").code, 0);
+    let wrong = judge("The zebra eats 41 apples a day [E1].");
+    assert!(wrong.code == 1 && wrong.stdout.contains("NUMBER"), "{}", wrong.stdout);
+    // A run's record holds the snapshot in a field.
+    let held = format!("{{\"snapshot\": {}}}", fs::read_to_string(snapshot).unwrap());
+    fs::write(world.root().join("run.json"), held).unwrap();
+    let run = world.root().join("run.json");
+    assert_eq!(world.run(&["verify", answer.to_str().unwrap(), "--snapshot", run.to_str().unwrap()]).code, 1);
+    // A snapshot that was changed afterwards is none.
+    fs::write(&run, fs::read_to_string(snapshot).unwrap().replace("14 apples", "41 apples")).unwrap();
+    let tampered = world.run(&["verify", answer.to_str().unwrap(), "--snapshot", run.to_str().unwrap()]);
+    assert!(
+        tampered.code == 1 && tampered.stderr.contains(ErrorCode::SnapshotTampered.as_str()),
+        "{}",
+        tampered.stderr
+    );
+}
