@@ -227,7 +227,17 @@ fn excerpt(at: &Address, text: &str, citation: &LineCitation) -> std::result::Re
     let nth = u32::try_from(start).unwrap_or(u32::MAX);
     let chunk_key = ChunkKey::derive(&at.source, &at.path, &heading, &Sha256::of(cut.as_bytes()), nth);
     let (source, path) = (at.source.clone(), at.path.clone());
-    Ok(Excerpt { chunk_key, merged: Vec::new(), source, path, heading, span, lines, text: cut.to_owned() })
+    Ok(Excerpt {
+        chunk_key,
+        merged: Vec::new(),
+        source,
+        path,
+        heading,
+        span,
+        lines,
+        text: cut.to_owned(),
+        path_is_shared: false,
+    })
 }
 
 fn body(judged: &Judged) -> Result<Value> {

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use local_agent_kernels::elementwise as kernels;
+
 use super::bert::Bert;
-use super::kernels;
 use super::tokens::TokenCounter;
 use crate::error::{Failure, Result};
 

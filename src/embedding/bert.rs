@@ -2,15 +2,19 @@
 //!
 //! Sequences of a batch are packed one behind the other, so no padding goes through the large matrix products; only
 //! inside attention are they padded to the longest of the batch, and the softmax of each row stops at its own length.
-//! A sequence's vector therefore does not depend on its companions. Matrix products are candle's; everything between
-//! them is in `kernels`.
+//! A sequence's vector therefore does not depend on its companions. Products with weights are those of
+//! `local_agent_kernels` where the processor has the instructions, else candle's; products inside attention are candle's.
 
 use candle_core::{Device, Storage, Tensor};
+use local_agent_kernels::elementwise as kernels;
+use local_agent_kernels::product::{Isa, Panels};
 
-use super::kernels;
 use super::weights::{Table, Tensors, invalid};
 use crate::error::{Failure, Result};
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
+
+/// Columns are packed in groups of so many.
+const COLUMNS: usize = 16;
 
 /// A loaded network. Immutable: any number of threads may use it at once.
 pub(super) struct Bert {
@@ -35,10 +39,17 @@ struct Layer {
 }
 
 struct Linear {
-    /// [in, out], the transpose of what the file holds: the matrix product then reads it where it stands, while the
-    /// other order would be copied into that one for every product.
-    weight: Tensor,
+    weight: Weight,
     bias: Vec<f32>,
+}
+
+/// A weight matrix [in, out].
+enum Weight {
+    /// Packed for the instructions of this machine.
+    Packed(Isa, Panels),
+    /// For candle, as the transpose of what the file holds: its product then reads the matrix where it stands, while the
+    /// other order would be copied into that one for every product.
+    General(Tensor),
 }
 
 struct Norm {
@@ -129,13 +140,10 @@ impl Bert {
     fn layer(&self, layer: &Layer, x: &mut [f32], lengths: &[usize]) -> Result<()> {
         let eps = self.shape.norm_eps;
         let context = self.attention(&layer.qkv, x, lengths)?;
-        let out = layer.out.product(context)?;
-        with_slice(&out, |out| kernels::add_biased(x, out, &layer.out.bias))?;
+        kernels::add_biased(x, &layer.out.product(&context)?, &layer.out.bias);
         kernels::layer_norm(x, &layer.out_norm.weight, &layer.out_norm.bias, eps);
-        let up = layer.up.product(x.to_vec())?;
-        let active = with_slice(&up, |up| kernels::bias_gelu(up, &layer.up.bias))?;
-        let down = layer.down.product(active)?;
-        with_slice(&down, |down| kernels::add_biased(x, down, &layer.down.bias))?;
+        let active = kernels::bias_gelu(&layer.up.product(x)?, &layer.up.bias);
+        kernels::add_biased(x, &layer.down.product(&active)?, &layer.down.bias);
         kernels::layer_norm(x, &layer.down_norm.weight, &layer.down_norm.bias, eps);
         Ok(())
     }
@@ -144,8 +152,7 @@ impl Bert {
     fn attention(&self, qkv: &Linear, x: &[f32], lengths: &[usize]) -> Result<Vec<f32>> {
         let (heads, width) = (self.shape.heads, self.shape.head_width());
         let longest = lengths.iter().copied().max().unwrap_or(0);
-        let product = qkv.product(x.to_vec())?;
-        let [q, k, v] = with_slice(&product, |rows| self.split_heads(rows, &qkv.bias, lengths, longest))?;
+        let [q, k, v] = self.split_heads(&qkv.product(x)?, &qkv.bias, lengths, longest);
         let shape = (lengths.len() * heads, longest, width);
         let tensor = |data| Tensor::from_vec(data, shape, &Device::Cpu).map_err(broken);
         let scores = tensor(q)?.matmul(&tensor(k)?.t().map_err(broken)?).map_err(broken)?;
@@ -244,24 +251,44 @@ impl Linear {
     /// The layers `names`, each [out, in], stacked into one.
     fn load(tensors: &Tensors, names: &[String], inputs: usize, outputs: usize) -> Result<Self> {
         let total = names.len() * outputs;
-        let mut weight = vec![0.0; inputs * total];
+        let mut weight = match Isa::best().filter(|_| outputs.is_multiple_of(COLUMNS)) {
+            Some(isa) => Packing::Panels(isa, Panels::new(inputs, total)),
+            None => Packing::Transposed(vec![0.0; inputs * total]),
+        };
         let mut bias = Vec::with_capacity(total);
         for (number, name) in names.iter().enumerate() {
             let rows = tensors.read(&format!("{name}.weight"), &[outputs, inputs])?;
-            kernels::transpose(&rows, inputs, &mut weight, total, number * outputs);
+            match &mut weight {
+                Packing::Panels(_, panels) => panels.set_columns(number * outputs, &rows),
+                Packing::Transposed(to) => kernels::transpose(&rows, inputs, to, total, number * outputs),
+            }
             tensors.append(&format!("{name}.bias"), &[outputs], &mut bias)?;
         }
-        let weight = Tensor::from_vec(weight, (inputs, total), &Device::Cpu).map_err(broken)?;
+        let weight = match weight {
+            Packing::Panels(isa, panels) => Weight::Packed(isa, panels),
+            Packing::Transposed(numbers) => {
+                Weight::General(Tensor::from_vec(numbers, (inputs, total), &Device::Cpu).map_err(broken)?)
+            }
+        };
         Ok(Self { weight, bias })
     }
 
     /// `rows · weight`, without the bias: the kernels add it in a pass they make anyway.
-    fn product(&self, rows: Vec<f32>) -> Result<Tensor> {
-        let inputs = self.weight.dims().first().copied().unwrap_or(1);
-        let count = rows.len() / inputs;
-        let rows = Tensor::from_vec(rows, (count, inputs), &Device::Cpu).map_err(broken)?;
-        rows.matmul(&self.weight).map_err(broken)
+    fn product(&self, rows: &[f32]) -> Result<Vec<f32>> {
+        let weight = match &self.weight {
+            Weight::Packed(isa, panels) => return Ok(panels.product(*isa, rows)),
+            Weight::General(weight) => weight,
+        };
+        let inputs = weight.dims().first().copied().unwrap_or(1);
+        let rows = Tensor::from_slice(rows, (rows.len() / inputs, inputs), &Device::Cpu).map_err(broken)?;
+        with_slice(&rows.matmul(weight).map_err(broken)?, <[f32]>::to_vec)
     }
+}
+
+/// A weight matrix while it is filled.
+enum Packing {
+    Panels(Isa, Panels),
+    Transposed(Vec<f32>),
 }
 
 impl Norm {

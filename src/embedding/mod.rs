@@ -6,7 +6,6 @@
 
 mod batch;
 mod bert;
-mod kernels;
 mod ollama;
 mod oracle;
 mod tokens;

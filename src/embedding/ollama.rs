@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Embedded, TEMPLATE_VERSION, kernels};
+use super::{Embedded, TEMPLATE_VERSION};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::net::http::{Client, Limits, server_error};
 use crate::net::ollama::{is_model, tags};
@@ -110,7 +110,7 @@ impl OllamaEmbedder {
         if vector.len() != dim {
             return Err(server_error(url, &format!("sent vectors of {} and of {dim} numbers", vector.len())));
         }
-        if !kernels::normalise(&mut vector) {
+        if !local_agent_kernels::elementwise::normalise(&mut vector) {
             return Err(server_error(url, "sent a vector without a finite length"));
         }
         Ok(vector)

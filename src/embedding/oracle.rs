@@ -7,9 +7,10 @@
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config, HiddenAct, PositionEmbeddingType};
+use local_agent_kernels::elementwise::normalise;
 
 use super::Encoder;
-use super::kernels::normalise;
+
 use super::weights::invalid;
 use crate::error::Result;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};

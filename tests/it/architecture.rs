@@ -212,7 +212,7 @@ fn pure_rooms_touch_neither_disk_nor_clock() {
 #[test]
 fn unsafe_stands_only_in_kernels_and_read_only_maps() {
     only_in(
-        &["vectors/kernels", "vectors/map", "vectors/mod", "models/map", "embedding/kernels", "lexical/readonly"],
+        &["vectors/kernels", "vectors/map", "vectors/mod", "models/map", "lexical/readonly"],
         &["allow(unsafe_code)", "unsafe {", "unsafe fn"],
         "unsafe is allowed in SIMD kernels and in read-only file maps",
     );

@@ -58,6 +58,7 @@ impl Passage {
         let chunk_key = ChunkKey::derive(&source, &path, &self.heading, &Sha256::of(self.text.as_bytes()), 0);
         let breaks = u32::try_from(self.text.trim_end_matches('\n').matches('\n').count()).ok()?;
         Some(Excerpt {
+            path_is_shared: false,
             chunk_key,
             merged: Vec::new(),
             source,

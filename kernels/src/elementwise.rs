@@ -43,7 +43,7 @@ fn gelu(x: f32) -> f32 {
 }
 
 /// Adds `bias` to each row of `rows` and applies GELU.
-pub(super) fn bias_gelu(rows: &[f32], bias: &[f32]) -> Vec<f32> {
+pub fn bias_gelu(rows: &[f32], bias: &[f32]) -> Vec<f32> {
     let mut out = Vec::with_capacity(rows.len());
     for row in rows.chunks_exact(bias.len()) {
         out.extend(row.iter().zip(bias).map(|(x, b)| gelu(x + b)));
@@ -64,7 +64,7 @@ fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
 }
 
 /// A layer norm: `weight · (x − mean) / √(variance + eps) + bias`, row by row, in place.
-pub(super) fn layer_norm(rows: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
+pub fn layer_norm(rows: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
     let width = weight.len();
     for row in rows.chunks_exact_mut(width) {
         let mean = sum(row, |x| x) / width as f32;
@@ -77,7 +77,7 @@ pub(super) fn layer_norm(rows: &mut [f32], weight: &[f32], bias: &[f32], eps: f3
 }
 
 /// `residual += rows + bias`, row by row.
-pub(super) fn add_biased(residual: &mut [f32], rows: &[f32], bias: &[f32]) {
+pub fn add_biased(residual: &mut [f32], rows: &[f32], bias: &[f32]) {
     for (to, from) in residual.chunks_exact_mut(bias.len()).zip(rows.chunks_exact(bias.len())) {
         for ((x, y), b) in to.iter_mut().zip(from).zip(bias) {
             *x += y + b;
@@ -86,7 +86,7 @@ pub(super) fn add_biased(residual: &mut [f32], rows: &[f32], bias: &[f32]) {
 }
 
 /// The softmax of the first `len` numbers of `row`; the rest become 0.
-pub(super) fn softmax(row: &[f32], len: usize, out: &mut Vec<f32>) {
+pub fn softmax(row: &[f32], len: usize, out: &mut Vec<f32>) {
     let (live, dead) = row.split_at(len.min(row.len()));
     let highest = live.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let start = out.len();
@@ -99,7 +99,7 @@ pub(super) fn softmax(row: &[f32], len: usize, out: &mut Vec<f32>) {
 /// Writes the rows of `from` (each `width` long) as columns of `to` (rows of `stride`), from column `column` on.
 ///
 /// Sixteen rows at a time: each write then fills a whole cache line.
-pub(super) fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usize, column: usize) {
+pub fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usize, column: usize) {
     const ROWS: usize = 16;
     for (number, block) in from.chunks(ROWS * width).enumerate() {
         let rows = block.len() / width;
@@ -113,7 +113,7 @@ pub(super) fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usiz
 }
 
 /// Scales `vector` to length 1 (the sum of squares in f64); `false` when it has no finite, positive length.
-pub(super) fn normalise(vector: &mut [f32]) -> bool {
+pub fn normalise(vector: &mut [f32]) -> bool {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     if !length.is_finite() || length <= 0.0 {
         return false;
