@@ -43,14 +43,20 @@ fn verify(c: &mut Criterion) {
     let answer: String = (0..20)
         .map(|i| {
             let (n, i) = (i % 8, i % 16);
-            format!("Since {} March 2024 pump {i} of station {n} has moved {} litres per minute [E{}]. ", i + 1, 100 * n + i, n + 1)
+            format!(
+                "Since {} March 2024 pump {i} of station {n} has moved {} litres per minute [E{}]. ",
+                i + 1,
+                100 * n + i,
+                n + 1
+            )
         })
         .collect();
     let report = judge(&answer, &frozen);
     // A bench of nothing would be fast.
     assert!(report.ok && report.claims.len() == 20, "{:?} {:#?}", report.codes, report.claims.first());
     c.bench_function("verify/20 sentences, 8 chunks", |b| b.iter(|| judge(black_box(&answer), &frozen)));
-    let failing: String = (0..20).map(|i| format!("\"The pump number {i} of station 3 was sold to pirates last year\" [E4]. ")).collect();
+    let failing: String =
+        (0..20).map(|i| format!("\"The pump number {i} of station 3 was sold to pirates last year\" [E4]. ")).collect();
     assert!(!judge(&failing, &frozen).ok);
     c.bench_function("verify/20 failing quotes", |b| b.iter(|| judge(black_box(&failing), &frozen)));
     let markers = "It is so [E1]. ".repeat(10_000);

@@ -23,7 +23,13 @@ const MOST: usize = 400;
 /// Tokens of one passage, as the default configuration cuts them; four bytes are taken for one.
 const PASSAGE_TOKENS: usize = 200;
 
-pub fn run(context: &mut Context, notes: Option<&Path>, files: &[PathBuf], out_file: Option<&Path>, as_json: bool) -> Result<ExitCode> {
+pub fn run(
+    context: &mut Context,
+    notes: Option<&Path>,
+    files: &[PathBuf],
+    out_file: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode> {
     let dir = match notes {
         Some(dir) => context.environment.cwd.join(dir),
         None => example_vault(context)?,
@@ -45,8 +51,10 @@ pub fn run(context: &mut Context, notes: Option<&Path>, files: &[PathBuf], out_f
     }
     let rows = attacks::rows(&all);
     if as_json {
-        let rows: Vec<Value> =
-            rows.iter().map(|((source, operator), row)| json!({ "source": source, "operator": operator, "figures": row })).collect();
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|((source, operator), row)| json!({ "source": source, "operator": operator, "figures": row }))
+            .collect();
         let mut body = json!({ "rows": rows });
         extend(&mut body, context.roots());
         context.out.json(body);

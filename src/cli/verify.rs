@@ -33,7 +33,8 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let judged = match (&args.snapshot, &args.vault) {
         (Some(file), None) => {
             let snapshot = snapshot(&read_text(&context.environment.cwd.join(file))?)?;
-            let report = verify::verify_text(&answer, &snapshot, &FreshnessReport::default(), &VerifyOptions::default());
+            let report =
+                verify::verify_text(&answer, &snapshot, &FreshnessReport::default(), &VerifyOptions::default());
             Judged { report, unresolved: Vec::new() }
         }
         (None, Some(dir)) => against_files(context, &answer, dir)?,
@@ -73,7 +74,9 @@ fn answer(context: &Context, file: &Path) -> Result<String> {
 
 /// A snapshot file, or a run's record that holds one under `snapshot`.
 fn snapshot(json: &str) -> Result<EvidenceSnapshot> {
-    let held = serde_json::from_str::<Value>(json).ok().and_then(|v| v.get("snapshot").filter(|s| s.is_object()).map(Value::to_string));
+    let held = serde_json::from_str::<Value>(json)
+        .ok()
+        .and_then(|v| v.get("snapshot").filter(|s| s.is_object()).map(Value::to_string));
     EvidenceSnapshot::from_json(held.as_deref().unwrap_or(json))
 }
 
@@ -109,7 +112,8 @@ fn against_files(context: &mut Context, answer: &str, dir: &Path) -> Result<Judg
 /// Where a span of the rendered answer stands in the answer as it was given.
 fn given(back: &[(Range<usize>, Range<usize>, bool)], span: ByteSpan) -> Option<ByteSpan> {
     let place = |at: usize, end: bool| {
-        let n = if end { back.partition_point(|(r, ..)| r.end < at) } else { back.partition_point(|(r, ..)| r.end <= at) };
+        let n =
+            if end { back.partition_point(|(r, ..)| r.end < at) } else { back.partition_point(|(r, ..)| r.end <= at) };
         let (range, given, text) = back.get(n)?;
         Some(match (text, end) {
             (true, _) => given.start + at.checked_sub(range.start)?,

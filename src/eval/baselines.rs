@@ -79,7 +79,10 @@ pub fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
         }
     }
     let negated = |text: &str| NEGATIONS.as_ref().is_some_and(|n| n.is_match(text));
-    let near = sentences(evidence).get(best..).map(|s| s.iter().take(3).copied().collect::<Vec<_>>().join(" ")).unwrap_or_default();
+    let near = sentences(evidence)
+        .get(best..)
+        .map(|s| s.iter().take(3).copied().collect::<Vec<_>>().join(" "))
+        .unwrap_or_default();
     let guarded = if !numbers(claim).is_subset(&numbers(evidence)) {
         0.0
     } else if negated(claim) != negated(&near) {

@@ -28,8 +28,7 @@ pub struct Claim {
 pub fn claims(text: &str, name: &str) -> Result<Vec<Claim>> {
     let mut out = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
-        let claim: Claim =
-            serde_json::from_str(line).map_err(|e| invalid(format!("{name}, line {}: {e}", n + 1)))?;
+        let claim: Claim = serde_json::from_str(line).map_err(|e| invalid(format!("{name}, line {}: {e}", n + 1)))?;
         if claim.label > 1 {
             return Err(invalid(format!("{name}, line {}: the label is {}, not 0 or 1", n + 1, claim.label)));
         }
@@ -37,7 +36,10 @@ pub fn claims(text: &str, name: &str) -> Result<Vec<Claim>> {
     }
     let supported = out.iter().filter(|c| c.label == 1).count();
     if supported == 0 || supported == out.len() {
-        return Err(invalid(format!("{name} holds {} claims, {supported} of them supported: both kinds are needed", out.len())));
+        return Err(invalid(format!(
+            "{name} holds {} claims, {supported} of them supported: both kinds are needed",
+            out.len()
+        )));
     }
     Ok(out)
 }
@@ -78,7 +80,8 @@ pub fn score(name: &str, claims: &[Claim]) -> Scored {
 /// Mean of the true-positive and the true-negative rate at a threshold.
 pub fn balanced_accuracy(labels: &[bool], scores: &[f64], threshold: f64) -> f64 {
     let rate = |wanted: bool| {
-        let of: Vec<bool> = labels.iter().zip(scores).filter(|(l, _)| **l == wanted).map(|(_, s)| *s >= threshold).collect();
+        let of: Vec<bool> =
+            labels.iter().zip(scores).filter(|(l, _)| **l == wanted).map(|(_, s)| *s >= threshold).collect();
         ratio(of.iter().filter(|accepted| **accepted == wanted).count(), of.len())
     };
     (rate(true) + rate(false)) / 2.0
@@ -118,7 +121,9 @@ pub fn best_threshold(sets: &[&Scored], method: &str) -> f64 {
         .flat_map(|(_, scores)| {
             let mut sorted = scores.to_vec();
             sorted.sort_by(f64::total_cmp);
-            (0..=100usize).filter_map(move |q| sorted.get(q * sorted.len().saturating_sub(1) / 100).copied()).collect::<Vec<_>>()
+            (0..=100usize)
+                .filter_map(move |q| sorted.get(q * sorted.len().saturating_sub(1) / 100).copied())
+                .collect::<Vec<_>>()
         })
         .collect();
     candidates.sort_by(f64::total_cmp);
@@ -185,7 +190,10 @@ mod tests {
         assert_eq!(auc(&labels, &[1.0, 1.0, 1.0, 1.0]), 0.5);
         assert_eq!(auc(&labels, &[0.0, 3.0, 1.0, 2.0]), 0.5);
         assert_eq!(balanced_accuracy(&labels, &[3.0, 1.0, 2.0, 0.0], 1.5), 0.5);
-        assert_eq!(false_accepts_at_80(&[true, true, true, true, true, false, false], &[1., 2., 3., 4., 5., 1.5, 2.5]), 0.5);
+        assert_eq!(
+            false_accepts_at_80(&[true, true, true, true, true, false, false], &[1., 2., 3., 4., 5., 1.5, 2.5]),
+            0.5
+        );
     }
 
     #[test]
@@ -200,7 +208,12 @@ mod tests {
 
     #[test]
     fn what_measures_nothing_is_refused() {
-        for text in ["", "{}", "{\"id\":\"a\",\"claim\":\"c\",\"evidence\":\"e\",\"label\":1}", "{\"id\":\"a\",\"claim\":\"c\",\"evidence\":\"e\",\"label\":7}"] {
+        for text in [
+            "",
+            "{}",
+            "{\"id\":\"a\",\"claim\":\"c\",\"evidence\":\"e\",\"label\":1}",
+            "{\"id\":\"a\",\"claim\":\"c\",\"evidence\":\"e\",\"label\":7}",
+        ] {
             assert!(claims(text, "f").is_err(), "{text}");
         }
     }

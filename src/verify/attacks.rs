@@ -76,11 +76,9 @@ fn a_properly_cited_answer_passes_and_only_verbatim_sentences_are_verified() {
 
 #[test]
 fn a_part_of_a_sentence_is_never_verified() {
-    for part in [
-        "The harbour budget is 5 million euros [E1].",
-        "The sky turns green [E2].",
-        "Why the sky turns green [E2].",
-    ] {
+    for part in
+        ["The harbour budget is 5 million euros [E1].", "The sky turns green [E2].", "Why the sky turns green [E2]."]
+    {
         assert_eq!(passes(part).claims[0].verdict, Verdict::Checked, "{part}");
     }
 }
@@ -633,7 +631,10 @@ fn c26_two_quoted_words_prove_nothing() {
         ["The \"big plan\" is dead [E1].", "The “green sky” is dead [E1].", "A \"so-called\" harbour was sold [E1]."]
     {
         let report = check(answer);
-        assert!(report.claims[0].verdict != Verdict::Verified && !report.codes.iter().any(|c| c.layer() == "L3"), "{answer}");
+        assert!(
+            report.claims[0].verdict != Verdict::Verified && !report.codes.iter().any(|c| c.layer() == "L3"),
+            "{answer}"
+        );
     }
 }
 

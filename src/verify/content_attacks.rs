@@ -7,7 +7,8 @@ use crate::evidence::{EvidenceSnapshot, FreshnessReport};
 
 fn judge(evidence: &[&str], answer: &str) -> Report {
     let frozen: EvidenceSnapshot = snapshot(evidence);
-    let answer = if answer.contains("[E") { answer.to_owned() } else { format!("{} [E1].", answer.trim_end_matches('.')) };
+    let answer =
+        if answer.contains("[E") { answer.to_owned() } else { format!("{} [E1].", answer.trim_end_matches('.')) };
     verify_text(&answer, &frozen, &FreshnessReport::default(), &VerifyOptions::default())
 }
 
@@ -233,8 +234,16 @@ fn c34_a_note_that_gives_orders_is_flagged_and_the_answer_judged_as_usual() {
 #[test]
 fn c38_sources_that_disagree_are_flagged() {
     for (one, two, answer) in [
-        ("The harbour budget is 5 million euros.", "The harbour budget is 7 million euros.", "The harbour budget is 5 million euros [E1]."),
-        ("The ferry leaves at noon on 3 May 2024.", "The ferry leaves at noon on 9 May 2024.", "The ferry leaves at noon on 3 May 2024 [E1]."),
+        (
+            "The harbour budget is 5 million euros.",
+            "The harbour budget is 7 million euros.",
+            "The harbour budget is 5 million euros [E1].",
+        ),
+        (
+            "The ferry leaves at noon on 3 May 2024.",
+            "The ferry leaves at noon on 9 May 2024.",
+            "The ferry leaves at noon on 3 May 2024 [E1].",
+        ),
         ("The crew counts 12 sailors.", "The crew counts 15 sailors.", "The crew counts 12 sailors [E1]."),
     ] {
         let report = judge(&[one, two], answer);
@@ -248,7 +257,11 @@ fn c38_sources_that_disagree_are_flagged() {
 fn c39_a_count_over_notes_is_computed_or_rejected() {
     let notes = ["The pier is old.\n", "The pier is wet.\n", "Bob paints the pier.\n"];
     assert!(judge(&notes, "Three notes mention the pier [E1][E2][E3].").ok);
-    for wrong in ["Five notes mention the pier [E1][E2][E3].", "The pier is mentioned 14 times [E1][E2].", "Nine notes mention the pier [E1]."] {
+    for wrong in [
+        "Five notes mention the pier [E1][E2][E3].",
+        "The pier is mentioned 14 times [E1][E2].",
+        "Nine notes mention the pier [E1].",
+    ] {
         assert!(judge(&notes, wrong).codes.contains(&Code::Number), "{wrong}");
     }
 }
@@ -260,7 +273,8 @@ fn c44_another_language_than_the_source_is_checked_at_most() {
         "Le budget du port est de 5 millions d'euros et il n'est pas approuvé par la ville [E1].",
         "El presupuesto del puerto es de 5 millones de euros y no fue aprobado por la ciudad [E1].",
     ] {
-        let report = judge(&["The harbour budget is 5 million euros in all. It was not approved by the council.\n"], answer);
+        let report =
+            judge(&["The harbour budget is 5 million euros in all. It was not approved by the council.\n"], answer);
         assert!(report.claims.iter().all(|c| c.verdict != Verdict::Verified), "{answer}");
     }
 }

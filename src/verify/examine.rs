@@ -83,8 +83,15 @@ impl<'a> Court<'a> {
     /// Whether a unit consists of exact bytes of cited items.
     fn is_structural(&self, unit: &Unit) -> bool {
         let from = self.answer.quotes.partition_point(|q| q.range.end <= unit.range.start);
-        let mut taken: Vec<Range<usize>> =
-            self.answer.quotes.get(from..).unwrap_or(&[]).iter().take_while(|q| q.range.start < unit.range.end).map(|q| q.range.clone()).collect();
+        let mut taken: Vec<Range<usize>> = self
+            .answer
+            .quotes
+            .get(from..)
+            .unwrap_or(&[])
+            .iter()
+            .take_while(|q| q.range.start < unit.range.end)
+            .map(|q| q.range.clone())
+            .collect();
         if taken.is_empty() {
             return false;
         }
@@ -118,23 +125,44 @@ impl<'a> Court<'a> {
         if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
             return None;
         }
-        let mut labels: Vec<Label> = self.resolved.iter().filter(|r| r.is_good()).flat_map(|r| r.labels.iter().copied()).collect();
+        let mut labels: Vec<Label> =
+            self.resolved.iter().filter(|r| r.is_good()).flat_map(|r| r.labels.iter().copied()).collect();
         labels.extend(self.answer.quotes.iter().filter(|q| q.cited).map(|q| q.label));
-        let question = Reading::claim(Normal::of(self.snapshot.question()).as_str(), &mut self.texts.lexicon().borrow_mut());
+        let question =
+            Reading::claim(Normal::of(self.snapshot.question()).as_str(), &mut self.texts.lexicon().borrow_mut());
         let claim = Reading::claim(Normal::of(&unit.words).as_str(), &mut self.texts.lexicon().borrow_mut());
         let (cited, _) = self.sources(&labels);
         let around = self.around(&cited);
         let lexicon = self.texts.lexicon().borrow();
-        let known = |id: u32| cited.iter().map(|s| s.reading).chain([&question, &around]).any(|r| r.matches(id, &lexicon) > 0.0);
+        let known = |id: u32| {
+            cited.iter().map(|s| s.reading).chain([&question, &around]).any(|r| r.matches(id, &lexicon) > 0.0)
+        };
         let small = |t: &super::text::Token| t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20);
-        let usual = |word: &str| says_nothing_new(word) || matches!(word.to_lowercase().as_str(), "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option");
-        let content: Vec<_> = claim.text.tokens.iter().filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t)).collect();
+        let usual = |word: &str| {
+            says_nothing_new(word)
+                || matches!(
+                    word.to_lowercase().as_str(),
+                    "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
+                )
+        };
+        let content: Vec<_> =
+            claim.text.tokens.iter().filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t)).collect();
         let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
         let telling = |t: &&&super::text::Token| {
-            t.number || t.status().is_some() || t.turns() || (!t.pairs().is_empty() && content.len() > 1) || super::checks::is_name(t) && !t.first
+            t.number
+                || t.status().is_some()
+                || t.turns()
+                || (!t.pairs().is_empty() && content.len() > 1)
+                || super::checks::is_name(t) && !t.first
         };
-        let odd = strange.iter().find(|t| telling(*t)).or_else(|| strange.first().filter(|_| content.len() >= 3 && strange.len() * 2 > content.len()))?;
+        let odd = strange
+            .iter()
+            .find(|t| telling(*t))
+            .or_else(|| strange.first().filter(|_| content.len() >= 3 && strange.len() * 2 > content.len()))?;
         let shown = claim.word(odd);
-        Some((Code::Uncited, format!("“{shown}” stands in nothing that this answer cites, and this line carries no citation.")))
+        Some((
+            Code::Uncited,
+            format!("“{shown}” stands in nothing that this answer cites, and this line carries no citation."),
+        ))
     }
 }

@@ -29,7 +29,8 @@ pub fn line_citations(text: &str) -> Vec<LineCitation> {
         at = open + 1;
         let Some(inner) = inside(text, open + 1, ']') else { continue };
         let close = inner.end;
-        let link = text.get(close + 1..).is_some_and(|r| r.starts_with('(')).then(|| inside(text, close + 2, ')')).flatten();
+        let link =
+            text.get(close + 1..).is_some_and(|r| r.starts_with('(')).then(|| inside(text, close + 2, ')')).flatten();
         let found = match link {
             Some(target) => text.get(target.clone()).and_then(place).map(|place| {
                 let words = Some(inner.clone()).filter(|w| belongs(text.get(w.clone()).unwrap_or(""), &place.0));
@@ -48,7 +49,8 @@ pub fn line_citations(text: &str) -> Vec<LineCitation> {
 /// The bytes up to `close` on the same line.
 fn inside(text: &str, from: usize, close: char) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let end = rest.char_indices().take(LONGEST).take_while(|(_, c)| *c != '\n').find(|(_, c)| *c == close || *c == '[')?;
+    let end =
+        rest.char_indices().take(LONGEST).take_while(|(_, c)| *c != '\n').find(|(_, c)| *c == close || *c == '[')?;
     (end.1 == close).then_some(from..from + end.0)
 }
 
@@ -56,7 +58,8 @@ fn inside(text: &str, from: usize, close: char) -> Option<Range<usize>> {
 fn belongs(words: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let plain = words.trim().trim_matches('`');
-    let label = plain.chars().all(|c| c.is_ascii_digit()) || matches!(plain.to_lowercase().as_str(), "source" | "src" | "ref" | "link" | "note");
+    let label = plain.chars().all(|c| c.is_ascii_digit())
+        || matches!(plain.to_lowercase().as_str(), "source" | "src" | "ref" | "link" | "note");
     !(label || plain == path || plain == name || plain.starts_with(name) || name.strip_suffix(".md") == Some(plain))
 }
 
@@ -72,7 +75,8 @@ fn place(raw: &str) -> Option<(String, u32, u32)> {
     let first = number(numbers.next()?)?;
     let last = numbers.next().map_or(Some(first), number)?;
     let named = path.contains('.') || path.contains('/');
-    let sane = !path.is_empty() && path.trim() == path && !path.contains("://") && numbers.next().is_none() && last >= first;
+    let sane =
+        !path.is_empty() && path.trim() == path && !path.contains("://") && numbers.next().is_none() && last >= first;
     (named && sane).then(|| (unescaped(path), first, last))
 }
 
@@ -121,7 +125,9 @@ mod tests {
     fn words_of_a_link_stay_words() {
         let words = |text: &str| line_citations(text)[0].words.clone().map(|r| text[r].to_owned());
         assert_eq!(words("[The budget](a.md#L3) is 5."), Some("The budget".to_owned()));
-        for label in ["[1](x/a.md#L3)", "[a.md](x/a.md#L3)", "[a](x/a.md#L3)", "[a.md:3](x/a.md#L3)", "[source](x/a.md#L3)"] {
+        for label in
+            ["[1](x/a.md#L3)", "[a.md](x/a.md#L3)", "[a](x/a.md#L3)", "[a.md:3](x/a.md#L3)", "[source](x/a.md#L3)"]
+        {
             assert_eq!(words(label), None, "{label}");
         }
     }

@@ -91,7 +91,8 @@ impl SourceText<'_> {
     /// The words of the normalised text as they stand.
     pub fn vocabulary(&self) -> &HashSet<String> {
         let hay = self.normal().as_str();
-        self.vocabulary.get_or_init(|| self.tokens().iter().filter_map(|r| hay.get(r.clone())).map(str::to_owned).collect())
+        self.vocabulary
+            .get_or_init(|| self.tokens().iter().filter_map(|r| hay.get(r.clone())).map(str::to_owned).collect())
     }
 
     /// The longer words of the text, lower case.

@@ -167,7 +167,13 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
                     *o += weight * reach.first().copied().unwrap_or(0.0);
                 }
             }
-            let mut clear = |list: &[u32]| list.iter().for_each(|s| if let Some(f) = found.get_mut(*s as usize) { *f = 0.0 });
+            let mut clear = |list: &[u32]| {
+                list.iter().for_each(|s| {
+                    if let Some(f) = found.get_mut(*s as usize) {
+                        *f = 0.0
+                    }
+                })
+            };
             clear(exact);
             clear(like);
         }
@@ -214,7 +220,8 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
         !ids.contains(&t.id) && t.pairs().iter().any(|(n, side)| met(!side, *n) && !met(*side, *n))
     };
     let wide = |t: &Token| {
-        matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing)) || matches!(lexicon.stem(t.id), "on" | "only" | "sol" | "exclus")
+        matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing))
+            || matches!(lexicon.stem(t.id), "on" | "only" | "sol" | "exclus")
     };
     let negations = |tokens: &[Token]| tokens.iter().filter(|t| t.negates()).count();
     let unsure = |t: &Token| matches!(t.mood(), Some(super::tables::Mood::May | super::tables::Mood::Hedge));
@@ -222,7 +229,11 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
         cover: share(counted.iter().map(anywhere), counted.len()),
         window: window.share,
         tail: share(tail.iter().map(in_window), tail.len()),
-        numbers: if numbers.is_empty() { 1.0 } else { share(numbers.iter().map(|t| flag(ids.contains(&t.id))), numbers.len()) },
+        numbers: if numbers.is_empty() {
+            1.0
+        } else {
+            share(numbers.iter().map(|t| flag(ids.contains(&t.id))), numbers.len())
+        },
         grams: grams(claim, text, inside),
         direction: flag(claim.text.tokens.iter().any(opposite)),
         universal: flag(claim.text.tokens.iter().any(|t| wide(t) && !ids.contains(&t.id))),

@@ -106,9 +106,10 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 impl Tables {
     fn read(words: &'static str, pairs: &'static str) -> Self {
         let mut this = Self { words: HashMap::new(), stems: HashMap::new(), bases: HashMap::new() };
-        for (class, word) in lines(words).filter_map(|l| l.split_once(": ")).flat_map(|(c, list)| {
-            list.split_whitespace().map(move |word| (c, word))
-        }) {
+        for (class, word) in lines(words)
+            .filter_map(|l| l.split_once(": "))
+            .flat_map(|(c, list)| list.split_whitespace().map(move |word| (c, word)))
+        {
             if class != "forms" {
                 mark(this.words.entry(word.to_owned()).or_default(), class);
             }
@@ -118,9 +119,10 @@ impl Tables {
             let base = forms.next().unwrap_or("");
             this.bases.extend(forms.map(|form| (form, base)));
         }
-        for (class, word) in lines(words).filter_map(|l| l.split_once(": ")).flat_map(|(c, list)| {
-            list.split_whitespace().map(move |word| (c, word))
-        }) {
+        for (class, word) in lines(words)
+            .filter_map(|l| l.split_once(": "))
+            .flat_map(|(c, list)| list.split_whitespace().map(move |word| (c, word)))
+        {
             let inflects = matches!(class, "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "done");
             if inflects && word.len() > 3 {
                 let key = this.stem_of(word);

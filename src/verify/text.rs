@@ -228,7 +228,10 @@ impl Text {
             if c.is_alphanumeric() {
                 let end = word_end(body, at, c);
                 self.push(body, at..end, (clause, first), lexicon);
-                if matches!(body.get(at..end), Some("and" | "but" | "because" | "although" | "while" | "whereas" | "though")) {
+                if matches!(
+                    body.get(at..end),
+                    Some("and" | "but" | "because" | "although" | "while" | "whereas" | "though")
+                ) {
                     clause += 1;
                 }
                 first = false;
@@ -239,7 +242,8 @@ impl Text {
             if matches!(c, ',' | ';' | ':' | '(' | ')' | '—' | '–' | '|' | '，' | '；' | '：' | '、') {
                 clause += 1;
             }
-            first |= matches!(c, ':' | '|' | '"' | '(' | '•' | '.' | '!' | '?') && !body.get(next..).is_some_and(|r| r.starts_with(char::is_alphanumeric) && c == '.');
+            first |= matches!(c, ':' | '|' | '"' | '(' | '•' | '.' | '!' | '?')
+                && !body.get(next..).is_some_and(|r| r.starts_with(char::is_alphanumeric) && c == '.');
             at = next;
         }
     }
@@ -272,7 +276,8 @@ impl Text {
             });
         };
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',')).len();
+            let digits =
+                word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',')).len();
             add(range.start, range.start + digits, first);
             let rest = word.get(digits..).unwrap_or("");
             if !rest.is_empty() && !matches!(rest, "st" | "nd" | "rd" | "th" | "s") {

@@ -24,7 +24,9 @@ fn judge(world: &World) -> crate::harness::Run {
 
 #[test]
 fn another_tools_answer_passes_when_its_lines_carry_it() {
-    let world = world("The harbour budget is 5 million euros in 2026 [plan.md:3]. Alice is the one who leads the project ([1](plan.md#L6)).\n");
+    let world = world(
+        "The harbour budget is 5 million euros in 2026 [plan.md:3]. Alice is the one who leads the project ([1](plan.md#L6)).\n",
+    );
     let run = judge(&world);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     assert_snapshot!(world.stable(&run.stdout), @r"
@@ -39,7 +41,9 @@ fn another_tools_answer_passes_when_its_lines_carry_it() {
 
 #[test]
 fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
-    let world = world("The harbour budget is 6 million euros in 2026 [plan.md:3].\n\nIt was approved by the council [plan.md:4-4].\n");
+    let world = world(
+        "The harbour budget is 6 million euros in 2026 [plan.md:3].\n\nIt was approved by the council [plan.md:4-4].\n",
+    );
     let run = judge(&world);
     assert_eq!(run.code, 1);
     assert_snapshot!(world.stable(&run.stdout), @r"
@@ -112,5 +116,9 @@ fn a_snapshot_is_judged_without_the_files() {
     // A snapshot that was changed afterwards is none.
     fs::write(&run, fs::read_to_string(snapshot).unwrap().replace("14 apples", "41 apples")).unwrap();
     let tampered = world.run(&["verify", answer.to_str().unwrap(), "--snapshot", run.to_str().unwrap()]);
-    assert!(tampered.code == 1 && tampered.stderr.contains(ErrorCode::SnapshotTampered.as_str()), "{}", tampered.stderr);
+    assert!(
+        tampered.code == 1 && tampered.stderr.contains(ErrorCode::SnapshotTampered.as_str()),
+        "{}",
+        tampered.stderr
+    );
 }

@@ -85,7 +85,8 @@ pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
         let Some(snapshot) = other.and_then(|other| freeze(&[passage, other])) else { continue };
         for sentence in sentences(&passage.text) {
             let words = passage.text.get(sentence.span.start()..sentence.span.end()).unwrap_or("");
-            let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem) && !words.contains(['[', '`', '|', '<']);
+            let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem)
+                && !words.contains(['[', '`', '|', '<']);
             let whole = words.ends_with('.') && words.split_whitespace().count() >= 6 && words.len() <= LONGEST;
             if plain && whole {
                 let claim = words.trim_end_matches('.').to_owned();
@@ -241,7 +242,8 @@ fn markers(sample: &Sample, seed: u64) -> Vec<(&'static str, String)> {
     let Some(item) = sample.snapshot.items().first() else { return Vec::new() };
     let full = citation_of(item, &sample.snapshot);
     let key = item.chunk_key.to_string();
-    let other_key = key.get(1..).map_or_else(String::new, |rest| format!("{}{rest}", if key.starts_with('0') { '1' } else { '0' }));
+    let other_key =
+        key.get(1..).map_or_else(String::new, |rest| format!("{}{rest}", if key.starts_with('0') { '1' } else { '0' }));
     let path = item.path.as_str();
     let heading = item.heading.to_string();
     let stop = if seed.is_multiple_of(2) { "." } else { "" };
@@ -268,13 +270,19 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
         .into_iter()
         .filter(|s| matches!(s.role, BlockRole::Paragraph | BlockRole::ListItem))
         .filter_map(|s| item.text.get(s.span.start()..s.span.end()))
-        .filter(|s| s.split_whitespace().count() >= 6 && s.len() <= LONGEST && !s.contains(['"', '“', '”', '[', '`', '\n', '*', '_']))
+        .filter(|s| {
+            s.split_whitespace().count() >= 6
+                && s.len() <= LONGEST
+                && !s.contains(['"', '“', '”', '[', '`', '\n', '*', '_'])
+        })
         .collect();
     let mut out = Vec::new();
     let at = |n: u64| whole.get(usize::try_from(n % whole.len().max(1) as u64).unwrap_or(0)).copied();
     let Some(one) = at(seed) else { return out };
     let words: Vec<&str> = one.split_whitespace().collect();
-    let long: Vec<usize> = (1..words.len().saturating_sub(1)).filter(|i| words.get(*i).is_some_and(|w| w.len() > 4 && w.chars().all(char::is_alphabetic))).collect();
+    let long: Vec<usize> = (1..words.len().saturating_sub(1))
+        .filter(|i| words.get(*i).is_some_and(|w| w.len() > 4 && w.chars().all(char::is_alphabetic)))
+        .collect();
     if let Some(place) = long.get(usize::try_from(seed % long.len().max(1) as u64).unwrap_or(0)) {
         let mut changed = words.clone();
         if let Some(word) = changed.get_mut(*place) {
@@ -284,7 +292,8 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
     }
     if let Some(two) = at(seed + 1).filter(|two| *two != one) {
         let tail: Vec<&str> = two.split_whitespace().collect();
-        let joined = [words.get(..words.len() / 2), tail.get(tail.len() / 2..)].into_iter().flatten().flatten().copied();
+        let joined =
+            [words.get(..words.len() / 2), tail.get(tail.len() / 2..)].into_iter().flatten().flatten().copied();
         out.push(("stitched quote", words.join(" "), joined.collect::<Vec<_>>().join(" ")));
     }
     out

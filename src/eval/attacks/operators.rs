@@ -78,7 +78,17 @@ impl Edit {
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
@@ -233,7 +243,8 @@ fn places(text: &str, word: &str) -> Vec<usize> {
         .filter(|at| {
             let before = text[..*at].chars().next_back();
             let after = text[at + word.len()..].chars().next();
-            (sign || bare(before) || (word.len() <= 3 && before.is_some_and(|c| c.is_ascii_digit()))) && (bare(after) || word == "$" || word == "€" || word == "£")
+            (sign || bare(before) || (word.len() <= 3 && before.is_some_and(|c| c.is_ascii_digit())))
+                && (bare(after) || word == "$" || word == "€" || word == "£")
         })
         .collect()
 }
@@ -411,15 +422,27 @@ fn negation(claim: &str, seed: u64) -> Option<String> {
             }
         }
     }
-    for (a, b) in [("isn't", "is"), ("doesn't", "does"), ("don't", "do"), ("wasn't", "was"), ("didn't", "did"), ("can't", "can"), ("won't", "will")] {
+    for (a, b) in [
+        ("isn't", "is"),
+        ("doesn't", "does"),
+        ("don't", "do"),
+        ("wasn't", "was"),
+        ("didn't", "did"),
+        ("can't", "can"),
+        ("won't", "will"),
+    ] {
         if let Some(at) = places(claim, a).first() {
             return Some(put(claim, *at, a.len(), b));
         }
     }
-    let into = ["is", "are", "was", "were", "will", "can", "must", "should", "may", "could", "would", "has been", "have been"];
+    let into =
+        ["is", "are", "was", "were", "will", "can", "must", "should", "may", "could", "would", "has been", "have been"];
     let found = into.iter().flat_map(|verb| {
-        places(claim, verb).into_iter().filter(|at| *at > 0).map(move |at| put(claim, at, verb.len(), &format!("{verb} not")))
+        places(claim, verb)
+            .into_iter()
+            .filter(|at| *at > 0)
+            .map(move |at| put(claim, at, verb.len(), &format!("{verb} not")))
     });
-    let found: Vec<String> = found.filter(|new| !new.contains(" not not") && !new.contains(" not been") ).collect();
+    let found: Vec<String> = found.filter(|new| !new.contains(" not not") && !new.contains(" not been")).collect();
     pick(found, seed)
 }

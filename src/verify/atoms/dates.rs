@@ -19,7 +19,8 @@ impl Date {
     pub fn agrees(&self, other: &Self) -> bool {
         let same = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
         let years = self.year.is_none() || other.year.is_none() || self.year == other.year;
-        let order = self.ambiguous == other.ambiguous || self.month == self.day || self.day.is_none() || other.day.is_none();
+        let order =
+            self.ambiguous == other.ambiguous || self.month == self.day || self.day.is_none() || other.day.is_none();
         years && same(self.month, other.month) && same(self.day, other.day) && order
     }
 
@@ -80,7 +81,9 @@ pub fn month(word: &str) -> Option<u32> {
     if !word.starts_with(|c: char| c.is_alphabetic()) || word.len() > 10 {
         return None;
     }
-    if !word.starts_with(char::is_uppercase) && matches!(word, "may" | "march" | "mar" | "mai" | "dec" | "sep" | "jun" | "jan" | "august") {
+    if !word.starts_with(char::is_uppercase)
+        && matches!(word, "may" | "march" | "mar" | "mai" | "dec" | "sep" | "jun" | "jan" | "august")
+    {
         return None;
     }
     place(MONTHS, &word.to_lowercase()).map(|m| m + 1)
@@ -106,7 +109,10 @@ fn day(word: &str) -> Option<u32> {
 }
 
 fn day_word(word: &str) -> Option<u32> {
-    const WORDS: [&str; 12] = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"];
+    const WORDS: [&str; 12] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+        "twelfth",
+    ];
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok()
 }
@@ -156,7 +162,9 @@ fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
         {
             out.year = Some(y);
             next += 1;
-        } else if r.lower(next) == "of" && let Some(y) = year(r.word(next + 1)) {
+        } else if r.lower(next) == "of"
+            && let Some(y) = year(r.word(next + 1))
+        {
             out.year = Some(y);
             next += 2;
         }
@@ -208,7 +216,8 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
 /// "14:30", "2:30 pm", "2 pm".
 pub fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let hour = day(r.word(i)).or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0)).filter(|h| *h < 25)?;
-    let two = |i: usize| Some(r.word(i)).filter(|w| w.len() == 2).and_then(|w| w.parse::<u32>().ok()).filter(|m| *m < 60);
+    let two =
+        |i: usize| Some(r.word(i)).filter(|w| w.len() == 2).and_then(|w| w.parse::<u32>().ok()).filter(|m| *m < 60);
     let (minute, mut next) = match two(i + 1).filter(|_| r.gap(i) == ":") {
         Some(minute) => (Some(minute), i + 2),
         None => (None, i + 1),

@@ -76,22 +76,36 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     let core = core.trim_end_matches('.');
     let parts = core.split('.').count();
     let digits = !core.is_empty() && core.split('.').all(|p| !p.is_empty() && p.len() <= 6);
-    let plain_tail = tail.is_empty() || tail.starts_with(['-', '+']) && tail.len() < 20 || matches!(tail, "a" | "b" | "rc" | "x" | ".x");
+    let plain_tail = tail.is_empty()
+        || tail.starts_with(['-', '+']) && tail.len() < 20
+        || matches!(tail, "a" | "b" | "rc" | "x" | ".x");
     let lower = before.trim_end_matches([',', ':']).to_lowercase();
-    let announced = matches!(lower.as_str(), "version" | "versions" | "release" | "releases" | "v" | "kernel" | "ver." | "rust" | "python" | "node" | "java");
+    let announced = matches!(
+        lower.as_str(),
+        "version" | "versions" | "release" | "releases" | "v" | "kernel" | "ver." | "rust" | "python" | "node" | "java"
+    );
     let compared = COMPARISONS.contains(&before.trim());
     let dated = parts == 3 && core.split('.').next_back().is_some_and(|p| p.len() == 4);
     let thousands = parts > 2 && core.split('.').skip(1).all(|p| p.len() == 3);
-    let is_one = digits && plain_tail && !dated && !(thousands && named.is_none() && !announced)
-        && (parts > 2 || named.is_some() || parts == 2 && (announced || sign.is_some() || compared) || parts == 1 && announced && lower != "python" && core.len() < 4);
+    let is_one = digits
+        && plain_tail
+        && !dated
+        && !(thousands && named.is_none() && !announced)
+        && (parts > 2
+            || named.is_some()
+            || parts == 2 && (announced || sign.is_some() || compared)
+            || parts == 1 && announced && lower != "python" && core.len() < 4);
     if !is_one {
         return None;
     }
-    let compare = sign.or_else(|| COMPARISONS.iter().find(|c| before.trim() == **c).copied()).map_or("", normal_comparison);
+    let compare =
+        sign.or_else(|| COMPARISONS.iter().find(|c| before.trim() == **c).copied()).map_or("", normal_comparison);
     let worded = match (before2.to_lowercase().as_str(), lower.as_str()) {
         ("at", "least") => ">=",
         ("at", "most") => "<=",
-        (_, "than") if matches!(before2.to_lowercase().as_str(), "newer" | "later" | "higher" | "more" | "greater") => ">",
+        (_, "than") if matches!(before2.to_lowercase().as_str(), "newer" | "later" | "higher" | "more" | "greater") => {
+            ">"
+        }
         (_, "than") => "<",
         _ => "",
     };

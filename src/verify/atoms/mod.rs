@@ -10,7 +10,7 @@ mod units;
 pub use dates::{Date, Time};
 pub use literal::{Literal, code_spans};
 pub use numbers::{Bound, Number, digits_value};
-pub use units::{Kind, Unit, magnitude, equal_amounts, is_currency, same, same_kind, unit};
+pub use units::{Kind, Unit, equal_amounts, is_currency, magnitude, same, same_kind, unit};
 
 use std::ops::Range;
 
@@ -76,7 +76,12 @@ fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<u
             .map(|(d, next)| (What::Date(d), next))
             .or_else(|| dates::time(&reader, i).map(|(t, next)| (What::Time(t), next)))
             .or_else(|| lone_year(&reader, i))
-            .or_else(|| (!in_identifier(&reader, i)).then(|| reader.number(i)).flatten().map(|(n, next)| (What::Number(n), next)));
+            .or_else(|| {
+                (!in_identifier(&reader, i))
+                    .then(|| reader.number(i))
+                    .flatten()
+                    .map(|(n, next)| (What::Number(n), next))
+            });
         match found {
             Some((what, next)) => {
                 let next = next.clamp(i + 1, tokens.end);

@@ -36,13 +36,48 @@ pub struct Number {
 /// Word → value of one word of a number.
 fn word_value(word: &str) -> Option<f64> {
     const WORDS: &[(&str, f64)] = &[
-        ("zero", 0.0), ("one", 1.0), ("two", 2.0), ("three", 3.0), ("four", 4.0), ("five", 5.0), ("six", 6.0),
-        ("seven", 7.0), ("eight", 8.0), ("nine", 9.0), ("ten", 10.0), ("eleven", 11.0), ("twelve", 12.0),
-        ("dozen", 12.0), ("thirteen", 13.0), ("fourteen", 14.0), ("fifteen", 15.0), ("sixteen", 16.0),
-        ("seventeen", 17.0), ("eighteen", 18.0), ("nineteen", 19.0), ("twenty", 20.0), ("thirty", 30.0),
-        ("forty", 40.0), ("fifty", 50.0), ("sixty", 60.0), ("seventy", 70.0), ("eighty", 80.0), ("ninety", 90.0),
-        ("zwei", 2.0), ("drei", 3.0), ("vier", 4.0), ("fünf", 5.0), ("sechs", 6.0), ("sieben", 7.0), ("acht", 8.0),
-        ("neun", 9.0), ("zehn", 10.0), ("elf", 11.0), ("zwölf", 12.0), ("zwanzig", 20.0), ("dreißig", 30.0),
+        ("zero", 0.0),
+        ("one", 1.0),
+        ("two", 2.0),
+        ("three", 3.0),
+        ("four", 4.0),
+        ("five", 5.0),
+        ("six", 6.0),
+        ("seven", 7.0),
+        ("eight", 8.0),
+        ("nine", 9.0),
+        ("ten", 10.0),
+        ("eleven", 11.0),
+        ("twelve", 12.0),
+        ("dozen", 12.0),
+        ("thirteen", 13.0),
+        ("fourteen", 14.0),
+        ("fifteen", 15.0),
+        ("sixteen", 16.0),
+        ("seventeen", 17.0),
+        ("eighteen", 18.0),
+        ("nineteen", 19.0),
+        ("twenty", 20.0),
+        ("thirty", 30.0),
+        ("forty", 40.0),
+        ("fifty", 50.0),
+        ("sixty", 60.0),
+        ("seventy", 70.0),
+        ("eighty", 80.0),
+        ("ninety", 90.0),
+        ("zwei", 2.0),
+        ("drei", 3.0),
+        ("vier", 4.0),
+        ("fünf", 5.0),
+        ("sechs", 6.0),
+        ("sieben", 7.0),
+        ("acht", 8.0),
+        ("neun", 9.0),
+        ("zehn", 10.0),
+        ("elf", 11.0),
+        ("zwölf", 12.0),
+        ("zwanzig", 20.0),
+        ("dreißig", 30.0),
     ];
     WORDS.iter().find(|(w, _)| *w == word).map(|(_, v)| *v)
 }
@@ -74,12 +109,15 @@ pub fn digits_value(digits: &str) -> Option<f64> {
     let commas = digits.matches(',').count();
     let thousands = |by: char| {
         let mut groups = digits.split(by);
-        groups.next().is_some_and(|g| (1..=3).contains(&g.len())) && groups.all(|g| g.split('.').next().is_some_and(|g| g.len() == 3))
+        groups.next().is_some_and(|g| (1..=3).contains(&g.len()))
+            && groups.all(|g| g.split('.').next().is_some_and(|g| g.len() == 3))
     };
     let plain = match (dots, commas) {
         (0 | 1, 0) => digits.to_owned(),
         (_, 0) if thousands('.') => digits.replace('.', ""),
-        (0 | 1, _) if thousands(',') && digits.find('.').is_none_or(|d| digits.rfind(',').is_none_or(|c| c < d)) => digits.replace(',', ""),
+        (0 | 1, _) if thousands(',') && digits.find('.').is_none_or(|d| digits.rfind(',').is_none_or(|c| c < d)) => {
+            digits.replace(',', "")
+        }
         (0, 1) => digits.replace(',', "."),
         (_, 1) if digits.rfind(',') > digits.rfind('.') => digits.replace('.', "").replace(',', "."),
         _ => return None,
@@ -153,7 +191,8 @@ impl<'t> Reader<'t> {
         if unit.is_none() && !ordinal {
             (unit, next) = self.unit_after(next);
         }
-        let sign = self.before(i).ends_with(['-', '−']) && !self.before(i).trim_end_matches(['-', '−']).ends_with(|c: char| !c.is_whitespace() && c != '(')
+        let sign = self.before(i).ends_with(['-', '−'])
+            && !self.before(i).trim_end_matches(['-', '−']).ends_with(|c: char| !c.is_whitespace() && c != '(')
             && (i == 0 || self.before(i).len() > 1);
         let number = Number {
             value: if sign { -value } else { value },
@@ -174,9 +213,9 @@ impl<'t> Reader<'t> {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let value = digits_value(word)?;
             let ordinal = self.text.get(token.end..).is_some_and(|r| {
-                ["st", "nd", "rd", "th"].iter().any(|s| {
-                    r.strip_prefix(s).is_some_and(|r| !r.starts_with(char::is_alphanumeric))
-                })
+                ["st", "nd", "rd", "th"]
+                    .iter()
+                    .any(|s| r.strip_prefix(s).is_some_and(|r| !r.starts_with(char::is_alphanumeric)))
             });
             return Some((value, i + 1, ordinal, false));
         }
@@ -201,7 +240,12 @@ impl<'t> Reader<'t> {
             // "half a million"
             let article = matches!(self.lower(i + 1).as_str(), "a" | "an");
             let big = units::magnitude(self.word(i + 2)).filter(|_| article);
-            return Some((value * times.unwrap_or(1.0) * big.unwrap_or(1.0), if big.is_some() { i + 3 } else { i + 1 }, false, true));
+            return Some((
+                value * times.unwrap_or(1.0) * big.unwrap_or(1.0),
+                if big.is_some() { i + 3 } else { i + 1 },
+                false,
+                true,
+            ));
         }
         let article = matches!(lower.as_str(), "a" | "an");
         if article {
@@ -211,7 +255,9 @@ impl<'t> Reader<'t> {
         }
         let mut value = word_value(&lower)?;
         let mut next = i + 1;
-        if matches!(self.lower(next).as_str(), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths") && self.joined(i) {
+        if matches!(self.lower(next).as_str(), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths")
+            && self.joined(i)
+        {
             return Some((value * fraction_value(&self.lower(next))?, next + 1, false, true));
         }
         // "twenty-five", "two hundred and fifty"
@@ -255,7 +301,11 @@ impl<'t> Reader<'t> {
     /// The unit that begins at token `next`, after a sign that stands before it; and the index after it.
     fn unit_after(&self, next: usize) -> (Option<Unit>, usize) {
         let gap = self.before(next);
-        let gap = if self.token(next).is_none() { self.text.get(self.token(next.wrapping_sub(1)).map_or(0, |t| t.end)..).unwrap_or("") } else { gap };
+        let gap = if self.token(next).is_none() {
+            self.text.get(self.token(next.wrapping_sub(1)).map_or(0, |t| t.end)..).unwrap_or("")
+        } else {
+            gap
+        };
         let sign = gap.trim_start();
         if sign.starts_with('°') {
             let scale = self.word(next);
@@ -312,7 +362,8 @@ impl<'t> Reader<'t> {
             }
             if matches!(word.as_str(), "per" | "a" | "an" | "each" | "every") {
                 let time = self.word(i + 1);
-                return units::unit(time).filter(|u| units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)]));
+                return units::unit(time)
+                    .filter(|u| units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)]));
             }
         }
         None
@@ -322,20 +373,34 @@ impl<'t> Reader<'t> {
         let dash = |gap: &str| matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−");
         let digit = |i: usize| self.word(i).starts_with(|c: char| c.is_ascii_digit());
         let to = |i: usize| matches!(self.lower(i).as_str(), "to");
-        i > 0 && dash(self.before(i)) && digit(i - 1) || dash(self.before(next)) && digit(next) || to(next) && digit(next + 1) || i > 1 && to(i - 1) && (digit(i - 2) || i > 2 && digit(i - 3))
+        i > 0 && dash(self.before(i)) && digit(i - 1)
+            || dash(self.before(next)) && digit(next)
+            || to(next) && digit(next + 1)
+            || i > 1 && to(i - 1) && (digit(i - 2) || i > 2 && digit(i - 3))
     }
 
     fn bound(&self, i: usize, next: usize) -> Option<Bound> {
         let sign = self.before(i).trim_end_matches(['$', '€', '£', ' ']);
         for (mark, bound) in [
-            (">=", Bound::AtLeast), ("≥", Bound::AtLeast), ("<=", Bound::AtMost), ("≤", Bound::AtMost),
-            (">", Bound::MoreThan), ("<", Bound::LessThan), ("~", Bound::About), ("≈", Bound::About),
+            (">=", Bound::AtLeast),
+            ("≥", Bound::AtLeast),
+            ("<=", Bound::AtMost),
+            ("≤", Bound::AtMost),
+            (">", Bound::MoreThan),
+            ("<", Bound::LessThan),
+            ("~", Bound::About),
+            ("≈", Bound::About),
         ] {
             if sign.ends_with(mark) {
                 return Some(bound);
             }
         }
-        if self.before(next).trim() == "+" || matches!((self.lower(next).as_str(), self.lower(next + 1).as_str()), ("or", "more" | "later" | "newer" | "above")) {
+        if self.before(next).trim() == "+"
+            || matches!(
+                (self.lower(next).as_str(), self.lower(next + 1).as_str()),
+                ("or", "more" | "later" | "newer" | "above")
+            )
+        {
             return Some(Bound::AtLeast);
         }
         if matches!((self.lower(next).as_str(), self.lower(next + 1).as_str()), ("or", "less" | "fewer" | "below")) {
@@ -348,16 +413,26 @@ impl<'t> Reader<'t> {
             ("at", "least") => Bound::AtLeast,
             ("at" | "the", "most") => Bound::AtMost,
             ("up", "to") => Bound::AtMost,
-            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than") if negated => Bound::AtMost,
+            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than")
+                if negated =>
+            {
+                Bound::AtMost
+            }
             ("less" | "fewer" | "smaller" | "lower" | "shorter", "than") if negated => Bound::AtLeast,
-            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than") => Bound::MoreThan,
+            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than") => {
+                Bound::MoreThan
+            }
             ("less" | "fewer" | "smaller" | "lower" | "shorter" | "younger", "than") => Bound::LessThan,
             (_, "over" | "above" | "exceeding" | "exceeds" | "beyond") => Bound::MoreThan,
             (_, "under" | "below") => Bound::LessThan,
             (_, "minimum" | "min") => Bound::AtLeast,
             (_, "maximum" | "max") => Bound::AtMost,
             (_, "exactly" | "precisely") => Bound::Exactly,
-            (_, "about" | "around" | "approximately" | "roughly" | "nearly" | "almost" | "circa" | "ca" | "some" | "etwa" | "rund") => Bound::About,
+            (
+                _,
+                "about" | "around" | "approximately" | "roughly" | "nearly" | "almost" | "circa" | "ca" | "some"
+                | "etwa" | "rund",
+            ) => Bound::About,
             _ => return None,
         })
     }

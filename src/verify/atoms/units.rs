@@ -203,7 +203,9 @@ mod tests {
     #[test]
     fn amounts_are_compared_within_their_kind() {
         let equal = |x: f64, a: &str, y: f64, b: &str| equal_amounts(x, unit(a).unwrap(), y, unit(b).unwrap());
-        assert!(equal(1.5, "s", 1500.0, "ms") && equal(2.0, "years", 24.0, "months") && equal(1.0, "GiB", 1024.0, "MiB"));
+        assert!(
+            equal(1.5, "s", 1500.0, "ms") && equal(2.0, "years", 24.0, "months") && equal(1.0, "GiB", 1024.0, "MiB")
+        );
         assert!(!equal(12.0, "MB", 12.0, "MiB") && !equal(5.0, "€", 5.0, "$") && !equal(43.0, "°C", 43.0, "°F"));
         assert!(!equal(0.7, "%", 0.7, "pp") && equal(35.0, "£", 35.0, "pounds"));
     }

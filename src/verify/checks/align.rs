@@ -106,7 +106,8 @@ pub fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
     };
     for (i, x) in a.iter().enumerate().rev() {
         for (j, y) in b.iter().enumerate().rev() {
-            let value = if same(x, y) { at(&table, i + 1, j + 1) + 1 } else { at(&table, i + 1, j).max(at(&table, i, j + 1)) };
+            let value =
+                if same(x, y) { at(&table, i + 1, j + 1) + 1 } else { at(&table, i + 1, j).max(at(&table, i, j + 1)) };
             if let Some(cell) = table.get_mut(i * width + j) {
                 *cell = value;
             }

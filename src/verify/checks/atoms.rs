@@ -110,7 +110,9 @@ fn all<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Atom> + use<'a> {
 fn stands(case: &Case<'_>, literal: &str) -> bool {
     let bare = literal.trim_end_matches("()");
     let exact = |text: &str| text.contains(bare);
-    if readings(case).any(|r| exact(&r.normal)) || case.cited.iter().any(|s| exact(&s.item.text) || exact(s.item.path.as_str())) {
+    if readings(case).any(|r| exact(&r.normal))
+        || case.cited.iter().any(|s| exact(&s.item.text) || exact(s.item.path.as_str()))
+    {
         return true;
     }
     let plain = bare.chars().all(|c| c.is_alphanumeric() || c == ' ');
@@ -127,7 +129,13 @@ fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number, verbatim: bool) -> Option<(Code, String)> {
+fn number(
+    case: &Case<'_>,
+    alignment: &Alignment<'_>,
+    atom: &Atom,
+    n: &Number,
+    verbatim: bool,
+) -> Option<(Code, String)> {
     let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
     let mut matched: Vec<&Number> = Vec::new();
     let near = alignment.best().filter(|_| verbatim);
@@ -146,8 +154,10 @@ fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number, v
                     }
                     false
                 }
-                What::Date(d) => n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
-                    || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value)),
+                What::Date(d) => {
+                    n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
+                        || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
+                }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
                 What::Literal(_) | What::Time(_) => false,
             };
@@ -178,7 +188,9 @@ fn number(case: &Case<'_>, alignment: &Alignment<'_>, atom: &Atom, n: &Number, v
             .reading
             .atoms_of(near.sentence)
             .iter()
-            .filter_map(|e| if let What::Number(m) = &e.what { Some(m).filter(|m| equal(n, m, near.source.reading)) } else { None })
+            .filter_map(|e| {
+                if let What::Number(m) = &e.what { Some(m).filter(|m| equal(n, m, near.source.reading)) } else { None }
+            })
             .collect();
         if own.iter().any(|m| m.bound.is_some()) && n.bound == Some(Bound::Exactly) {
             return Some((Code::Quantifier, format!("The cited text bounds “{shown}” in another way.")));
@@ -203,7 +215,9 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
         (Some(a_), Some(b)) => a::equal_amounts(n.value, a_, m.value, b),
         (None, None) => a::same(n.value, m.value),
         // "half" and "50 %".
-        (None, Some(unit)) => a::same(n.value, m.value) || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value),
+        (None, Some(unit)) => {
+            a::same(n.value, m.value) || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
+        }
         (Some(unit), None) => {
             a::same(n.value, m.value) && (named(reading, unit) || m.range)
                 || a::same_kind(unit, PERCENT) && a::same(n.value, m.value * 100.0) && m.words
@@ -216,10 +230,16 @@ const PERCENT: a::Unit = &[(a::Kind::Percent, 1.0)];
 /// Whether the text names such a unit anywhere: in a table's header, for the first of two numbers.
 fn named(reading: &Reading, unit: a::Unit) -> bool {
     reading.text.tokens.iter().any(|t| a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit)))
-        || reading.atoms.iter().any(|e| matches!(&e.what, What::Number(m) if m.unit.is_some_and(|u| a::same_kind(u, unit))))
+        || reading
+            .atoms
+            .iter()
+            .any(|e| matches!(&e.what, What::Number(m) if m.unit.is_some_and(|u| a::same_kind(u, unit))))
         || (a::is_currency(unit) || a::same_kind(unit, PERCENT))
             && reading.normal.contains(['$', '€', '£', '¥', '%'])
-            && reading.normal.chars().any(|c| a::unit(c.encode_utf8(&mut [0; 4])).is_some_and(|u| a::same_kind(u, unit)))
+            && reading
+                .normal
+                .chars()
+                .any(|c| a::unit(c.encode_utf8(&mut [0; 4])).is_some_and(|u| a::same_kind(u, unit)))
 }
 
 /// "More than 5 million" where the text says 5.4 million.
@@ -264,11 +284,15 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
 /// A small number in words that counts what is listed or cited.
 fn small_count(case: &Case<'_>, n: &Number) -> bool {
     let is = |count: usize| u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value));
-    n.unit.is_none() && !n.ordinal && (case.listed > 0 && is(case.listed) || n.words && case.cited.len() > 1 && is(case.cited.len()) && case.extent != Extent::Row)
+    n.unit.is_none()
+        && !n.ordinal
+        && (case.listed > 0 && is(case.listed)
+            || n.words && case.cited.len() > 1 && is(case.cited.len()) && case.extent != Extent::Row)
 }
 
 fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
-    let numbers = alignment.best().into_iter().flat_map(|b| b.source.reading.atoms_of(b.sentence).iter().map(move |e| (b, e)));
+    let numbers =
+        alignment.best().into_iter().flat_map(|b| b.source.reading.atoms_of(b.sentence).iter().map(move |e| (b, e)));
     let said = numbers.filter_map(|(b, e)| match &e.what {
         What::Number(m) if comparable(n, m) => b.source.reading.normal.get(e.bytes.clone()),
         _ => None,
@@ -281,14 +305,17 @@ fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
 
 /// Whether the date is **not** carried.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<&Date> = all(case).filter_map(|e| if let What::Date(d) = &e.what { Some(d) } else { None }).collect();
+    let there: Vec<&Date> =
+        all(case).filter_map(|e| if let What::Date(d) = &e.what { Some(d) } else { None }).collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {
         return true;
     }
     if let Some(weekday) = d.weekday {
-        let said = there.iter().any(|e| e.weekday == Some(weekday) && e.agrees(d) || e.computed_weekday() == Some(weekday) && e.agrees(d));
+        let said = there
+            .iter()
+            .any(|e| e.weekday == Some(weekday) && e.agrees(d) || e.computed_weekday() == Some(weekday) && e.agrees(d));
         let right = d.computed_weekday() == Some(weekday);
         if !(said || right) {
             return true;
@@ -303,13 +330,18 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
     }
     let year_there = |y: i32| {
         there.iter().any(|e| e.year == Some(y))
-            || all(case).any(|e| matches!(&e.what, What::Number(m) if m.unit.is_none() && a::same(m.value, f64::from(y))))
+            || all(case)
+                .any(|e| matches!(&e.what, What::Number(m) if m.unit.is_none() && a::same(m.value, f64::from(y))))
             || readings(case).any(|r| r.normal.contains(&y.to_string()))
     };
     let no_year = there.iter().all(|e| e.year.is_none());
     let year_ok = parts.year.is_none_or(|y| year_there(y) || no_year && parts.month.is_some());
     let rest = Date { year: None, ..parts };
-    let rest_ok = rest.month.is_none() || there.iter().any(|e| rest.is_part_of(&Date { year: None, ..**e }) && (e.year.is_none() || parts.year.is_none() || e.year == parts.year));
+    let rest_ok = rest.month.is_none()
+        || there.iter().any(|e| {
+            rest.is_part_of(&Date { year: None, ..**e })
+                && (e.year.is_none() || parts.year.is_none() || e.year == parts.year)
+        });
     !(year_ok && rest_ok)
 }
 
@@ -323,7 +355,9 @@ fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Co
                 What::Number(_) => (text.split(' ').next().unwrap_or(""), ""),
                 _ => continue,
             };
-            let less = other.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && key.contains('.'));
+            let less = other
+                .strip_prefix(key)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && key.contains('.'));
             if !less {
                 continue;
             }

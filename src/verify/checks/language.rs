@@ -3,10 +3,16 @@
 
 use crate::verify::reading::Reading;
 
-const ENGLISH: &[&str] = &["the", "of", "and", "is", "are", "was", "were", "to", "in", "that", "for", "with", "has", "by", "it"];
-const GERMAN: &[&str] = &["der", "die", "das", "und", "ist", "sind", "war", "nicht", "ein", "eine", "mit", "auf", "für", "von", "den", "im", "wurde"];
-const FRENCH: &[&str] = &["le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur", "pas", "il", "elle"];
-const SPANISH: &[&str] = &["el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que", "en"];
+const ENGLISH: &[&str] =
+    &["the", "of", "and", "is", "are", "was", "were", "to", "in", "that", "for", "with", "has", "by", "it"];
+const GERMAN: &[&str] = &[
+    "der", "die", "das", "und", "ist", "sind", "war", "nicht", "ein", "eine", "mit", "auf", "für", "von", "den", "im",
+    "wurde",
+];
+const FRENCH: &[&str] =
+    &["le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur", "pas", "il", "elle"];
+const SPANISH: &[&str] =
+    &["el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que", "en"];
 
 #[derive(PartialEq, Eq, Clone, Copy)]
 enum Language {
@@ -34,7 +40,8 @@ fn language(text: &str) -> Option<Language> {
         // Greek, Cyrillic, Hebrew, Arabic … by their 256 characters; all of the far east as one.
         return Some(Language::Script(if first >= 0x2e80 { 0x2e } else { first >> 8 }));
     }
-    let words: Vec<String> = text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).take(300).map(str::to_lowercase).collect();
+    let words: Vec<String> =
+        text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).take(300).map(str::to_lowercase).collect();
     let count = |list: &[&str]| words.iter().filter(|w| list.contains(&w.as_str())).count();
     let counts = [
         (count(ENGLISH), Language::English),

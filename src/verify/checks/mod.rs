@@ -120,25 +120,36 @@ fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> 
 /// L6: too few of the words stand in the cited text; and where more of them stand.
 fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, foreign: bool, out: &mut Findings) {
     let Some(window) = window.filter(|_| !foreign) else { return };
-    let score = |readings: &[&Reading], window: &Window| weights().score(&measure(case.claim, readings, window, case.lexicon));
+    let score =
+        |readings: &[&Reading], window: &Window| weights().score(&measure(case.claim, readings, window, case.lexicon));
     let own = score(readings, &window);
     // "Three notes mention it": said of the notes, not by them.
     let about = case.cited.len() > 1
-        && case.claim.text.tokens.iter().any(|t| matches!(case.claim.word(t), "notes" | "sources" | "documents" | "files" | "passages"));
+        && case
+            .claim
+            .text
+            .tokens
+            .iter()
+            .any(|t| matches!(case.claim.word(t), "notes" | "sources" | "documents" | "files" | "passages"));
     let least = match case.extent {
         Extent::Sentence if about => f64::NEG_INFINITY,
         Extent::Sentence => weights().low,
         Extent::Row | Extent::LeadIn => f64::NEG_INFINITY,
     };
-    let bare = case.extent != Extent::Sentence && window.share == 0.0 && support::counted(case.claim).len() > 1 && case.listed == 0;
+    let bare = case.extent != Extent::Sentence
+        && window.share == 0.0
+        && support::counted(case.claim).len() > 1
+        && case.listed == 0;
     if own >= least && !bare {
         return;
     }
     let better = case.others.iter().filter_map(|other| {
         let found = best_window(case.claim, &[other.reading], case.lexicon)?;
-        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= weights().low).then_some((found.share, other.item.label))
+        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= weights().low)
+            .then_some((found.share, other.item.label))
     });
-    let best = better.fold(None, |best: Option<(f64, Label)>, one| if best.is_none_or(|b| one.0 > b.0) { Some(one) } else { best });
+    let best = better
+        .fold(None, |best: Option<(f64, Label)>, one| if best.is_none_or(|b| one.0 > b.0) { Some(one) } else { best });
     let cited: Vec<String> = case.cited.iter().map(|s| s.item.label.to_string()).collect();
     let cited = cited.join(", ");
     match best {

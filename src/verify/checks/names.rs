@@ -20,7 +20,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(
     if in_title_case(tokens) {
         return Vec::new();
     }
-    let literal = |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)));
+    let literal =
+        |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)));
     let mut out = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let roman = case.claim.word(token).chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
@@ -38,7 +39,12 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(
 
 /// Capitalised, and no word that is often capitalised for other reasons.
 pub fn is_name(token: &Token) -> bool {
-    token.capital && !token.number && token.end - token.start > 1 && token.is_content() && token.quantity().is_none() && token.mood().is_none()
+    token.capital
+        && !token.number
+        && token.end - token.start > 1
+        && token.is_content()
+        && token.quantity().is_none()
+        && token.mood().is_none()
 }
 
 /// Most words capitalised: a title, where capitals say nothing.
@@ -61,12 +67,14 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
 /// The subject of the claim, where the nearest sentence begins with a pronoun or a description instead of a name: a text
 /// names what it is about in its title, and that may not be part of what is cited.
 fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
-    const ANAPHORS: [&str; 16] =
-        ["it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we", "our", "i", "my", "both"];
+    const ANAPHORS: [&str; 16] = [
+        "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we", "our", "i", "my", "both",
+    ];
     let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else { return false };
     let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
     let subject = lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
-    let anaphor = best.tokens().iter().take(3).any(|t| ANAPHORS.contains(&best.source.reading.word(t).to_lowercase().as_str()));
+    let anaphor =
+        best.tokens().iter().take(3).any(|t| ANAPHORS.contains(&best.source.reading.word(t).to_lowercase().as_str()));
     let named = best.tokens().iter().take(5).any(is_name);
     subject && anaphor && !named
 }
@@ -94,13 +102,8 @@ fn initials(reading: &Reading, word: &str) -> bool {
     if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
         return false;
     }
-    let capitals: Vec<char> = reading
-        .text
-        .tokens
-        .iter()
-        .filter(|t| t.capital)
-        .filter_map(|t| reading.word(t).chars().next())
-        .collect();
+    let capitals: Vec<char> =
+        reading.text.tokens.iter().filter(|t| t.capital).filter_map(|t| reading.word(t).chars().next()).collect();
     capitals.windows(letters.len()).any(|w| w == letters)
 }
 
@@ -111,22 +114,44 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
     while from > 0 && tokens.get(from - 1).is_some_and(|t| t.capital) {
         from -= 1;
     }
-    let letters: String = tokens.get(from..).unwrap_or(&[]).iter().take_while(|t| t.capital).filter_map(|t| case.claim.word(t).chars().next()).collect();
+    let letters: String = tokens
+        .get(from..)
+        .unwrap_or(&[])
+        .iter()
+        .take_while(|t| t.capital)
+        .filter_map(|t| case.claim.word(t).chars().next())
+        .collect();
     letters.chars().count() >= 2
-        && case.cited.iter().any(|s| s.reading.text.tokens.iter().any(|t| s.reading.word(t).replace('.', "") == letters))
+        && case
+            .cited
+            .iter()
+            .any(|s| s.reading.text.tokens.iter().any(|t| s.reading.word(t).replace('.', "") == letters))
 }
 
 /// Whether the first word of the claim stands where the nearest sentence has a name that the claim does not mention.
 fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
     let Some(best) = alignment.best() else { return false };
-    let next_is_name = case.claim.text.tokens.iter().any(|t| t.start > token.end && t.start <= token.end + 2 && is_name(t) && !t.first);
+    let next_is_name = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .any(|t| t.start > token.end && t.start <= token.end + 2 && is_name(t) && !t.first);
     if next_is_name {
         return true;
     }
     let unmentioned = |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
-    let replaced = edits(case.claim, best).iter().any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(|t| is_name(t)));
-    replaced || best.share >= 0.5 && best.tokens().iter().filter(unmentioned).any(|t| !t.first || t.clause == best.tokens().first().map_or(0, |f| f.clause) && looks_like_a_name(best.source.reading, t))
-        && looks_like_a_name_here(case, token)
+    let replaced = edits(case.claim, best)
+        .iter()
+        .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(|t| is_name(t)));
+    replaced
+        || best.share >= 0.5
+            && best.tokens().iter().filter(unmentioned).any(|t| {
+                !t.first
+                    || t.clause == best.tokens().first().map_or(0, |f| f.clause)
+                        && looks_like_a_name(best.source.reading, t)
+            })
+            && looks_like_a_name_here(case, token)
 }
 
 /// A capitalised first word that is capitalised elsewhere too, or is no word of the text in small letters.
@@ -140,6 +165,10 @@ fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
 fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
     let word = case.claim.word(token);
     let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
-    let english = ["ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able"].iter().any(|e| word.ends_with(e));
-    !english && !case.cited.iter().chain(case.others).any(|s| small(s.reading)) && token.status().is_none() && token.pairs().is_empty()
+    let english =
+        ["ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able"].iter().any(|e| word.ends_with(e));
+    !english
+        && !case.cited.iter().chain(case.others).any(|s| small(s.reading))
+        && token.status().is_none()
+        && token.pairs().is_empty()
 }

@@ -62,16 +62,29 @@ fn negation(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
         let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
         negates(e.claim) != negates(e.evidence)
     });
-    let real = |t: &Token, tokens: &[Token]| t.negates() && !tokens.iter().any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow());
+    let real = |t: &Token, tokens: &[Token]| {
+        t.negates() && !tokens.iter().any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow())
+    };
     let near = alignment.best().map_or(&[][..], |b| b.tokens());
     let added = odd.clone().filter(|e| e.claim.is_some_and(|t| real(t, claim))).count();
     let dropped = odd.filter(|e| e.evidence.is_some_and(|t| real(t, near) && !is_double(case, t, near))).count();
     let negative = |t: &Token| {
-        t.negates() || t.turns() || t.negated || matches!(t.quantity(), Some(Quantity::Rare | Quantity::Nothing)) || t.status() == Some(crate::verify::tables::Status::Rejected)
+        t.negates()
+            || t.turns()
+            || t.negated
+            || matches!(t.quantity(), Some(Quantity::Rare | Quantity::Nothing))
+            || t.status() == Some(crate::verify::tables::Status::Rejected)
     };
-    let few = |t: &Token, word: &str| matches!(word, "few" | "little" | "only" | "less" | "lower" | "low" | "fewer" | "except" | "absent") || negative(t) || ["un", "in", "im", "non", "dis", "ir"].iter().any(|p| word.starts_with(p) && word.len() > 6) || word.ends_with("less");
+    let few = |t: &Token, word: &str| {
+        matches!(word, "few" | "little" | "only" | "less" | "lower" | "low" | "fewer" | "except" | "absent")
+            || negative(t)
+            || ["un", "in", "im", "non", "dis", "ir"].iter().any(|p| word.starts_with(p) && word.len() > 6)
+            || word.ends_with("less")
+    };
     // The claim denies something, and nothing near it in the cited text denies anything.
-    let denied = claim.iter().find(|t| t.head && t.negated && claim.iter().any(|n| n.negates() && n.clause == t.clause && n.start < t.start));
+    let denied = claim.iter().find(|t| {
+        t.head && t.negated && claim.iter().any(|n| n.negates() && n.clause == t.clause && n.start < t.start)
+    });
     if let Some(token) = denied
         && !alignment.0.is_empty()
         && !alignment.0.iter().any(|a| a.tokens().iter().any(|t| few(t, &a.source.reading.word(t).to_lowercase())))
@@ -80,7 +93,12 @@ fn negation(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
         return found(said(case, token), true);
     }
     // And the other way round: most of the claim stands in one clause that is denied.
-    let denies = |t: &Token| negative(t) || matches!(t.quantity(), Some(Quantity::Partial)) || t.mood().is_some() || ["un", "in", "im", "non", "dis"].iter().any(|p| case.claim.word(t).to_lowercase().starts_with(p));
+    let denies = |t: &Token| {
+        negative(t)
+            || matches!(t.quantity(), Some(Quantity::Partial))
+            || t.mood().is_some()
+            || ["un", "in", "im", "non", "dis"].iter().any(|p| case.claim.word(t).to_lowercase().starts_with(p))
+    };
     let content: Vec<&Token> = claim.iter().filter(|t| t.is_content()).collect();
     if content.len() >= 2
         && !claim.iter().any(|t| denies(t) || case.claim.word(t).ends_with("less"))
@@ -91,12 +109,32 @@ fn negation(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
             let held = content.iter().filter(|c| tokens.iter().any(|t| t.clause == cue.clause && t.id == c.id)).count();
             // "Nobody knows why the sky is green" denies nothing of the sky.
             let complement = tokens.iter().any(|t| {
-                t.start > cue.start && t.clause == cue.clause && matches!(best.source.reading.word(t), "why" | "that" | "whether" | "if" | "how" | "what" | "who" | "which" | "when" | "where" | "until")
+                t.start > cue.start
+                    && t.clause == cue.clause
+                    && matches!(
+                        best.source.reading.word(t),
+                        "why"
+                            | "that"
+                            | "whether"
+                            | "if"
+                            | "how"
+                            | "what"
+                            | "who"
+                            | "which"
+                            | "when"
+                            | "where"
+                            | "until"
+                    )
             });
-            cue.negates() && !complement && !is_double(case, cue, tokens) && tokens.iter().any(|t| t.head && t.negated && t.clause == cue.clause && t.start > cue.start) && held * 2 > content.len()
+            cue.negates()
+                && !complement
+                && !is_double(case, cue, tokens)
+                && tokens.iter().any(|t| t.head && t.negated && t.clause == cue.clause && t.start > cue.start)
+                && held * 2 > content.len()
         });
         if let Some(cue) = cue {
-            return found(best.source.reading.word(cue).to_owned(), false).map(|(code, _)| (code, "The cited text is negated; the claim is not.".to_owned()));
+            return found(best.source.reading.word(cue).to_owned(), false)
+                .map(|(code, _)| (code, "The cited text is negated; the claim is not.".to_owned()));
         }
     }
     match (added, dropped) {
@@ -111,7 +149,9 @@ fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
     let mut after = tokens.iter().filter(|t| t.start > cue.start && t.clause == cue.clause);
     after.any(|t| {
         let stem = case.lexicon.stem(t.id);
-        let prefixed = t.head && ["un", "in", "im", "non", "dis", "ir", "il"].iter().any(|p| stem.starts_with(p)) && stem.len() > 4;
+        let prefixed = t.head
+            && ["un", "in", "im", "non", "dis", "ir", "il"].iter().any(|p| stem.starts_with(p))
+            && stem.len() > 4;
         t.negates() || t.turns() || prefixed
     })
 }
@@ -119,7 +159,8 @@ fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
 /// "available" where the text says "unavailable", both negated or neither.
 fn prefixed(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> Option<String> {
     const OTHER_WORDS: [&str; 14] = [
-        "cover", "play", "count", "tract", "solve", "miss", "order", "charge", "patch", "position", "close", "til", "it", "der",
+        "cover", "play", "count", "tract", "solve", "miss", "order", "charge", "patch", "position", "close", "til",
+        "it", "der",
     ];
     let stem = case.lexicon.stem(token.id);
     if stem.len() < 4 || token.capital {
@@ -164,7 +205,8 @@ fn direction(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -
             }
             for (n, side) in token.pairs() {
                 let same_parity = e.negated == token.negated;
-                agrees |= e.pairs().contains(&(*n, *side)) && same_parity || e.pairs().contains(&(*n, !side)) && !same_parity;
+                agrees |=
+                    e.pairs().contains(&(*n, *side)) && same_parity || e.pairs().contains(&(*n, !side)) && !same_parity;
                 opposes |= e.pairs().contains(&(*n, !side)) && same_parity;
             }
         }
@@ -185,7 +227,9 @@ fn sides<'t>(tokens: &'t [Token], at: usize) -> (Vec<&'t Token>, Vec<&'t Token>)
 fn crossed(claim: &[Token], at: usize, sentence: &[Token], there: usize) -> bool {
     let (a, b) = sides(claim, at);
     let (x, y) = sides(sentence, there);
-    let only = |list: &[&'_ Token], other: &[&'_ Token]| list.iter().filter(|t| !other.iter().any(|o| o.id == t.id)).map(|t| t.id).collect::<Vec<u32>>();
+    let only = |list: &[&'_ Token], other: &[&'_ Token]| {
+        list.iter().filter(|t| !other.iter().any(|o| o.id == t.id)).map(|t| t.id).collect::<Vec<u32>>()
+    };
     let (before, after) = (only(&x, &y), only(&y, &x));
     let held = |list: &[&Token], ids: &[u32]| list.iter().filter(|t| ids.contains(&t.id)).count();
     let (across, back) = (held(&a, &after), held(&b, &before));
@@ -212,7 +256,10 @@ fn swapped(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)>
     for (at, token) in claim.iter().enumerate().filter(|(_, t)| !t.pairs().is_empty()) {
         let word = case.claim.word(token);
         let compared = claim.iter().skip(at + 1).take(2).any(|t| case.claim.word(t) == "than");
-        let order = matches!(word, "before" | "after" | "above" | "below" | "over" | "under" | "prior" | "following" | "beneath");
+        let order = matches!(
+            word,
+            "before" | "after" | "above" | "below" | "over" | "under" | "prior" | "following" | "beneath"
+        );
         if !(compared || order) {
             continue;
         }
@@ -283,10 +330,20 @@ fn quantity(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
                 (Some(a), Some(b)) => a.id == b.id,
                 _ => false,
             };
-            let frequency = |word: &str| matches!(word, "always" | "never" | "often" | "sometimes" | "usually" | "rarely" | "seldom" | "frequently");
-            let both_often = |i: usize| frequency(case.claim.word(token)) && tokens.get(i).is_some_and(|t| frequency(near.source.reading.word(t)));
-            let stronger = |q: Quantity| matches!((own, q), (Quantity::Universal | Quantity::Mostly | Quantity::Nothing, _));
-            let clash = quantities.iter().find(|(i, q)| stronger(*q) && (same_head(*i) || both_often(*i)) && near.share >= 0.5);
+            let frequency = |word: &str| {
+                matches!(
+                    word,
+                    "always" | "never" | "often" | "sometimes" | "usually" | "rarely" | "seldom" | "frequently"
+                )
+            };
+            let both_often = |i: usize| {
+                frequency(case.claim.word(token))
+                    && tokens.get(i).is_some_and(|t| frequency(near.source.reading.word(t)))
+            };
+            let stronger =
+                |q: Quantity| matches!((own, q), (Quantity::Universal | Quantity::Mostly | Quantity::Nothing, _));
+            let clash =
+                quantities.iter().find(|(i, q)| stronger(*q) && (same_head(*i) || both_often(*i)) && near.share >= 0.5);
             if let Some((i, _)) = clash
                 && let Some(other) = tokens.get(*i)
             {
@@ -337,7 +394,8 @@ fn mood(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -> Opt
             for (i, e) in tokens.iter().enumerate().filter(|(_, e)| e.mood().is_some()) {
                 if head_of(tokens, i).is_some_and(|h| h.id == head.id) {
                     let theirs = e.mood().map_or(0, level);
-                    let far = level(own).abs_diff(theirs) >= 2 || matches!((own, e.mood()), (Mood::Must, _) | (_, Some(Mood::Must)));
+                    let far = level(own).abs_diff(theirs) >= 2
+                        || matches!((own, e.mood()), (Mood::Must, _) | (_, Some(Mood::Must)));
                     agrees |= level(own) == theirs;
                     clash = clash.or_else(|| (far && level(own) != theirs).then(|| near.source.reading.word(e)));
                 }
@@ -356,7 +414,12 @@ fn mood(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -> Opt
         let hedged = t.mood() == Some(Mood::May) && !matches!(best.source.reading.word(t), "optional" | "possible");
         hedged && head_of(tokens, *i).is_some_and(|h| claim.iter().any(|c| c.id == h.id))
     });
-    let elsewhere = |h: &Token| alignment.0.iter().skip(1).any(|a| a.tokens().iter().any(|t| t.id == h.id) && !a.tokens().iter().any(|t| t.mood() == Some(Mood::May)));
+    let elsewhere =
+        |h: &Token| {
+            alignment.0.iter().skip(1).any(|a| {
+                a.tokens().iter().any(|t| t.id == h.id) && !a.tokens().iter().any(|t| t.mood() == Some(Mood::May))
+            })
+        };
     let (i, token) = unsure?;
     let head = head_of(tokens, i)?;
     if elsewhere(head) { None } else { wrong(None, best.source.reading.word(token)) }

@@ -68,7 +68,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 (Some(f), Some(l)) => rival.reading.normal.get(f.start..l.end).unwrap_or(""),
                 _ => "",
             };
-            let why = format!("In the cited text “{shown}” belongs to something else; what the claim names has “{said}”.");
+            let why =
+                format!("In the cited text “{shown}” belongs to something else; what the claim names has “{said}”.");
             return Some((Code::Referent, why));
         }
     }
@@ -104,7 +105,10 @@ impl Thing {
                 (None, None) => n.ordinal == m.ordinal,
                 _ => false,
             },
-            (Self::Date(d), Self::Date(e)) => d.year.is_some() == e.year.is_some() && d.month.is_some() == e.month.is_some() || d.year.is_some() && e.year.is_some(),
+            (Self::Date(d), Self::Date(e)) => {
+                d.year.is_some() == e.year.is_some() && d.month.is_some() == e.month.is_some()
+                    || d.year.is_some() && e.year.is_some()
+            }
             (Self::Name(_), Self::Name(_)) => true,
             _ => false,
         }
@@ -153,9 +157,12 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
     let sentence = reading.sentence_of(own.start);
     let Some(bounds) = reading.sentence(sentence).map(|s| s.tokens.clone()) else { return own.clone() };
     let tokens = &reading.text.tokens;
-    let row = reading.sentence(sentence).is_some_and(|s| reading.normal.get(s.bytes.clone()).is_some_and(|t| t.starts_with('|')));
+    let row = reading
+        .sentence(sentence)
+        .is_some_and(|s| reading.normal.get(s.bytes.clone()).is_some_and(|t| t.starts_with('|')));
     // A short sentence with one amount speaks of one thing: "Oslo: 14 offices".
-    let amounts = reading.atoms_of(sentence).iter().filter(|a| matches!(a.what, What::Number(_) | What::Date(_))).count();
+    let amounts =
+        reading.atoms_of(sentence).iter().filter(|a| matches!(a.what, What::Number(_) | What::Date(_))).count();
     if row || amounts == 1 && bounds.len() <= 12 {
         return bounds;
     }
@@ -175,7 +182,12 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
 fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Alignment<'_>) -> bool {
     let words = |p: &Place<'_>| -> Vec<u32> {
         let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]);
-        tokens.iter().enumerate().filter(|(i, t)| !p.own.contains(&(p.segment.start + i)) && (t.is_content() || t.number)).map(|(_, t)| t.id).collect()
+        tokens
+            .iter()
+            .enumerate()
+            .filter(|(i, t)| !p.own.contains(&(p.segment.start + i)) && (t.is_content() || t.number))
+            .map(|(_, t)| t.id)
+            .collect()
     };
     let (theirs, ours) = (words(rival), words(here));
     let only_rival: Vec<&&Token> = wanted.iter().filter(|t| theirs.contains(&t.id) && !ours.contains(&t.id)).collect();
@@ -185,9 +197,12 @@ fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Ali
     // Each clause has its own name, and the claim names the other one: "Iberian sales grew 8 %, Nordic sales 2 %".
     let foreign_name = |p: &Place<'_>| {
         let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().enumerate();
-        tokens.filter(|(i, _)| !p.own.contains(&(p.segment.start + i))).any(|(_, t)| names::is_name(t) && !wanted.iter().any(|w| w.id == t.id))
+        tokens
+            .filter(|(i, _)| !p.own.contains(&(p.segment.start + i)))
+            .any(|(_, t)| names::is_name(t) && !wanted.iter().any(|w| w.id == t.id))
     };
-    let contrast = one_sentence && only_rival.iter().any(|t| names::is_name(t)) && foreign_name(here) && !foreign_name(rival);
+    let contrast =
+        one_sentence && only_rival.iter().any(|t| names::is_name(t)) && foreign_name(here) && !foreign_name(rival);
     if contrast {
         return true;
     }
@@ -199,7 +214,8 @@ fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Ali
         // Two clauses of one sentence can share a subject; they are rivals when they share a frame ("costs") or when
         // each has its own name.
         let framed = theirs.iter().any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
-        let name = |p: &Place<'_>| p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().any(names::is_name);
+        let name =
+            |p: &Place<'_>| p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().any(names::is_name);
         return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
     }
     // Another sentence: it must be about the claim as a whole, and this one hardly.
@@ -208,7 +224,9 @@ fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Ali
         of.map_or(0.0, |a| a.share)
     };
     let name = p_is_name(here);
-    !name && share(rival) >= 0.5 && (only_rival.len() >= 2 || only_rival.iter().any(|t| t.capital || t.number) || share(here) == 0.0)
+    !name
+        && share(rival) >= 0.5
+        && (only_rival.len() >= 2 || only_rival.iter().any(|t| t.capital || t.number) || share(here) == 0.0)
 }
 
 /// Whether the thing at a place is a name: names stand in many sentences, and one of them is seldom meant alone.
@@ -218,7 +236,9 @@ fn p_is_name(place: &Place<'_>) -> bool {
 
 /// Another item says the same of the same thing with another number: flagged, not rejected.
 pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
-    if case.extent != Extent::Sentence || !case.claim.atoms.iter().any(|a| matches!(a.what, What::Number(_) | What::Date(_))) {
+    if case.extent != Extent::Sentence
+        || !case.claim.atoms.iter().any(|a| matches!(a.what, What::Number(_) | What::Date(_)))
+    {
         return None;
     }
     let counted: Vec<&Token> = case.claim.text.tokens.iter().filter(|t| t.is_content() && !t.number).collect();
@@ -235,7 +255,9 @@ pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
             for (_, own) in things(case.claim) {
                 let rivals: Vec<&Thing> = things(other.reading)
                     .iter()
-                    .filter(|(r, t)| other.reading.sentence_of(r.start) == n && !matches!(t, Thing::Name(_)) && own.is_rival(t))
+                    .filter(|(r, t)| {
+                        other.reading.sentence_of(r.start) == n && !matches!(t, Thing::Name(_)) && own.is_rival(t)
+                    })
                     .map(|(_, t)| t)
                     .collect();
                 if !rivals.is_empty() && !rivals.iter().any(|t| own.same(t)) {

@@ -39,7 +39,11 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
     let best = alignment.best().filter(|a| a.share >= 0.75)?;
     let turned = best.tokens().iter().find(|t| matches!(t.status(), Some(Status::Rejected)) && !t.negated)?;
     let told = claim.iter().any(|t| {
-        t.id == turned.id || t.negates() || t.turns() || t.status() == Some(Status::Rejected) || t.pairs().iter().any(|p| turned.pairs().contains(p))
+        t.id == turned.id
+            || t.negates()
+            || t.turns()
+            || t.status() == Some(Status::Rejected)
+            || t.pairs().iter().any(|p| turned.pairs().contains(p))
     });
     // "accepted" against "rejected" was found above; here the claim is silent about it.
     (!told).then(|| {
