@@ -270,7 +270,7 @@ impl Court<'_> {
         let examined = if block { Examined::default() } else { self.examine(i, &labels, exact.is_some()) };
         problems.extend(examined.problems);
         let citations = self.citations(covered, &unit.words, &labels, exact.as_ref().or(quoted.as_ref()));
-        let (verdict, evidence, mut why) = self.verdict(&problems, exact, quoted.or(examined.near), &labels);
+        let (verdict, evidence, mut why) = self.verdict(&problems, exact, (quoted, examined.near), &labels);
         let remarks: BTreeSet<Code> = examined.remarks.iter().map(|(code, _)| *code).collect();
         for (_, remark) in &examined.remarks {
             why = format!("{why} {remark}");
@@ -303,7 +303,7 @@ impl Court<'_> {
         &self,
         problems: &[(Code, String)],
         exact: Option<Place>,
-        quoted: Option<Place>,
+        (quoted, near): (Option<Place>, Option<Place>),
         labels: &[Label],
     ) -> (Verdict, Option<Place>, String) {
         let first = || labels.first().and_then(|l| self.texts.get(*l)).map(|t| t.whole());
@@ -314,7 +314,7 @@ impl Court<'_> {
                     sentences.push(why);
                 }
             }
-            return (Verdict::Rejected, exact.or(quoted).or_else(first), sentences.join(" "));
+            return (Verdict::Rejected, exact.or(quoted).or(near).or_else(first), sentences.join(" "));
         }
         let at = |p: &Place| {
             let lines = if p.lines.first() == p.lines.last() { "line" } else { "lines" };
@@ -328,7 +328,7 @@ impl Court<'_> {
             let why = format!("The quoted words stand in {}; the sentence around them was not proven.", at(&place));
             return (Verdict::Checked, Some(place), why);
         }
-        let place = first();
+        let place = near.or_else(first);
         let cited = place.as_ref().map_or_else(String::new, at);
         let why = format!("Properly cited to {cited}; the wording is the answer's own and was not proven.");
         (Verdict::Checked, place, why)
@@ -397,7 +397,7 @@ impl Court<'_> {
     fn stray(&self, mark: usize) -> Option<Claim> {
         let problems = self.marker_problems(&[mark]);
         let range = self.answer.marks.get(mark)?.range.clone();
-        let (verdict, evidence, why) = self.verdict(&problems, None, None, &[]);
+        let (verdict, evidence, why) = self.verdict(&problems, None, (None, None), &[]);
         let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
         (!problems.is_empty()).then_some(Claim {
             text: self.slice(&range),

@@ -8,8 +8,10 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
 //! | L3 quotes | do the quoted words stand there? | `quotes` |
-//! | L4 atoms, L5 polarity, L6 support | does the cited text say so? | not here yet; they join in `judge`, between L3 and the verdict |
-//! | L7 laundering | was the citation made by this program? | `identity` (planted citations) |
+//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, names, referent}` |
+//! | L5 polarity | is it negated, directed, bounded and decided alike? | `checks::{polarity, status}`, words in `data/` |
+//! | L6 support | do enough of its words stand there? | `support`, weights in `data/support.txt` |
+//! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `checked` or `rejected` | `judge`; the whole answer: `tally` |
 //!
 //! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything else that is clean

@@ -74,6 +74,7 @@ fn an_answer_as_an_object() {
                 "start": 7
               }
             },
+            "remarks": [],
             "span": {
               "end": 91,
               "start": 0

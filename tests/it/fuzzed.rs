@@ -71,6 +71,7 @@ fn dense() -> impl Strategy<Value = String> {
 
 fn frozen(text: &str) -> EvidenceSnapshot {
     let excerpt = Excerpt {
+        path_is_shared: false,
         chunk_key: ChunkKey::from_bytes([1; 16]),
         merged: vec![],
         source: SourceName::new("notes").unwrap(),
