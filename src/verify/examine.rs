@@ -157,7 +157,7 @@ impl<'a> Court<'a> {
         };
         let odd = strange
             .iter()
-            .find(|t| telling(*t))
+            .find(|t| telling(t))
             .or_else(|| strange.first().filter(|_| content.len() >= 3 && strange.len() * 2 > content.len()))?;
         let shown = claim.word(odd);
         Some((

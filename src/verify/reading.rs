@@ -48,7 +48,7 @@ impl Reading {
 
     /// A claim: one sentence, whatever stops it holds.
     pub fn claim(normal: &str, lexicon: &mut Lexicon) -> Self {
-        Self::of(normal, &[0..normal.len()], lexicon)
+        Self::of(normal, std::slice::from_ref(&(0..normal.len())), lexicon)
     }
 
     /// The sentences that hold this stem.

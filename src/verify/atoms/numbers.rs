@@ -325,7 +325,7 @@ impl<'t> Reader<'t> {
         }
         let word = self.word(next);
         let second = self.lower(next + 1);
-        if !self.words.tokens.get(next).is_some_and(|t| !t.number) {
+        if self.words.tokens.get(next).is_none_or(|t| t.number) {
             return (None, next);
         }
         match (self.lower(next).as_str(), second.as_str()) {

@@ -80,7 +80,7 @@ const UNITS: &[(&[&str], Unit)] = &[
     (&["m²", "sqm"], &[(Area, 1.0)]),
     (&["km²"], &[(Area, 1e6)]),
     (&["ha", "hectare", "hectares"], &[(Area, 1e4)]),
-    (&["acre", "acres"], &[(Area, 4046.856_422_4)]),
+    (&["acre", "acres"], &[(Area, 4_046.856_422_4)]),
     (&["µg", "μg", "mcg"], &[(Mass, 1e-6)]),
     (&["mg", "milligram", "milligrams"], &[(Mass, 1e-3)]),
     (&["g", "gram", "grams", "gramm"], &[(Mass, 1.0)]),

@@ -143,7 +143,7 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
     let unmentioned = |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
     let replaced = edits(case.claim, best)
         .iter()
-        .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(|t| is_name(t)));
+        .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(is_name));
     replaced
         || best.share >= 0.5
             && best.tokens().iter().filter(unmentioned).any(|t| {
