@@ -137,7 +137,7 @@ mod tests {
             ("A ház az utcában régi, és a tető nem jó, hogy beázik.", Some("hu")),
             ("The houses of the street are old, and the roof of one is not tight.", None),
             ("The word Haus and the words die, der, das of the table are German.", None),
-            ("let x = foo(bar); // de la que", None),
+            ("let x = foo(bar); // de la", None),
             ("Brot", None),
             ("", None),
         ];
