@@ -142,6 +142,9 @@ pub struct Engine {
 /// Chunks in the sample: enough to know a mean cosine to about 0.01.
 const SAMPLE: usize = 256;
 
+/// The mean cosine of questions and large English indexes, and how many chunks' worth it counts.
+const USUAL_MEAN: (f32, f32) = (0.08, 16.0);
+
 impl Engine {
     /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a matrix of another
     /// fingerprint is not searched.
@@ -278,12 +281,15 @@ impl Engine {
         }
     }
 
-    /// The mean cosine of a question and the index, by a sample of fixed size.
+    /// The mean cosine of a question and the index, by a sample of fixed size. A few notes on one subject say little
+    /// about what a question has nothing to do with, so it is drawn towards what larger indexes have.
     fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> Result<f32> {
         let step = matrix.len().div_ceil(SAMPLE).max(1);
         let sample = self.sample.get_or_init(|| self.vector_ids().step_by(step).collect());
         let hits = matrix.search(question, sample.len(), Some(sample))?;
-        Ok(hits.iter().map(|hit| hit.score).sum::<f32>() / hits.len().max(1) as f32)
+        let sum = hits.iter().map(|hit| hit.score).sum::<f32>();
+        let (usual, weight) = USUAL_MEAN;
+        Ok((sum + usual * weight) / (hits.len() as f32 + weight))
     }
 
     /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.
