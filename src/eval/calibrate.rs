@@ -135,11 +135,10 @@ fn newton(samples: &[(&Sample, f64)], used: [bool; 4]) -> [f64; 4] {
 /// Gaussian elimination of a positive definite system.
 fn solve(mut a: [[f64; 4]; 4], mut b: [f64; 4]) -> [f64; 4] {
     for at in 0..4 {
+        let pivot = a[at];
         for row in at + 1..4 {
-            let factor = a[row][at] / a[at][at];
-            for column in at..4 {
-                a[row][column] -= factor * a[at][column];
-            }
+            let factor = a[row][at] / pivot[at];
+            a[row].iter_mut().zip(pivot).skip(at).for_each(|(x, pivot)| *x -= factor * pivot);
             b[row] -= factor * b[at];
         }
     }

@@ -92,8 +92,11 @@ impl Tongue {
 /// Stems words in many languages; remembers what it has seen.
 #[derive(Default)]
 pub(super) struct Tongues {
-    stemmers: HashMap<Tongue, (TextAnalyzer, HashMap<Box<str>, Box<str>>)>,
+    stemmers: HashMap<Tongue, (TextAnalyzer, Seen)>,
 }
+
+/// Word → its term.
+type Seen = HashMap<Box<str>, Box<str>>;
 
 /// Seen words are forgotten when there are more than this.
 const MAX_SEEN: usize = 100_000;
