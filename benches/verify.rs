@@ -21,6 +21,7 @@ fn snapshot() -> EvidenceSnapshot {
             })
             .collect();
         Excerpt {
+            path_is_shared: false,
             chunk_key: ChunkKey::from_bytes([n + 1; 16]),
             merged: vec![],
             source: SourceName::new("notes").unwrap(),
