@@ -15,7 +15,7 @@ use crate::error::{Failure, Result};
 use crate::eval::calibrate::{self, Costs, Observed, Sample};
 use crate::eval::run::{self, Mode, Searcher};
 use crate::eval::set::{self, Judgments, Question};
-use crate::retrieval::{Calibration, Hit, Model};
+use crate::retrieval::{self, Calibration, Hit, Model, by_vectors};
 
 /// Hits of one question that are learned from.
 const HITS: usize = 10;
@@ -98,6 +98,9 @@ fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) ->
         let features = |hit: &Hit| hit.trace.features();
         for asked in &own {
             let hits = searcher.best_documents(mode, asked, HITS)?;
+            if elsewhere(mode, &hits) {
+                continue;
+            }
             let grades = set.judgments.get(&asked.question.id);
             let relevant = |hit: &Hit| grades.and_then(|g| g.get(hit.chunk.path.as_str())).is_some_and(|g| *g > 0);
             let sample = |hit: &Hit| Sample { features: features(hit), relevant: relevant(hit) };
@@ -107,11 +110,19 @@ fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) ->
         }
         for asked in &foreign {
             let hits = searcher.best_documents(mode, asked, HITS)?;
+            if elsewhere(mode, &hits) {
+                continue;
+            }
             observed.samples.extend(hits.iter().map(|hit| Sample { features: features(hit), relevant: false }));
             observed.foreign.push(hits.first().map(features));
         }
     }
     Ok(all)
+}
+
+/// Whether the default search judges these hits by their words alone: they belong to the lexical weights then.
+fn elsewhere(mode: Mode, hits: &[Hit]) -> bool {
+    mode == Mode::Default && !by_vectors(retrieval::Mode::Hybrid, hits)
 }
 
 fn print(context: &Context, all: &[(&str, &Model, Vec<Costs>)]) {
@@ -122,7 +133,7 @@ fn print(context: &Context, all: &[(&str, &Model, Vec<Costs>)]) {
             model.intercept, model.contrast, model.chunk_share, model.document_share, model.floor
         )));
         out.line("set                  false refusals   false answers: documents removed   of another set");
-        for one in costs {
+        for one in costs.iter().filter(|one| one.questions > 0) {
             let percent = [one.false_refusals, one.false_answers_removed, one.false_answers_foreign].map(|s| s * 100.0);
             out.line(&format!("{:<20} {:>13.1}%  {:>32.1}%  {:>14.1}%", one.set, percent[0], percent[1], percent[2]));
         }

@@ -31,6 +31,8 @@ pub struct Observed {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
     pub set: String,
+    /// Questions that the set answers and that are judged this way.
+    pub questions: usize,
     /// Of the questions that the set answers.
     pub false_refusals: f64,
     /// Of the same questions without their relevant documents.
@@ -68,7 +70,7 @@ pub fn fit(observed: &[Observed]) -> Result<Model> {
     };
     let [intercept, contrast, chunk_share, document_share] = weights;
     let mut model = Model { intercept, contrast, chunk_share, document_share, floor: 0.0 };
-    let floors = observed.iter().map(|one| floor(&model, &one.answerable));
+    let floors = observed.iter().filter(|one| !one.answerable.is_empty()).map(|one| floor(&model, &one.answerable));
     model.floor = floors.fold(1.0, f64::min);
     Ok(model)
 }
@@ -89,6 +91,7 @@ pub fn costs(model: &Model, one: &Observed) -> Costs {
     };
     Costs {
         set: one.set.clone(),
+        questions: one.answerable.len(),
         false_refusals: share(&one.answerable, &|f| !shown(f)),
         false_answers_removed: share(&one.removed, &shown),
         false_answers_foreign: share(&one.foreign, &shown),

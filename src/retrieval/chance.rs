@@ -70,11 +70,19 @@ impl Trace {
     }
 }
 
+/// A vector side less sharp than this says nothing about relevance: the words alone are asked.
+const SHARP: f32 = 0.5;
+
+/// Whether the vectors have a say in the chances of these hits.
+pub fn by_vectors(mode: Mode, hits: &[Hit]) -> bool {
+    let sharp = |hit: &Hit| mode == Mode::Vector || hit.trace.sharpness >= SHARP;
+    mode != Mode::Lexical && hits.iter().any(|hit| hit.trace.cosine.is_some()) && hits.iter().all(sharp)
+}
+
 /// Gives every hit its chance and returns the floor. The order stands: a hit has at most the chance of the one before.
-/// A hybrid search without vectors is judged by its words alone.
+/// A hybrid search without vectors, or with vectors that tell nothing apart, is judged by its words alone.
 pub(super) fn rate(request: &Request<'_>, hits: &mut [Hit]) -> f32 {
-    let vectors = request.mode != Mode::Lexical && hits.iter().any(|hit| hit.trace.cosine.is_some());
-    let model = calibration().model(request.mode != Mode::Vector, vectors);
+    let model = calibration().model(request.mode != Mode::Vector, by_vectors(request.mode, hits));
     let mut most = 1.0;
     for hit in hits {
         hit.chance = (model.chance(hit.trace.features()) as f32).min(most);

@@ -54,6 +54,8 @@ pub struct Trace {
     pub contrast: f32,
     /// The cosine as a share of the list's best.
     pub vector_scaled: f32,
+    /// How far the model can tell the index apart for this question, 0 to 1.
+    pub sharpness: f32,
     /// Share of the vector side in this chunk's score; 0 for a chunk that has no vector yet.
     pub vector_weight: f32,
     /// `convex` or `rrf`.
@@ -124,8 +126,10 @@ pub(super) fn fuse(
         candidate.trace.vector_scaled = scale(hit.score, best_meaning);
         candidate.trace.contrast = hit.score - by_meaning.mean;
     }
-    let weight = request.vector_weight * by_meaning.sharpness();
+    let sharpness = by_meaning.sharpness();
+    let weight = request.vector_weight * sharpness;
     let mut all: Vec<Candidate> = found.into_values().map(|one| score(request, weight, one, &has_vector)).collect();
+    all.iter_mut().for_each(|candidate| candidate.trace.sharpness = sharpness);
     all.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
     all
 }

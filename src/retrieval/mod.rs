@@ -22,7 +22,7 @@ use crate::store::{ChunkRecord, Database, IndexReader};
 use crate::types::{Fingerprint, IdSet, RelPath, SourceName};
 use crate::vectors::{self, Matrix};
 
-pub use chance::{Calibration, Features, Model, calibration};
+pub use chance::{Calibration, Features, Model, by_vectors, calibration};
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
 
