@@ -58,7 +58,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "lexical_scaled": 1.0,
             "lexical_score": <n>,
             "method": "both",
-            "sharpness": <n>,
+            "sharpness": 1.0,
             "vector_rank": 2,
             "vector_scaled": <n>,
             "vector_weight": <n>
