@@ -1,6 +1,6 @@
 //! The matrix product of the encoder: rows of activations times a weight matrix that is packed once.
 //!
-//! Nine tenths of embedding a text is this product. A general one packs its operands anew each time and must serve every
+//! Nine tenths of the arithmetic of embedding a text is this product. A general one packs its operands anew each time and must serve every
 //! shape; here the weights never change, so they are laid out the way the inner loop reads them: panels of 48 columns,
 //! one cache line after another. A tile of 8 rows by 48 columns (AVX-512) or 4 by 24 (AVX2) then stays in registers
 //! while a panel streams by (Goto and van de Geijn 2008, "Anatomy of high-performance matrix multiplication").
