@@ -256,6 +256,10 @@ pub struct Query {
     /// Most hits; less than 1 counts as 1
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
     pub limit: i64,
+    /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the calibrated floor decides
+    /// whether anything was found]
+    #[arg(long, value_name = "CHANCE", value_parser = share)]
+    pub min_score: Option<f32>,
     /// Which sides take part
     #[arg(long, default_value = "hybrid")]
     pub mode: ModeArg,
@@ -500,4 +504,12 @@ pub struct Man {
     /// Write one page a command into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("not a number from 0 to 1".to_owned()),
+    }
 }

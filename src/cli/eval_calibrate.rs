@@ -15,7 +15,7 @@ use crate::error::{Failure, Result};
 use crate::eval::calibrate::{self, Costs, Observed, Sample};
 use crate::eval::run::{self, Mode, Searcher};
 use crate::eval::set::{self, Judgments, Question};
-use crate::retrieval::{self, Calibration, Hit, Model, by_vectors};
+use crate::retrieval::{self, Calibration, Hit, JUDGED, Model, by_vectors};
 
 /// Hits of one question that are learned from.
 const HITS: usize = 10;
@@ -105,8 +105,8 @@ fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) ->
             let relevant = |hit: &Hit| grades.and_then(|g| g.get(hit.chunk.path.as_str())).is_some_and(|g| *g > 0);
             let sample = |hit: &Hit| Sample { features: features(hit), relevant: relevant(hit) };
             observed.samples.extend(hits.iter().map(sample));
-            observed.answerable.push(hits.first().map(features));
-            observed.removed.push(hits.iter().find(|hit| !relevant(hit)).map(features));
+            observed.answerable.push(hits.iter().map(features).take(JUDGED).collect());
+            observed.removed.push(hits.iter().filter(|hit| !relevant(hit)).map(features).take(JUDGED).collect());
         }
         for asked in &foreign {
             let hits = searcher.best_documents(mode, asked, HITS)?;
@@ -114,7 +114,7 @@ fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) ->
                 continue;
             }
             observed.samples.extend(hits.iter().map(|hit| Sample { features: features(hit), relevant: false }));
-            observed.foreign.push(hits.first().map(features));
+            observed.foreign.push(hits.iter().map(features).take(JUDGED).collect());
         }
     }
     Ok(all)
@@ -129,8 +129,8 @@ fn print(context: &Context, all: &[(&str, &Model, Vec<Costs>)]) {
     let out = context.out;
     for (name, model, costs) in all {
         out.line(&out.bold(&format!(
-            "{name}: {:.3} + {:.3} contrast + {:.3} chunk share + {:.3} document share; floor {:.4}",
-            model.intercept, model.contrast, model.chunk_share, model.document_share, model.floor
+            "{name}: {:.3} + {:.3} cosine + {:.3} coverage; floor {:.4}",
+            model.intercept, model.cosine, model.coverage, model.floor
         )));
         out.line("set                  false refusals   false answers: documents removed   of another set");
         for one in costs.iter().filter(|one| one.questions > 0) {

@@ -34,8 +34,10 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         jobs::run_index(&config, &context.sandbox(&config)?, &files, &run, &|_| ())?;
     }
     let (query, mut found) = search(context, &config, args)?;
-    if !found.is_relevant {
-        found.hits.clear();
+    match args.min_score {
+        Some(least) => found.hits.retain(|hit| hit.chance >= least),
+        None if !found.is_relevant => found.hits.clear(),
+        None => {}
     }
     let out = context.out;
     if args.jsonl {

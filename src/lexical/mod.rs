@@ -93,9 +93,8 @@ pub struct Hit {
     pub chunk_score: f32,
     /// BM25 of the whole document, title, aliases, headings, path, tags and link texts included.
     pub doc_score: f32,
-    /// How much of what a chunk could score at most `chunk_score` is, 0 to 1: the share of the query's words that are
-    /// there, the rarer the weightier. A word that the index does not hold weighs most. Unlike the score it can be
-    /// compared between queries.
+    /// The share of the query's words that the chunk holds, 0 to 1, the rarer the weightier. A word that the index does
+    /// not hold weighs most. Unlike the score it can be compared between queries.
     pub chunk_share: f32,
     /// The same of the document.
     pub doc_share: f32,

@@ -92,7 +92,11 @@ impl Plan {
             Token::Whole { stem, .. } => self.add(Form::Stem, stem, WEIGHTS.whole),
             Token::Char { text, alone: true } => self.add(Form::Exact, text, 1.0),
             Token::Char { .. } => {}
-            Token::Pair(text) => self.add(Form::Stem, text, 1.0),
+            Token::Pair(text) => {
+                // Japanese writes its grammar in hiragana; what a question asks for begins with another letter.
+                let grammar = text.starts_with(|c| matches!(c, 'ぁ'..='ゟ'));
+                self.add(Form::Stem, text, if grammar { WEIGHTS.grammar } else { 1.0 });
+            }
         }
     }
 

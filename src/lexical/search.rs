@@ -37,6 +37,8 @@ pub(super) struct Weights {
     /// Of a compound in the query: each part, and the whole.
     pub(super) part: f32,
     pub(super) whole: f32,
+    /// Of a pair that begins with hiragana.
+    pub(super) grammar: f32,
     /// For the same form of the word, on top of the stem.
     pub(super) exact: f32,
 }
@@ -54,6 +56,7 @@ pub(super) const WEIGHTS: Weights = Weights {
     doc_share: 1.0,
     part: 0.7,
     whole: 0.5,
+    grammar: 0.1,
     exact: 0.25,
 };
 
@@ -65,6 +68,8 @@ struct Scores<'a> {
     /// Entries whose `frequency` is not 0.
     touched: Vec<u32>,
     score: Vec<f32>,
+    /// Weight of the terms that an entry holds, however often.
+    covered: Vec<f32>,
 }
 
 impl Reader {
@@ -131,9 +136,8 @@ impl Reader {
         }
         let doc_idf = wanted.weight * idf(docs, self.totals.docs);
         let chunk_idf = wanted.weight * idf(chunks, self.totals.chunks);
-        // A frequency saturates towards k1 + 1.
-        most.doc += doc_idf * (WEIGHTS.k1 + 1.0);
-        most.chunk += chunk_idf * (WEIGHTS.k1 + 1.0);
+        most.doc += doc_idf;
+        most.chunk += chunk_idf;
         for scores in all {
             scores.add_up(doc_idf, chunk_idf);
             scores.reset();
@@ -295,7 +299,7 @@ pub(super) fn idf(with: u64, of: u64) -> f32 {
     (1.0 + (of - with + 0.5) / (with + 0.5)).ln()
 }
 
-/// What a document and a chunk could score at most.
+/// The weight of all terms, for a document and for a chunk.
 #[derive(Default)]
 struct Most {
     doc: f32,
@@ -309,12 +313,20 @@ struct Candidate<'a> {
     score: f32,
     chunk_score: f32,
     doc_score: f32,
+    chunk_covered: f32,
+    doc_covered: f32,
 }
 
 impl<'a> Scores<'a> {
     fn new(segment: &'a Segment) -> Self {
         let entries = segment.back.len();
-        Self { segment, frequency: vec![0.0; entries], touched: Vec::new(), score: vec![0.0; entries] }
+        Self {
+            segment,
+            frequency: vec![0.0; entries],
+            touched: Vec::new(),
+            score: vec![0.0; entries],
+            covered: vec![0.0; entries],
+        }
     }
 
     fn touch(&mut self, at: u32, frequency: f32) {
@@ -331,12 +343,14 @@ impl<'a> Scores<'a> {
         ((self.touched.len() - chunks) as u64, chunks as u64)
     }
 
+    /// Lets the gathered term count.
     fn add_up(&mut self, doc_idf: f32, chunk_idf: f32) {
         let k1 = WEIGHTS.k1;
         for &at in &self.touched {
             let frequency = self.frequency[at as usize];
             let idf = if self.segment.is_chunk(at) { chunk_idf } else { doc_idf };
             self.score[at as usize] += idf * (k1 + 1.0) * frequency / (k1 + frequency);
+            self.covered[at as usize] += idf;
         }
     }
 
@@ -356,7 +370,7 @@ impl<'a> Scores<'a> {
             at += 1;
             let mut first = None;
             let before = found.len();
-            let doc_score = self.score[doc as usize];
+            let (doc_score, doc_covered) = (self.score[doc as usize], self.covered[doc as usize]);
             let wanted = doc_score > 0.0 && filter.is_none_or(|ids| ids.contains(segment.doc_id(doc)));
             while at < entries && segment.back[at as usize] > 0 {
                 let chunk_score = self.score[at as usize];
@@ -366,7 +380,8 @@ impl<'a> Scores<'a> {
                 }
                 if passes && chunk_score > 0.0 {
                     let score = chunk_score + WEIGHTS.doc_share * doc_score;
-                    found.push(Candidate { segment, at, score, chunk_score, doc_score });
+                    let chunk_covered = self.covered[at as usize];
+                    found.push(Candidate { segment, at, score, chunk_score, doc_score, chunk_covered, doc_covered });
                 }
                 at += 1;
             }
@@ -377,6 +392,8 @@ impl<'a> Scores<'a> {
                     score: WEIGHTS.doc_share * doc_score,
                     chunk_score: 0.0,
                     doc_score,
+                    chunk_covered: 0.0,
+                    doc_covered,
                 });
             }
         }
@@ -400,8 +417,8 @@ fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
             score: c.score,
             chunk_score: c.chunk_score,
             doc_score: c.doc_score,
-            chunk_share: share(c.chunk_score, most.chunk),
-            doc_share: share(c.doc_score, most.doc),
+            chunk_share: share(c.chunk_covered, most.chunk),
+            doc_share: share(c.doc_covered, most.doc),
         })
         .collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));

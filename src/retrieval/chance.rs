@@ -1,9 +1,8 @@
 //! From the numbers of a hit to the chance that it is relevant.
 //!
-//! A logistic model of three features that mean the same for every question: how far the cosine stands above the mean
-//! cosine of question and index, and which share of the question's words chunk and document hold. Raw BM25 is not among
-//! them, because it grows with the question. The weights are data with their provenance, made by
-//! `local-agent eval calibrate` from development questions, answerable and not.
+//! A logistic model of two features that mean the same for every question: the cosine, and which share of the question's
+//! words chunk or document hold, by rarity. Raw BM25 is not among them, because it grows with the question. The weights
+//! are data with their provenance, made by `local-agent eval calibrate` from development questions, answerable and not.
 
 use std::sync::OnceLock;
 
@@ -13,25 +12,32 @@ use super::{Hit, Mode, Request, Trace};
 
 const DATA: &str = include_str!("calibration.json");
 
-/// What a chance is estimated from; each 0 to 1.
-pub type Features = [f64; 3];
+/// How many hits the question whether anything was found looks at: an answer in third place is an answer.
+pub const JUDGED: usize = 3;
+
+/// What a chance is estimated from, cosine and coverage; each 0 to 1.
+pub type Features = [f64; 2];
 
 /// The weights of one way of searching.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     pub intercept: f64,
-    pub contrast: f64,
-    pub chunk_share: f64,
-    pub document_share: f64,
-    /// The chance below which a best hit counts as nothing found.
+    pub cosine: f64,
+    pub coverage: f64,
+    /// The chance below which the best of the first [`JUDGED`] hits counts as nothing found.
     pub floor: f64,
 }
 
 impl Model {
     /// The chance that a hit with these features is relevant.
-    pub fn chance(&self, [contrast, chunk, document]: Features) -> f64 {
-        let sum = self.intercept + self.contrast * contrast + self.chunk_share * chunk + self.document_share * document;
+    pub fn chance(&self, [cosine, coverage]: Features) -> f64 {
+        let sum = self.intercept + self.cosine * cosine + self.coverage * coverage;
         1.0 / (1.0 + (-sum).exp())
+    }
+
+    /// The chance that the first of these hits stands for: the best of the first [`JUDGED`]. Without a hit, 0.
+    pub fn best(&self, hits: impl IntoIterator<Item = Features>) -> f64 {
+        hits.into_iter().take(JUDGED).map(|features| self.chance(features)).fold(0.0, f64::max)
     }
 }
 
@@ -65,8 +71,7 @@ impl Calibration {
 impl Trace {
     /// What this hit's chance is estimated from.
     pub fn features(&self) -> Features {
-        let unit = |value: f32| f64::from(value.clamp(0.0, 1.0));
-        [unit(self.contrast), unit(self.chunk_share), unit(self.document_share)]
+        [self.likeness, self.coverage].map(|value| f64::from(value.clamp(0.0, 1.0)))
     }
 }
 
@@ -79,13 +84,15 @@ pub fn by_vectors(mode: Mode, hits: &[Hit]) -> bool {
     mode != Mode::Lexical && hits.iter().any(|hit| hit.trace.cosine.is_some()) && hits.iter().all(sharp)
 }
 
-/// Gives every hit its chance and returns the floor. The order stands: a hit has at most the chance of the one before.
-/// A hybrid search without vectors, or with vectors that tell nothing apart, is judged by its words alone.
-pub(super) fn rate(request: &Request<'_>, hits: &mut [Hit]) -> f32 {
-    let model = calibration().model(request.mode != Mode::Vector, by_vectors(request.mode, hits));
-    let mut most = 1.0;
-    for hit in hits {
-        hit.chance = (model.chance(hit.trace.features()) as f32).min(most);
+/// Gives every hit its chance and returns the floor. The order stands: the first hit has the best chance of the first
+/// [`JUDGED`], and every other at most the chance of the one before. A hybrid search without vectors, or with vectors
+/// that tell nothing apart, is judged by its words alone; one without a lexical projection (`has_words` is false) by its
+/// vectors alone.
+pub(super) fn rate(request: &Request<'_>, has_words: bool, hits: &mut [Hit]) -> f32 {
+    let model = calibration().model(has_words && request.mode != Mode::Vector, by_vectors(request.mode, hits));
+    let mut most = model.best(hits.iter().map(|hit| hit.trace.features())) as f32;
+    for (at, hit) in hits.iter_mut().enumerate() {
+        hit.chance = if at == 0 { most } else { (model.chance(hit.trace.features()) as f32).min(most) };
         most = hit.chance;
     }
     model.floor as f32
@@ -108,9 +115,9 @@ mod tests {
     proptest! {
         #[test]
         fn more_likeness_or_more_words_never_make_a_smaller_chance(
-            a in prop::array::uniform3(0.0f64..1.0), more in prop::array::uniform3(0.0f64..1.0),
+            a in prop::array::uniform2(0.0f64..1.0), more in prop::array::uniform2(0.0f64..1.0),
         ) {
-            let b = [a[0] + more[0], a[1] + more[1], a[2] + more[2]];
+            let b = [a[0] + more[0], a[1] + more[1]];
             for (words, vectors) in [(true, true), (true, false), (false, true)] {
                 let model = calibration().model(words, vectors);
                 prop_assert!((0.0..=1.0).contains(&model.chance(a)));

@@ -42,16 +42,14 @@ pub struct Trace {
     pub document_bm25: Option<f32>,
     /// The lexical score as a share of the list's best.
     pub lexical_scaled: f32,
-    /// Share of the query's words that the chunk holds, weighted by rarity and saturation.
-    pub chunk_share: f32,
-    /// The same of its document.
-    pub document_share: f32,
+    /// Share of the query's words that the chunk or its document holds, weighted by rarity; the greater of the two.
+    pub coverage: f32,
     /// Place on the vector side, from 1.
     pub vector_rank: Option<usize>,
     /// Cosine of query and chunk.
     pub cosine: Option<f32>,
-    /// How far the cosine stands above the mean cosine of query and index; 0 without a vector.
-    pub contrast: f32,
+    /// The cosine; of a chunk that the vector side did not reach, its last; 0 without a vector.
+    pub likeness: f32,
     /// The cosine as a share of the list's best.
     pub vector_scaled: f32,
     /// How far the model can tell the index apart for this question, 0 to 1.
@@ -113,10 +111,10 @@ pub(super) fn fuse(
         trace.chunk_bm25 = Some(hit.chunk_score);
         trace.document_bm25 = Some(hit.doc_score);
         trace.lexical_scaled = scale(hit.score, best_word);
-        (trace.chunk_share, trace.document_share) = (hit.chunk_share, hit.doc_share);
+        trace.coverage = hit.chunk_share.max(hit.doc_share);
         if !by_meaning.hits.is_empty() && has_vector(hit.chunk_id) {
             trace.vector_scaled = scale(last_meaning, best_meaning);
-            trace.contrast = last_meaning - by_meaning.mean;
+            trace.likeness = last_meaning;
         }
     }
     for hit in by_meaning.hits {
@@ -124,7 +122,7 @@ pub(super) fn fuse(
         candidate.trace.vector_rank = meaning_ranks.get(&hit.chunk_id).copied();
         candidate.trace.cosine = Some(hit.score);
         candidate.trace.vector_scaled = scale(hit.score, best_meaning);
-        candidate.trace.contrast = hit.score - by_meaning.mean;
+        candidate.trace.likeness = hit.score;
     }
     let sharpness = by_meaning.sharpness();
     let weight = request.vector_weight * sharpness;

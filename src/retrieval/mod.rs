@@ -22,7 +22,7 @@ use crate::store::{ChunkRecord, Database, IndexReader};
 use crate::types::{Fingerprint, IdSet, RelPath, SourceName};
 use crate::vectors::{self, Matrix};
 
-pub use chance::{Calibration, Features, Model, by_vectors, calibration};
+pub use chance::{Calibration, Features, JUDGED, Model, by_vectors, calibration};
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
 
@@ -238,8 +238,9 @@ impl Engine {
         let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
         let meaning = fuse::Meaning { hits: &by_meaning, mean };
         let fused = fuse::fuse(request, &by_words, meaning, |chunk_id| with_vector.contains(chunk_id));
-        let (mut hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit)?;
-        let floor = chance::rate(request, &mut hits);
+        let (mut hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit.max(chance::JUDGED))?;
+        let floor = chance::rate(request, self.lexical.is_some(), &mut hits);
+        hits.truncate(request.limit);
         // Who asks for a phrase gets what holds it.
         let is_relevant = !request.query.phrases.is_empty() || hits.first().is_some_and(|hit| hit.chance >= floor);
         Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, is_relevant, dropped })

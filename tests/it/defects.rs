@@ -243,6 +243,5 @@ fn w54_questions_find_the_notes_that_answer_them() {
             missed.push(question.to_owned());
         }
     }
-    // Two of twenty-three fall below the floor of relevance, one is ranked ninth or later.
-    assert!(asked >= 20 && found * 100 >= asked * 80, "{found} of {asked}; not found: {missed:?}");
+    assert!(asked >= 20 && found * 100 >= asked * 95, "{found} of {asked}; not found: {missed:?}");
 }
