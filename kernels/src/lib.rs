@@ -4,4 +4,5 @@
 //! take minutes: the development profile optimises this package fully and leaves the rest quick to build.
 
 pub mod elementwise;
+pub mod halves;
 pub mod product;

@@ -115,6 +115,14 @@ impl Model {
         }
     }
 
+    /// The vector of one question, for a process that needs no other.
+    pub fn embed_question(&self, text: &str) -> Result<Vec<f32>> {
+        match self {
+            Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
+            Self::Server { .. } => self.load()?.embed_query(text),
+        }
+    }
+
     /// Loads the weights, or connects.
     pub fn load(&self) -> Result<Embedder> {
         match self {

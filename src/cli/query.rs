@@ -89,10 +89,8 @@ fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Q
     let text = words_of(&query);
     let found = std::thread::scope(|threads| {
         let wanted = engine.has_vectors() && mode != Mode::Lexical;
-        let embedding = model
-            .as_ref()
-            .filter(|_| wanted)
-            .map(|model| threads.spawn(move || model.load().and_then(|embedder| embedder.embed_query(&text))));
+        let embedding =
+            model.as_ref().filter(|_| wanted).map(|model| threads.spawn(move || model.embed_question(&text)));
         engine.search(&request, || match embedding {
             Some(thread) => thread.join().unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
             None => Err(Failure::internal("vectors are searched without a model")),

@@ -48,7 +48,7 @@ impl Maker<'_> {
     /// The vector of a query.
     pub(super) fn embed(&self, text: &str) -> Result<Vec<f32>> {
         match self {
-            Self::Local(files) => Encoder::load(files)?.embed_query(text),
+            Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
             Self::Server(server) => server.embed_query(text),
         }
     }

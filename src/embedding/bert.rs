@@ -7,6 +7,7 @@
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
+use local_agent_kernels::halves;
 use local_agent_kernels::product::{Isa, Panels};
 
 use super::weights::{Table, Tensors, invalid};
@@ -15,6 +16,15 @@ use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 
 /// Columns are packed in groups of so many.
 const COLUMNS: usize = 16;
+
+/// What a network is loaded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A few short texts: weights in half precision are multiplied where they stand in the file.
+    Questions,
+    /// Many texts: weights are converted and packed first.
+    Passages,
+}
 
 /// A loaded network. Immutable: any number of threads may use it at once.
 pub(super) struct Bert {
@@ -40,6 +50,7 @@ struct Layer {
 
 struct Linear {
     weight: Weight,
+    inputs: usize,
     bias: Vec<f32>,
 }
 
@@ -47,6 +58,8 @@ struct Linear {
 enum Weight {
     /// Packed for the instructions of this machine.
     Packed(Isa, Panels),
+    /// Matrices [out, in] that stand side by side, in half precision, left in the file.
+    Stored(halves::Isa, Vec<Table>),
     /// For candle, as the transpose of what the file holds: its product then reads the matrix where it stands, while the
     /// other order would be copied into that one for every product.
     General(Tensor),
@@ -58,10 +71,10 @@ struct Norm {
 }
 
 impl Bert {
-    /// Converts the weights, one thread a group of layers.
+    /// Makes the weights ready for `purpose`, one thread a group of layers.
     ///
     /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
-    pub(super) fn load(files: &ModelFiles) -> Result<Self> {
+    pub(super) fn load(files: &ModelFiles, purpose: Purpose) -> Result<Self> {
         let shape = *files.architecture();
         let Activation::Gelu = shape.activation;
         let tensors = Tensors::open(files.id(), files.weights())?;
@@ -76,7 +89,7 @@ impl Bert {
             words: tensors.table("embeddings.word_embeddings.weight", shape.vocabulary, hidden)?,
             positions,
             norm: Norm::load(&tensors, "embeddings.LayerNorm", hidden)?,
-            layers: load_layers(&tensors, &shape)?,
+            layers: load_layers(&tensors, &shape, purpose)?,
         })
     }
 
@@ -213,14 +226,15 @@ impl Bert {
 }
 
 /// Loads all layers; the conversion is split over the cores because a query process waits for it.
-fn load_layers(tensors: &Tensors, shape: &Architecture) -> Result<Vec<Layer>> {
+fn load_layers(tensors: &Tensors, shape: &Architecture, purpose: Purpose) -> Result<Vec<Layer>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(shape.layers);
     let numbers: Vec<usize> = (0..shape.layers).collect();
     std::thread::scope(|scope| {
         let workers: Vec<_> = numbers
             .chunks(shape.layers.div_ceil(threads))
             .map(|group| {
-                scope.spawn(move || group.iter().map(|i| Layer::load(tensors, *i, shape)).collect::<Result<Vec<_>>>())
+                let load = move |number: &usize| Layer::load(tensors, *number, shape, purpose);
+                scope.spawn(move || group.iter().map(load).collect::<Result<Vec<_>>>())
             })
             .collect();
         let mut layers = Vec::with_capacity(shape.layers);
@@ -232,24 +246,41 @@ fn load_layers(tensors: &Tensors, shape: &Architecture) -> Result<Vec<Layer>> {
 }
 
 impl Layer {
-    fn load(tensors: &Tensors, number: usize, shape: &Architecture) -> Result<Self> {
+    fn load(tensors: &Tensors, number: usize, shape: &Architecture, purpose: Purpose) -> Result<Self> {
         let at = |part: &str| format!("encoder.layer.{number}.{part}");
         let (hidden, inner) = (shape.hidden, shape.intermediate);
         let qkv = ["query", "key", "value"].map(|part| at(&format!("attention.self.{part}")));
+        let linear = |names: &[String], inputs, outputs| match purpose {
+            Purpose::Questions => Linear::stored(tensors, names, inputs, outputs),
+            Purpose::Passages => Linear::packed(tensors, names, inputs, outputs),
+        };
         Ok(Self {
-            qkv: Linear::load(tensors, &qkv, hidden, hidden)?,
-            out: Linear::load(tensors, &[at("attention.output.dense")], hidden, hidden)?,
+            qkv: linear(&qkv, hidden, hidden)?,
+            out: linear(&[at("attention.output.dense")], hidden, hidden)?,
             out_norm: Norm::load(tensors, &at("attention.output.LayerNorm"), hidden)?,
-            up: Linear::load(tensors, &[at("intermediate.dense")], hidden, inner)?,
-            down: Linear::load(tensors, &[at("output.dense")], inner, hidden)?,
+            up: linear(&[at("intermediate.dense")], hidden, inner)?,
+            down: linear(&[at("output.dense")], inner, hidden)?,
             down_norm: Norm::load(tensors, &at("output.LayerNorm"), hidden)?,
         })
     }
 }
 
 impl Linear {
+    /// The layers `names`, each [out, in], side by side and left in the file; packed where that cannot be.
+    fn stored(tensors: &Tensors, names: &[String], inputs: usize, outputs: usize) -> Result<Self> {
+        let table = |name: &String| tensors.table(&format!("{name}.weight"), outputs, inputs);
+        let tables = names.iter().map(table).collect::<Result<Vec<_>>>()?;
+        let fits = inputs.is_multiple_of(COLUMNS) && tables.iter().all(|table| table.halves().is_some());
+        let Some(isa) = halves::Isa::best().filter(|_| fits) else {
+            return Self::packed(tensors, names, inputs, outputs);
+        };
+        let mut bias = Vec::with_capacity(names.len() * outputs);
+        names.iter().try_for_each(|name| tensors.append(&format!("{name}.bias"), &[outputs], &mut bias))?;
+        Ok(Self { weight: Weight::Stored(isa, tables), inputs, bias })
+    }
+
     /// The layers `names`, each [out, in], stacked into one.
-    fn load(tensors: &Tensors, names: &[String], inputs: usize, outputs: usize) -> Result<Self> {
+    fn packed(tensors: &Tensors, names: &[String], inputs: usize, outputs: usize) -> Result<Self> {
         let total = names.len() * outputs;
         let mut weight = match Isa::best().filter(|_| outputs.is_multiple_of(COLUMNS)) {
             Some(isa) => Packing::Panels(isa, Panels::new(inputs, total)),
@@ -270,17 +301,25 @@ impl Linear {
                 Weight::General(Tensor::from_vec(numbers, (inputs, total), &Device::Cpu).map_err(broken)?)
             }
         };
-        Ok(Self { weight, bias })
+        Ok(Self { weight, inputs, bias })
     }
 
     /// `rows · weight`, without the bias: the kernels add it in a pass they make anyway.
     fn product(&self, rows: &[f32]) -> Result<Vec<f32>> {
         let weight = match &self.weight {
             Weight::Packed(isa, panels) => return Ok(panels.product(*isa, rows)),
+            Weight::Stored(isa, tables) => {
+                let (width, each) = (self.bias.len(), self.bias.len() / tables.len());
+                let mut out = vec![0.0; rows.len() / self.inputs * width];
+                for (number, table) in tables.iter().enumerate() {
+                    let weights = table.halves().ok_or_else(|| Failure::internal("a weight matrix went away"))?;
+                    halves::product(*isa, rows, self.inputs, weights, &mut out, width, number * each);
+                }
+                return Ok(out);
+            }
             Weight::General(weight) => weight,
         };
-        let inputs = weight.dims().first().copied().unwrap_or(1);
-        let rows = Tensor::from_slice(rows, (rows.len() / inputs, inputs), &Device::Cpu).map_err(broken)?;
+        let rows = Tensor::from_slice(rows, (rows.len() / self.inputs, self.inputs), &Device::Cpu).map_err(broken)?;
         with_slice(&rows.matmul(weight).map_err(broken)?, <[f32]>::to_vec)
     }
 }

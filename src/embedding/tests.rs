@@ -46,6 +46,18 @@ fn vectors_are_those_of_an_independent_implementation() {
 
 #[cfg(feature = "embedded-model")]
 #[test]
+fn an_encoder_for_questions_makes_the_vectors_of_any_other() {
+    let quick = Encoder::for_questions(&ModelFiles::embedded().unwrap()).unwrap();
+    let long = "a text that fills the window ".repeat(120);
+    for text in ["", "oven", "When was the new oven delivered?", "湯種はどのくらい休ませますか。", &long]
+    {
+        let (one, other) = (quick.embed_query(text).unwrap(), encoder().embed_query(text).unwrap());
+        assert!(cosine(&one, &other) > 0.999_999, "{text}: {}", cosine(&one, &other));
+    }
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
 fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
     let long = "one two three four five ".repeat(120);
     let texts = ["short", "a text of some more words than that", long.as_str(), "", "short"];

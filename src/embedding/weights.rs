@@ -83,6 +83,11 @@ impl Tensors {
 }
 
 impl Table {
+    /// The whole matrix as the file holds it, when its numbers are little-endian f16.
+    pub(super) fn halves(&self) -> Option<&[u8]> {
+        self.bytes.as_slice().get(self.span.clone()).filter(|_| self.dtype == Dtype::F16)
+    }
+
     /// Appends row `index` to `out`; `false` when there is no such row.
     pub(super) fn append_row(&self, index: usize, out: &mut Vec<f32>) -> bool {
         let row = self.width * width_of(self.dtype);
