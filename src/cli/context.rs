@@ -10,7 +10,6 @@ use time::format_description::well_known::Rfc3339;
 use super::args::Global;
 use super::output::{Output, talk};
 use crate::config::{self, ApiKey, Config, EmbedProvider, FlagValue, Inputs, Loaded, Scheme};
-use crate::embedding::TokenCounter;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{self, ChunkOptions};
 use crate::models::{self, ModelFiles};
@@ -186,16 +185,15 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
     Ok(files.with_window(embed.max_length))
 }
 
-/// What cutting needs: options, their name, and the counter of the model's tokens.
+/// How files are cut, and the name of that way.
 pub struct Cutting {
     pub options: ChunkOptions,
     pub sig: String,
-    pub counter: TokenCounter,
 }
 
 impl Cutting {
-    /// Reads the model's tokenizer; no weights are touched.
-    pub fn new(config: &Config, files: &ModelFiles) -> Result<Self> {
+    /// As the configuration says, counted in tokens of this model.
+    pub fn new(config: &Config, files: &ModelFiles) -> Self {
         let index = &config.index;
         let options = ChunkOptions {
             scheme: index.scheme,
@@ -204,7 +202,7 @@ impl Cutting {
             overlap: index.overlap,
         };
         let sig = markdown::chunker_sig(&options, files.tokenizer_sha256());
-        Ok(Self { options, sig, counter: TokenCounter::for_counting(files)? })
+        Self { options, sig }
     }
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::context::{self, Cutting};
 use crate::config::{Config, EmbedProvider, Source};
-use crate::embedding::{self, Embedder, Encoder, OllamaEmbedder};
+use crate::embedding::{self, Embedder, Encoder, OllamaEmbedder, TokenCounter};
 use crate::error::{ErrorCode, Failure, Result};
-use crate::indexing::{EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
+use crate::indexing::{Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
 use crate::models::ModelFiles;
 use crate::sandbox::Sandbox;
 use crate::types::Fingerprint;
@@ -36,7 +36,7 @@ pub fn run_index(
         );
     }
     let selected = select(config, run.only)?;
-    let cutting = Cutting::new(config, files)?;
+    let cutting = Cutting::new(config, files);
     let (stamp, holder) = (context::file_stamp(), context::holder("index"));
     let options = IndexOptions {
         selected: &selected,
@@ -50,7 +50,11 @@ pub fn run_index(
         wait: run.wait,
         holder: &holder,
     };
-    index(&options, sandbox, &|text| cutting.counter.count(text), on_progress)
+    let load = || {
+        let counter = TokenCounter::for_counting(files)?;
+        Ok(Box::new(move |text: &str| counter.count(text)) as Counter<'_>)
+    };
+    index(&options, sandbox, &load, on_progress)
 }
 
 /// The sources that `--source` names, all without it.

@@ -4,14 +4,14 @@
 //! of hours is useful from its first minutes. Texts are taken in order of length: batches without padding, and an
 //! honest estimate of the time that is left, because progress is counted in tokens.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{OnProgress, Progress, matrix};
 use crate::embedding::{self, Embedder};
 use crate::error::{ErrorCode, Failure, Result};
-use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, JobLock, StoredEmbedding};
+use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding};
 use crate::types::{Fingerprint, Sha256};
 
 /// Tokens embedded between two commits: about ten seconds of two cores.
@@ -105,13 +105,22 @@ fn work(
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
     let moved_aside = make_room(options)?;
     let mut store = EmbeddingStore::open_write(options.db_path)?;
-    let Plan { mut summary, work, used } = plan(options, Some(&store))?;
+    // Every byte of the published matrix is compared with its checksums meanwhile.
+    let (plan, published) = thread::scope(|scope| {
+        let published = scope.spawn(|| matrix::sound(options.vectors_dir));
+        let plan = plan(options, Some(&store));
+        (plan, published.join().unwrap_or_else(|_| Err(Failure::internal("checking the vectors panicked"))))
+    });
+    let Plan { mut summary, work, used } = plan?;
     summary.moved_aside = moved_aside;
+    let mut published = Some(published);
     if !work.is_empty() {
         let embedder = load()?;
         if embedder.fingerprint() != options.fingerprint {
             return Err(Failure::internal("the loaded model is not the one that was announced"));
         }
+        // What stands there is published over while this goes on.
+        published = None;
         run(options, &mut store, &embedder, &work, &mut summary, on_progress)?;
     }
     if !options.no_prune && options.limit.is_none() {
@@ -119,9 +128,12 @@ fn work(
     }
     store.checkpoint()?;
     summary.embeddings_total_after = store.count()?;
-    let anew = options.rebuild.is_some();
-    summary.covered_chunks =
-        matrix::publish(options.index_db, &store, options.vectors_dir, &options.fingerprint, anew)?;
+    let old = match published {
+        _ if options.rebuild.is_some() => Ok(None),
+        Some(published) => published,
+        None => matrix::sound(options.vectors_dir),
+    };
+    summary.covered_chunks = matrix::publish(options.index_db, &store, options.vectors_dir, &options.fingerprint, old)?;
     summary.errors_count = summary.errors.len();
     Ok(summary)
 }
@@ -151,7 +163,7 @@ struct Plan {
     summary: EmbedSummary,
     work: Vec<Work>,
     /// Inputs of the whole index: what prune keeps.
-    used: HashSet<Sha256>,
+    used: Inputs,
 }
 
 fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Plan> {
@@ -165,7 +177,7 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Pl
         dry_run: options.dry_run,
         ..EmbedSummary::default()
     };
-    let mut used = HashSet::new();
+    let mut used = Inputs::default();
     let mut work = Vec::new();
     index
         .each_chunk(|ChunkRef { id, input_sha256, tokens, .. }| {
@@ -222,7 +234,8 @@ fn run(
             break;
         }
         if published.elapsed() >= PUBLISH_EVERY && !rest.is_empty() {
-            matrix::publish(options.index_db, store, options.vectors_dir, &options.fingerprint, false)?;
+            let old = matrix::sound(options.vectors_dir);
+            matrix::publish(options.index_db, store, options.vectors_dir, &options.fingerprint, old)?;
             published = Instant::now();
         }
     }

@@ -1,10 +1,11 @@
 //! The `index` job.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::document::{self, Place};
@@ -13,7 +14,9 @@ use crate::config::Source;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{ChunkOptions, CountTokens};
 use crate::sandbox::{Address, Entry, Sandbox, What, Why};
-use crate::store::{self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument};
+use crate::store::{
+    self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument, KnownDocuments,
+};
 use crate::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
 /// Extensions that are notes.
@@ -81,23 +84,30 @@ pub struct IndexSummary {
     pub moved_aside: Option<PathBuf>,
 }
 
-/// Brings the index and the lexical projection up to date with the files.
+/// Counts the tokens of a text; any number of threads may call it.
+pub type Counter<'a> = Box<dyn Fn(&str) -> usize + Sync + 'a>;
+
+/// Makes the counter that files are cut by.
+pub type LoadCounter<'a> = &'a dyn Fn() -> Result<Counter<'a>>;
+
+/// Brings the index and the lexical projection up to date with the files. `load` is called only when there is a file to
+/// look into: a run that finds nothing changed reads no tokenizer.
 pub fn index(
     options: &IndexOptions<'_>,
     sandbox: &Sandbox,
-    count: CountTokens<'_>,
+    load: LoadCounter<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     let lock_path = JobLock::path_beside(options.db_path, "index.lock");
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
-    work(options, sandbox, count, on_progress).map_err(|failure| Database::Index.blame(failure))
+    work(options, sandbox, load, on_progress).map_err(|failure| Database::Index.blame(failure))
 }
 
 /// The job, once the lock is held.
 fn work(
     options: &IndexOptions<'_>,
     sandbox: &Sandbox,
-    count: CountTokens<'_>,
+    load: LoadCounter<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     let mut summary = IndexSummary::default();
@@ -110,7 +120,7 @@ fn work(
     }
     for source in options.selected {
         if let Err(failure) = Scan::new(options, sandbox, source, &mut writer)
-            .and_then(|scan| scan.run(&mut writer, count, on_progress, &mut summary))
+            .and_then(|scan| scan.run(&mut writer, load, on_progress, &mut summary))
         {
             if failure.code != ErrorCode::ConfigError {
                 return Err(failure);
@@ -165,7 +175,8 @@ struct Scan<'a> {
     source: &'a Source,
     source_id: i64,
     began_ns: i64,
-    known: HashMap<String, KnownDocument>,
+    entries: Vec<Entry>,
+    known: KnownDocuments,
     last_scan_ns: i64,
 }
 
@@ -189,29 +200,30 @@ impl<'a> Scan<'a> {
         writer: &mut IndexWriter,
     ) -> Result<Self> {
         let source_id = writer.source(&source.name, &source.root.to_string_lossy(), &source.kind)?;
-        Ok(Self {
-            options,
-            sandbox,
-            source,
-            source_id,
-            began_ns: now_ns(),
-            known: writer.known(source_id)?,
-            last_scan_ns: writer.last_scan(source_id)?,
-        })
+        let last_scan_ns = writer.last_scan(source_id)?;
+        let began_ns = now_ns();
+        // The walk waits for the disk, the list of what is known for SQLite.
+        let (entries, known) = std::thread::scope(|scope| {
+            let walk = scope.spawn(|| sandbox.walk(&source.name, MARKDOWN));
+            let known = writer.known(source_id);
+            (walk.join().unwrap_or_else(|_| Err(Failure::internal("the walk panicked"))), known)
+        });
+        Ok(Self { options, sandbox, source, source_id, began_ns, entries: entries?, known: known?, last_scan_ns })
     }
 
     fn run(
-        self,
+        &self,
         writer: &mut IndexWriter,
-        count: CountTokens<'_>,
+        load: LoadCounter<'_>,
         on_progress: OnProgress<'_>,
         summary: &mut IndexSummary,
     ) -> Result<()> {
-        let entries = self.sandbox.walk(&self.source.name, MARKDOWN)?;
+        let entries = &self.entries;
         summary.docs_scanned += entries.len();
-        let mut seen: HashSet<&str> = HashSet::with_capacity(entries.len());
+        let mut seen: HashSet<&str, RandomState> =
+            HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
         let mut work = Vec::new();
-        for entry in &entries {
+        for entry in entries {
             let path = &entry.path;
             seen.insert(path.as_str());
             match entry.what {
@@ -240,7 +252,9 @@ impl<'a> Scan<'a> {
             summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
         }
         summary.docs_read += work.iter().filter(|(entry, _)| matches!(entry.what, What::Found(_))).count();
-        self.process(&work, writer, count, on_progress, summary)?;
+        if !work.is_empty() {
+            self.process(&work, writer, &*load()?, on_progress, summary)?;
+        }
         // A clock that was set back meanwhile must not make what is written now look old.
         writer.scanned(self.source_id, self.began_ns.min(now_ns()))
     }

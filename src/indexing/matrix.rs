@@ -1,28 +1,27 @@
 //! Brings the matrix projection up to date with `index.sqlite` and `embeddings.sqlite`, by difference of chunk keys.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::error::{ErrorCode, Failure, Result};
-use crate::store::{Database, EmbeddingStore, IndexReader};
+use crate::store::{Database, EmbeddingStore, IndexReader, Inputs};
 use crate::types::{ChunkKey, Fingerprint, Sha256};
 use crate::vectors::{Matrix, Row, Stamp, Writer};
 
 /// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`; returns how many.
-/// With `anew`, or when any byte of the old matrix is damaged, nothing of the old one is kept. The caller holds
-/// `embed.lock`.
+/// `old` is the matrix that is published now, as [`sound`] found it: nothing is kept of `None` or of a damaged one. The
+/// caller holds `embed.lock`.
 pub(super) fn publish(
     index_db: &Path,
     store: &EmbeddingStore,
     dir: &Path,
     fingerprint: &Fingerprint,
-    anew: bool,
+    old: Result<Option<Matrix>>,
 ) -> Result<usize> {
     let index = IndexReader::required(index_db)?;
     let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else { return Ok(0) };
     let mut wanted = wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
     let covered = wanted.len();
-    let old = if anew { Ok(None) } else { sound(dir) };
     let old_stamp =
         old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
     let dim = match (wanted.values().next(), old_stamp) {
@@ -64,9 +63,12 @@ pub(super) fn publish(
     writer.publish()
 }
 
-/// The chunks that have a vector: row id and input by key.
-fn wanted(index: &IndexReader, have: &HashSet<Sha256>) -> Result<HashMap<ChunkKey, (i64, Sha256)>> {
-    let mut wanted = HashMap::new();
+/// Row id and input of a chunk, by its key.
+type Wanted = HashMap<ChunkKey, (i64, Sha256), foldhash::fast::RandomState>;
+
+/// The chunks that have a vector.
+fn wanted(index: &IndexReader, have: &Inputs) -> Result<Wanted> {
+    let mut wanted = Wanted::default();
     index.each_chunk(|chunk| {
         if have.contains(&chunk.input_sha256) {
             wanted.insert(chunk.key, (chunk.id, chunk.input_sha256));
@@ -78,7 +80,7 @@ fn wanted(index: &IndexReader, have: &HashSet<Sha256>) -> Result<HashMap<ChunkKe
 
 /// The published matrix, every byte of it compared with its checksums: rows are copied from it, and `embed` is the
 /// command that is named for damage which only a full reading finds.
-fn sound(dir: &Path) -> Result<Option<Matrix>> {
+pub(super) fn sound(dir: &Path) -> Result<Option<Matrix>> {
     let matrix = Matrix::open(dir)?;
     matrix.as_ref().map_or(Ok(()), Matrix::verify)?;
     Ok(matrix)

@@ -10,7 +10,7 @@ mod lexical;
 mod matrix;
 
 pub use embed::{EmbedOptions, EmbedSummary, embed};
-pub use index::{IndexOptions, IndexSummary, Skipped, index};
+pub use index::{Counter, IndexOptions, IndexSummary, LoadCounter, Skipped, index};
 
 /// What a job tells whoever shows its progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

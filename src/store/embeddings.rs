@@ -16,6 +16,9 @@ pub struct EmbeddingStore {
     conn: Connection,
 }
 
+/// Hashes of texts.
+pub type Inputs = HashSet<Sha256, foldhash::fast::RandomState>;
+
 /// One row to be written.
 #[derive(Debug, Clone)]
 pub struct StoredEmbedding {
@@ -48,7 +51,7 @@ impl EmbeddingStore {
     }
 
     /// Input hashes that have a vector under `fingerprint`.
-    pub fn inputs(&self, fingerprint: &Fingerprint) -> Result<HashSet<Sha256>> {
+    pub fn inputs(&self, fingerprint: &Fingerprint) -> Result<Inputs> {
         let mut statement = self.conn.prepare("SELECT input_sha256 FROM embeddings WHERE fingerprint = ?1")?;
         let rows = statement.query_map([fingerprint.as_bytes()], |row| Ok(Sha256::from_bytes(row.get(0)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -130,7 +133,7 @@ impl EmbeddingStore {
     }
 
     /// Removes every vector that `keep` does not name, of any fingerprint but `fingerprint` too; returns how many went.
-    pub fn prune(&mut self, fingerprint: &Fingerprint, keep: &HashSet<Sha256>) -> Result<u64> {
+    pub fn prune(&mut self, fingerprint: &Fingerprint, keep: &Inputs) -> Result<u64> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut gone = Vec::new();
         {

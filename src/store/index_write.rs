@@ -39,6 +39,9 @@ pub struct KnownDocument {
     pub chunker_sig: String,
 }
 
+/// What the index knows of the files of one source, by path.
+pub type KnownDocuments = HashMap<String, KnownDocument, foldhash::fast::RandomState>;
+
 /// What one publishing transaction changes.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -111,9 +114,9 @@ impl IndexWriter {
     }
 
     /// Everything known of a source's files, by path.
-    pub fn known(&self, source_id: i64) -> Result<HashMap<String, KnownDocument>> {
+    pub fn known(&self, source_id: i64) -> Result<KnownDocuments> {
         if self.starts_over {
-            return Ok(HashMap::new());
+            return Ok(KnownDocuments::default());
         }
         let mut statement = self.conn.prepare(
             "SELECT rel_path, id, size, mtime_ns, ctime_ns, inode, status, sha256, chunker_sig

@@ -23,10 +23,10 @@ mod index_write;
 mod lock;
 mod record;
 
-pub use embeddings::{EmbeddingStore, StoredEmbedding};
+pub use embeddings::{EmbeddingStore, Inputs, StoredEmbedding};
 pub use filesystem::on_network;
 pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
-pub use index_write::{Batch, IndexWriter, KnownDocument, Published};
+pub use index_write::{Batch, IndexWriter, KnownDocument, KnownDocuments, Published};
 pub use lock::JobLock;
 pub use record::{ChunkRow, DocumentRow, LinkRow};
 

@@ -67,7 +67,7 @@ impl Folder {
             wait: Duration::ZERO,
             holder: "a test",
         };
-        let summary = index(&options, &sandbox, &words, &|_| ()).unwrap();
+        let summary = index(&options, &sandbox, &|| Ok(Box::new(words)), &|_| ()).unwrap();
         assert_eq!(summary.errors, Vec::<String>::new());
         summary
     }

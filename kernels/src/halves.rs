@@ -1,0 +1,240 @@
+//! The matrix product of one question: rows of activations times a weight matrix that stays in its file.
+//!
+//! To pack a matrix ([`crate::product`]) costs more than to multiply a dozen rows with it. So a process that embeds one
+//! question reads the half-precision numbers where they are mapped, each once, and converts them in registers.
+//!
+//! Each number is sixteen (AVX-512) or eight (AVX2) chains of fused multiply-adds, added up at the end; it does not
+//! depend on the other rows. The last digits differ from those of the packed product.
+
+/// Outputs whose weights stay in the first-level cache while all rows pass.
+const OUTPUTS: usize = 4;
+
+/// Rows of a tile.
+const ROWS: usize = 4;
+
+/// The instructions that compute a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isa {
+    /// AVX2 with FMA and conversions of half-precision numbers.
+    Avx2,
+    /// AVX-512F.
+    Avx512,
+}
+
+impl Isa {
+    /// The best of this machine; `None`: it has neither.
+    pub fn best() -> Option<Self> {
+        [Self::Avx512, Self::Avx2].into_iter().find(|isa| isa.is_supported())
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn is_supported(self) -> bool {
+        match self {
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
+            }
+            Self::Avx512 => is_x86_feature_detected!("avx512f"),
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn is_supported(self) -> bool {
+        false
+    }
+
+    /// Numbers in a register; the length of a row must be a multiple of it.
+    fn lanes(self) -> usize {
+        match self {
+            Self::Avx2 => 8,
+            Self::Avx512 => 16,
+        }
+    }
+}
+
+/// `rows · weightsᵀ`: [count, inputs] times [outputs, inputs], written to the columns of `out` from `column` on; a row of
+/// `out` is `width` long.
+///
+/// `weights` are little-endian half-precision numbers, one output after another, on any boundary. Panics where the
+/// machine does not have the instructions, where `inputs` is not a multiple of 16, and where a shape does not fit.
+pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut [f32], width: usize, column: usize) {
+    assert!(isa.is_supported(), "chosen by `Isa::best`");
+    assert!(inputs > 0 && inputs.is_multiple_of(isa.lanes()), "a row fills whole registers");
+    let count = rows.len() / inputs;
+    let outputs = weights.len() / (2 * inputs);
+    assert!(rows.len() == count * inputs && weights.len() == outputs * inputs * 2, "rows are whole");
+    assert!(out.len() == count * width && column + outputs <= width, "the result fits");
+    for (group, weights) in weights.chunks(OUTPUTS * inputs * 2).enumerate() {
+        let columns = column + group * OUTPUTS..(column + (group + 1) * OUTPUTS).min(column + outputs);
+        for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * width)) {
+            let mut sums = [[0.0; OUTPUTS]; ROWS];
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the machine has the instructions; both slices hold whole rows of `inputs` numbers.
+            unsafe {
+                x86::tile(isa, rows, weights, inputs, &mut sums);
+            }
+            for (sums, out) in sums.iter().zip(out.chunks_exact_mut(width)) {
+                out[columns.clone()].copy_from_slice(&sums[..columns.len()]);
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{Isa, OUTPUTS, ROWS};
+
+    /// # Safety
+    /// The machine has the instructions of `isa`; `rows` and `weights` hold whole rows of `inputs` numbers.
+    pub(super) unsafe fn tile(
+        isa: Isa,
+        rows: &[f32],
+        weights: &[u8],
+        inputs: usize,
+        sums: &mut [[f32; OUTPUTS]; ROWS],
+    ) {
+        let whole = rows.len() == ROWS * inputs && weights.len() == OUTPUTS * inputs * 2;
+        // SAFETY: by the caller's promise; a whole tile is what was just seen, and a rest is taken one by one.
+        unsafe {
+            match (isa, whole) {
+                (Isa::Avx512, true) => avx512::<ROWS, OUTPUTS>(rows, weights, inputs, sums),
+                (Isa::Avx2, true) => {
+                    // Sixteen registers hold two outputs a time.
+                    let (left, right) = weights.split_at(weights.len() / 2);
+                    for (half, weights) in [left, right].into_iter().enumerate() {
+                        let mut part = [[0.0; OUTPUTS]; ROWS];
+                        avx2::<ROWS, 2>(rows, weights, inputs, &mut part);
+                        for (sums, part) in sums.iter_mut().zip(part) {
+                            sums[half * 2..half * 2 + 2].copy_from_slice(&part[..2]);
+                        }
+                    }
+                }
+                (_, false) => {
+                    for (row, sums) in rows.chunks_exact(inputs).zip(sums) {
+                        for (weights, sum) in weights.chunks_exact(inputs * 2).zip(sums) {
+                            let mut one = [[0.0; OUTPUTS]; ROWS];
+                            match isa {
+                                Isa::Avx512 => avx512::<1, 1>(row, weights, inputs, &mut one),
+                                Isa::Avx2 => avx2::<1, 1>(row, weights, inputs, &mut one),
+                            }
+                            *sum = one[0][0];
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `rows` holds `R` rows and `weights` `O`, each of `inputs` numbers, a multiple of 16.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn avx512<const R: usize, const O: usize>(
+        rows: &[f32],
+        weights: &[u8],
+        inputs: usize,
+        sums: &mut [[f32; OUTPUTS]; ROWS],
+    ) {
+        let mut acc = [[_mm512_setzero_ps(); O]; R];
+        for at in (0..inputs).step_by(16) {
+            // SAFETY: `at + 16 <= inputs`, so every load stays within what the caller promised.
+            unsafe {
+                let mut w = [_mm512_setzero_ps(); O];
+                for (o, w) in w.iter_mut().enumerate() {
+                    *w = _mm512_cvtph_ps(_mm256_loadu_si256(weights.as_ptr().add((o * inputs + at) * 2).cast()));
+                }
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let x = _mm512_loadu_ps(rows.as_ptr().add(r * inputs + at));
+                    for (acc, w) in acc.iter_mut().zip(w) {
+                        *acc = _mm512_fmadd_ps(x, w, *acc);
+                    }
+                }
+            }
+        }
+        for (acc, sums) in acc.iter().zip(sums) {
+            for (acc, sum) in acc.iter().zip(sums) {
+                *sum = _mm512_reduce_add_ps(*acc);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`avx512`]; `inputs` is a multiple of 8.
+    #[target_feature(enable = "avx2,fma,f16c")]
+    unsafe fn avx2<const R: usize, const O: usize>(
+        rows: &[f32],
+        weights: &[u8],
+        inputs: usize,
+        sums: &mut [[f32; OUTPUTS]; ROWS],
+    ) {
+        let mut acc = [[_mm256_setzero_ps(); O]; R];
+        for at in (0..inputs).step_by(8) {
+            // SAFETY: `at + 8 <= inputs`, so every load stays within what the caller promised.
+            unsafe {
+                let mut w = [_mm256_setzero_ps(); O];
+                for (o, w) in w.iter_mut().enumerate() {
+                    *w = _mm256_cvtph_ps(_mm_loadu_si128(weights.as_ptr().add((o * inputs + at) * 2).cast()));
+                }
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let x = _mm256_loadu_ps(rows.as_ptr().add(r * inputs + at));
+                    for (acc, w) in acc.iter_mut().zip(w) {
+                        *acc = _mm256_fmadd_ps(x, w, *acc);
+                    }
+                }
+            }
+        }
+        for (acc, sums) in acc.iter().zip(sums) {
+            for (acc, sum) in acc.iter().zip(sums) {
+                let four = _mm_add_ps(_mm256_castps256_ps128(*acc), _mm256_extractf128_ps::<1>(*acc));
+                let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+                *sum = _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Half-precision numbers that are exact: eighths up to 4.
+    fn half(eighths: u8) -> (f32, [u8; 2]) {
+        let number = f32::from(eighths % 32) / 8.0;
+        let bits = number.to_bits();
+        let half = if number == 0.0 { 0 } else { ((bits >> 23) - 112) << 10 | (bits >> 13 & 0x3ff) };
+        (number, (half as u16).to_le_bytes())
+    }
+
+    proptest! {
+        // Sums of small eighths are exact in any order, so there is one right result.
+        #[test]
+        fn every_instruction_set_gives_the_sums_of_the_definition(
+            count in 0_usize..11, blocks in 1_usize..4, outputs in 1_usize..11, before in 0_usize..3, seed in any::<u32>()
+        ) {
+            let inputs = blocks * 16;
+            let width = before + outputs + 1;
+            let mut state = seed;
+            let mut next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            };
+            let rows: Vec<f32> = (0..count * inputs).map(|_| f32::from(next() % 16) / 8.0 - 1.0).collect();
+            let weights: Vec<(f32, [u8; 2])> = (0..outputs * inputs).map(|_| half(next())).collect();
+            let bytes: Vec<u8> = weights.iter().flat_map(|(_, bytes)| *bytes).collect();
+            for isa in [Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
+                let mut out = vec![-7.0; count * width];
+                product(isa, &rows, inputs, &bytes, &mut out, width, before);
+                for (row, out) in rows.chunks_exact(inputs).zip(out.chunks_exact(width)) {
+                    for (column, found) in out.iter().enumerate() {
+                        let wanted = match column.checked_sub(before).filter(|o| *o < outputs) {
+                            Some(o) => row.iter().zip(&weights[o * inputs..]).map(|(x, (w, _))| x * w).sum::<f32>(),
+                            None => -7.0,
+                        };
+                        prop_assert_eq!(*found, wanted);
+                    }
+                }
+            }
+        }
+    }
+}
