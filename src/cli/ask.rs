@@ -104,6 +104,12 @@ fn speed(args: &Args) -> Speed {
 fn say_who(trail: &Trail) {
     match &trail.model {
         Some(model) => {
+            for round in &trail.rounds {
+                if let (Some(codes), Ok(Value::String(purpose))) = (&round.refused, serde_json::to_value(round.purpose))
+                {
+                    talk(&format!("refused: {purpose} ({codes})"));
+                }
+            }
             let calls = trail.rounds.len();
             let asked = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
             talk(&format!(

@@ -132,6 +132,7 @@ fn an_answer_as_an_object() {
           "text_sha256": "<sha256>"
         }
       ],
+      "file": null,
       "freshness": {
         "E1": {
           "state": "fresh"
@@ -145,6 +146,7 @@ fn an_answer_as_an_object() {
       "provider_why": "no chat model is configured",
       "question": "How many apples does the zebra eat a day?",
       "rounds": [],
+      "scope": "notes",
       "sent_to": [],
       "snapshot_id": "<sha256>",
       "stale": [
