@@ -17,6 +17,7 @@
 //! | [`lexical`] | the tantivy projection |
 //! | [`vectors`] | the matrix projection |
 //! | [`embedding`] | text → vectors |
+//! | [`llm`] | chat models on servers |
 //! | [`verify`] | (draft, snapshot, freshness) → report. Pure |
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
@@ -37,6 +38,7 @@ pub mod eval;
 pub mod evidence;
 pub mod indexing;
 pub mod lexical;
+pub mod llm;
 pub mod markdown;
 pub mod models;
 pub mod net;

@@ -56,11 +56,11 @@ pub(super) fn gate(
     Ok(Passed { text: Some(draft.render(snapshot)?.text), report, held_back })
 }
 
-fn codes(report: &Report) -> String {
+pub(super) fn codes(report: &Report) -> String {
     report.codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn refusal(report: &Report) -> Failure {
+pub(super) fn refusal(report: &Report) -> Failure {
     let message = format!("the answer did not pass verification: {} {}", codes(report), report.footer());
     Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent index")
 }

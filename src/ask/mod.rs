@@ -1,29 +1,49 @@
 //! Question → snapshot → draft → verify → answer or abstention.
 //!
 //! Whatever wrote the draft, it goes through one gate: nothing reaches a person that the verifier has not passed.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `answerer` | who writes the answer, and why |
+//! | `prompt` | what a chat model is told |
+//! | `drafting` | the state machine around a chat model |
+//! | `extractive` and its helpers | answering without a model |
+//! | `file` | questions about one file |
+//! | `gate` | what of an extracted answer may be shown |
+//! | `trail` | everything that happened, for the record |
 
+mod answerer;
 mod dates;
+mod drafting;
 mod extractive;
+mod file;
 mod fit;
 mod gate;
+mod prompt;
 mod question;
 mod score;
 mod select;
+mod trail;
 mod units;
 mod words;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::config::{AskProvider, Fusion};
+use crate::config::Fusion;
 use crate::embedding::Embedder;
-use crate::error::{ErrorCode, Failure, Result};
+use crate::error::{Failure, Result};
 use crate::lexical::Query;
 use crate::retrieval::{self, Coverage, Engine, Mode, PackLimits, Packed, Request, Scope, Stale};
 use crate::sandbox::Sandbox;
 use crate::verify::{Report, VerifyOptions};
 
+pub use answerer::{Answerer, ChatAnswerer, Chosen, choose};
 pub use extractive::{Evidence, Extract, extract};
+pub use file::{FileQuestion, FileScope, ask_file, named_file};
+pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, Trail};
+
+use drafting::{Asker, Drafted};
 
 /// Hits looked at for each place in the snapshot: neighbours, duplicates and changed files fall out on the way.
 const HITS_PER_ITEM: usize = 6;
@@ -56,6 +76,8 @@ pub enum Outcome {
     Answered,
     /// The notes hold nothing that answers the question.
     Abstained,
+    /// A chat model's answer was refused twice; what is shown instead are the best sentences themselves.
+    ExtractiveFallback,
 }
 
 /// The answer with everything that is needed to check it again.
@@ -64,7 +86,7 @@ pub struct Answer {
     pub outcome: Outcome,
     /// The answer with canonical citations; `None` when abstained.
     pub text: Option<String>,
-    /// Why there is no answer, or not all of it.
+    /// Why there is no answer, not all of it, or not the model's.
     pub why: Option<String>,
     pub packed: Packed,
     /// What the verifier found in the answer, or in the draft that it refused; `None` when there was no draft.
@@ -72,8 +94,10 @@ pub struct Answer {
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
-    /// Who wrote the draft.
+    /// Who wrote what is shown: `extractive`, `ollama` or `openai`.
     pub answerer: &'static str,
+    /// The one file that the answer rests on, when it was asked about; its footer is the last line of the answer.
+    pub file: Option<FileScope>,
 }
 
 impl Answer {
@@ -83,16 +107,106 @@ impl Answer {
         self.why = passed.held_back;
         self.report = Some(passed.report);
     }
+
+    /// Back to where nothing was drafted.
+    fn forget(&mut self) {
+        self.outcome = Outcome::Abstained;
+        (self.text, self.why, self.report) = (None, None, None);
+    }
+
+    /// What was extracted stands in for an answer of `model` that was refused for `reasons`. Nothing of the refused
+    /// answer, its report included, is in here: a report holds the words it refuses.
+    fn replaces(&mut self, model: &str, reasons: &str) {
+        let own = self.why.take().map_or_else(String::new, |why| format!(" {why}"));
+        let what = if self.text.is_some() {
+            self.outcome = Outcome::ExtractiveFallback;
+            "shown are the best sentences themselves"
+        } else {
+            "no sentence of the notes answers it either"
+        };
+        self.why = Some(format!("The answer of `{model}` did not pass verification ({reasons}); {what}.{own}"));
+    }
 }
 
-/// Answers `question` from the index behind `engine` and the files behind `sandbox`. `load` gives the model; it is
-/// called at most once, and only when there are vectors.
+/// Answers `question` from the index behind `engine` and the files behind `sandbox`, by `chosen`. `load` gives the
+/// embedding model; it is called at most once, and only when there are vectors. `observe` is told what happens, the
+/// frozen evidence before a chat model is asked anything.
 pub fn ask(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
+    chosen: &Chosen,
+    observe: &mut Observe<'_>,
+    load: impl FnOnce() -> Result<Embedder> + Send,
+) -> Asked {
+    let mut trail = Trail::of(chosen);
+    let answer = answer(question, engine, sandbox, chosen, (&mut trail, observe), load);
+    Asked { answer, trail }
+}
+
+fn answer(
+    question: &Question<'_>,
+    engine: &Engine,
+    sandbox: &Sandbox,
+    chosen: &Chosen,
+    (trail, observe): (&mut Trail, &mut Observe<'_>),
     load: impl FnOnce() -> Result<Embedder> + Send,
 ) -> Result<Answer> {
+    let mut search = trail.timed("retrieve", || retrieve(question, engine, sandbox, load))?;
+    observe(&Event::Frozen { snapshot: &search.answer.packed.snapshot, freshness: &search.answer.packed.freshness })?;
+    let Answerer::Chat(chat) = &chosen.answerer else {
+        return trail.timed("extract", || search.extract(question, engine)).map(|()| search.answer);
+    };
+    // Nothing that bears on the question: no model is asked to make something of it.
+    if search.answer.packed.snapshot.items().is_empty() || !search.is_relevant {
+        trail.timed("extract", || search.extract(question, engine))?;
+        if search.answer.text.is_none() {
+            return Ok(search.answer);
+        }
+        search.answer.forget();
+    }
+    let mut asker = Asker { chat: &chat.chat, trail, observe };
+    match drafting::draft(chat, &search.answer.packed, &question.verify, &mut asker)? {
+        Drafted::Answer { text, report, packed } => {
+            let answerer = chat.chat.model().provider;
+            Ok(Answer {
+                outcome: Outcome::Answered,
+                text: Some(text),
+                report: Some(report),
+                packed,
+                answerer,
+                ..search.answer
+            })
+        }
+        Drafted::Refusal { report, packed } => {
+            let why = format!("`{}` found no answer in the evidence.", chat.chat.model().name);
+            let answerer = chat.chat.model().provider;
+            Ok(Answer { why: Some(why), report: Some(report), packed, answerer, ..search.answer })
+        }
+        Drafted::Rejected { report, .. } if question.strict => Err(gate::refusal(&report)),
+        Drafted::Rejected { reasons, .. } => {
+            trail.timed("extract", || search.extract(question, engine))?;
+            search.answer.replaces(&chat.chat.model().name, &reasons);
+            Ok(search.answer)
+        }
+    }
+}
+
+/// What was found for one question, and what extraction needs beside it.
+struct Search {
+    answer: Answer,
+    model: OnceCell<Embedder>,
+    /// The question's vector; empty without a model.
+    asked: Vec<f32>,
+    is_relevant: bool,
+}
+
+fn retrieve(
+    question: &Question<'_>,
+    engine: &Engine,
+    sandbox: &Sandbox,
+    load: impl FnOnce() -> Result<Embedder> + Send,
+) -> Result<Search> {
     let query = Query::plain(question.text);
     let request = Request {
         query: &query,
@@ -120,7 +234,7 @@ pub fn ask(
     })?;
     let limits = PackLimits { top_n: question.top_n, max_tokens: question.max_tokens, per_document: PER_DOCUMENT };
     let packed = retrieval::pack(question.text, &found.hits, engine.index(), sandbox, &limits)?;
-    let mut answer = Answer {
+    let answer = Answer {
         outcome: Outcome::Abstained,
         text: None,
         why: None,
@@ -130,19 +244,26 @@ pub fn ask(
         stale: found.stale,
         top_cosine: found.top_cosine,
         answerer: "extractive",
+        file: None,
     };
-    let similarity = |texts: &[&str]| similarities(model.get(), &asked, texts);
-    match draft(question.text, engine, &answer.packed, model.get().is_some().then_some(&similarity))? {
-        Extract::Nothing { why } => answer.why = Some(why),
-        Extract::Answer(draft) => answer.take(gate::gate(
-            draft,
-            &answer.packed.snapshot,
-            &answer.packed.freshness,
-            &question.verify,
-            question.strict,
-        )?),
+    Ok(Search { answer, model, asked, is_relevant: found.is_relevant })
+}
+
+impl Search {
+    /// Lets the extractive answerer answer.
+    fn extract(&mut self, question: &Question<'_>, engine: &Engine) -> Result<()> {
+        let similarity = |texts: &[&str]| similarities(self.model.get(), &self.asked, texts);
+        let with_model = self.model.get().is_some().then_some(&similarity as Similarity<'_>);
+        match draft(question.text, engine, &self.answer.packed, with_model)? {
+            Extract::Nothing { why } => self.answer.why = Some(why),
+            Extract::Answer(draft) => {
+                let packed = &self.answer.packed;
+                let passed = gate::gate(draft, &packed.snapshot, &packed.freshness, &question.verify, question.strict)?;
+                self.answer.take(passed);
+            }
+        }
+        Ok(())
     }
-    Ok(answer)
 }
 
 /// Cosine of the question with each text.
@@ -166,16 +287,4 @@ fn similarities(model: Option<&Embedder>, asked: &[f32], texts: &[&str]) -> Resu
     let embedded = model.embed_passages(texts, threads, 1024, &|_| ())?;
     let dot = |vector: &[f32]| vector.iter().zip(asked).map(|(a, b)| a * b).sum();
     Ok(embedded.iter().map(|one| dot(&one.vector)).collect())
-}
-
-/// Which answerer the configuration asks for, and whether this program can be it.
-pub fn answerer(provider: AskProvider) -> Result<&'static str> {
-    match provider {
-        AskProvider::Auto | AskProvider::Extractive => Ok("extractive"),
-        AskProvider::Ollama | AskProvider::OpenAi => Err(Failure::new(
-            ErrorCode::AskError,
-            "this version answers by extraction only; `ask.provider` names a chat server",
-        )
-        .with_hint("set ask.provider to auto or extractive")),
-    }
 }

@@ -298,6 +298,9 @@ pub struct Ask {
     /// Accepted for the ancestor's sake: the evidence is always as full as its budget allows
     #[arg(long)]
     pub full: bool,
+    /// Answer from this one file, read whole
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "path", "tag", "after", "before"])]
+    pub read: Option<String>,
     /// Refuse to show an answer that does not pass verification
     #[arg(long)]
     pub strict: bool,
@@ -476,6 +479,14 @@ pub enum EvalCommand {
         /// Write what was missed and what was rejected without a fault, one JSON object each
         #[arg(long, value_name = "FILE")]
         misses_out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Faulty drafts: citation recall and precision before the gate and behind it
+    Drafts {
+        /// Drafts with their evidence, one JSON object a line; without it, those inside the program
+        file: Option<PathBuf>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

@@ -1,10 +1,12 @@
 //! `ask`.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::args::Ask as Args;
+use super::args::{Ask as Args, ScopeArgs};
 use super::context::Context;
 use super::index::extend;
 use super::jobs::Model;
@@ -12,10 +14,12 @@ use super::output::{Output, talk};
 use super::query::say_limits;
 use super::scope::scope;
 use super::write::write_whole;
-use crate::ask::{self, Answer, Outcome, Question};
+use crate::ask::{self, Answer, Asked, Event, Question, Trail};
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
+use crate::llm::Speed;
 use crate::retrieval::Engine;
+use crate::sandbox::Sandbox;
 use crate::verify::VerifyOptions;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -24,30 +28,136 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
             .with_hint("local-agent ask \"your question\""));
     }
     let config = context.load()?.config;
-    ask::answerer(config.ask.provider)?;
+    let chosen = ask::choose(&config, &args.question, speed(args))?;
     let sandbox = context.sandbox(&config)?;
     let model = Model::configured(context, &config)?;
-    let fingerprint = model.fingerprint()?;
-    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
-    let question = Question {
-        scope: scope(&config, &args.scope)?,
-        strict: args.strict || config.ask.strict,
-        ..question(&config, &args.question)
+    let progress = Progress::new();
+    let asked = match file(&sandbox, args) {
+        Some((file, named_by_question)) => {
+            let Question { text, verify, strict, .. } = question(&config, &args.question);
+            let max_chars = config.llm.max_chars_full_read;
+            let strict = strict || args.strict;
+            let question = ask::FileQuestion { text, file: &file, named_by_question, max_chars, verify, strict };
+            ask::ask_file(&question, &sandbox, &chosen, &mut |event| progress.tell(event), || model.load())
+        }
+        None => from_index(&config, args, &sandbox, &model, &chosen, &progress)?,
     };
-    let answer = ask::ask(&question, &engine, &sandbox, || model.load())?;
+    progress.finish();
+    let Asked { answer, trail } = asked;
+    let answer = answer?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if args.json {
-        context.out.json(report(context, &config, args, &answer));
+        context.out.json(report(context, &config, args, &answer, &trail));
     } else {
         print(context.out, &config, &answer);
+        say_who(&trail);
         for path in &answer.packed.index_stale {
             talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
         }
-        say_limits(&answer.coverage, &answer.stale);
+        if answer.file.is_none() {
+            say_limits(&answer.coverage, &answer.stale);
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The one file that is asked about, and whether the question itself names it. A question that is limited to a part
+/// of the notes is asked of that part.
+fn file(sandbox: &Sandbox, args: &Args) -> Option<(String, bool)> {
+    if let Some(file) = &args.read {
+        return Some((file.clone(), false));
+    }
+    let ScopeArgs { source, path, tag, after, before } = &args.scope;
+    let limited = !source.is_empty() || !path.is_empty() || !tag.is_empty() || after.is_some() || before.is_some();
+    if limited { None } else { ask::named_file(&args.question, sandbox).map(|file| (file, true)) }
+}
+
+fn from_index(
+    config: &Config,
+    args: &Args,
+    sandbox: &Sandbox,
+    model: &Model,
+    chosen: &ask::Chosen,
+    progress: &Progress,
+) -> Result<Asked> {
+    let fingerprint = model.fingerprint()?;
+    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
+    let question = Question {
+        scope: scope(config, &args.scope)?,
+        strict: args.strict || config.ask.strict,
+        ..question(config, &args.question)
+    };
+    Ok(ask::ask(&question, &engine, sandbox, chosen, &mut |event| progress.tell(event), || model.load()))
+}
+
+fn speed(args: &Args) -> Speed {
+    match (args.fast, args.big) {
+        (true, _) => Speed::Fast,
+        (_, true) => Speed::Big,
+        _ => Speed::Auto,
+    }
+}
+
+/// Says on stderr who answered and why, when a chat model was asked for or could have been.
+fn say_who(trail: &Trail) {
+    match &trail.model {
+        Some(model) => {
+            for round in &trail.rounds {
+                if let (Some(codes), Ok(Value::String(purpose))) = (&round.refused, serde_json::to_value(round.purpose))
+                {
+                    talk(&format!("refused: {purpose} ({codes})"));
+                }
+            }
+            let calls = trail.rounds.len();
+            let asked = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+            talk(&format!(
+                "model: {} ({}, {asked} to {}; {})",
+                model.name, model.provider, model.endpoint, trail.provider_why
+            ));
+            model.warnings.iter().for_each(|warning| talk(&format!("warning: {warning}")));
+        }
+        None if trail.provider_why.contains("not at hand") => talk(&format!("extractive: {}", trail.provider_why)),
+        None => {}
+    }
+}
+
+/// What a person sees while a model writes: who is asked and how much has come, never what.
+struct Progress(ProgressBar);
+
+impl Progress {
+    fn new() -> Self {
+        let shown = std::io::stderr().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self(ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner()))
+    }
+
+    fn tell(&self, event: &Event<'_>) -> Result<()> {
+        match event {
+            Event::Frozen { .. } => {}
+            Event::Asking { model, purpose } => {
+                let what = match purpose {
+                    ask::Purpose::Acquire => "which file",
+                    ask::Purpose::Draft | ask::Purpose::Half => "draft",
+                    ask::Purpose::Format => "draft again, its form was not right",
+                    ask::Purpose::Repair => "draft again, the first one was refused",
+                };
+                self.0.enable_steady_tick(std::time::Duration::from_millis(120));
+                self.0.set_message(format!("{} at {}: {what}", model.name, model.endpoint));
+            }
+            Event::Receiving { bytes } => self.0.set_prefix(format!("{bytes} bytes")),
+            Event::Round(round) => self.0.set_message(match &round.refused {
+                Some(codes) => format!("refused: {codes}"),
+                None => "passed".to_owned(),
+            }),
+        }
+        Ok(())
+    }
+
+    fn finish(&self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// A question under the configured bounds, over everything.
@@ -74,7 +184,7 @@ fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     write_whole(file, (json + "\n").as_bytes())
 }
 
-fn report(context: &Context, config: &Config, args: &Args, answer: &Answer) -> Value {
+fn report(context: &Context, config: &Config, args: &Args, answer: &Answer, trail: &Trail) -> Value {
     let evidence: Vec<Value> = answer
         .packed
         .snapshot
@@ -102,19 +212,39 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer) -> V
         "answer": answer.text,
         "why": answer.why,
         "answerer": answer.answerer,
-        "verified": config.ask.show_as_verified && answer.outcome == Outcome::Answered,
+        "provider": trail.provider,
+        "provider_why": trail.provider_why,
+        "model": trail.model,
+        "rounds": trail.rounds.iter().map(round).collect::<Vec<_>>(),
+        "sent_to": trail.sent_to,
+        "verified": config.ask.show_as_verified && answer.text.is_some(),
         "snapshot_id": answer.packed.snapshot.id(),
         "evidence": evidence,
         "freshness": answer.packed.freshness,
         "index_stale": answer.packed.index_stale,
         "citation_validation": answer.report,
         "citation_validation_footer": answer.report.as_ref().map(|report| report.footer()),
+        "scope": if answer.file.is_some() { "file" } else { "notes" },
+        "file": answer.file,
         "coverage": answer.coverage,
         "stale": answer.stale,
         "warnings": config.warnings,
     });
     extend(&mut body, context.roots());
     body
+}
+
+/// One call of a model, without any words of it: what was refused is in the run's record.
+fn round(round: &ask::Round) -> Value {
+    json!({
+        "purpose": round.purpose,
+        "prompt_sha256": round.call.prompt_sha256,
+        "snapshot_id": round.snapshot.as_ref().map(crate::evidence::EvidenceSnapshot::id),
+        "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
+        "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
+        "refused": round.refused,
+        "report_sha256": round.report.as_ref().map(|r| r.sha256),
+    })
 }
 
 /// The answer and its footer, or why there is none.
@@ -125,12 +255,14 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
                 out.line("UNVERIFIED (citation validation is switched off in the configuration)");
             }
             out.line(&out.shown(text));
-            if let Some(report) = &answer.report {
+            // An answer about one file ends with its own footer.
+            if let Some(report) = answer.report.as_ref().filter(|_| answer.file.is_none()) {
                 out.line("");
                 out.line(&out.dim(&report.footer()));
             }
         }
-        None if answer.report.is_some() => out.line("There is no answer that can be shown."),
+        None if answer.report.as_ref().is_some_and(|r| !r.ok) => out.line("There is no answer that can be shown."),
+        None if answer.file.is_some() => out.line("The file holds nothing that answers this."),
         None => out.line("The notes hold nothing that answers this."),
     }
     if let Some(why) = &answer.why {

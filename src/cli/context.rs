@@ -9,7 +9,7 @@ use time::format_description::well_known::Rfc3339;
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, EmbedProvider, FlagValue, Inputs, Loaded, Scheme};
+use crate::config::{self, ApiKey, Config, FlagValue, Inputs, Loaded, Scheme};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::markdown::{self, ChunkOptions};
 use crate::models::{self, ModelFiles};
@@ -172,7 +172,7 @@ impl Context {
 /// The files of the configured embedding model: a folder of its own, the embedded default, or the model folder.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
-    if embed.provider == EmbedProvider::Ollama {
+    if embed.provider.is_server() {
         // The server has the model; its tokens are counted by the one that is compiled in.
         return ModelFiles::embedded();
     }

@@ -77,10 +77,7 @@ fn report(
 
 /// The stable name of the configured provider.
 pub(super) const fn provider(config: &Config) -> &'static str {
-    match config.embed.provider {
-        crate::config::EmbedProvider::Candle => "candle",
-        crate::config::EmbedProvider::Ollama => "ollama",
-    }
+    config.embed.provider.as_str()
 }
 
 fn print(context: &Context, config: &Config, summary: &EmbedSummary) {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::{self, Cutting};
-use crate::config::{Config, EmbedProvider, Source};
-use crate::embedding::{self, Embedder, Encoder, OllamaEmbedder, TokenCounter};
+use crate::config::{Config, Source};
+use crate::embedding::{self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::{Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
 use crate::models::ModelFiles;
@@ -80,7 +80,7 @@ pub struct EmbedRun<'a> {
     pub wait: Duration,
 }
 
-/// How long an Ollama server may take for one request.
+/// How long a server may take for one request.
 const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 
 /// What questions and chunks are embedded with; no weights are loaded before [`Model::load`].
@@ -88,18 +88,17 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 pub enum Model {
     /// candle, from files on this machine.
     Local(ModelFiles),
-    /// The Ollama server that the configuration names.
-    Server { base_url: String, model: String },
+    /// The server that the configuration names.
+    Server(ServerSpec),
 }
 
 impl Model {
     /// The configured model.
     pub fn configured(context: &context::Context, config: &Config) -> Result<Self> {
-        match config.embed.provider {
-            EmbedProvider::Candle => context.model(config).map(Self::Local),
-            EmbedProvider::Ollama => {
-                Ok(Self::Server { base_url: config.llm.server()?.to_string(), model: config.embed.model.clone() })
-            }
+        if config.embed.provider.is_server() {
+            ServerSpec::configured(config, SERVER_PATIENCE).map(Self::Server)
+        } else {
+            context.model(config).map(Self::Local)
         }
     }
 
@@ -107,7 +106,7 @@ impl Model {
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         match self {
             Self::Local(files) => Ok(embedding::fingerprint(files)),
-            Self::Server { .. } => Ok(self.load()?.fingerprint()),
+            Self::Server(_) => Ok(self.load()?.fingerprint()),
         }
     }
 
@@ -115,7 +114,7 @@ impl Model {
     pub fn dim(&self) -> Option<usize> {
         match self {
             Self::Local(files) => Some(files.architecture().hidden),
-            Self::Server { .. } => None,
+            Self::Server(_) => None,
         }
     }
 
@@ -131,9 +130,7 @@ impl Model {
     pub fn load(&self) -> Result<Embedder> {
         match self {
             Self::Local(files) => Ok(Embedder::Candle(Box::new(Encoder::load(files)?))),
-            Self::Server { base_url, model } => {
-                Ok(Embedder::Ollama(Box::new(OllamaEmbedder::connect(base_url, model, SERVER_PATIENCE)?)))
-            }
+            Self::Server(spec) => Ok(Embedder::Server(Box::new(ServerEmbedder::connect(spec.clone())?))),
         }
     }
 }

@@ -14,6 +14,7 @@ mod eval;
 mod eval_attacks;
 mod eval_calibrate;
 mod eval_claims;
+mod eval_drafts;
 mod get;
 mod index;
 mod init;
@@ -96,7 +97,9 @@ fn wants_json(command: &Command) -> bool {
         ) => *json,
         Command::Eval(EvalCommand::Calibrate { json, .. }) => *json,
         Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
-        Command::Eval(EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. }) => *json,
+        Command::Eval(
+            EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. } | EvalCommand::Drafts { json, .. },
+        ) => *json,
         Command::Verify(args) => args.json,
         Command::Completions(_) | Command::Man(_) => false,
     }

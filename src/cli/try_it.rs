@@ -59,7 +59,9 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
     let mut answers = Vec::new();
     for text in &questions {
-        let answer = ask::ask(&ask_command::question(&config, text), &engine, &sandbox, || model.load())?;
+        let chosen = ask::Chosen::extractive("`try` asks nobody");
+        let question = ask_command::question(&config, text);
+        let answer = ask::ask(&question, &engine, &sandbox, &chosen, &mut |_| Ok(()), || model.load()).answer?;
         if !args.json {
             show(context, &config, text, &answer);
         }

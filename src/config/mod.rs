@@ -140,6 +140,10 @@ pub struct Embed {
     pub batch_size: usize,
     /// Window in tokens; capped by the model's own.
     pub max_length: Option<usize>,
+    /// Put before a question by a server's model; models in this program bring their own.
+    pub query_prefix: String,
+    /// Put before a passage by a server's model.
+    pub passage_prefix: String,
     /// Worker threads; 0 = one a core.
     pub threads: usize,
 }
@@ -148,6 +152,23 @@ pub struct Embed {
 pub enum EmbedProvider {
     Candle,
     Ollama,
+    OpenAi,
+}
+
+impl EmbedProvider {
+    /// The word of the configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Candle => "candle",
+            Self::Ollama => "ollama",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// Whether a server makes the vectors.
+    pub const fn is_server(self) -> bool {
+        !matches!(self, Self::Candle)
+    }
 }
 
 /// `retrieve.*`.

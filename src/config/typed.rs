@@ -95,7 +95,7 @@ type Remark = Option<&'static str>;
 /// A single value; the remark is a warning. An error is a remedy, when there is a special one.
 fn scalar(key: &Key, node: &Node, lenient: bool) -> std::result::Result<(Val, Remark), Option<String>> {
     let Value::Scalar { text, plain } = &node.value else { return Err(None) };
-    let text = text.trim();
+    let text = if key.kind == Kind::Prompt { text.as_str() } else { text.trim() };
     if text.chars().any(char::is_control) {
         return Err(None);
     }
@@ -126,7 +126,7 @@ fn scalar(key: &Key, node: &Node, lenient: bool) -> std::result::Result<(Val, Re
             Val::Text(text.to_owned())
         }
         Kind::Prefix => Val::Text(prefix(text).ok_or(None)?),
-        Kind::Text | Kind::Path | Kind::Url if !(*plain && matches!(text, "true" | "false")) => {
+        Kind::Text | Kind::Prompt | Kind::Path | Kind::Url if !(*plain && matches!(text, "true" | "false")) => {
             Val::Text(text.to_owned())
         }
         _ => return Err(None),

@@ -259,6 +259,7 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         db_path: state.embeddings.clone(),
         provider: match values.text("embed.provider")? {
             "ollama" => EmbedProvider::Ollama,
+            "openai" => EmbedProvider::OpenAi,
             _ => EmbedProvider::Candle,
         },
         model: values.text("embed.model")?.to_owned(),
@@ -266,6 +267,8 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         batch_tokens: values.int("embed.batch_tokens")?,
         batch_size: values.int("embed.batch_size")?,
         max_length: values.opt_int("embed.max_length")?,
+        query_prefix: values.opt_text("embed.query_prefix").unwrap_or_default().to_owned(),
+        passage_prefix: values.opt_text("embed.passage_prefix").unwrap_or_default().to_owned(),
         threads: values.int("embed.threads")?,
     })
 }

@@ -6,7 +6,7 @@ use super::codes::Code;
 use super::database::{self, Codes, Looked};
 use super::maker::{Maker, Unready};
 use super::{Checks, Phase3, Subject, count};
-use crate::config::{Config, EmbedProvider};
+use crate::config::Config;
 use crate::error::Result;
 use crate::store::{Database, EmbeddingStore, IndexReader};
 use crate::types::{Fingerprint, Sha256};
@@ -24,10 +24,7 @@ const EMBED: &str = "local-agent embed";
 
 /// The stable name of the configured provider.
 pub(super) const fn provider(config: &Config) -> &'static str {
-    match config.embed.provider {
-        EmbedProvider::Candle => "candle",
-        EmbedProvider::Ollama => "ollama",
-    }
+    config.embed.provider.as_str()
 }
 
 /// Checks the embeddings; the open database when the matrix can be compared with it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Subject;
 use crate::config::EmbedProvider;
-use crate::embedding::{self, Encoder, OllamaEmbedder};
+use crate::embedding::{self, Encoder, ServerEmbedder};
 use crate::error::Result;
 use crate::models::ModelFiles;
 use crate::types::Fingerprint;
@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) enum Maker<'a> {
     /// In this process; weights are loaded when something is embedded.
     Local(&'a ModelFiles),
-    /// An Ollama server that has answered.
-    Server(Box<OllamaEmbedder>),
+    /// A server that has answered.
+    Server(Box<ServerEmbedder>),
 }
 
 /// Why vectors cannot be compared with the configuration.
@@ -41,7 +41,7 @@ impl Maker<'_> {
     pub(super) fn dim(&self) -> Option<usize> {
         match self {
             Self::Local(files) => Some(files.architecture().hidden),
-            Self::Server(server) => server.dim(),
+            Self::Server(server) => Some(server.dim()),
         }
     }
 
@@ -52,6 +52,11 @@ impl Maker<'_> {
             Self::Server(server) => server.embed_query(text),
         }
     }
+}
+
+fn server<'a>(config: &crate::config::Config) -> Result<Maker<'a>> {
+    let spec = embedding::ServerSpec::configured(config, PATIENCE)?;
+    Ok(Maker::Server(Box::new(ServerEmbedder::connect(spec)?)))
 }
 
 /// The maker that the configuration names. `reachable`: the server check went well.
@@ -65,18 +70,14 @@ pub(super) fn configured<'a>(subject: &Subject<'a>, reachable: bool) -> std::res
         EmbedProvider::Candle => {
             subject.model.as_ref().map(Maker::Local).map_err(|f| unready(f, "local-agent models list"))
         }
-        EmbedProvider::Ollama if subject.offline => {
+        _ if subject.offline => {
             Err(Unready { why: "vectors come from a server and none may be contacted".to_owned(), fix: None })
         }
         EmbedProvider::Ollama if !reachable => Err(Unready {
             why: "the server that makes vectors is not ready".to_owned(),
             fix: Some("ollama serve".to_owned()),
         }),
-        EmbedProvider::Ollama => config
-            .llm
-            .server()
-            .and_then(|url| OllamaEmbedder::connect(&url.to_string(), &config.embed.model, PATIENCE))
-            .map(|server| Maker::Server(Box::new(server)))
-            .map_err(|f| unready(&f, "ollama serve")),
+        EmbedProvider::Ollama => server(config).map_err(|f| unready(&f, "ollama serve")),
+        EmbedProvider::OpenAi => server(config).map_err(|f| unready(&f, "start the server at llm.base_url")),
     }
 }

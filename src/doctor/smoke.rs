@@ -3,7 +3,7 @@
 use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Phase3, Subject};
-use crate::config::{Config, EmbedProvider};
+use crate::config::Config;
 use crate::error::Result;
 use crate::lexical::{self, Query};
 use crate::retrieval::{Engine, Hit, Mode, Request, Scope};
@@ -23,7 +23,7 @@ struct NotReady {
 }
 
 pub(super) fn check(subject: &Subject<'_>, maker: Option<&Maker<'_>>, checks: &mut Checks, phase3: &mut Phase3) {
-    if subject.config().embed.provider == EmbedProvider::Ollama && subject.offline {
+    if subject.config().embed.provider.is_server() && subject.offline {
         phase3.retrieval_smoke_reason = "skipped_no_ollama".to_owned();
         let message = "no search was tried: its vectors come from a server, and none may be contacted";
         checks.ok(Code::RetrievalSmokeSkippedNoOllama, message);

@@ -6,8 +6,8 @@
 
 mod batch;
 mod bert;
-mod ollama;
 mod oracle;
+mod server;
 mod tokens;
 mod weights;
 
@@ -18,8 +18,8 @@ use crate::models::ModelFiles;
 use crate::types::{Fingerprint, HeadingPath};
 
 pub use batch::Embedded;
-pub use ollama::OllamaEmbedder;
 pub use oracle::{Agreement, second_opinion};
+pub use server::{ServerEmbedder, ServerSpec, Wire};
 pub use tokens::TokenCounter;
 
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
@@ -116,8 +116,8 @@ impl Encoder {
 pub enum Embedder {
     /// In this process.
     Candle(Box<Encoder>),
-    /// An Ollama server.
-    Ollama(Box<OllamaEmbedder>),
+    /// A server.
+    Server(Box<ServerEmbedder>),
 }
 
 impl Embedder {
@@ -125,7 +125,7 @@ impl Embedder {
     pub fn fingerprint(&self) -> Fingerprint {
         match self {
             Self::Candle(encoder) => encoder.fingerprint(),
-            Self::Ollama(server) => server.fingerprint(),
+            Self::Server(server) => server.fingerprint(),
         }
     }
 
@@ -135,7 +135,7 @@ impl Embedder {
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         match self {
             Self::Candle(encoder) => encoder.embed_query(text),
-            Self::Ollama(server) => server.embed_query(text),
+            Self::Server(server) => server.embed_query(text),
         }
     }
 
@@ -152,7 +152,7 @@ impl Embedder {
     ) -> Result<Vec<Embedded>> {
         match self {
             Self::Candle(encoder) => encoder.embed_passages(texts, threads, batch_tokens, on_done),
-            Self::Ollama(server) => server.embed_passages(texts).inspect(|done| on_done(done.len())),
+            Self::Server(server) => server.embed_passages(texts).inspect(|done| on_done(done.len())),
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod attacks;
 mod baselines;
 pub mod calibrate;
 pub mod claims;
+pub mod drafts;
 pub mod passages;
 pub mod ranking;
 pub mod run;

@@ -158,6 +158,12 @@ impl EvidenceSnapshot {
         self.items.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
+    /// A snapshot of the first `count` items, with an id of its own. Labels stay.
+    pub fn first(&self, count: usize) -> Self {
+        let items: Vec<EvidenceItem> = self.items.iter().take(count).cloned().collect();
+        Self { id: id_of(&self.question, &items), question: self.question.clone(), items }
+    }
+
     /// Whether a citation of `item` names its source: another source holds its path too, in the index it came from or
     /// in this snapshot.
     pub fn names_source(&self, item: &EvidenceItem) -> bool {

@@ -40,6 +40,15 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
+/// Whether more lines are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    More,
+    /// The reply is complete; what else the server may send is not read.
+    Stop,
+}
+
 impl Reply {
     /// The body as JSON.
     ///
@@ -120,6 +129,13 @@ impl Client {
         self.send(Method::GET, url, None, None)
     }
 
+    /// GET with `bearer` as the key when the server wants one; any status is a reply.
+    ///
+    /// Errors: as [`Self::get`].
+    pub fn get_with(&self, url: &str, bearer: Option<&str>) -> Result<Reply> {
+        self.send(Method::GET, url, None, bearer)
+    }
+
     /// POST of `body` as JSON, with `bearer` as the key when the server wants one; any status is a reply.
     ///
     /// Errors: as [`Self::get`].
@@ -128,38 +144,101 @@ impl Client {
     }
 
     fn send(&self, method: Method, url: &str, body: Option<&Value>, bearer: Option<&str>) -> Result<Reply> {
-        let target =
-            Url::parse(url).map_err(|e| server_error(url, &format!("has an address that is not valid ({e})")))?;
-        let mut request = self.http.request(method, target.clone());
-        if let Some(body) = body {
-            request = request.json(body);
-        }
+        let (target, mut request) = self.request(method, url, body)?;
         if let Some(key) = bearer {
             request = request.bearer_auth(key);
         }
+        self.runtime.block_on(async {
+            let response = request.send().await.map_err(|e| self.failure(url, &e))?;
+            if let Some(elsewhere) = left_origin(&target, &response, response.status()) {
+                return Err(server_error(url, &format!("redirects to {elsewhere}, which was not asked for")));
+            }
+            self.rest(url, response).await
+        })
+    }
+
+    /// POST of `body` as JSON; of a reply with status 200–299, every line goes to `on_line` as it comes in, without its
+    /// line break, until `on_line` says `Stop` or the reply ends. `silence` bounds the wait for the next bytes once
+    /// the reply has begun; until then only the client's own limits hold, for a server may be loading a model.
+    /// Of any other status the reply is given back whole; of a streamed one the body is blank.
+    ///
+    /// Errors: as [`Self::get`], those of `on_line`, and `SERVER_ERROR` for bytes that are not UTF-8.
+    pub fn post_lines(
+        &self,
+        url: &str,
+        body: &Value,
+        bearer: Option<&str>,
+        silence: Duration,
+        on_line: &mut dyn FnMut(&str) -> Result<Flow>,
+    ) -> Result<Reply> {
+        let (target, mut request) = self.request(Method::POST, url, Some(body))?;
+        if let Some(key) = bearer {
+            request = request.bearer_auth(key);
+        }
+        let mut line = |bytes: &[u8]| {
+            let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+            let text = std::str::from_utf8(bytes).map_err(|_| server_error(url, "sent bytes that are not UTF-8"))?;
+            on_line(text)
+        };
         self.runtime.block_on(async {
             let mut response = request.send().await.map_err(|e| self.failure(url, &e))?;
             let status = response.status();
             if let Some(elsewhere) = left_origin(&target, &response, status) {
                 return Err(server_error(url, &format!("redirects to {elsewhere}, which was not asked for")));
             }
-            let mut body = Vec::new();
-            while let Some(bytes) = response.chunk().await.map_err(|e| self.failure(url, &e))? {
-                if body.len() + bytes.len() > self.limits.max_body {
+            if !status.is_success() {
+                return self.rest(url, response).await;
+            }
+            let (mut pending, mut seen) = (Vec::new(), 0);
+            loop {
+                let next = tokio::time::timeout(silence, response.chunk()).await.map_err(|_| silent(url))?;
+                let Some(bytes) = next.map_err(|e| self.failure(url, &e))? else { break };
+                seen += bytes.len();
+                if seen > self.limits.max_body {
                     return Err(server_error(url, &format!("sent more than {} bytes", self.limits.max_body)));
                 }
-                body.extend_from_slice(&bytes);
+                for part in bytes.split_inclusive(|b| *b == b'\n') {
+                    pending.extend_from_slice(part);
+                    if pending.last() == Some(&b'\n') {
+                        pending.pop();
+                        if line(&std::mem::take(&mut pending))? == Flow::Stop {
+                            return Ok(Reply { status: status.as_u16(), body: Vec::new() });
+                        }
+                    }
+                }
             }
-            Ok(Reply { status: status.as_u16(), body })
+            if !pending.is_empty() {
+                line(&pending)?;
+            }
+            Ok(Reply { status: status.as_u16(), body: Vec::new() })
         })
+    }
+
+    fn request(&self, method: Method, url: &str, body: Option<&Value>) -> Result<(Url, reqwest::RequestBuilder)> {
+        let target =
+            Url::parse(url).map_err(|e| server_error(url, &format!("has an address that is not valid ({e})")))?;
+        let request = self.http.request(method, target.clone());
+        Ok((target, if let Some(body) = body { request.json(body) } else { request }))
+    }
+
+    /// The whole body, up to the cap.
+    async fn rest(&self, url: &str, mut response: reqwest::Response) -> Result<Reply> {
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.map_err(|e| self.failure(url, &e))? {
+            if body.len() + bytes.len() > self.limits.max_body {
+                return Err(server_error(url, &format!("sent more than {} bytes", self.limits.max_body)));
+            }
+            body.extend_from_slice(&bytes);
+        }
+        Ok(Reply { status, body })
     }
 
     /// What went wrong on the way, as a typed failure.
     fn failure(&self, url: &str, error: &reqwest::Error) -> Failure {
         let server = origin(url);
         if error.is_timeout() {
-            let message = format!("The server {server} did not answer in time.");
-            return Failure::new(ErrorCode::ServerUnreachable, message);
+            return silent(url);
         }
         if error.is_connect() {
             let message = format!("The server {server} cannot be reached ({}).", reason(error));
@@ -167,6 +246,11 @@ impl Client {
         }
         server_error(url, &format!("broke off its reply ({})", reason(error)))
     }
+}
+
+/// `SERVER_UNREACHABLE`: nothing came in time.
+fn silent(url: &str) -> Failure {
+    Failure::new(ErrorCode::ServerUnreachable, format!("The server {} did not answer in time.", origin(url)))
 }
 
 /// Where a redirect that was not followed points, without its path: it may hold anything.
@@ -184,7 +268,7 @@ fn same_origin(a: &Url, b: &Url) -> bool {
 }
 
 /// Scheme, host and port: a message shows no path, user name or key.
-fn origin(url: &str) -> String {
+pub(crate) fn origin(url: &str) -> String {
     Url::parse(url).map_or_else(|_| "(no valid address)".into(), |url| url.origin().ascii_serialization())
 }
 
@@ -305,6 +389,58 @@ mod tests {
         let failure = Client::new(CALM).unwrap().get_json(&server.url("/secret-path")).unwrap_err();
         assert!(failure.message.contains("404") && failure.message.contains("model 'x' not found"));
         assert!(!failure.message.contains("secret-path"));
+    }
+
+    fn lines(server: &crate::net::testing::Server, silence: u64) -> (Vec<String>, Result<Reply>) {
+        let mut seen = Vec::new();
+        let client = Client::new(CALM).unwrap();
+        let reply = client.post_lines(
+            &server.url("/"),
+            &serde_json::json!({}),
+            None,
+            Duration::from_millis(silence),
+            &mut |line| {
+                seen.push(line.to_owned());
+                Ok(if line == "stop" { Flow::Stop } else { Flow::More })
+            },
+        );
+        (seen, reply)
+    }
+
+    #[test]
+    fn lines_come_whole_however_the_bytes_are_cut() {
+        let server = serve(|_| {
+            let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
+            let text = "é 日本\r\n\nlast";
+            std::iter::once(head).chain(text.bytes().map(|b| vec![b])).map(Step::Bytes).collect()
+        });
+        let (seen, reply) = lines(&server, 20_000);
+        assert_eq!((seen, reply.unwrap().status), (vec!["é 日本".to_owned(), String::new(), "last".to_owned()], 200));
+    }
+
+    #[test]
+    fn what_follows_the_end_is_not_waited_for() {
+        let server = serve(|_| {
+            let text = b"HTTP/1.1 200 OK\r\n\r\na\nstop\nmore\n".to_vec();
+            vec![Step::Bytes(text), Step::Wait(Duration::from_secs(30))]
+        });
+        assert_eq!(lines(&server, 20_000).0, ["a", "stop"]);
+    }
+
+    #[test]
+    fn s41_silence_within_a_reply_a_flood_and_a_status_end_the_lines() {
+        let silent =
+            serve(|_| vec![Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\na\n".to_vec()), Step::Wait(Duration::from_secs(30))]);
+        let (seen, reply) = lines(&silent, 200);
+        assert_eq!((seen.len(), reply.unwrap_err().code), (1, ErrorCode::ServerUnreachable));
+        let flood = serve(|_| vec![Step::Bytes([b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b'x'; 5000]].concat())]);
+        assert_eq!(lines(&flood, 20_000).1.unwrap_err().code, ErrorCode::ServerError);
+        let binary = serve(|_| vec![Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\n\xff\n".to_vec())]);
+        assert_eq!(lines(&binary, 20_000).1.unwrap_err().code, ErrorCode::ServerError);
+        let busy = serve(|_| vec![Step::Bytes(b"HTTP/1.1 503 X\r\ncontent-length: 2\r\n\r\nno".to_vec())]);
+        let (seen, reply) = lines(&busy, 20_000);
+        let reply = reply.unwrap();
+        assert_eq!((seen.len(), reply.status, reply.body.as_slice()), (0, 503, b"no".as_slice()));
     }
 
     #[test]

@@ -41,6 +41,16 @@ pub struct Packed {
     pub index_stale: Vec<String>,
 }
 
+impl Packed {
+    /// The first `count` items alone, as a snapshot of their own.
+    pub fn first(&self, count: usize) -> Self {
+        let snapshot = self.snapshot.first(count);
+        let freshness = snapshot.items().iter().map(|item| (item.label, self.freshness.of(item.label))).collect();
+        let scores = self.scores.iter().take(count).copied().collect();
+        Self { snapshot, freshness, scores, index_stale: self.index_stale.clone() }
+    }
+}
+
 /// A chunk whose text stands in its file now.
 struct Anchored<'h> {
     hit: &'h Hit,

@@ -105,6 +105,11 @@ impl From<&Security> for Policy {
 }
 
 impl Policy {
+    /// Whether a person's own request may name any file.
+    pub fn allows_any_path(&self) -> bool {
+        self.allow_any_path
+    }
+
     /// Names absolute folders that hold this program's own state (its databases, its records of earlier answers).
     /// Nothing in them is ever read as a document, even when a root holds them: an earlier answer is not evidence.
     #[must_use]

@@ -17,11 +17,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("lexical", &[]),
     ("vectors", &[]),
-    ("embedding", &["models", "net"]),
+    ("embedding", &["config", "models", "net"]),
+    ("llm", &["config", "net"]),
     ("verify", &["config", "evidence", "markdown"]),
     ("indexing", &["config", "sandbox", "markdown", "store", "lexical", "vectors", "embedding"]),
     ("retrieval", &["config", "evidence", "lexical", "sandbox", "store", "vectors"]),
-    ("ask", &["config", "embedding", "evidence", "lexical", "markdown", "retrieval", "sandbox", "store", "verify"]),
+    (
+        "ask",
+        &["config", "embedding", "evidence", "lexical", "llm", "markdown", "retrieval", "sandbox", "store", "verify"],
+    ),
     (
         "doctor",
         &[
@@ -50,6 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "evidence",
             "indexing",
             "lexical",
+            "llm",
             "markdown",
             "models",
             "net",

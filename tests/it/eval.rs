@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -238,4 +238,19 @@ fn another_setting_measures_another_search() {
         fs::read_to_string(world.vault().join("runs/tiny.convex.tsv")).unwrap()
     };
     assert_ne!(tsv("retrieve.vector_weight=0.1"), tsv("retrieve.vector_weight=0.9"));
+}
+
+#[test]
+fn the_table_of_faulty_drafts_in_the_documents_is_what_is_printed() {
+    let world = World::empty();
+    let documented = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/verifier.md")).unwrap();
+    let printed = world.ok(&["eval", "drafts"]).stdout;
+    assert!(printed.lines().count() > 20);
+    for line in printed.lines() {
+        assert!(documented.lines().any(|l| l == line), "docs/verifier.md lacks: {line}\n{printed}");
+    }
+    let rows = world.json(&["eval", "drafts"])["rows"].as_array().unwrap().len();
+    assert_eq!(rows, printed.lines().count() - 2);
+    world.write("none.jsonl", "{\"set\":\"x\",\"fault\":\"f\",\"statements\":[]}\n");
+    assert_eq!(world.code(&["eval", "drafts", "none.jsonl"]), "EVAL_ERROR");
 }

@@ -3,6 +3,9 @@
 mod ancestor;
 mod architecture;
 mod ask;
+mod ask_file;
+mod ask_model;
+mod chat_server;
 mod churn;
 mod codes;
 mod completions;
@@ -23,6 +26,9 @@ mod harness;
 mod index;
 mod init;
 mod models;
+#[allow(dead_code)]
+#[path = "../../src/net/testing.rs"]
+mod net_testing;
 mod properties;
 mod query;
 mod readers;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::chat_server::{ChatServer, say};
 use crate::harness::World;
 
 fn document(name: &str) -> String {
@@ -33,6 +34,32 @@ fn the_transcript_in_the_readme_is_what_the_program_prints() {
     let printed = world.ok(&args).stdout;
     for line in &transcript[1..] {
         assert!(printed.lines().any(|l| l == line), "the README shows a line that is not printed: {line}\n{printed}");
+    }
+}
+
+#[test]
+fn the_transcripts_of_a_chat_model_in_the_readme_are_what_the_program_prints() {
+    let world = World::example();
+    let config = world.root().join("llm.yaml");
+    fs::write(&config, "ask: {provider: ollama}\nllm: {model: m}\n").unwrap();
+    let wrong = "The proofbox holds sourdough at 29 °C and 78 % relative humidity [E1].";
+    let right = "The proofbox holds sourdough at 27 °C and 78 % relative humidity [E1].";
+    let readme = document("README.md");
+    let mut transcripts =
+        blocks(&readme, "text").into_iter().filter(|block| block[0].starts_with("$ local-agent ask \""));
+    for script in [[wrong, right], [wrong, wrong]] {
+        let transcript = transcripts.next().expect("the README shows a repaired and a rejected answer");
+        let question = transcript[0].split('"').nth(1).unwrap();
+        let server = ChatServer::ollama(script.map(say).into());
+        let url = server.url();
+        let run = world.ok(&["ask", question, "--config", config.to_str().unwrap(), "--ollama-base-url", &url]);
+        let printed = format!("{}{}", run.stdout, run.stderr).replace(&url.replace("http://", ""), "127.0.0.1:11434");
+        for line in &transcript[1..] {
+            assert!(
+                printed.lines().any(|l| l == line),
+                "the README shows a line that is not printed: {line}\n{printed}"
+            );
+        }
     }
 }
 

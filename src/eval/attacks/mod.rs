@@ -72,9 +72,9 @@ impl Passage {
 }
 
 /// A snapshot of these passages.
-fn freeze(passages: &[&Passage]) -> Option<EvidenceSnapshot> {
+pub(super) fn freeze(question: &str, passages: &[&Passage]) -> Option<EvidenceSnapshot> {
     let excerpts = passages.iter().map(|p| p.excerpt()).collect::<Option<Vec<_>>>()?;
-    EvidenceSnapshot::freeze("", excerpts).ok()
+    EvidenceSnapshot::freeze(question, excerpts).ok()
 }
 
 /// The plain sentences of passages of notes, at most `most`, spread evenly; each with its own passage and the next
@@ -83,7 +83,7 @@ pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
     let mut all = Vec::new();
     for (n, passage) in passages.iter().enumerate() {
         let other = passages.iter().cycle().skip(n + 1).take(passages.len()).find(|p| p.path != passage.path);
-        let Some(snapshot) = other.and_then(|other| freeze(&[passage, other])) else { continue };
+        let Some(snapshot) = other.and_then(|other| freeze("", &[passage, other])) else { continue };
         for sentence in sentences(&passage.text) {
             let words = passage.text.get(sentence.span.start()..sentence.span.end()).unwrap_or("");
             let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem)
@@ -106,7 +106,7 @@ pub fn from_claims(claims: &[super::claims::Claim], most: usize) -> Vec<Sample> 
     let one = |(n, claim): (usize, &&super::claims::Claim)| {
         let other = good.iter().cycle().skip(n + 1).take(good.len()).find(|c| c.evidence != claim.evidence)?;
         let passages = [Passage::whole("evidence.md", &claim.evidence), Passage::whole("other.md", &other.evidence)];
-        let snapshot = freeze(&[&passages[0], &passages[1]])?;
+        let snapshot = freeze("", &[&passages[0], &passages[1]])?;
         Some(Sample { source: "claims", claim: bare(&claim.claim), snapshot, faults: Vec::new() })
     };
     good.iter().enumerate().step_by(step).filter_map(one).collect()
@@ -133,7 +133,7 @@ pub fn paraphrases() -> Result<Vec<Sample>> {
         for (n, written) in all.iter().enumerate() {
             let own = passages.get(n);
             let next = all.get((n + 1) % all.len()).map(|w| Passage::whole("other.md", &w.note));
-            let Some(snapshot) = own.zip(next.as_ref()).and_then(|(a, b)| freeze(&[a, b])) else { continue };
+            let Some(snapshot) = own.zip(next.as_ref()).and_then(|(a, b)| freeze("", &[a, b])) else { continue };
             let faults = written.faults.iter().map(|(op, text)| (op.clone(), bare(text))).collect();
             out.push(Sample { source, claim: bare(&written.claim), snapshot, faults });
         }

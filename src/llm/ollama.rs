@@ -1,0 +1,210 @@
+//! `/api/chat` of an Ollama server.
+//!
+//! Always `/api/chat`, never the server's `/v1`: only here the window can be set, and a server that would cut the
+//! prompt without a word is the defect that started all this (W8). The model is looked up before anything is sent,
+//! and never pulled.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::patience::until_ready;
+use super::thinking::without_thinking;
+use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, Reply, SEED, SILENCE, Sampling, number, tokens};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::net::http::{Client, Flow, Limits, server_error};
+use crate::net::ollama::{is_model, tags};
+
+/// Windows are asked for in steps, so that a slightly longer question does not load the model anew.
+const WINDOW_STEP: u32 = 1024;
+
+/// A chat model on an Ollama server.
+pub struct OllamaChat {
+    client: Client,
+    base: String,
+    model: Model,
+    timeout: Duration,
+    /// Whether the model thinks unless told not to.
+    thinks: bool,
+}
+
+impl std::fmt::Debug for OllamaChat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OllamaChat").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+impl OllamaChat {
+    /// Looks `model` up on the server at `base`, which is asked what it has for at most `look`. `timeout` bounds one
+    /// reply, loading the model included.
+    ///
+    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when the server does not list the model.
+    pub fn connect(base: &str, model: &str, look: Duration, timeout: Duration) -> Result<Self> {
+        let base = base.trim_end_matches('/').to_owned();
+        let tag = tags(&base, look.min(LOOK))?.into_iter().find(|t| is_model(&t.name, model));
+        let tag = tag.ok_or_else(|| not_found(&base, model))?;
+        let shown = show(&base, &tag.name);
+        let limits = Limits { connect: CONNECT, idle: timeout, total: timeout, max_body: MAX_REPLY };
+        let model = Model {
+            provider: "ollama",
+            name: tag.name,
+            digest: tag.digest,
+            endpoint: super::endpoint(&base),
+            window: shown.as_ref().and_then(window_of),
+            warnings: Vec::new(),
+        };
+        let thinks = shown.is_some_and(|s| {
+            s["capabilities"].as_array().is_some_and(|c| c.iter().any(|one| one.as_str() == Some("thinking")))
+        });
+        Ok(Self { client: Client::new(limits)?, base, model, timeout, thinks })
+    }
+
+    /// Which model, and where.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// As [`super::Chat::ask`].
+    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+        let url = format!("{}/api/chat", self.base);
+        let need = tokens::estimate(messages).saturating_add(sampling.max_tokens);
+        let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
+        let window = self.model.window.map_or(need, |most| need.min(most));
+        let mut body = json!({
+            "model": self.model.name,
+            "messages": messages,
+            "stream": true,
+            // Newer servers then say that the prompt is too long instead of cutting it; older ones ignore this.
+            "truncate": false,
+            "shift": false,
+            "options": {
+                "num_ctx": window,
+                "num_predict": sampling.max_tokens,
+                "temperature": sampling.temperature,
+                "seed": SEED,
+            },
+        });
+        if self.thinks {
+            body["think"] = Value::Bool(false);
+        }
+        let mut stream = Stream::default();
+        let (status, attempts) = until_ready(self.timeout, || {
+            self.client.post_lines(&url, &body, None, SILENCE, &mut |line| {
+                let flow = stream.line(&url, line)?;
+                on_progress(stream.text.len());
+                Ok(flow)
+            })
+        })?;
+        if !(200..300).contains(&status.status) {
+            return Err(self.refused(&url, &status));
+        }
+        if !stream.done {
+            return Err(server_error(&url, "broke off its reply"));
+        }
+        if let Some(other) = stream.model.as_deref().filter(|name| !is_model(name, &self.model.name)) {
+            let what = format!("answered with the model `{other}`; `{}` was asked", self.model.name);
+            return Err(server_error(&url, &what));
+        }
+        let (text, tagged) = without_thinking(&stream.text);
+        Ok(Reply {
+            text,
+            had_thinking: tagged || stream.thought,
+            served_model: stream.model,
+            finish: stream.finish,
+            prompt_tokens: stream.prompt_tokens,
+            reply_tokens: stream.reply_tokens,
+            window: Some(window),
+            attempts,
+        })
+    }
+
+    fn refused(&self, url: &str, reply: &crate::net::http::Reply) -> Failure {
+        let failure = match reply.json(url) {
+            Err(failure) => failure,
+            Ok(_) => server_error(url, "sent a reply that was not asked for"),
+        };
+        if super::openai::is_overflow(&failure.message) {
+            return super::openai::overflow(&self.model.endpoint);
+        }
+        if reply.status == 404 { not_found(&self.base, &self.model.name) } else { failure }
+    }
+}
+
+/// What the stream has given so far.
+struct Stream {
+    text: String,
+    thought: bool,
+    model: Option<String>,
+    done: bool,
+    finish: Finish,
+    prompt_tokens: Option<u32>,
+    reply_tokens: Option<u32>,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            thought: false,
+            model: None,
+            done: false,
+            finish: Finish::Stop,
+            prompt_tokens: None,
+            reply_tokens: None,
+        }
+    }
+}
+
+impl Stream {
+    /// Takes one line: an object with a piece of the message, or with the end.
+    fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
+        if line.trim().is_empty() {
+            return Ok(Flow::More);
+        }
+        let piece: Value = serde_json::from_str(line).map_err(|_| server_error(url, "sent a line that is not JSON"))?;
+        if let Some(error) = piece["error"].as_str() {
+            if super::openai::is_overflow(error) {
+                return Err(super::openai::overflow(&super::endpoint(&crate::net::http::origin(url))));
+            }
+            let said: String = error.chars().filter(|c| !c.is_control()).take(200).collect();
+            return Err(server_error(url, &format!("broke off its reply: {said}")));
+        }
+        if !piece.is_object() || (piece["message"].is_null() && piece["done"].is_null()) {
+            return Err(server_error(url, "sent a line that is no piece of a reply"));
+        }
+        if let Some(text) = piece["message"]["content"].as_str() {
+            self.text.push_str(text);
+        }
+        self.thought |= piece["message"]["thinking"].as_str().is_some_and(|t| !t.is_empty());
+        if self.model.is_none() {
+            self.model = piece["model"].as_str().map(str::to_owned);
+        }
+        if piece["done"].as_bool() != Some(true) {
+            return Ok(Flow::More);
+        }
+        self.done = true;
+        if piece["done_reason"].as_str() == Some("length") {
+            self.finish = Finish::Length;
+        }
+        self.prompt_tokens = number(&piece["prompt_eval_count"]);
+        self.reply_tokens = number(&piece["eval_count"]);
+        Ok(Flow::Stop)
+    }
+}
+
+/// What the server says about the model; `None` from a server that says nothing.
+fn show(base: &str, model: &str) -> Option<Value> {
+    let url = format!("{base}/api/show");
+    Client::new(Limits::probe(LOOK)).ok()?.post_json(&url, &json!({"model": model})).ok()
+}
+
+/// `<architecture>.context_length`.
+fn window_of(shown: &Value) -> Option<u32> {
+    let info = shown["model_info"].as_object()?;
+    info.iter().find(|(name, _)| name.ends_with(".context_length")).and_then(|(_, n)| number(n)).filter(|n| *n > 0)
+}
+
+fn not_found(base: &str, model: &str) -> Failure {
+    let message = format!("The Ollama server at {} has no model `{model}`.", super::endpoint(base));
+    Failure::new(ErrorCode::ModelNotFound, message).with_hint(format!("ollama pull {model}"))
+}

@@ -1,0 +1,117 @@
+//! A chat server for tests that speaks the real wire formats: what answers here is a script, what is asked is the
+//! whole program as people run it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::net_testing::{Seen, Server, Step, ok_json, serve};
+
+/// What the server says next.
+pub enum Say {
+    /// A whole reply.
+    Text(String),
+    /// A whole reply of a model that read only so many tokens of the prompt.
+    ReadOnly(u32, String),
+    /// A reply that the token limit cut off.
+    Cut(String),
+    /// Whatever bytes.
+    Bytes(Vec<u8>),
+}
+
+/// A reply of these words.
+pub fn say(text: &str) -> Say {
+    Say::Text(text.to_owned())
+}
+
+/// A running chat server.
+pub struct ChatServer {
+    server: Server,
+    prompts: Arc<Mutex<Vec<Value>>>,
+}
+
+impl ChatServer {
+    /// An Ollama server with the model `m`, that says these things in turn.
+    pub fn ollama(script: Vec<Say>) -> Self {
+        Self::start(script, |seen| match seen.path.as_str() {
+            "/api/tags" => Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned()),
+            "/api/show" => Some(r#"{"model_info":{"llama.context_length":8192}}"#.to_owned()),
+            _ => None,
+        })
+    }
+
+    /// A server like llama.cpp's with the model `m`.
+    pub fn openai(script: Vec<Say>) -> Self {
+        Self::start(script, |seen| match seen.path.as_str() {
+            "/v1/models" => Some(r#"{"data":[{"id":"m"}]}"#.to_owned()),
+            _ => None,
+        })
+    }
+
+    fn start(script: Vec<Say>, known: impl Fn(&Seen) -> Option<String> + Send + Sync + 'static) -> Self {
+        let script = Mutex::new(VecDeque::from(script));
+        let prompts: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let log = prompts.clone();
+        let server = serve(move |seen| {
+            if let Some(body) = known(seen) {
+                return vec![Step::Bytes(ok_json(&body))];
+            }
+            if !matches!(seen.path.as_str(), "/api/chat" | "/v1/chat/completions") {
+                return vec![Step::Bytes(b"HTTP/1.1 404 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())];
+            }
+            let asked: Value = serde_json::from_str(&seen.body).unwrap();
+            let bytes: usize =
+                asked["messages"].as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap().len()).sum();
+            log.lock().unwrap().push(asked);
+            let next = script.lock().unwrap().pop_front().unwrap_or_else(|| say("INSUFFICIENT_EVIDENCE"));
+            let openai = seen.path.starts_with("/v1");
+            vec![Step::Bytes(reply(next, bytes, openai))]
+        });
+        Self { server, prompts }
+    }
+
+    pub fn url(&self) -> String {
+        self.server.url("")
+    }
+
+    /// The bodies of the chat requests so far.
+    pub fn prompts(&self) -> Vec<Value> {
+        self.prompts.lock().unwrap().clone()
+    }
+
+    /// All that was said to the model in request `n`.
+    pub fn prompt(&self, n: usize) -> String {
+        let prompts = self.prompts();
+        let messages = prompts[n]["messages"].as_array().unwrap();
+        messages.iter().map(|m| m["content"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
+    let usual = u32::try_from(prompt_bytes / 4 + 1).unwrap();
+    let (text, tokens, reason) = match next {
+        Say::Bytes(bytes) => return bytes,
+        Say::Text(text) => (text, usual, "stop"),
+        Say::ReadOnly(tokens, text) => (text, tokens, "stop"),
+        Say::Cut(text) => (text, usual, "length"),
+    };
+    let mut out = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
+    let pieces: Vec<String> = text.chars().collect::<Vec<_>>().chunks(7).map(|c| c.iter().collect()).collect();
+    for piece in pieces {
+        let line = if openai {
+            format!("data: {}\n\n", json!({"model": "m", "choices": [{"delta": {"content": piece}}]}))
+        } else {
+            format!("{}\n", json!({"model": "m:latest", "message": {"content": piece}, "done": false}))
+        };
+        out.extend(line.bytes());
+    }
+    let end = if openai {
+        let end = json!({"choices": [{"delta": {}, "finish_reason": reason}], "usage": {"prompt_tokens": tokens}});
+        format!("data: {end}\n\ndata: [DONE]\n\n")
+    } else {
+        format!("{}\n", json!({"model": "m:latest", "done": true, "done_reason": reason, "prompt_eval_count": tokens}))
+    };
+    out.extend(end.bytes());
+    out
+}
