@@ -13,7 +13,7 @@
 //! | [`sandbox`] | the only code that opens what users' roots hold |
 //! | [`markdown`] | text → frontmatter, blocks, sections, links, chunks, sentences. Pure |
 //! | [`evidence`] | evidence snapshots, labels, the canonical citation form. Plain data |
-//! | [`store`] | SQLite: index and embeddings; locks |
+//! | [`store`] | SQLite: index, embeddings, what is durable; locks |
 //! | [`lexical`] | the tantivy projection |
 //! | [`vectors`] | the matrix projection |
 //! | [`embedding`] | text → vectors |
@@ -21,6 +21,7 @@
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
+//! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
 //! | [`doctor`] | is everything true that the other commands rely on? |
 //! | [`eval`] | scorers and reports on sets with known answers |
 //! | [`cli`] | command line, rendering, exit codes |
@@ -41,6 +42,7 @@ pub mod markdown;
 pub mod models;
 pub mod net;
 pub mod retrieval;
+pub mod runs;
 pub mod sandbox;
 pub mod store;
 pub mod types;

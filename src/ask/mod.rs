@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use crate::config::{AskProvider, Fusion};
 use crate::embedding::Embedder;
 use crate::error::{ErrorCode, Failure, Result};
+use crate::evidence::Draft;
 use crate::lexical::Query;
 use crate::retrieval::{self, Coverage, Engine, Mode, PackLimits, Packed, Request, Scope, Stale};
 use crate::sandbox::Sandbox;
@@ -69,6 +70,8 @@ pub struct Answer {
     pub packed: Packed,
     /// What the verifier found in the answer, or in the draft that it refused; `None` when there was no draft.
     pub report: Option<Report>,
+    /// The draft that `report` is about.
+    pub draft: Option<Draft>,
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
@@ -82,6 +85,7 @@ impl Answer {
         self.text = passed.text;
         self.why = passed.held_back;
         self.report = Some(passed.report);
+        self.draft = Some(passed.draft);
     }
 }
 
@@ -126,6 +130,7 @@ pub fn ask(
         why: None,
         packed,
         report: None,
+        draft: None,
         coverage: found.coverage,
         stale: found.stale,
         top_cosine: found.top_cosine,

@@ -58,6 +58,9 @@ pub enum Command {
     Ask(Ask),
     /// Judge anybody's answer against evidence
     Verify(Verify),
+    /// What `ask` recorded: list, show, verify, replay, prune
+    #[command(subcommand)]
+    Runs(RunsCommand),
     /// Show a document or a chunk, with line numbers
     Get(Get),
     /// Show every document that a glob names
@@ -320,6 +323,79 @@ pub struct Verify {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// The newest runs and how they ended
+    List {
+        /// Most runs
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// One run: question, answer, evidence, verdicts
+    Show {
+        /// The run: its name, the beginning of it, the part behind `_`, or `last`
+        id: String,
+        /// Print a web page that needs no script and loads nothing
+        #[arg(long, conflicts_with = "json")]
+        html: bool,
+        /// Write the page to this file
+        #[arg(long, value_name = "FILE", requires = "html")]
+        out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Does everything still fit together: ledger, head, records, permissions?
+    Verify {
+        /// Only this run; without it, all
+        id: Option<String>,
+        /// A head that was noted earlier, which the ledger must still hold
+        #[arg(long, value_name = "SHA256")]
+        head: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring a run's evidence back and verify its draft again: the report must be the same
+    Replay {
+        /// The run, as `show` takes it
+        id: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove records; the ledger remembers that they were
+    Prune {
+        /// The runs, as `show` takes them
+        #[arg(required_unless_present_any = ["keep", "older_than"], conflicts_with_all = ["keep", "older_than"])]
+        ids: Vec<String>,
+        /// All but the newest N
+        #[arg(long, value_name = "N", conflicts_with = "older_than")]
+        keep: Option<usize>,
+        /// Those that began more than so many days ago
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+        /// Say what would be removed and stop
+        #[arg(long)]
+        dry_run: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The hash of the ledger's last line, to be kept elsewhere
+    Head {
+        /// Set a broken ledger aside and begin a new one that holds its hash
+        #[arg(long)]
+        renew: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use super::index::extend;
 use super::jobs::Model;
 use super::output::{Output, talk};
 use super::query::say_limits;
+use super::run_log::RunLog;
 use super::scope::scope;
 use super::write::write_whole;
 use crate::ask::{self, Answer, Outcome, Question};
@@ -23,25 +24,31 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the question is blank")
             .with_hint("local-agent ask \"your question\""));
     }
-    let config = context.load()?.config;
+    let loaded = context.load()?;
+    let config = &loaded.config;
     ask::answerer(config.ask.provider)?;
-    let sandbox = context.sandbox(&config)?;
-    let model = Model::configured(context, &config)?;
+    let sandbox = context.sandbox(config)?;
+    let model = Model::configured(context, config)?;
     let fingerprint = model.fingerprint()?;
     let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
     let question = Question {
-        scope: scope(&config, &args.scope)?,
+        scope: scope(config, &args.scope)?,
         strict: args.strict || config.ask.strict,
-        ..question(&config, &args.question)
+        ..question(config, &args.question)
     };
-    let answer = ask::ask(&question, &engine, &sandbox, || model.load())?;
+    let log = RunLog::begin(context, &loaded, &question)?;
+    let answer = ask::ask(&question, &engine, &sandbox, || model.load());
+    let run = log.end(context, config, &engine, &answer)?;
+    let answer = answer?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if args.json {
-        context.out.json(report(context, &config, args, &answer));
+        let mut body = report(context, config, args, &answer);
+        extend(&mut body, run);
+        context.out.json(body);
     } else {
-        print(context.out, &config, &answer);
+        print(context.out, config, &answer);
         for path in &answer.packed.index_stale {
             talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
         }

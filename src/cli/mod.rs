@@ -23,6 +23,8 @@ mod output;
 mod progress;
 mod query;
 mod read;
+mod run_log;
+mod runs;
 mod scope;
 mod status;
 mod try_it;
@@ -33,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, EvalCommand, ModelsCommand};
+use self::args::{Cli, Command, ConfigCommand, EvalCommand, ModelsCommand, RunsCommand};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -98,6 +100,14 @@ fn wants_json(command: &Command) -> bool {
         Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
         Command::Eval(EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. }) => *json,
         Command::Verify(args) => args.json,
+        Command::Runs(
+            RunsCommand::List { json, .. }
+            | RunsCommand::Show { json, .. }
+            | RunsCommand::Verify { json, .. }
+            | RunsCommand::Replay { json, .. }
+            | RunsCommand::Prune { json, .. }
+            | RunsCommand::Head { json, .. },
+        ) => *json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -117,6 +127,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),
         Command::Verify(args) => verify::run(context, &args),
+        Command::Runs(command) => runs::run(context, &command),
         Command::Eval(command) => eval::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

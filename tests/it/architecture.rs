@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("indexing", &["config", "sandbox", "markdown", "store", "lexical", "vectors", "embedding"]),
     ("retrieval", &["config", "evidence", "lexical", "sandbox", "store", "vectors"]),
     ("ask", &["config", "embedding", "evidence", "lexical", "markdown", "retrieval", "sandbox", "store", "verify"]),
+    ("runs", &["config", "evidence", "sandbox", "store", "verify"]),
     (
         "doctor",
         &[
@@ -33,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "net",
             "retrieval",
+            "runs",
             "sandbox",
             "store",
             "vectors",
@@ -54,6 +56,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "net",
             "retrieval",
+            "runs",
             "sandbox",
             "store",
             "verify",

@@ -17,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "doctor",
     "status",
     "models",
+    "runs",
     "completions",
     "man",
 ];

@@ -28,6 +28,8 @@ mod query;
 mod readers;
 mod readme;
 mod reference;
+mod runs;
+mod schema;
 mod status;
 mod streams;
 mod try_it;
