@@ -74,14 +74,14 @@ pub fn page(record: &Record, state: State, thawed: Option<&Thawed>, missing: Opt
     let view = View { record, thawed, report: report.unwrap_or_default() };
     let mut out = String::with_capacity(32 * 1024);
     let title = escape(&record.question);
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{} · local-agent run</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#answer\">To the answer</a>\n\
-         <header>\n<p class=\"soft small\">Run {}</p>\n<h1 dir=\"auto\">{title}</h1>\n{}</header>\n<main>\n",
+         <header>\n<p class=\"soft small\">Run {}</p>\n<h1 dir=\"auto\">{title}</h1>\n{}</header>\n<main>",
         plain(&record.question),
         escape(record.run_id.as_str()),
         view.facts(state),
@@ -112,7 +112,7 @@ impl View<'_> {
         };
         let sent = match record.sent.as_slice() {
             [] => "nothing left this program".to_owned(),
-            [one] => format!("{} was sent to {}", one.what, one.to),
+            [one] => format!("sent: {} → {}", one.what, one.to),
             many => format!("text was sent {} times, see below", many.len()),
         };
         let took = record.elapsed_s.map(|s| format!("{s} s"));
@@ -125,7 +125,7 @@ impl View<'_> {
     fn answer(&self, out: &mut String) {
         let refused = self.record.assistant_text.is_none() && self.record.draft.is_some();
         let heading = if refused { "The draft that was not shown" } else { "Answer" };
-        let _ = write!(out, "<section id=\"answer\">\n<h2>{heading}</h2>\n");
+        let _ = writeln!(out, "<section id=\"answer\">\n<h2>{heading}</h2>");
         if !self.report.claims.is_empty() {
             out.push_str(
                 "<p class=\"small\"><span class=\"badge verified\">✓ verified</span> whole sentences of the evidence, word \
@@ -137,19 +137,19 @@ impl View<'_> {
         let laid_out = self.thawed.filter(|_| refused).and_then(|t| Some(t.draft.as_ref()?.lay_out(&t.snapshot).text));
         match self.record.assistant_text.as_ref().or(laid_out.as_ref()) {
             Some(text) => {
-                let _ = write!(out, "<div class=\"answer\" dir=\"auto\">{}</div>\n", self.coloured(text));
+                let _ = writeln!(out, "<div class=\"answer\" dir=\"auto\">{}</div>", self.coloured(text));
             }
             None if refused => out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n"),
             None => out.push_str("<p>There is no answer.</p>\n"),
         }
         if let (Some(code), Some(message)) = (&self.record.error_code, &self.record.error_message) {
-            let _ = write!(out, "<p class=\"note\"><code>{}</code> {}</p>\n", escape(code), escape(message));
+            let _ = writeln!(out, "<p class=\"note\"><code>{}</code> {}</p>", escape(code), escape(message));
         }
         if let Some(why) = &self.record.why {
-            let _ = write!(out, "<p class=\"note\">{}</p>\n", escape(why));
+            let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
         }
         if let Some(footer) = &self.record.citation_validation_footer {
-            let _ = write!(out, "<p class=\"soft small\">{}</p>\n", escape(footer));
+            let _ = writeln!(out, "<p class=\"soft small\">{}</p>", escape(footer));
         }
         out.push_str("</section>\n");
     }
@@ -191,10 +191,10 @@ impl View<'_> {
             let (class, sign, word) = claim.verdict.words();
             let codes: String =
                 claim.codes.iter().chain(&claim.remarks).map(|c| format!(" <code>{}</code>", escape(c))).collect();
-            let _ = write!(
+            let _ = writeln!(
                 out,
                 "<li id=\"claim-{}\">\n<div>\n<span class=\"badge {class}\">{sign} {word}</span>{codes}\n\
-                 <p dir=\"auto\">{}</p>\n<p class=\"soft small\">{}</p>\n</div>\n",
+                 <p dir=\"auto\">{}</p>\n<p class=\"soft small\">{}</p>\n</div>",
                 n + 1,
                 escape(claim.text.trim()),
                 escape(&claim.why),
@@ -211,9 +211,9 @@ impl View<'_> {
     /// The words that carry a claim, under their file and lines.
     fn slice(&self, out: &mut String, place: &PlaceView) {
         let Some(item) = self.item(place.label) else { return };
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<div class=\"slice\">\n<h3><a href=\"#{0}\">{0}</a> {1}</h3>\n<p class=\"soft small\">{2}</p>\n",
+            "<div class=\"slice\">\n<h3><a href=\"#{0}\">{0}</a> {1}</h3>\n<p class=\"soft small\">{2}</p>",
             place.label,
             escape(item.rel_path.as_str()),
             escape(&where_from(item, place.lines)),
@@ -221,8 +221,9 @@ impl View<'_> {
         let exact = self.thawed.and_then(|t| t.snapshot.item(place.label)).and_then(|item| item.slice(place.span));
         match (exact, &item.excerpt) {
             (Some(text), _) => {
-                let whole = 0..text.len();
-                out.push_str(&numbered(text, place.lines.first(), &[whole]));
+                // A claim that leans on the whole item has no words to set off.
+                let marks = if place.span == item.span { vec![] } else { vec![0..text.len()] };
+                out.push_str(&numbered(text, place.lines.first(), &marks));
             }
             (None, Some(excerpt)) => out.push_str(&numbered(excerpt, item.lines.first(), &[])),
             (None, None) => out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n"),
@@ -242,13 +243,13 @@ impl View<'_> {
         }
         if let Some(why) = missing.filter(|_| !snapshot.items.is_empty()) {
             let _ =
-                write!(out, "<p class=\"note\">Only the excerpts of the record can be shown: {}</p>\n", escape(why));
+                writeln!(out, "<p class=\"note\">Only the excerpts of the record can be shown: {}</p>", escape(why));
         }
         for item in &snapshot.items {
             let marks: Vec<Range<usize>> = self.marks(item);
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<details id=\"{}\" open>\n<summary>{} · {}</summary>\n<p class=\"soft small\">{}{}</p>\n",
+                "<details id=\"{}\" open>\n<summary>{} · {}</summary>\n<p class=\"soft small\">{}{}</p>",
                 item.label,
                 item.label,
                 escape(item.rel_path.as_str()),
@@ -269,9 +270,9 @@ impl View<'_> {
                 }
                 (None, None) => out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n"),
             }
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<p class=\"soft small\">bytes {}–{} · sha256 <code>{}</code> · key <code>{}</code></p>\n</details>\n",
+                "<p class=\"soft small\">bytes {}–{} · sha256 <code>{}</code> · key <code>{}</code></p>\n</details>",
                 item.span.start(),
                 item.span.end(),
                 item.text_sha256,
@@ -304,7 +305,7 @@ impl View<'_> {
         }
         out.push_str("<section id=\"context\">\n<h2>From memory: context, never evidence</h2>\n<ul>\n");
         for item in &self.record.context {
-            let _ = write!(out, "<li><code>{}</code> {}</li>\n", escape(&item.label), escape(&item.content));
+            let _ = writeln!(out, "<li><code>{}</code> {}</li>", escape(&item.label), escape(&item.content));
         }
         out.push_str("</ul>\n</section>\n");
     }
@@ -313,7 +314,7 @@ impl View<'_> {
         let record = self.record;
         out.push_str("<section id=\"run\">\n<h2>The run</h2>\n<div class=\"scroll\"><table>\n");
         let mut row = |name: &str, value: &str| {
-            let _ = write!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", escape(name));
+            let _ = writeln!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", escape(name));
         };
         let timings: Vec<String> = record.timings_ms.iter().map(|(what, ms)| format!("{what} {ms} ms")).collect();
         row("Timings", &escape(&timings.join(" · ")));
@@ -347,10 +348,10 @@ impl View<'_> {
         }
         out.push_str("</table></div>\n");
         for (n, call) in record.calls.iter().enumerate() {
-            let _ = write!(
+            let _ = writeln!(
                 out,
                 "<details>\n<summary>Call {}: {} · {} ms</summary>\n<p class=\"soft small\">{} at {} · {} bytes sent · \
-                 prompt sha256 <code>{}</code> · model digest <code>{}</code></p>\n<pre dir=\"auto\">{}</pre>\n</details>\n",
+                 prompt sha256 <code>{}</code> · model digest <code>{}</code></p>\n<pre dir=\"auto\">{}</pre>\n</details>",
                 n + 1,
                 escape(&call.purpose),
                 call.elapsed_ms,
@@ -402,7 +403,7 @@ fn numbered(text: &str, first: u32, marks: &[Range<usize>]) -> String {
     let mut start = 0;
     for (n, line) in text.split_inclusive('\n').enumerate() {
         let body = line.trim_end_matches(['\n', '\r']);
-        let _ = write!(out, "<span class=\"n\">{}</span>", first as usize + n);
+        let _ = write!(out, "<span class=\"l\"><span class=\"n\">{}</span>", first as usize + n);
         let mut at = 0;
         for mark in marks {
             let (from, to) = (mark.start.max(start + at), mark.end.min(start + body.len()));
@@ -416,7 +417,7 @@ fn numbered(text: &str, first: u32, marks: &[Range<usize>]) -> String {
             at = to - start;
         }
         out.push_str(&escape(body.get(at..).unwrap_or("")));
-        out.push('\n');
+        out.push_str("</span>");
         start += line.len();
     }
     out.push_str("</pre>\n");
@@ -481,8 +482,9 @@ mod tests {
         let shown = numbered("one\r\ntwo\nthree", 7, &[2..7, 9..11]);
         assert_eq!(
             shown,
-            "<pre dir=\"auto\"><span class=\"n\">7</span>on<mark>e</mark>\n<span class=\"n\">8</span><mark>tw</mark>o\n\
-             <span class=\"n\">9</span><mark>th</mark>ree\n</pre>\n"
+            "<pre dir=\"auto\"><span class=\"l\"><span class=\"n\">7</span>on<mark>e</mark></span>\
+             <span class=\"l\"><span class=\"n\">8</span><mark>tw</mark>o</span>\
+             <span class=\"l\"><span class=\"n\">9</span><mark>th</mark>ree</span></pre>\n"
         );
         // Marks that overlap, cut a character or leave the text do no harm.
         assert!(numbered("äöü", 1, &[0..4, 2..6, 1..3, 5..99]).contains("<mark>"));
