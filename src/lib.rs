@@ -22,6 +22,7 @@
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
 //! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
+//! | [`memory`] | what a person told the program, with links that know what became of their chunks |
 //! | [`doctor`] | is everything true that the other commands rely on? |
 //! | [`eval`] | scorers and reports on sets with known answers |
 //! | [`cli`] | command line, rendering, exit codes |
@@ -39,6 +40,7 @@ pub mod evidence;
 pub mod indexing;
 pub mod lexical;
 pub mod markdown;
+pub mod memory;
 pub mod models;
 pub mod net;
 pub mod retrieval;

@@ -61,6 +61,9 @@ pub enum Command {
     /// What `ask` recorded: list, show, verify, replay, prune
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// What you told the program to remember, with links to your notes
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Show a document or a chunk, with line numbers
     Get(Get),
     /// Show every document that a glob names
@@ -392,6 +395,99 @@ pub enum RunsCommand {
         /// Set a broken ledger aside and begin a new one that holds its hash
         #[arg(long)]
         renew: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum MemoryKind {
+    Constraint,
+    Preference,
+    ProjectState,
+    UserFact,
+    WorkflowRule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum MemorySource {
+    Manual,
+    DerivedFromEvidence,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// Remember something
+    Add {
+        /// What kind of thing it is
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: MemoryKind,
+        /// Whether you say so, or it was concluded from chunks
+        #[arg(long)]
+        source: MemorySource,
+        /// The words
+        #[arg(long, value_name = "TEXT")]
+        content: String,
+        /// A chunk it leans on, as `query` shows it; may be given again
+        #[arg(long, value_name = "KEY")]
+        chunk_key: Vec<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Everything that is remembered, newest first, with the state of each link
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// One memory
+    Show {
+        /// Its name, or the beginning of it
+        id: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Memories that hold these words, best first
+    Search {
+        text: String,
+        /// Most memories
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget one memory
+    Delete {
+        /// Its whole name
+        id: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write everything into a new JSON file
+    Export {
+        path: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Mend links whose text moved; bring the memory of the Python ancestor over
+    Repair {
+        /// Link a changed one to what stands under the same headings now
+        #[arg(long)]
+        accept_changed: bool,
+        /// Take links away that lead nowhere
+        #[arg(long)]
+        drop: bool,
+        /// Say what would be done and stop
+        #[arg(long)]
+        dry_run: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

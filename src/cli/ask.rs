@@ -16,6 +16,7 @@ use super::write::write_whole;
 use crate::ask::{self, Answer, Outcome, Question};
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
+use crate::memory::Recalled;
 use crate::retrieval::Engine;
 use crate::verify::VerifyOptions;
 
@@ -36,19 +37,22 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         strict: args.strict || config.ask.strict,
         ..question(config, &args.question)
     };
+    let recalled = super::memory::recall(config, question.text)?;
     let log = RunLog::begin(context, &loaded, &question)?;
     let answer = ask::ask(&question, &engine, &sandbox, || model.load());
-    let run = log.end(context, config, &engine, &answer)?;
+    let run = log.end(context, config, &engine, &answer, &recalled)?;
     let answer = answer?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if args.json {
         let mut body = report(context, config, args, &answer);
+        body["memory"] = json!(recalled);
         extend(&mut body, run);
         context.out.json(body);
     } else {
         print(context.out, config, &answer);
+        print_memory(context.out, &recalled);
         for path in &answer.packed.index_stale {
             talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
         }
@@ -122,6 +126,17 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer) -> V
     });
     extend(&mut body, context.roots());
     body
+}
+
+/// What was remembered about the question: beside the answer, never in it.
+fn print_memory(out: Output, recalled: &[Recalled]) {
+    if !recalled.is_empty() {
+        out.line("");
+        out.line("From memory (context, not evidence):");
+    }
+    for one in recalled {
+        out.line(&out.shown(&format!("  {}  {}", one.label, one.content)));
+    }
 }
 
 /// The answer and its footer, or why there is none.

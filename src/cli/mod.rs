@@ -18,6 +18,7 @@ mod get;
 mod index;
 mod init;
 mod jobs;
+mod memory;
 mod models;
 mod output;
 mod progress;
@@ -35,7 +36,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, EvalCommand, ModelsCommand, RunsCommand};
+use self::args::{Cli, Command, ConfigCommand, EvalCommand, MemoryCommand, ModelsCommand, RunsCommand};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -108,6 +109,15 @@ fn wants_json(command: &Command) -> bool {
             | RunsCommand::Prune { json, .. }
             | RunsCommand::Head { json, .. },
         ) => *json,
+        Command::Memory(
+            MemoryCommand::Add { json, .. }
+            | MemoryCommand::List { json }
+            | MemoryCommand::Show { json, .. }
+            | MemoryCommand::Search { json, .. }
+            | MemoryCommand::Delete { json, .. }
+            | MemoryCommand::Export { json, .. }
+            | MemoryCommand::Repair { json, .. },
+        ) => *json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -128,6 +138,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Models(command) => models::run(context, &command),
         Command::Verify(args) => verify::run(context, &args),
         Command::Runs(command) => runs::run(context, &command),
+        Command::Memory(command) => memory::run(context, &command),
         Command::Eval(command) => eval::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

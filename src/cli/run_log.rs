@@ -10,8 +10,9 @@ use crate::ask::{Answer, Outcome, Question};
 use crate::config::{Config, EmbedProvider, Loaded, ServerUrl};
 use crate::error::Result;
 use crate::evidence::canonical_json;
+use crate::memory::Recalled;
 use crate::retrieval::Engine;
-use crate::runs::{Begin, Checking, End, Finished, Mode, Place, Roots, Run, Sent};
+use crate::runs::{Begin, Checking, ContextItem, End, Finished, Mode, Place, Roots, Run, Sent};
 use crate::types::Sha256;
 
 /// The record of this run, unless `runs.enabled` is off.
@@ -46,6 +47,7 @@ impl RunLog {
         config: &Config,
         engine: &Engine,
         answer: &Result<Answer>,
+        recalled: &[Recalled],
     ) -> Result<Map<String, Value>> {
         let Some(run) = self.0 else { return Ok(fields(None)) };
         let sent = sent(config, engine);
@@ -60,6 +62,7 @@ impl RunLog {
                 sent,
                 snapshot: Some((&answer.packed.snapshot, &answer.packed.scores)),
                 freshness: Some(&answer.packed.freshness),
+                context: recalled.iter().map(context_item).collect(),
                 draft: answer.draft.as_ref(),
                 report: answer.report.as_ref(),
                 text: answer.text.as_deref(),
@@ -76,6 +79,15 @@ impl RunLog {
             talk(&context.out.dim(&format!("run {} (local-agent runs show last)", finished.id)));
         }
         Ok(fields(Some(&finished)))
+    }
+}
+
+fn context_item(one: &Recalled) -> ContextItem {
+    ContextItem {
+        label: one.label.clone(),
+        memory_id: one.memory_id.clone(),
+        content: one.content.clone(),
+        content_sha256: Sha256::of(one.content.as_bytes()),
     }
 }
 

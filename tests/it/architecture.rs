@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("retrieval", &["config", "evidence", "lexical", "sandbox", "store", "vectors"]),
     ("ask", &["config", "embedding", "evidence", "lexical", "markdown", "retrieval", "sandbox", "store", "verify"]),
     ("runs", &["config", "evidence", "sandbox", "store", "verify"]),
+    ("memory", &["lexical", "store"]),
     (
         "doctor",
         &[
@@ -31,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "indexing",
             "lexical",
             "markdown",
+            "memory",
             "models",
             "net",
             "retrieval",
@@ -53,6 +55,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "indexing",
             "lexical",
             "markdown",
+            "memory",
             "models",
             "net",
             "retrieval",

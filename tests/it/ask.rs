@@ -138,6 +138,7 @@ fn an_answer_as_an_object() {
         }
       },
       "index_stale": [],
+      "memory": [],
       "ok": true,
       "outcome": "answered",
       "question": "How many apples does the zebra eat a day?",

@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "status",
     "models",
     "runs",
+    "memory",
     "completions",
     "man",
 ];

@@ -22,6 +22,7 @@ mod get;
 mod harness;
 mod index;
 mod init;
+mod memory;
 mod models;
 mod properties;
 mod query;

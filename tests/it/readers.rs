@@ -13,6 +13,8 @@ const READERS: &[&[&str]] = &[
     &["runs", "list"],
     &["runs", "verify"],
     &["runs", "head"],
+    &["memory", "list"],
+    &["memory", "search", "proofbox"],
     &["get", "Home.md"],
     &["multi-get", "daily/*.md"],
     &["status"],
