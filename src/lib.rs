@@ -13,7 +13,7 @@
 //! | [`sandbox`] | the only code that opens what users' roots hold |
 //! | [`markdown`] | text → frontmatter, blocks, sections, links, chunks, sentences. Pure |
 //! | [`evidence`] | evidence snapshots, labels, the canonical citation form. Plain data |
-//! | [`store`] | SQLite: index and embeddings; locks |
+//! | [`store`] | SQLite: index, embeddings, what is durable; locks |
 //! | [`lexical`] | the tantivy projection |
 //! | [`vectors`] | the matrix projection |
 //! | [`embedding`] | text → vectors |
@@ -22,6 +22,8 @@
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
+//! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
+//! | [`memory`] | what a person told the program, with links that know what became of their chunks |
 //! | [`doctor`] | is everything true that the other commands rely on? |
 //! | [`eval`] | scorers and reports on sets with known answers |
 //! | [`cli`] | command line, rendering, exit codes |
@@ -40,9 +42,11 @@ pub mod indexing;
 pub mod lexical;
 pub mod llm;
 pub mod markdown;
+pub mod memory;
 pub mod models;
 pub mod net;
 pub mod retrieval;
+pub mod runs;
 pub mod sandbox;
 pub mod store;
 pub mod types;

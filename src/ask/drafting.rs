@@ -34,9 +34,9 @@ pub(super) const BLANK: &str = "LLM_REPLY_BLANK";
 /// How drafting ended.
 pub(super) enum Drafted {
     /// The verifier passed all of it.
-    Answer { text: String, report: Report, packed: Packed },
+    Answer { text: String, draft: Draft, report: Report, packed: Packed },
     /// The model says that the evidence does not answer, and claims nothing.
-    Refusal { report: Report, packed: Packed },
+    Refusal { draft: Draft, report: Report, packed: Packed },
     /// Refused twice.
     Rejected { reasons: String, report: Report },
 }
@@ -133,8 +133,8 @@ pub(super) fn draft(
         asker.note(round(Some(report.clone()), refused.clone()))?;
         let Some(reasons) = refused else {
             return match report.outcome {
-                Outcome::Abstained => Ok(Drafted::Refusal { report, packed }),
-                _ => Ok(Drafted::Answer { text: draft.render(&packed.snapshot)?.text, report, packed }),
+                Outcome::Abstained => Ok(Drafted::Refusal { draft, report, packed }),
+                _ => Ok(Drafted::Answer { text: draft.render(&packed.snapshot)?.text, draft, report, packed }),
             };
         };
         if repaired {

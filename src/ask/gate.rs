@@ -16,6 +16,8 @@ pub(super) struct Passed {
     pub text: Option<String>,
     /// Of the text; of the whole draft when nothing may be shown.
     pub report: Report,
+    /// The draft that `report` is about.
+    pub draft: Draft,
     /// What was held back, and why: one plain sentence.
     pub held_back: Option<String>,
 }
@@ -34,6 +36,7 @@ pub(super) fn gate(
         return Err(refusal(&first));
     }
     let mut report = first.clone();
+    let whole = draft.clone();
     let mut draft = draft;
     let mut dropped = 0;
     while !report.ok {
@@ -43,7 +46,7 @@ pub(super) fn gate(
         if taken == 0 || !rest.segments().iter().any(|s| matches!(s, Segment::Cite(_))) {
             let held_back =
                 format!("What was found did not pass verification ({}), so it is not shown.", codes(&first));
-            return Ok(Passed { text: None, report: first, held_back: Some(held_back) });
+            return Ok(Passed { text: None, report: first, draft: whole, held_back: Some(held_back) });
         }
         dropped += report.claims.iter().filter(|c| c.verdict == Verdict::Rejected).count();
         report = verify::verify(&rest, snapshot, freshness, options);
@@ -53,7 +56,7 @@ pub(super) fn gate(
         let statements = if dropped == 1 { "1 statement was" } else { &format!("{dropped} statements were") };
         format!("{statements} left out: not passed by verification ({}).", codes(&first))
     });
-    Ok(Passed { text: Some(draft.render(snapshot)?.text), report, held_back })
+    Ok(Passed { text: Some(draft.render(snapshot)?.text), report, draft, held_back })
 }
 
 pub(super) fn codes(report: &Report) -> String {

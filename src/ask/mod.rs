@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use crate::config::Fusion;
 use crate::embedding::Embedder;
 use crate::error::{Failure, Result};
+use crate::evidence::Draft;
 use crate::lexical::Query;
 use crate::retrieval::{self, Coverage, Engine, Mode, PackLimits, Packed, Request, Scope, Stale};
 use crate::sandbox::Sandbox;
@@ -40,7 +41,7 @@ use crate::verify::{Report, VerifyOptions};
 
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose};
 pub use extractive::{Evidence, Extract, extract};
-pub use file::{FileQuestion, FileScope, ask_file, named_file};
+pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, Trail};
 
 use drafting::{Asker, Drafted};
@@ -80,6 +81,17 @@ pub enum Outcome {
     ExtractiveFallback,
 }
 
+impl Outcome {
+    /// Its stable name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Abstained => "abstained",
+            Self::ExtractiveFallback => "extractive_fallback",
+        }
+    }
+}
+
 /// The answer with everything that is needed to check it again.
 #[derive(Debug)]
 pub struct Answer {
@@ -91,6 +103,8 @@ pub struct Answer {
     pub packed: Packed,
     /// What the verifier found in the answer, or in the draft that it refused; `None` when there was no draft.
     pub report: Option<Report>,
+    /// The draft that `report` is about.
+    pub draft: Option<Draft>,
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
@@ -106,12 +120,13 @@ impl Answer {
         self.text = passed.text;
         self.why = passed.held_back;
         self.report = Some(passed.report);
+        self.draft = Some(passed.draft);
     }
 
     /// Back to where nothing was drafted.
     fn forget(&mut self) {
         self.outcome = Outcome::Abstained;
-        (self.text, self.why, self.report) = (None, None, None);
+        (self.text, self.why, self.report, self.draft) = (None, None, None, None);
     }
 
     /// What was extracted stands in for an answer of `model` that was refused for `reasons`. Nothing of the refused
@@ -167,21 +182,23 @@ fn answer(
     }
     let mut asker = Asker { chat: &chat.chat, trail, observe };
     match drafting::draft(chat, &search.answer.packed, &question.verify, &mut asker)? {
-        Drafted::Answer { text, report, packed } => {
+        Drafted::Answer { text, draft, report, packed } => {
             let answerer = chat.chat.model().provider;
             Ok(Answer {
                 outcome: Outcome::Answered,
                 text: Some(text),
                 report: Some(report),
+                draft: Some(draft),
                 packed,
                 answerer,
                 ..search.answer
             })
         }
-        Drafted::Refusal { report, packed } => {
+        Drafted::Refusal { draft, report, packed } => {
             let why = format!("`{}` found no answer in the evidence.", chat.chat.model().name);
             let answerer = chat.chat.model().provider;
-            Ok(Answer { why: Some(why), report: Some(report), packed, answerer, ..search.answer })
+            let (report, draft) = (Some(report), Some(draft));
+            Ok(Answer { why: Some(why), report, draft, packed, answerer, ..search.answer })
         }
         Drafted::Rejected { report, .. } if question.strict => Err(gate::refusal(&report)),
         Drafted::Rejected { reasons, .. } => {
@@ -240,6 +257,7 @@ fn retrieve(
         why: None,
         packed,
         report: None,
+        draft: None,
         coverage: found.coverage,
         stale: found.stale,
         top_cosine: found.top_cosine,

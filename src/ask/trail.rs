@@ -43,6 +43,19 @@ pub enum Purpose {
     Repair,
 }
 
+impl Purpose {
+    /// Its stable name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Acquire => "acquire",
+            Self::Draft => "draft",
+            Self::Half => "half",
+            Self::Format => "format",
+            Self::Repair => "repair",
+        }
+    }
+}
+
 /// One call, and what was thought of its reply.
 #[derive(Debug, Clone, Serialize)]
 pub struct Round {

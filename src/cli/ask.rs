@@ -12,13 +12,16 @@ use super::index::extend;
 use super::jobs::Model;
 use super::output::{Output, talk};
 use super::query::say_limits;
+use super::run_log::RunLog;
 use super::scope::scope;
 use super::write::write_whole;
 use crate::ask::{self, Answer, Asked, Event, Question, Trail};
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::llm::Speed;
+use crate::memory::Recalled;
 use crate::retrieval::Engine;
+use crate::runs::Checking;
 use crate::sandbox::Sandbox;
 use crate::verify::VerifyOptions;
 
@@ -27,31 +30,51 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the question is blank")
             .with_hint("local-agent ask \"your question\""));
     }
-    let config = context.load()?.config;
-    let chosen = ask::choose(&config, &args.question, speed(args))?;
-    let sandbox = context.sandbox(&config)?;
-    let model = Model::configured(context, &config)?;
+    let loaded = context.load()?;
+    let config = &loaded.config;
+    let chosen = ask::choose(config, &args.question, speed(args))?;
+    let sandbox = context.sandbox(config)?;
+    let model = Model::configured(context, config)?;
+    let subject = Subject::of(config, args, &sandbox, &model)?;
+    let question = Question {
+        scope: scope(config, &args.scope)?,
+        strict: args.strict || config.ask.strict,
+        ..question(config, &args.question)
+    };
+    let recalled = super::memory::recall(config, question.text)?;
+    let log = RunLog::begin(context, &loaded, question.text, &subject.checking(&question))?;
     let progress = Progress::new();
-    let asked = match file(&sandbox, args) {
-        Some((file, named_by_question)) => {
-            let Question { text, verify, strict, .. } = question(&config, &args.question);
-            let max_chars = config.llm.max_chars_full_read;
-            let strict = strict || args.strict;
-            let question = ask::FileQuestion { text, file: &file, named_by_question, max_chars, verify, strict };
-            ask::ask_file(&question, &sandbox, &chosen, &mut |event| progress.tell(event), || model.load())
+    let mut observe = |event: &Event<'_>| progress.tell(event);
+    let asked = match &subject {
+        Subject::File { path, named_by_question } => {
+            let question = ask::FileQuestion {
+                text: question.text,
+                file: path,
+                named_by_question: *named_by_question,
+                max_chars: config.llm.max_chars_full_read,
+                verify: question.verify,
+                strict: question.strict,
+            };
+            ask::ask_file(&question, &sandbox, &chosen, &mut observe, || model.load())
         }
-        None => from_index(&config, args, &sandbox, &model, &chosen, &progress)?,
+        Subject::Notes(engine) => ask::ask(&question, engine, &sandbox, &chosen, &mut observe, || model.load()),
     };
     progress.finish();
+    let embeds = model.is_server() && subject.is_embedded();
+    let run = log.end(context, config, &asked, embeds, &recalled)?;
     let Asked { answer, trail } = asked;
     let answer = answer?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if args.json {
-        context.out.json(report(context, &config, args, &answer, &trail));
+        let mut body = report(context, config, args, &answer, &trail);
+        body["memory"] = json!(recalled);
+        extend(&mut body, run);
+        context.out.json(body);
     } else {
-        print(context.out, &config, &answer);
+        print(context.out, config, &answer);
+        print_memory(context.out, &recalled);
         say_who(&trail);
         for path in &answer.packed.index_stale {
             talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
@@ -63,33 +86,46 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The one file that is asked about, and whether the question itself names it. A question that is limited to a part
-/// of the notes is asked of that part.
-fn file(sandbox: &Sandbox, args: &Args) -> Option<(String, bool)> {
-    if let Some(file) = &args.read {
-        return Some((file.clone(), false));
-    }
-    let ScopeArgs { source, path, tag, after, before } = &args.scope;
-    let limited = !source.is_empty() || !path.is_empty() || !tag.is_empty() || after.is_some() || before.is_some();
-    if limited { None } else { ask::named_file(&args.question, sandbox).map(|file| (file, true)) }
+/// What the question is asked of.
+enum Subject {
+    /// One file; whether the question itself names it.
+    File { path: String, named_by_question: bool },
+    /// Everything that is indexed.
+    Notes(Box<Engine>),
 }
 
-fn from_index(
-    config: &Config,
-    args: &Args,
-    sandbox: &Sandbox,
-    model: &Model,
-    chosen: &ask::Chosen,
-    progress: &Progress,
-) -> Result<Asked> {
-    let fingerprint = model.fingerprint()?;
-    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
-    let question = Question {
-        scope: scope(config, &args.scope)?,
-        strict: args.strict || config.ask.strict,
-        ..question(config, &args.question)
-    };
-    Ok(ask::ask(&question, &engine, sandbox, chosen, &mut |event| progress.tell(event), || model.load()))
+impl Subject {
+    /// A question that is limited to a part of the notes is asked of that part, whatever file it names.
+    fn of(config: &Config, args: &Args, sandbox: &Sandbox, model: &Model) -> Result<Self> {
+        if let Some(path) = &args.read {
+            return Ok(Self::File { path: path.clone(), named_by_question: false });
+        }
+        let ScopeArgs { source, path, tag, after, before } = &args.scope;
+        let limited = !source.is_empty() || !path.is_empty() || !tag.is_empty() || after.is_some() || before.is_some();
+        if let Some(path) = (!limited).then(|| ask::named_file(&args.question, sandbox)).flatten() {
+            return Ok(Self::File { path, named_by_question: true });
+        }
+        let fingerprint = model.fingerprint()?;
+        let (lexical, vectors) = (config.lexical_dir(), config.vectors_dir());
+        Engine::open(&config.index.db_path, &lexical, &vectors, Some(&fingerprint)).map(Box::new).map(Self::Notes)
+    }
+
+    /// How strictly an answer about it is judged.
+    fn checking(&self, question: &Question<'_>) -> Checking {
+        let options = match self {
+            Self::File { .. } => ask::file_options(question.verify),
+            Self::Notes(_) => question.verify,
+        };
+        Checking::new(&options, question.strict)
+    }
+
+    /// Whether anything is embedded on the way to an answer.
+    fn is_embedded(&self) -> bool {
+        match self {
+            Self::File { .. } => true,
+            Self::Notes(engine) => engine.has_vectors(),
+        }
+    }
 }
 
 fn speed(args: &Args) -> Speed {
@@ -105,9 +141,8 @@ fn say_who(trail: &Trail) {
     match &trail.model {
         Some(model) => {
             for round in &trail.rounds {
-                if let (Some(codes), Ok(Value::String(purpose))) = (&round.refused, serde_json::to_value(round.purpose))
-                {
-                    talk(&format!("refused: {purpose} ({codes})"));
+                if let Some(codes) = &round.refused {
+                    talk(&format!("refused: {} ({codes})", round.purpose.as_str()));
                 }
             }
             let calls = trail.rounds.len();
@@ -245,6 +280,17 @@ fn round(round: &ask::Round) -> Value {
         "refused": round.refused,
         "report_sha256": round.report.as_ref().map(|r| r.sha256),
     })
+}
+
+/// What was remembered about the question: beside the answer, never in it.
+fn print_memory(out: Output, recalled: &[Recalled]) {
+    if !recalled.is_empty() {
+        out.line("");
+        out.line("From memory (context, not evidence):");
+    }
+    for one in recalled {
+        out.line(&out.shown(&format!("  {}  {}", one.label, one.content)));
+    }
 }
 
 /// The answer and its footer, or why there is none.

@@ -6,6 +6,7 @@ use clap::CommandFactory;
 
 use super::args::Cli;
 use crate::error::ErrorCode;
+use crate::runs::Trouble;
 use crate::{doctor, verify};
 
 /// `docs/cli.md`: the help of every command.
@@ -40,6 +41,12 @@ pub fn codes_reference() -> String {
     out.push_str("\n## Doctor\n\n| code | meaning |\n| --- | --- |\n");
     for (code, meaning) in doctor::codes() {
         let _ = writeln!(out, "| `{code}` | {meaning} |");
+    }
+    out.push_str(
+        "\n## Records of runs\n\nFindings of `runs verify`.\n\n| code | meaning | fails |\n| --- | --- | --- |\n",
+    );
+    for (trouble, meaning, fails) in Trouble::TABLE {
+        let _ = writeln!(out, "| `{}` | {meaning} | {} |", trouble.as_str(), if *fails { "yes" } else { "no" });
     }
     out.push_str("\n## Verification\n\n| code | meaning | example |\n| --- | --- | --- |\n");
     for code in verify::Code::ALL {

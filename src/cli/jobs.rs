@@ -102,6 +102,11 @@ impl Model {
         }
     }
 
+    /// Whether texts leave this program to be embedded.
+    pub fn is_server(&self) -> bool {
+        matches!(self, Self::Server(_))
+    }
+
     /// What its vectors are comparable by. A server is asked for its model's digest.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         match self {

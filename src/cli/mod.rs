@@ -19,11 +19,14 @@ mod get;
 mod index;
 mod init;
 mod jobs;
+mod memory;
 mod models;
 mod output;
 mod progress;
 mod query;
 mod read;
+mod run_log;
+mod runs;
 mod scope;
 mod status;
 mod try_it;
@@ -34,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, EvalCommand, ModelsCommand};
+use self::args::{Cli, Command, ConfigCommand, EvalCommand, MemoryCommand, ModelsCommand, RunsCommand};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -101,6 +104,23 @@ fn wants_json(command: &Command) -> bool {
             EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. } | EvalCommand::Drafts { json, .. },
         ) => *json,
         Command::Verify(args) => args.json,
+        Command::Runs(
+            RunsCommand::List { json, .. }
+            | RunsCommand::Show { json, .. }
+            | RunsCommand::Verify { json, .. }
+            | RunsCommand::Replay { json, .. }
+            | RunsCommand::Prune { json, .. }
+            | RunsCommand::Head { json, .. },
+        ) => *json,
+        Command::Memory(
+            MemoryCommand::Add { json, .. }
+            | MemoryCommand::List { json }
+            | MemoryCommand::Show { json, .. }
+            | MemoryCommand::Search { json, .. }
+            | MemoryCommand::Delete { json, .. }
+            | MemoryCommand::Export { json, .. }
+            | MemoryCommand::Repair { json, .. },
+        ) => *json,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -120,6 +140,8 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),
         Command::Verify(args) => verify::run(context, &args),
+        Command::Runs(command) => runs::run(context, &command),
+        Command::Memory(command) => memory::run(context, &command),
         Command::Eval(command) => eval::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

@@ -21,6 +21,7 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::evidence::{
     Draft, EvidenceSnapshot, Excerpt, Freshness, FreshnessReport, MarkerKind, Segment, scan_markers,
 };
+use crate::runs::{self, Record};
 use crate::sandbox::{Address, Sandbox};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, Sha256};
 use crate::verify::{self, LineCitation, Report, Verdict, VerifyOptions, line_citations};
@@ -32,7 +33,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let answer = answer(context, &args.answer)?;
     let judged = match (&args.snapshot, &args.vault) {
         (Some(file), None) => {
-            let snapshot = snapshot(&read_text(&context.environment.cwd.join(file))?)?;
+            let snapshot = snapshot(context, &context.environment.cwd.join(file))?;
             let report =
                 verify::verify_text(&answer, &snapshot, &FreshnessReport::default(), &VerifyOptions::default());
             Judged { report, unresolved: Vec::new() }
@@ -72,12 +73,18 @@ fn answer(context: &Context, file: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| fail("is not UTF-8 text".to_owned()))
 }
 
-/// A snapshot file, or a run's record that holds one under `snapshot`.
-fn snapshot(json: &str) -> Result<EvidenceSnapshot> {
-    let held = serde_json::from_str::<Value>(json)
-        .ok()
-        .and_then(|v| v.get("snapshot").filter(|s| s.is_object()).map(Value::to_string));
-    EvidenceSnapshot::from_json(held.as_deref().unwrap_or(json))
+/// A snapshot file, something that holds one under `snapshot`, or a run's record, whose evidence is brought back.
+fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
+    let json = read_text(file)?;
+    let held = serde_json::from_str::<Value>(&json).ok();
+    if held.as_ref().is_some_and(Record::is_one) {
+        let record = Record::from_json(&json)?;
+        let config = context.load()?.config;
+        let folder = file.parent().unwrap_or(Path::new("."));
+        return Ok(runs::thaw(&record, folder, &context.sandbox(&config)?)?.snapshot);
+    }
+    let held = held.and_then(|v| v.get("snapshot").filter(|s| s.is_object()).map(Value::to_string));
+    EvidenceSnapshot::from_json(held.as_deref().unwrap_or(&json))
 }
 
 /// A stretch of the answer as given, and what it became.

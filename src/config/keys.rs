@@ -289,9 +289,20 @@ pub const KEYS: &[Key] = &[
         "",
         "The folder of run records; unset: `runs` in `state_dir`. It is never readable as evidence.",
     ),
+    key(
+        "runs.enabled",
+        Kind::Bool,
+        "true",
+        "Whether `ask` keeps a record of each run. May be false only in the user's configuration, in `--config`, or in a trusted file.",
+    ),
     key("runs.log_evidence_excerpts", Kind::Bool, "true", "Keep redacted excerpts of the evidence in run records."),
     key("runs.max_total_evidence_chars", CHARS, "200000", "Characters of evidence in one run record."),
-    key("runs.max_excerpt_chars", CHARS, "1200", "Characters of one excerpt in a run record."),
+    key(
+        "runs.max_excerpt_chars",
+        CHARS,
+        "240",
+        "Characters of one excerpt in a run record: enough to recognise a passage, less than a whole one.",
+    ),
     key(
         "runs.keep_evidence",
         Kind::Bool,

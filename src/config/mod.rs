@@ -245,6 +245,8 @@ pub struct Llm {
 #[derive(Debug, Clone)]
 pub struct Runs {
     pub dir: PathBuf,
+    /// Whether `ask` keeps records.
+    pub enabled: bool,
     pub log_evidence_excerpts: bool,
     pub max_total_evidence_chars: usize,
     pub max_excerpt_chars: usize,

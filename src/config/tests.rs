@@ -589,6 +589,7 @@ mod trusting {
     #[test]
     fn f93_a_found_file_may_not_loosen_the_sandbox_or_name_another_machine() {
         needs_trust("security: {allow_any_path: true}\n", "sets `security.allow_any_path`");
+        needs_trust("runs: {enabled: false}\n", "`runs.enabled` is off");
         needs_trust("security: {roots_must_be_within_security_root: false}\n", "sets `security.roots_must");
         needs_trust("security: {hard_links: allow}\n", "`security.hard_links` is `allow`");
         needs_trust("security: {follow_links: inside}\n", "`security.follow_links` is `inside`");

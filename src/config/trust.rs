@@ -173,7 +173,7 @@ fn reaches_out(typed: &Typed, line: u32, below: &Values, folder: &Path, home: Op
         ("ask.strict", Val::Bool(false)) if below.bool(key).is_ok_and(|strict| strict) => {
             vec![(line, format!("`{key}` is off"))]
         }
-        ("security.deny_hidden_paths" | "security.deny_absolute_paths", Val::Bool(false)) => {
+        ("security.deny_hidden_paths" | "security.deny_absolute_paths" | "runs.enabled", Val::Bool(false)) => {
             vec![(line, format!("`{key}` is off"))]
         }
         ("security.hard_links", Val::Text(word)) if word != "deny" => vec![(line, format!("`{key}` is `{word}`"))],

@@ -36,6 +36,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         llm: llm(values, ground)?,
         runs: Runs {
             dir: state.runs.clone(),
+            enabled: values.bool("runs.enabled")?,
             log_evidence_excerpts: values.bool("runs.log_evidence_excerpts")?,
             max_total_evidence_chars: values.int("runs.max_total_evidence_chars")?,
             max_excerpt_chars: values.int("runs.max_excerpt_chars")?,

@@ -132,7 +132,22 @@ doctor_codes! {
 
     MemoryDisabledWarn "DOCTOR_MEMORY_DISABLED_WARN" "Durable memory is switched off. Never a failure."
     MemoryDbMissingWarn "DOCTOR_MEMORY_DB_MISSING_WARN" "There is no durable memory yet. Never a failure."
-    MemoryDbFound "DOCTOR_MEMORY_DB_FOUND" "A file stands where durable memory is kept; it was not touched. Never a failure."
+    MemoryDbFound "DOCTOR_MEMORY_DB_FOUND" "A database of the ancestor or of another program stands where durable memory is kept; it was not touched. Never a failure."
+    MemoryDbError "DOCTOR_MEMORY_DB_ERROR" "Durable memory is damaged or cannot be read."
+    MemorySchemaVersion "DOCTOR_MEMORY_SCHEMA_VERSION" "Durable memory has an older or newer schema than this program writes."
+    MemoryDbOk "DOCTOR_MEMORY_DB_OK" "SQLite finds durable memory whole."
+    MemoryDangling "DOCTOR_MEMORY_DANGLING_EVIDENCE" "Memories lean on chunks that moved, changed or are gone."
+    MemoryDanglingOk "DOCTOR_MEMORY_DANGLING_EVIDENCE_OK" "Every chunk that a memory leans on has the text it had."
+
+    RunsDisabledWarn "DOCTOR_RUNS_DISABLED_WARN" "`ask` keeps no records. Never a failure."
+    RunsNoneYet "DOCTOR_RUNS_NONE_YET" "No run is recorded yet. Never a failure."
+    LedgerBroken "DOCTOR_LEDGER_BROKEN" "The ledger of runs was changed, cut or removed, or cannot be read."
+    LedgerHeadUnknownWarn "DOCTOR_LEDGER_HEAD_UNKNOWN_WARN" "Nothing vouches for the ledger's end. Never a failure."
+    LedgerOk "DOCTOR_LEDGER_OK" "The ledger of runs holds together and goes as far as it did."
+    RunRecordsDamaged "DOCTOR_RUN_RECORDS_DAMAGED" "Records of runs are changed, missing, or not entered in the ledger."
+    RunRecordsOk "DOCTOR_RUN_RECORDS_OK" "Every record is as it was entered in the ledger."
+    RunsInterruptedWarn "DOCTOR_RUNS_INTERRUPTED_WARN" "Runs were begun and never ended. Never a failure."
+    RunsOpenToOthers "DOCTOR_RUNS_OPEN_TO_OTHERS" "Others than the owner may read or change records of runs."
 
     JobRunning "DOCTOR_JOB_RUNNING" "A job is writing right now, so other entries may change. Never a failure."
     StateWritableOk "DOCTOR_STATE_WRITABLE_OK" "The folders for the program's own files can be written, by their permissions."

@@ -9,6 +9,7 @@
 mod codes;
 mod config;
 mod database;
+mod durable;
 mod embeddings;
 mod freshness;
 mod index;
@@ -88,6 +89,7 @@ pub struct Phase3 {
     pub embeddings_db_path: PathBuf,
     pub memory_db_path: PathBuf,
     pub memory_enabled: bool,
+    pub dangling_memory_evidence: Option<u64>,
     pub retrieval_smoke_ran: bool,
     pub retrieval_smoke_ok: Option<bool>,
     pub retrieval_smoke_reason: String,
@@ -170,6 +172,8 @@ pub fn examine(subject: &Subject<'_>) -> Report {
     }
     let searchable = maker.as_ref().ok().filter(|_| index.is_some() && store.is_some());
     smoke::check(subject, searchable, &mut checks, &mut phase3);
+    phase3.dangling_memory_evidence = durable::memory(config, index.as_ref(), &mut checks);
+    durable::runs(config, &mut checks);
     state::check(config, &mut checks);
     Report { checks: checks.0, phase3 }
 }

@@ -1,6 +1,6 @@
 //! Reading `index.sqlite`: every row of one answer comes out of one read transaction.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -218,6 +218,32 @@ impl IndexReader {
     /// The chunk with the given key.
     pub fn chunk_by_key(&self, key: &ChunkKey) -> Result<Option<ChunkRecord>> {
         self.one("chunks.key = ?1", params![key.as_bytes()])
+    }
+
+    /// The chunks whose text has one of these hashes; one scan of the table, none without hashes.
+    pub fn chunks_with_text(&self, hashes: &HashSet<Sha256>) -> Result<Vec<ChunkRecord>> {
+        if hashes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.conn.prepare("SELECT id, text_sha256 FROM chunks ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next()? {
+            if hashes.contains(&Sha256::from_bytes(row.get(1)?)) {
+                ids.push(row.get(0)?);
+            }
+        }
+        self.chunks(&ids)
+    }
+
+    /// The chunks of a document under exactly these headings, in the order of the file.
+    pub fn chunks_under(&self, document_id: i64, heading: &str) -> Result<Vec<ChunkRecord>> {
+        let sql = "SELECT id FROM chunks WHERE document_id = ?1 AND heading = ?2 ORDER BY ordinal";
+        let mut statement = self.conn.prepare(sql)?;
+        let ids = statement
+            .query_map(params![document_id, heading], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<i64>>>()?;
+        self.chunks(&ids)
     }
 
     /// The chunk at `ordinal` of a document.

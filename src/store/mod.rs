@@ -1,4 +1,5 @@
-//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`), and the job locks.
+//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`), what cannot be made
+//! again (`durable.sqlite`), and the job locks.
 //!
 //! Each database is recognised by its own `application_id` **before** SQLite opens it, from the hundred bytes of the
 //! file's header, so a file of another program is never written, not even by a pragma. Schemas live in `migrations/`.
@@ -16,6 +17,7 @@ use crate::types::CommitId;
 
 use filesystem::Journal;
 
+mod durable;
 mod embeddings;
 mod filesystem;
 mod index_read;
@@ -23,6 +25,7 @@ mod index_write;
 mod lock;
 mod record;
 
+pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, StoredEmbedding};
 pub use filesystem::on_network;
 pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
@@ -50,21 +53,24 @@ pub enum Database {
     Index,
     /// Vectors by input hash and fingerprint.
     Embeddings,
+    /// Memory, and the heads of ledgers. Never remade and never deleted.
+    Durable,
 }
 
 impl Database {
-    /// Stands at byte 68 of the file: "LAi" and "LAe" with a marker byte, chosen once.
+    /// Stands at byte 68 of the file: "LAi", "LAe" and "LAd" with a marker byte, chosen once.
     pub const fn application_id(self) -> u32 {
         match self {
             Self::Index => 0x4c41_6901,
             Self::Embeddings => 0x4c41_6501,
+            Self::Durable => 0x4c41_6401,
         }
     }
 
     /// `user_version` of the schema this program writes.
     pub const fn version(self) -> u32 {
         match self {
-            Self::Index | Self::Embeddings => 1,
+            Self::Index | Self::Embeddings | Self::Durable => 1,
         }
     }
 
@@ -72,6 +78,7 @@ impl Database {
         match self {
             Self::Index => include_str!("../../migrations/index.sql"),
             Self::Embeddings => include_str!("../../migrations/embeddings.sql"),
+            Self::Durable => include_str!("../../migrations/durable.sql"),
         }
     }
 
@@ -80,6 +87,24 @@ impl Database {
         match self {
             Self::Index => "local-agent index",
             Self::Embeddings => "local-agent embed",
+            Self::Durable => "local-agent memory repair",
+        }
+    }
+
+    /// What to do about a damaged file of ours.
+    fn remedy(self) -> String {
+        match self {
+            Self::Index | Self::Embeddings => format!("{} --rebuild", self.job()),
+            Self::Durable => "restore durable.sqlite from a backup, or move it away to begin a new one".to_owned(),
+        }
+    }
+
+    /// What to do about a file that is not ours.
+    fn way_out(self, ancestor: bool) -> String {
+        match self {
+            Self::Index | Self::Embeddings => format!("{} --rebuild (moves it to *.ancestor-<time> first)", self.job()),
+            Self::Durable if ancestor => format!("{} (keeps a copy as *.ancestor-<time> and imports it)", self.job()),
+            Self::Durable => "set `memory.db_path` to another path".to_owned(),
         }
     }
 
@@ -87,7 +112,7 @@ impl Database {
     #[must_use]
     pub fn blame(self, mut failure: Failure) -> Failure {
         if failure.code == ErrorCode::DbCorrupt && failure.hint.as_deref() == Some(SOMETHING_DAMAGED) {
-            failure.hint = Some(format!("{} --rebuild", self.job()));
+            failure.hint = Some(self.remedy());
         }
         failure
     }
@@ -162,10 +187,10 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Res
                  it was not touched"
             ),
         )
-        .with_hint(format!("{} --rebuild (moves it to *.ancestor-<time> first)", database.job()))),
+        .with_hint(database.way_out(*application_id == 0))),
         Found::NotADatabase => {
             Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
-                .with_hint(format!("{} --rebuild (moves it to *.ancestor-<time> first)", database.job())))
+                .with_hint(database.way_out(false)))
         }
     }
 }
@@ -184,6 +209,9 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
             Failure::new(ErrorCode::WriteError, format!("the folder {} cannot be made: {e}", folder.display()))
                 .with_hint(MAKE_ROOM)
         })?;
+    }
+    if let (Found::Older(version), Database::Durable) = (&found, database) {
+        return Err(older(path, *version).with_hint("local-agent doctor"));
     }
     if let Found::Older(_) = found {
         for file in with_side_files(path) {
@@ -230,11 +258,7 @@ pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connec
     match found {
         Found::Nothing => return Ok(None),
         Found::Older(version) => {
-            return Err(Failure::new(
-                ErrorCode::DbError,
-                format!("{} has the older schema {version}; it is remade by the next run", path.display()),
-            )
-            .with_hint(database.job()));
+            return Err(older(path, version).with_hint(database.job()));
         }
         _ => {}
     }
@@ -260,6 +284,10 @@ pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connec
     conn.pragma_update(None, "mmap_size", 1_i64 << 28)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Some(conn))
+}
+
+fn older(path: &Path, version: u32) -> Failure {
+    Failure::new(ErrorCode::DbError, format!("{} has the older schema {version}", path.display()))
 }
 
 /// Folds the write-ahead log into the database file as far as readers let it.
@@ -317,6 +345,9 @@ fn with_side_files(path: &Path) -> [PathBuf; 4] {
 
 /// Deletes one of our own databases with its side files, for `--rebuild`.
 pub fn delete(path: &Path, database: Database) -> Result<()> {
+    if database == Database::Durable {
+        return Err(Failure::internal("durable memory is never deleted"));
+    }
     refuse_unless_ours(path, database, &examine(path, database)?)?;
     with_side_files(path).iter().try_for_each(|file| remove_if_there(file))
 }

@@ -212,6 +212,20 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         world.ok(&ancestor.args(args));
     }
     assert_eq!(ancestor.databases()[2], before[2], "durable memory is nobody else's to touch");
+    // The ledger goes on beside it, and says that nobody keeps its head.
+    let run = world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
+    assert!(
+        run.stderr.contains("the ledger's head is not kept") && run.stderr.contains("memory repair"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(world.code(&ancestor.args(&["memory", "list"])), "DB_FOREIGN");
+    assert_eq!(world.json(&ancestor.args(&["memory", "repair"]))["imported"], 1);
+    assert_eq!(ancestor.aside("memory"), [before[2].1.clone()]);
+    let listed = world.json(&ancestor.args(&["memory", "list"]));
+    assert_eq!((&listed["count"], &listed["items"][0]["content"]), (&1.into(), &"Likes tea.".into()));
+    world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
+    assert_eq!(world.json(&ancestor.args(&["runs", "verify"]))["anchored"], true);
 }
 
 #[test]

@@ -17,6 +17,8 @@ const COMMANDS: &[&str] = &[
     "doctor",
     "status",
     "models",
+    "runs",
+    "memory",
     "completions",
     "man",
 ];

@@ -78,8 +78,12 @@ const DEFECTS: &[(u8, &str, &[&str])] = &[
     (42, "bare names were not found", &["w42_bare_names_are_searched_recursively_and_ambiguity_lists_the_candidates"]),
     (43, "side doors led outside", &["w43_a_found_file_may_not_reach_outside_its_folder"]),
     (44, "a workroot had to have one name", &["w44_any_name_of_the_workroot_will_do"]),
-    (45, "a run's record was written at its end", &[]),
-    (46, "whole texts were logged", &[]),
+    (
+        45,
+        "a run's record was written at its end",
+        &["w45_a_run_is_recorded_before_it_begins_and_an_end_that_never_came_is_seen"],
+    ),
+    (46, "whole texts were logged", &["s30_w46_secrets_and_whole_texts_are_not_recorded"]),
     (
         47,
         "errors had a shape for each command",
@@ -93,7 +97,7 @@ const DEFECTS: &[(u8, &str, &[&str])] = &[
         &["w50_missing_outdated_and_orphaned_vectors_are_counted_without_being_required"],
     ),
     (51, "mistyped settings were ignored", &["w51_unknown_keys_and_wrong_values_are_named_with_file_and_line"]),
-    (52, "memory broke with each edit", &[]),
+    (52, "memory broke with each edit", &["w52_keys_are_checked_and_links_know_what_became_of_their_text"]),
     (53, "everything stood in one file", &["every_room_uses_only_what_stands_above_it"]),
     (54, "nobody measured what is found", &["w54_questions_find_the_notes_that_answer_them"]),
 ];
@@ -112,8 +116,7 @@ fn every_defect_has_a_test_that_exists() {
         }
     }
     let open: Vec<u8> = DEFECTS.iter().filter(|(_, _, guards)| guards.is_empty()).map(|(number, ..)| *number).collect();
-    // Records and memory come with their rooms.
-    assert_eq!(open, [45, 46, 52]);
+    assert_eq!(open, Vec::<u8>::new());
 }
 
 fn sources(dir: &Path) -> Vec<String> {

@@ -142,6 +142,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_VECTORS_OK: [n] chunks can be found by their meaning
     [OK] DOCTOR_PHASE3_RETRIEVAL_READY_OK: a search by meaning and by words found chunks of the index
     [OK] DOCTOR_MEMORY_DB_MISSING_WARN: there is no durable memory at [root]/vault/.local-agent/durable.sqlite
+    [OK] DOCTOR_RUNS_NONE_YET: no run is recorded yet in [root]/vault/.local-agent/runs
     [OK] DOCTOR_STATE_WRITABLE_OK: the folders for the program's own files can be written
 
     [n] checks, 0 failed
@@ -390,4 +391,55 @@ fn w49_a_server_that_does_not_answer_is_a_check_of_its_own() {
     let report = world.run(&["doctor", "--json"]).json();
     assert_eq!(failing(&report), ["DOCTOR_OLLAMA_UNREACHABLE"], "{report}");
     assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0], "not contacted with --offline");
+}
+
+#[test]
+fn records_and_memory_are_looked_at() {
+    let world = healthy();
+    world.json(&["ask", "At what temperature and humidity does the proofbox hold sourdough?"]);
+    let report = doctor(&world, &["--require-phase3"]);
+    assert_eq!(failing(&report), [] as [&str; 0]);
+    for code in
+        ["DOCTOR_LEDGER_OK", "DOCTOR_RUN_RECORDS_OK", "DOCTOR_MEMORY_DB_OK", "DOCTOR_MEMORY_DANGLING_EVIDENCE_OK"]
+    {
+        assert!(codes(&report).contains(&code), "{code}: {report}");
+    }
+    assert_eq!(report["phase3"]["dangling_memory_evidence"], 0);
+    // A memory whose chunk moved with its file.
+    let key = world.json(&["query", "proofbox sourdough"])["hits"][0]["chunk_key"].as_str().unwrap().to_owned();
+    let args = [
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "derived_from_evidence",
+        "--content",
+        "x",
+        "--chunk-key",
+        &key,
+    ];
+    world.ok(&args);
+    fs::rename(world.vault().join("projects/Proofbox.md"), world.vault().join("projects/Box.md")).unwrap();
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    is_found_and_mended(&world, "DOCTOR_MEMORY_DANGLING_EVIDENCE", &[]);
+    // A ledger without its end.
+    let ledger = world.state().join("runs/ledger.jsonl");
+    let text = fs::read_to_string(&ledger).unwrap();
+    fs::write(&ledger, text.lines().next().unwrap().to_owned() + "\n").unwrap();
+    let report = doctor(&world, &[]);
+    assert_eq!(failing(&report), ["DOCTOR_LEDGER_BROKEN", "DOCTOR_RUN_RECORDS_DAMAGED"]);
+    follow(&world, &fix_of(&report, "DOCTOR_LEDGER_BROKEN"));
+    world.ok(&["runs", "prune", "--keep", "0"]);
+    assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0]);
+    // Records that others may read, and a database that is none.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o644)).unwrap();
+        is_found_and_mended(&world, "DOCTOR_RUNS_OPEN_TO_OTHERS", &[]);
+    }
+    fs::write(world.state().join("durable.sqlite"), "junk").unwrap();
+    assert!(failing(&doctor(&world, &[])).contains(&"DOCTOR_MEMORY_DB_ERROR"));
 }

@@ -169,6 +169,7 @@ impl World {
             (r"\b[0-9a-f]{64}\b", "<sha256>"),
             (r"\b[0-9a-f]{32}\b", "<key>"),
             (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<time>"),
+            (r"\b\d{8}T\d{6}Z_[0-9a-f]{16}", "<run>"),
             (r"\b\d{8}T\d{6}Z", "<time>"),
             (r#"("last_scan_unix": )\d+"#, "${1}<time>"),
             (r"\bpid \d+", "pid <pid>"),

@@ -25,6 +25,7 @@ mod get;
 mod harness;
 mod index;
 mod init;
+mod memory;
 mod models;
 #[allow(dead_code)]
 #[path = "../../src/net/testing.rs"]
@@ -34,6 +35,8 @@ mod query;
 mod readers;
 mod readme;
 mod reference;
+mod runs;
+mod schema;
 mod status;
 mod streams;
 mod try_it;

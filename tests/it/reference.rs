@@ -87,6 +87,14 @@ const ASK: &[(&str, Kind)] = &[
     ("citation_validation_footer", Text),
 ];
 
+const MEMORY_LIST: &[(&str, Kind)] =
+    &[("ok", Bool), ("action", Text), ("memory_db", Text), ("count", Count), ("items", List)];
+
+const MEMORY_ADD: &[(&str, Kind)] = &[("ok", Bool), ("action", Text), ("memory_id", Text), ("memory_db", Text)];
+
+const MEMORY_EXPORT: &[(&str, Kind)] =
+    &[("ok", Bool), ("action", Text), ("path", Text), ("memory_db", Text), ("items_count", Count)];
+
 const QUESTION: &str = "At what temperature and humidity does the proofbox hold sourdough?";
 
 /// In order: a later line may rely on what an earlier one left.
@@ -164,6 +172,26 @@ const LINES: &[(&[&str], Gives)] = &[
     (&["ask", QUESTION, "--big", "--fast"], Usage),
     (&["ask"], Usage),
     (&["ask", " "], Fails("INVALID_QUERY")),
+    // memory
+    (&["memory", "list"], Says),
+    (&["memory", "list", "--json"], Fields(MEMORY_LIST)),
+    (
+        &["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "Likes tea.", "--json"],
+        Fields(MEMORY_ADD),
+    ),
+    (
+        &["memory", "add", "--type", "user_fact", "--source", "derived_from_evidence", "--content", "x", "--json"],
+        Fails("PHASE3_MEMORY_ERROR"),
+    ),
+    (&["memory", "add", "--type", "user_fact", "--source", "manual", "--content", " "], Fails("PHASE3_MEMORY_ERROR")),
+    (&["memory", "add", "--type", "opinion", "--source", "manual", "--content", "x"], Usage),
+    (&["memory", "add", "--type", "user_fact", "--content", "x"], Usage),
+    (&["memory", "list", "--json"], Fields(MEMORY_LIST)),
+    (&["memory", "export", "exported.json", "--json"], Fields(MEMORY_EXPORT)),
+    (&["memory", "export", "exported.json"], Fails("PHASE3_MEMORY_ERROR")),
+    (&["memory", "delete", "nothing"], Fails("PHASE3_MEMORY_ERROR")),
+    (&["memory", "delete"], Usage),
+    (&["memory"], Usage),
     // Global options, before the command and after it.
     (&["--workroot", ".", "index", "--json"], Fields(INDEX)),
     (&["index", "--workroot", ".", "--json"], Fields(INDEX)),

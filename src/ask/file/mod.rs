@@ -100,6 +100,7 @@ fn answer(
         why: None,
         packed,
         report: None,
+        draft: None,
         coverage: Coverage { chunks: 0, embedded: 0 },
         stale: Vec::new(),
         top_cosine: None,
@@ -127,7 +128,7 @@ fn answer(
 }
 
 fn options(question: &FileQuestion<'_>) -> VerifyOptions {
-    VerifyOptions { scope: Scope::File, ..question.verify }
+    file_options(question.verify)
 }
 
 /// Pass 1: the model asks for the file that the question names.
@@ -206,6 +207,7 @@ fn second_pass(
                 answer.text = Some(judged.text);
             }
             answer.report = report;
+            answer.draft = judged.draft;
             return Ok(None);
         };
         match report {
@@ -230,6 +232,8 @@ struct JudgedReply {
     text: String,
     /// `None` when its form was wrong.
     report: Option<Report>,
+    /// What `report` is about.
+    draft: Option<Draft>,
     refused: Option<String>,
 }
 
@@ -242,13 +246,20 @@ fn judge(reply: &Reply, answer: &Answer, options: &VerifyOptions, asker: &mut As
     }
     let body = form::without_footer(&reply.text);
     if form::has_table(body) {
-        return Ok(JudgedReply { text: String::new(), report: None, refused: Some(form::MARKDOWN_TABLE.to_owned()) });
+        let refused = Some(form::MARKDOWN_TABLE.to_owned());
+        return Ok(JudgedReply { text: String::new(), report: None, draft: None, refused });
     }
     let packed = &answer.packed;
     let draft = Draft::parse(body, &packed.snapshot);
     let report = asker.trail.timed("verify", || verify::verify(&draft, &packed.snapshot, &packed.freshness, options));
     let refused = if body.is_empty() { Some(BLANK.to_owned()) } else { refused(reply, &report) };
-    Ok(JudgedReply { text: draft.render(&packed.snapshot)?.text, report: Some(report), refused })
+    let text = draft.render(&packed.snapshot)?.text;
+    Ok(JudgedReply { text, report: Some(report), draft: Some(draft), refused })
+}
+
+/// How a question about one file is judged: against all of the file.
+pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
+    VerifyOptions { scope: Scope::File, ..verify }
 }
 
 /// The extractive answer from the file's own sentences.

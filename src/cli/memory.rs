@@ -1,0 +1,199 @@
+//! `memory`: what a person told the program to remember.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::args::{MemoryCommand, MemoryKind, MemorySource};
+use super::context::{self, Context};
+use super::index::extend;
+use super::output::talk;
+use super::write::write_whole;
+use crate::config::Config;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::memory::{self, Item, LinkState, Mend, Mended, New, Recalled};
+use crate::store::{Database, Durable, Found, IndexReader, MemoryRow, examine};
+
+pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    if !config.memory.enabled {
+        return Err(Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
+            .with_hint("set `memory.enabled: true`"));
+    }
+    match command {
+        MemoryCommand::Add { kind, source, content, chunk_key, .. } => {
+            let new = New {
+                kind: kind_name(*kind),
+                source: match source {
+                    MemorySource::Manual => memory::MANUAL,
+                    MemorySource::DerivedFromEvidence => memory::DERIVED,
+                },
+                content,
+                chunk_keys: chunk_key,
+                now: &context::now(),
+            };
+            let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
+            say(context, &config, "add", json!({"memory_id": row.id}), &format!("remembered: {}", row.id))
+        }
+        MemoryCommand::List { .. } => list(context, &config, "list", all(&config)?),
+        MemoryCommand::Show { id, .. } => {
+            let mut rows = all(&config)?;
+            let row = rows.swap_remove(memory::find(&rows, id)?);
+            list(context, &config, "show", vec![row])
+        }
+        MemoryCommand::Search { text, limit, .. } => {
+            let rows = all(&config)?;
+            let found = memory::search(&rows, text).into_iter().take(*limit).map(|(row, _)| row.clone()).collect();
+            list(context, &config, "search", found)
+        }
+        MemoryCommand::Delete { id, .. } => delete(context, &config, id),
+        MemoryCommand::Export { path, .. } => export(context, &config, path),
+        MemoryCommand::Repair { accept_changed, drop, dry_run, .. } => {
+            repair(context, &config, Mend { accept_changed: *accept_changed, drop: *drop, dry_run: *dry_run })
+        }
+    }
+}
+
+const fn kind_name(kind: MemoryKind) -> &'static str {
+    match kind {
+        MemoryKind::Constraint => "constraint",
+        MemoryKind::Preference => "preference",
+        MemoryKind::ProjectState => "project_state",
+        MemoryKind::UserFact => "user_fact",
+        MemoryKind::WorkflowRule => "workflow_rule",
+    }
+}
+
+fn all(config: &Config) -> Result<Vec<MemoryRow>> {
+    memory::all(&config.memory.db_path)
+}
+
+/// The memories that a question is about, as context beside its answer. A database that is not ours holds none.
+pub fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
+    let foreign = |path| matches!(examine(path, Database::Durable), Ok(Found::Foreign(..)));
+    if !config.memory.enabled || foreign(&config.memory.db_path) {
+        return Ok(Vec::new());
+    }
+    Ok(memory::recall(&all(config)?, question))
+}
+
+fn say(context: &Context, config: &Config, action: &str, mut body: Value, words: &str) -> Result<ExitCode> {
+    if !context.out.json {
+        context.out.line(words);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let more = json!({"action": action, "memory_db": config.memory.db_path.to_string_lossy()});
+    if let Value::Object(more) = more {
+        extend(&mut body, more);
+    }
+    extend(&mut body, context.roots());
+    context.out.json(body);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(context: &Context, config: &Config, action: &str, rows: Vec<MemoryRow>) -> Result<ExitCode> {
+    // Without an index nobody can say what became of a link; that is a state, not a failure.
+    let index =
+        if rows.iter().any(|row| !row.links.is_empty()) { IndexReader::open(&config.index.db_path)? } else { None };
+    let items = memory::judge(rows, index.as_ref())?;
+    if context.out.json {
+        return say(context, config, action, json!({"count": items.len(), "items": items}), "");
+    }
+    if items.is_empty() {
+        context.out.line(if action == "search" {
+            "No memory holds these words."
+        } else {
+            "Nothing is remembered yet."
+        });
+    }
+    for item in &items {
+        print(context, item);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(context: &Context, item: &Item) {
+    let out = context.out;
+    out.line(&format!("{}  {}  {}", item.memory_id, item.kind, out.shown(&item.content)));
+    for link in &item.evidence {
+        let place = match (&link.source, &link.rel_path) {
+            (Some(source), Some(path)) => format!("{source}:{path}"),
+            _ => "from an earlier program".to_owned(),
+        };
+        out.line(&out.shown(&format!("    {:<8} {}  {place}", link.state.as_str(), link.chunk_key)));
+    }
+}
+
+fn delete(context: &Context, config: &Config, id: &str) -> Result<ExitCode> {
+    let deleted = memory::delete(&config.memory.db_path, id)?;
+    if !deleted {
+        let failure = Failure::new(ErrorCode::MemoryError, format!("there is no memory called `{id}`"))
+            .with_hint("local-agent memory list");
+        if !context.out.json {
+            return Err(failure);
+        }
+        let body = json!({
+            "ok": false, "memory_id": id, "deleted": false,
+            "error_code": failure.code.as_str(), "error_message": failure.message, "hint": failure.hint,
+        });
+        say(context, config, "delete", body, "")?;
+        return Ok(ExitCode::from(1));
+    }
+    say(context, config, "delete", json!({"memory_id": id, "deleted": true}), &format!("forgotten: {id}"))
+}
+
+fn export(context: &Context, config: &Config, path: &std::path::Path) -> Result<ExitCode> {
+    let file = context.environment.cwd.join(path);
+    if file.symlink_metadata().is_ok() {
+        return Err(Failure::new(ErrorCode::MemoryError, format!("{} is there already", file.display()))
+            .with_hint("name a file that does not exist yet"));
+    }
+    let index = IndexReader::open(&config.index.db_path)?;
+    let items = memory::judge(all(config)?, index.as_ref())?;
+    let body = json!({"schema_version": 1, "exported_at": context::now(), "items": items});
+    let text = serde_json::to_string_pretty(&body)
+        .map_err(|e| Failure::internal(format!("memory cannot be written as JSON: {e}")))?;
+    write_whole(&file, (text + "\n").as_bytes())?;
+    let shown = file.to_string_lossy();
+    let words = format!("{} written to {shown}", counted(items.len()));
+    say(context, config, "export", json!({"path": shown, "items_count": items.len()}), &words)
+}
+
+fn counted(n: usize) -> String {
+    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
+}
+
+fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
+    let path = &config.memory.db_path;
+    let mut imported = None;
+    if !mend.dry_run && matches!(examine(path, Database::Durable)?, Found::Foreign(0, 1)) {
+        let (aside, count) = Durable::import_ancestor(path, &context::file_stamp())?;
+        talk(&format!("imported {}; the ancestor's file is kept as {}", counted(count), aside.display()));
+        imported = Some(count);
+    }
+    let mended = match IndexReader::open(&config.index.db_path) {
+        Ok(Some(index)) => memory::repair(path, &index, mend)?,
+        // An ancestor's index beside it says nothing about our links.
+        Ok(None) => Vec::new(),
+        Err(failure) if imported.is_some() && failure.code == ErrorCode::DbForeign => Vec::new(),
+        Err(failure) => return Err(failure),
+    };
+    let count = |action: &str| mended.iter().filter(|one| one.action == action).count();
+    let (relinked, dropped, left) = (count("relinked"), count("dropped"), count("left"));
+    if context.out.json {
+        let body = json!({
+            "dry_run": mend.dry_run, "imported": imported, "relinked": relinked, "dropped": dropped, "left": left,
+            "links": mended,
+        });
+        return say(context, config, "repair", body, "");
+    }
+    for Mended { memory_id, chunk_key, state, action, now, why } in &mended {
+        let to = now.map_or_else(String::new, |key| format!(" to {key}"));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        let state = if *state == LinkState::Unknown { "of unknown state" } else { state.as_str() };
+        context.out.line(&format!("{memory_id}  {chunk_key} {state}, {action}{to}{why}"));
+    }
+    let tense = if mend.dry_run { "would be " } else { "" };
+    context.out.line(&format!("{relinked} links {tense}relinked, {dropped} {tense}dropped, {left} left as they are"));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,343 @@
+//! `runs`: what was recorded, whether it still holds together, and whether it still gives the same report.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::args::RunsCommand;
+use super::context::Context;
+use super::index::extend;
+use super::output::talk;
+use super::run_log::place;
+use super::write::write_whole;
+use crate::config::Config;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, RunId, State, Which};
+use crate::types::Sha256;
+
+pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    let archive = Archive::new(place(&config));
+    match command {
+        RunsCommand::List { limit, .. } => list(context, &archive, *limit),
+        RunsCommand::Show { id, html: true, out, .. } => {
+            html(context, &config, &archive, &archive.find(id)?, out.as_deref())
+        }
+        RunsCommand::Show { id, .. } => show(context, &archive, &archive.find(id)?),
+        RunsCommand::Verify { id, head, .. } => verify(context, &archive, id.as_deref(), head.as_deref()),
+        RunsCommand::Replay { id, .. } => replay(context, &config, &archive, &archive.find(id)?),
+        RunsCommand::Prune { ids, keep, older_than, dry_run, .. } => {
+            prune(context, &archive, &which(&archive, ids, *keep, *older_than)?, *dry_run)
+        }
+        RunsCommand::Head { renew, .. } => head(context, &archive, *renew),
+    }
+}
+
+fn print_json(context: &Context, mut body: Value) {
+    extend(&mut body, context.roots());
+    context.out.json(body);
+}
+
+fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> {
+    let (entries, total) = archive.list(limit)?;
+    if context.out.json {
+        let items: Vec<Value> = entries.iter().map(summary).collect();
+        print_json(
+            context,
+            json!({"runs_dir": archive.runs_dir().to_string_lossy(), "count": items.len(), "total": total, "runs": items}),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let out = context.out;
+    if entries.is_empty() {
+        out.line("No run is recorded yet.");
+    }
+    for entry in &entries {
+        let question =
+            entry.record.as_ref().map_or_else(|f| f.message.clone(), |record| one_line(&record.question, 72));
+        out.line(&format!("{}  {:<11}  {}", entry.id, ended_as(entry), out.shown(&question)));
+    }
+    if entries.len() < total {
+        out.line(&out.dim(&format!("{} more: local-agent runs list --limit {total}", total - entries.len())));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One word for a list: how it ended, else its state.
+fn ended_as(entry: &Entry) -> String {
+    match (&entry.record, entry.state) {
+        (Ok(record), State::Ended) => record.outcome.clone().unwrap_or_else(|| "ended".to_owned()),
+        (_, state) => state_name(state).to_owned(),
+    }
+}
+
+const fn state_name(state: State) -> &'static str {
+    match state {
+        State::Running => "running",
+        State::Interrupted => "interrupted",
+        State::Ended => "ended",
+        State::Unlisted => "unlisted",
+        State::Missing => "missing",
+        State::Pruned => "pruned",
+    }
+}
+
+fn summary(entry: &Entry) -> Value {
+    let record = entry.record.as_ref().ok();
+    json!({
+        "run_id": entry.id,
+        "state": entry.state,
+        "started_at": record.map(|r| &r.started_at),
+        "elapsed_s": record.and_then(|r| r.elapsed_s),
+        "outcome": record.and_then(|r| r.outcome.as_ref()),
+        "error_code": record.and_then(|r| r.error_code.as_ref()),
+        "answerer": record.and_then(|r| r.answerer.as_ref()),
+        "question": record.map(|r| &r.question),
+        "unreadable": entry.record.as_ref().err().map(|failure| &failure.message),
+    })
+}
+
+fn one_line(text: &str, most: usize) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= most {
+        return words;
+    }
+    words.chars().take(most - 1).chain(['…']).collect()
+}
+
+fn show(context: &Context, archive: &Archive, id: &RunId) -> Result<ExitCode> {
+    let (record, sha256) = archive.load(id)?;
+    let state = archive.state(id)?;
+    if context.out.json {
+        let value =
+            serde_json::to_value(&record).map_err(|e| Failure::internal(format!("the record is no JSON: {e}")))?;
+        print_json(
+            context,
+            json!({
+                "state": state,
+                "record": value,
+                "record_sha256": sha256,
+                "record_path": archive.folder(id).join("run.json").to_string_lossy(),
+            }),
+        );
+    } else {
+        print(context, &record, state);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page, with the exact evidence where it can be brought back.
+fn html(context: &Context, config: &Config, archive: &Archive, id: &RunId, out: Option<&Path>) -> Result<ExitCode> {
+    let (record, _) = archive.load(id)?;
+    let thawed = runs::thaw(&record, &archive.folder(id), &context.sandbox(config)?);
+    let missing = thawed.as_ref().err().map(|failure| failure.message.clone());
+    let page = runs::page(&record, archive.state(id)?, thawed.ok().as_ref(), missing.as_deref());
+    match out {
+        None => context.out.raw(&page),
+        Some(file) => {
+            write_whole(&context.environment.cwd.join(file), page.as_bytes())?;
+            context.out.line(&format!("written: {}", file.display()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(context: &Context, record: &Record, state: State) {
+    let out = context.out;
+    let line = |name: &str, value: &str| out.line(&format!("{} {}", out.dim(&format!("{name:<10}")), out.shown(value)));
+    line("run", record.run_id.as_str());
+    let outcome = match state {
+        State::Ended => record.outcome.clone().unwrap_or_default(),
+        state => state_name(state).to_owned(),
+    };
+    line("outcome", &outcome);
+    line("started", &record.started_at);
+    if let Some(elapsed) = record.elapsed_s {
+        line("took", &format!("{elapsed} s"));
+    }
+    line("answerer", record.answerer.as_deref().unwrap_or("none"));
+    let sent = if record.sent.is_empty() { "nowhere: nothing left this program".to_owned() } else { sent(record) };
+    line("sent", &sent);
+    line("question", &record.question);
+    if let Some(text) = &record.assistant_text {
+        out.line("");
+        out.line(&out.shown(text));
+    }
+    if let (Some(code), Some(message)) = (&record.error_code, &record.error_message) {
+        out.line("");
+        out.line(&out.shown(&format!("{code}: {message}")));
+    }
+    if let Some(why) = &record.why {
+        out.line(&out.shown(why));
+    }
+    if let Some(snapshot) = &record.snapshot {
+        out.line("");
+        for item in &snapshot.items {
+            out.line(&out.shown(&format!("{} {}:{}, lines {}", item.label, item.source, item.rel_path, item.lines)));
+        }
+    }
+    if let Some(footer) = &record.citation_validation_footer {
+        out.line("");
+        out.line(&out.dim(footer));
+    }
+}
+
+fn sent(record: &Record) -> String {
+    let one = |sent: &runs::Sent| {
+        let place = if sent.local { "this machine" } else { "another machine" };
+        format!("{} → {} ({place})", sent.what, sent.to)
+    };
+    record.sent.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn verify(context: &Context, archive: &Archive, id: Option<&str>, head: Option<&str>) -> Result<ExitCode> {
+    let only = id.map(|id| archive.find(id)).transpose()?;
+    let expected = head.map(hash).transpose()?;
+    let found = runs::check(archive, only.as_ref(), expected.as_ref())?;
+    if context.out.json {
+        print_json(
+            context,
+            json!({
+                "ok": found.ok(),
+                "findings": found.list,
+                "ledger_lines": found.lines,
+                "ledger_head": found.head,
+                "anchored": found.anchored,
+                "records": found.records,
+                "running": found.running,
+                "pruned": found.pruned,
+            }),
+        );
+    } else {
+        print_findings(context, &found);
+    }
+    Ok(ExitCode::from(u8::from(!found.ok())))
+}
+
+fn hash(text: &str) -> Result<Sha256> {
+    text.parse().map_err(|_| {
+        Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is no SHA-256")).with_hint("local-agent runs head")
+    })
+}
+
+fn print_findings(context: &Context, found: &Findings) {
+    let out = context.out;
+    for Finding { code, fails, run_id, message, fix } in &found.list {
+        let run = run_id.as_ref().map_or_else(String::new, |id| format!("{id}: "));
+        let line = format!("[{}] {code}: {run}{}", if *fails { "FAIL" } else { "NOTE" }, out.shown(message));
+        out.line(&if *fails { out.bold(&line) } else { line });
+        out.line(&format!("    fix: {}", out.shown(fix)));
+    }
+    let Some(head) = &found.head else {
+        out.line("No run is recorded yet.");
+        return;
+    };
+    let records = if found.records == 1 { "1 record".to_owned() } else { format!("{} records", found.records) };
+    let vouched = if found.anchored { "vouched for by durable.sqlite" } else { "vouched for by nothing else" };
+    out.line(&format!("{records} looked at; the ledger has {} lines, {vouched}; head {head}", found.lines));
+}
+
+fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> Result<ExitCode> {
+    let (record, _) = archive.load(id)?;
+    let sandbox = context.sandbox(config)?;
+    let thawed = runs::thaw(&record, &archive.folder(id), &sandbox)?;
+    let done = runs::replay(&record, &thawed)?;
+    if context.out.json {
+        print_json(
+            context,
+            json!({
+                "run_id": id,
+                "items": done.items,
+                "bytes_from": done.bytes,
+                "moved": done.moved,
+                "judged": done.report_sha256.is_some(),
+                "report_sha256": done.report_sha256,
+            }),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let from = match done.bytes {
+        runs::Bytes::Files => "in their files",
+        runs::Bytes::Kept => "in the run's own evidence",
+    };
+    let items = if done.items == 1 {
+        "1 item of evidence is".to_owned()
+    } else {
+        format!("{} items of evidence are", done.items)
+    };
+    context.out.line(&format!("{items} {from}, byte for byte"));
+    for label in &done.moved {
+        context.out.line(&format!("{label} stands on other lines of its file by now"));
+    }
+    match done.report_sha256 {
+        Some(sha256) => context.out.line(&format!("the same report: {sha256}")),
+        None => context.out.line("no draft was judged, so there is no report to compare"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn which(archive: &Archive, ids: &[String], keep: Option<usize>, older_than: Option<u32>) -> Result<Which> {
+    match (keep, older_than) {
+        (Some(keep), _) => Ok(Which::KeepNewest(keep)),
+        (_, Some(days)) => Ok(Which::Before(OffsetDateTime::now_utc().unix_timestamp() - i64::from(days) * 86_400)),
+        _ => ids.iter().map(|id| archive.find(id)).collect::<Result<_>>().map(Which::Named),
+    }
+}
+
+fn prune(context: &Context, archive: &Archive, which: &Which, dry_run: bool) -> Result<ExitCode> {
+    let Prune { removed, running, unanchored } = archive.prune(which, dry_run)?;
+    if let Some(why) = &unanchored {
+        talk(&format!("runs: the ledger's head is not kept: {}", context.out.shown(&why.message)));
+    }
+    if context.out.json {
+        let count = removed.len();
+        print_json(
+            context,
+            json!({"dry_run": dry_run, "removed": removed, "removed_count": count, "still_running": running}),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    for id in &removed {
+        context.out.line(&format!("{}{id}", if dry_run { "would remove " } else { "removed " }));
+    }
+    for id in &running {
+        talk(&format!("{id} is still at work and stays"));
+    }
+    if removed.is_empty() {
+        context.out.line("nothing to remove");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn head(context: &Context, archive: &Archive, renew: bool) -> Result<ExitCode> {
+    let aside = if renew { archive.ledger.renew()? } else { None };
+    let chain = archive.ledger.read()?;
+    let anchored = matches!(archive.ledger.anchor(chain.as_ref())?, runs::Anchor::Kept);
+    let last = chain.as_ref().and_then(|chain| chain.lines.last());
+    let body = json!({
+        "ledger": archive.ledger.path().to_string_lossy(),
+        "lines": chain.as_ref().map_or(0, |chain| chain.lines.len()),
+        "head": last.map(|(_, sha)| sha),
+        "at": last.map(|(line, _)| &line.at),
+        "anchored": anchored,
+        "set_aside": aside.as_ref().map(|path| path.to_string_lossy()),
+    });
+    if context.out.json {
+        print_json(context, body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(path) = &aside {
+        context.out.line(&format!("set aside: {}", path.display()));
+    }
+    match last {
+        None => context.out.line("No run is recorded yet."),
+        Some((line, sha)) => {
+            context.out.line(&format!("{sha}  line {}, {}", line.n + 1, line.at));
+            let check = format!("keep it elsewhere; later: local-agent runs verify --head {sha}");
+            context.out.line(&context.out.dim(&check));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,162 @@
+//! What cannot be made again: durable memory with its links, the ledger of runs and their records.
+
+use std::collections::BTreeSet;
+
+use super::codes::Code;
+use super::{Checks, count, quoted, sample};
+use crate::config::Config;
+use crate::error::Result;
+use crate::memory::{self, LinkState};
+use crate::runs::{self, Archive, Place, Trouble};
+use crate::store::{self, Database, Found, IndexReader};
+
+/// Looks at durable memory; gives the number of links that are not intact, where that can be known.
+pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut Checks) -> Option<u64> {
+    let path = &config.memory.db_path;
+    if !config.memory.enabled {
+        checks.ok(Code::MemoryDisabledWarn, "durable memory is switched off");
+        return None;
+    }
+    let shown = path.display();
+    let elsewhere = format!("move {} away, or set `memory.db_path` to another path", quoted(path));
+    match store::examine(path, Database::Durable) {
+        Ok(Found::Ours) => {}
+        Ok(Found::Nothing) => {
+            checks.ok(Code::MemoryDbMissingWarn, format!("there is no durable memory at {shown}"));
+            return None;
+        }
+        Ok(Found::Foreign(0, version)) => {
+            let message =
+                format!("at {shown} stands a database of the ancestor or of another program (user_version {version})");
+            checks.warn(Code::MemoryDbFound, message, "local-agent memory repair");
+            return None;
+        }
+        Ok(Found::Foreign(id, version)) => {
+            let message = format!("at {shown} stands a database (application_id {id}, user_version {version})");
+            checks.warn(Code::MemoryDbFound, message, elsewhere);
+            return None;
+        }
+        Ok(Found::Older(version) | Found::Newer(version)) => {
+            let known = Database::Durable.version();
+            let message = format!("{shown} has schema {version}; this program writes {known}");
+            checks.fail(
+                Code::MemorySchemaVersion,
+                message,
+                format!("install the version that wrote it, or {elsewhere}"),
+            );
+            return None;
+        }
+        Ok(Found::NotADatabase) => {
+            checks.fail(Code::MemoryDbError, format!("{shown} is no SQLite database"), elsewhere);
+            return None;
+        }
+        Err(failure) => {
+            checks.fail(Code::MemoryDbError, failure.message, elsewhere);
+            return None;
+        }
+    }
+    let restore = format!("restore {} from a backup, or {elsewhere}", quoted(path));
+    match store::integrity(path, Database::Durable) {
+        Ok(None) => checks.ok(Code::MemoryDbOk, format!("SQLite finds {shown} whole")),
+        Ok(Some(found)) => {
+            let found = found.lines().next().unwrap_or_default().to_owned();
+            checks.fail(Code::MemoryDbError, format!("{shown} is damaged: {found}"), restore);
+            return None;
+        }
+        Err(failure) => {
+            checks.fail(Code::MemoryDbError, failure.message, restore);
+            return None;
+        }
+    }
+    let Some(index) = index else {
+        checks.skipped("links of memories", "there is no index that can be read");
+        return None;
+    };
+    links(config, index, checks).unwrap_or_else(|failure| {
+        checks.fail(Code::MemoryDbError, failure.message, restore);
+        None
+    })
+}
+
+fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Option<u64>> {
+    let items = memory::judge(memory::all(&config.memory.db_path)?, Some(index))?;
+    let links = items.iter().flat_map(|item| item.evidence.iter().map(move |link| (item, link)));
+    let (mut dangling, mut states) = (Vec::new(), BTreeSet::new());
+    let mut whole = 0_usize;
+    for (item, link) in links {
+        if link.state == LinkState::Intact {
+            whole += 1;
+            continue;
+        }
+        states.insert(link.state.as_str());
+        dangling.push(format!("{} ({})", item.memory_id, link.state.as_str()));
+    }
+    if dangling.is_empty() {
+        let message = format!("{} in all, {} to chunks, all intact", memories(items.len()), count(whole, "link"));
+        checks.ok(Code::MemoryDanglingOk, message);
+    } else {
+        let message = format!("{} of memories not intact: {}", count(dangling.len(), "link"), sample(&dangling));
+        let fix = match (states.contains("changed"), states.contains("gone") || states.contains("unknown")) {
+            (false, false) => "local-agent memory repair",
+            (true, false) => "local-agent memory repair --accept-changed",
+            _ => "local-agent memory repair --drop",
+        };
+        checks.fail(Code::MemoryDangling, message, fix);
+    }
+    Ok(Some(dangling.len() as u64))
+}
+
+fn memories(n: usize) -> String {
+    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
+}
+
+/// Looks at the ledger, its head, and every record.
+pub(super) fn runs(config: &Config, checks: &mut Checks) {
+    if !config.runs.enabled {
+        checks.warn(Code::RunsDisabledWarn, "`ask` keeps no records", "set `runs.enabled: true`");
+        return;
+    }
+    let archive = Archive::new(Place { runs_dir: &config.runs.dir, durable: &config.memory.db_path });
+    let found = match runs::check(&archive, None, None) {
+        Ok(found) => found,
+        Err(failure) => {
+            let fix = failure.hint.unwrap_or_else(|| "local-agent runs verify".to_owned());
+            checks.fail(Code::LedgerBroken, failure.message, fix);
+            return;
+        }
+    };
+    if found.head.is_none() && found.list.is_empty() {
+        checks.ok(Code::RunsNoneYet, format!("no run is recorded yet in {}", config.runs.dir.display()));
+        return;
+    }
+    let of = |troubles: &[Trouble]| -> Vec<&runs::Finding> {
+        found.list.iter().filter(|one| troubles.iter().any(|trouble| trouble.as_str() == one.code)).collect()
+    };
+    match (of(&[Trouble::LedgerBroken]).first(), of(&[Trouble::HeadUnknown]).first()) {
+        (Some(broken), _) => checks.fail(Code::LedgerBroken, broken.message.clone(), "local-agent runs head --renew"),
+        (None, Some(unknown)) => checks.warn(Code::LedgerHeadUnknownWarn, unknown.message.clone(), unknown.fix.clone()),
+        (None, None) => {
+            checks.ok(Code::LedgerOk, format!("the ledger of runs holds together: {}", count(found.lines, "line")));
+        }
+    }
+    let damaged = of(&[Trouble::RecordChanged, Trouble::RecordMissing, Trouble::RunUnlisted]);
+    if damaged.is_empty() {
+        checks.ok(Code::RunRecordsOk, format!("{} as entered in the ledger", count(found.records, "record")));
+    } else {
+        let names: Vec<String> = damaged
+            .iter()
+            .map(|one| format!("{} ({})", one.run_id.as_ref().map_or("?", |id| id.as_str()), one.code))
+            .collect();
+        let message = format!("{} not as entered in the ledger: {}", count(damaged.len(), "record"), sample(&names));
+        checks.fail(Code::RunRecordsDamaged, message, "local-agent runs verify");
+    }
+    let cut_short = of(&[Trouble::RunInterrupted, Trouble::RunLeftOver]);
+    if let Some(first) = cut_short.first() {
+        let message = format!("{} never ended, or was not removed whole", count(cut_short.len(), "run"));
+        checks.warn(Code::RunsInterruptedWarn, message, first.fix.clone());
+    }
+    if !of(&[Trouble::OpenToOthers]).is_empty() {
+        let message = format!("others than you may read or change records in {}", config.runs.dir.display());
+        checks.fail(Code::RunsOpenToOthers, message, format!("chmod -R go-rwx {}", quoted(&config.runs.dir)));
+    }
+}

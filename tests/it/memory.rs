@@ -1,0 +1,160 @@
+//! `memory`, and what `ask` makes of it.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+const NOTE: &str = "# Oven\n\nThe oven is repaired by Leyla every spring.\n\n# Door\n\nThe door has two locks.\n";
+
+fn oven() -> World {
+    let world = World::with(&[("oven.md", NOTE), ("tea.md", "# Tea\n\nGreen tea wants 80 degrees.\n")]);
+    world.ok(&["index"]);
+    world
+}
+
+fn key_of(world: &World, words: &str) -> String {
+    world.json(&["query", words])["hits"][0]["chunk_key"].as_str().unwrap().to_owned()
+}
+
+fn add(world: &World, content: &str, keys: &[&str]) -> String {
+    let source = if keys.is_empty() { "manual" } else { "derived_from_evidence" };
+    let mut args = vec!["memory", "add", "--type", "user_fact", "--source", source, "--content", content];
+    keys.iter().for_each(|key| args.extend(["--chunk-key", key]));
+    world.json(&args)["memory_id"].as_str().unwrap().to_owned()
+}
+
+fn states(world: &World) -> Vec<String> {
+    let items = world.json(&["memory", "list"])["items"].clone();
+    let links = items.as_array().unwrap().iter().flat_map(|item| item["evidence"].as_array().unwrap().clone());
+    links.map(|link| link["state"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_is_added_is_listed_found_shown_exported_and_deleted() {
+    let world = oven();
+    assert_snapshot!(world.ok(&["memory", "list"]).stdout, @"Nothing is remembered yet.");
+    assert!(!world.state().join("durable.sqlite").exists(), "reading makes nothing");
+    let id = add(&world, "  Answers in German, please.  ", &[]);
+    let listed = world.json(&["memory", "list"]);
+    let item = &listed["items"][0];
+    assert_eq!((&listed["count"], &listed["action"], &item["memory_id"]), (&json!(1), &json!("list"), &json!(id)));
+    assert_eq!((&item["type"], &item["content"]), (&json!("user_fact"), &json!("Answers in German, please.")));
+    assert_eq!((&item["source"], &item["chunk_keys"]), (&json!("manual"), &json!([])));
+    assert_eq!(world.json(&["memory", "search", "german"])["count"], 1);
+    assert_snapshot!(world.ok(&["memory", "search", "zebra"]).stdout, @"No memory holds these words.");
+    assert_eq!(world.json(&["memory", "show", &id[..8]])["items"][0]["memory_id"], id);
+    let out = world.json(&["memory", "export", "memory.json"]);
+    assert_eq!(out["items_count"], 1);
+    let written: Value = serde_json::from_str(&fs::read_to_string(world.vault().join("memory.json")).unwrap()).unwrap();
+    assert_eq!((&written["schema_version"], &written["items"][0]["memory_id"]), (&json!(1), &json!(id)));
+    assert_eq!(world.json(&["memory", "delete", &id])["deleted"], true);
+    let again = world.run(&["memory", "delete", &id, "--json"]);
+    assert_eq!((again.code, &again.json()["deleted"], &again.json()["ok"]), (1, &json!(false), &json!(false)));
+}
+
+#[test]
+fn w52_keys_are_checked_and_links_know_what_became_of_their_text() {
+    let world = oven();
+    let refused = |args: &[&str]| world.code(&[&["memory", "add", "--type", "user_fact"], args].concat());
+    let derived = ["--source", "derived_from_evidence", "--content", "x"];
+    assert_eq!(refused(&derived), "PHASE3_MEMORY_ERROR");
+    assert_eq!(refused(&[&derived[..], &["--chunk-key", "not hex"]].concat()), "PHASE3_MEMORY_ERROR");
+    let nobody = "0".repeat(32);
+    assert_eq!(refused(&[&derived[..], &["--chunk-key", &nobody]].concat()), "PHASE3_MEMORY_ERROR");
+    assert_eq!(refused(&["--source", "manual", "--content", "  "]), "PHASE3_MEMORY_ERROR");
+    assert_eq!(world.json(&["memory", "list"])["count"], 0);
+
+    let key = key_of(&world, "oven repaired Leyla");
+    let hashed = format!("#{key}");
+    let id = add(&world, "Leyla repairs the oven.", &[&key, &hashed]);
+    assert_eq!(states(&world), ["intact"]);
+    let link = world.json(&["memory", "show", &id])["items"][0]["evidence"][0].clone();
+    assert_eq!(
+        (&link["rel_path"], &link["source"], &link["state"]),
+        (&json!("oven.md"), &json!("notes"), &json!("intact"))
+    );
+    // The same text in another file.
+    fs::rename(world.vault().join("oven.md"), world.vault().join("heat.md")).unwrap();
+    world.ok(&["index"]);
+    assert_eq!(states(&world), ["moved"]);
+    let dry = world.json(&["memory", "repair", "--dry-run"]);
+    assert_eq!((&dry["relinked"], states(&world)), (&json!(1), vec!["moved".to_owned()]));
+    assert_snapshot!(world.stable(&world.ok(&["memory", "repair"]).stdout).replace(&id, "<id>"), @r"
+    <id>  <key> moved, relinked to <key>
+    1 links relinked, 0 dropped, 0 left as they are
+    ");
+    assert_eq!(states(&world), ["intact"]);
+    // Another text in the same place.
+    world.write("heat.md", &NOTE.replace("spring", "autumn"));
+    world.ok(&["index"]);
+    assert_eq!(states(&world), ["changed"]);
+    assert_eq!(world.json(&["memory", "repair"])["left"], 1);
+    assert_eq!(world.json(&["memory", "repair", "--accept-changed"])["relinked"], 1);
+    assert_eq!(states(&world), ["intact"]);
+    // Neither text nor file.
+    fs::remove_file(world.vault().join("heat.md")).unwrap();
+    world.ok(&["index"]);
+    assert_eq!(states(&world), ["gone"]);
+    let left = world.json(&["memory", "repair", "--drop"]);
+    assert_eq!((&left["left"], &left["dropped"]), (&json!(1), &json!(0)), "a conclusion keeps its last link");
+    assert_eq!(world.json(&["memory", "list"])["items"][0]["chunk_keys"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn no_rebuild_and_no_prune_touches_what_is_remembered() {
+    let world = oven();
+    add(&world, "Leyla repairs the oven.", &[&key_of(&world, "oven repaired Leyla")]);
+    for args in [&["index", "--rebuild"][..], &["embed", "--limit", "1"], &["embed", "--rebuild", "--limit", "1"]] {
+        world.ok(args);
+    }
+    world.ok(&["ask", "Who repairs the oven?"]);
+    world.ok(&["runs", "prune", "--keep", "0"]);
+    assert_eq!(states(&world), ["intact"]);
+}
+
+#[test]
+fn memory_is_context_beside_an_answer_and_never_evidence() {
+    let world = oven();
+    add(&world, "Leyla repairs the oven and is paid 40 euros.", &[]);
+    add(&world, "Answers in German, please.", &[]);
+    let body = world.json(&["ask", "Who repairs the oven?"]);
+    assert_eq!(body["memory"].as_array().unwrap().len(), 1);
+    assert_eq!((&body["memory"][0]["label"], body["memory"][0]["content"].is_string()), (&json!("M1"), true));
+    assert!(body["evidence"].as_array().unwrap().iter().all(|item| item["label"] != "M1"));
+    assert!(!body["answer"].as_str().unwrap().contains("40 euros"), "{body}");
+    let record: Value =
+        serde_json::from_str(&fs::read_to_string(body["run_record"].as_str().unwrap()).unwrap()).unwrap();
+    crate::schema::fits(&record);
+    assert_eq!(record["context"][0]["label"], "M1");
+    let run = world.ok(&["ask", "Who repairs the oven?"]);
+    assert!(
+        run.stdout.contains("From memory (context, not evidence):\n  M1  Leyla repairs the oven"),
+        "{}",
+        run.stdout
+    );
+    // An answer that leans on it is rejected, by its label and in its numbers.
+    let answer = world.root().join("answer.md");
+    let judge = |text: &str| {
+        fs::write(&answer, text).unwrap();
+        let record = body["run_record"].as_str().unwrap();
+        let run = world.run(&["verify", answer.to_str().unwrap(), "--snapshot", record, "--json"]);
+        (run.code, run.json()["codes"].clone())
+    };
+    assert_eq!(judge("Leyla is paid 40 euros [M1]."), (1, json!(["UNCITED"])));
+    assert_eq!(judge("Leyla repairs the oven for 40 euros [E1].").0, 1);
+}
+
+#[test]
+fn memory_that_is_switched_off_is_neither_read_nor_written() {
+    let world = oven();
+    add(&world, "Leyla repairs the oven.", &[]);
+    world.write("../off.yaml", "memory: {enabled: false}\n");
+    for args in [&["memory", "list"][..], &["memory", "search", "x"], &["memory", "delete", "x"], &["memory", "repair"]]
+    {
+        assert_eq!(world.code(&[args, &["--config", "../off.yaml"]].concat()), "PHASE3_MEMORY_DISABLED", "{args:?}");
+    }
+    assert_eq!(world.json(&["ask", "Who repairs the oven?", "--config", "../off.yaml"])["memory"], json!([]));
+}
