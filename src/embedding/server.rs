@@ -179,15 +179,16 @@ impl ServerEmbedder {
             let request = json!({"model": model, "input": texts, "truncate": false});
             let reply = self.client.post(&url, &request, None)?;
             if reply.status != 404 {
-                let vectors = reply.json(&url)?["embeddings"].take();
-                return list(vectors).ok_or_else(|| server_error(&url, "sent no vectors"));
+                let vectors = reply.json(&url)?["embeddings"].as_array().cloned();
+                return vectors.ok_or_else(|| server_error(&url, "sent no vectors"));
             }
             self.older.store(true, Ordering::Relaxed);
         }
         let url = format!("{base}/api/embeddings");
         let one = |text: &String| {
-            let mut reply = self.client.post_json(&url, &json!({"model": model, "prompt": text}))?;
-            Ok(reply["embedding"].take())
+            // Reading never panics, whatever kind of value came; writing into it would.
+            let reply = self.client.post_json(&url, &json!({"model": model, "prompt": text}))?;
+            Ok(reply["embedding"].clone())
         };
         texts.iter().map(one).collect()
     }
@@ -221,13 +222,6 @@ fn listed(base: &str, spec: &ServerSpec) -> Result<(String, String)> {
     })?;
     let digest = tag.digest.ok_or_else(|| server_error(base, "does not say the digest of its model"))?;
     Ok((tag.name, digest))
-}
-
-fn list(value: Value) -> Option<Vec<Value>> {
-    match value {
-        Value::Array(items) => Some(items),
-        _ => None,
-    }
 }
 
 /// One vector of a reply, as a unit vector.
