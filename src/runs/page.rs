@@ -222,7 +222,7 @@ impl View<'_> {
         match (exact, &item.excerpt) {
             (Some(text), _) => {
                 // A claim that leans on the whole item has no words to set off.
-                let marks = if place.span == item.span { vec![] } else { vec![0..text.len()] };
+                let marks: Vec<_> = (place.span != item.span).then_some(0..text.len()).into_iter().collect();
                 out.push_str(&numbered(text, place.lines.first(), &marks));
             }
             (None, Some(excerpt)) => out.push_str(&numbered(excerpt, item.lines.first(), &[])),
