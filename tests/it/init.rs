@@ -42,20 +42,22 @@ fn here_writes_one_file_that_works_at_once() {
 
     # How a question is answered and checked.
     ask:
-      # Who writes the answer; `auto`: Ollama if `llm.model` is set and there, else the best sentences
-      # themselves.
+      # Who writes the answer: `extractive`: the best sentences themselves; `ollama`; `openai`: any server
+      # with `/v1/chat/completions`; `auto`: Ollama if a chat model is configured and there, else
+      # `extractive`.
       # provider: auto
       # Evidence items shown to the answerer.
       # top_n: 8
-      # Fail when a part of the answer does not pass verification, instead of leaving it out.
+      # Fail when a part of the answer does not pass verification, instead of leaving it out or falling back
+      # to extraction.
       # strict: false
 
     # The chat models. Nothing here is contacted unless a command asks a model.
     llm:
       # The chat model; unset: answers are extractive.
       # model: ""
-      # The model server: scheme, host, optional port. `--ollama-base-url`, LOCAL_AGENT_OLLAMA_BASE_URL and
-      # OLLAMA_BASE_URL come first.
+      # The model server: scheme, host, optional port; also of `openai`. `--ollama-base-url`,
+      # LOCAL_AGENT_OLLAMA_BASE_URL and OLLAMA_BASE_URL come first.
       # base_url: http://127.0.0.1:11434
 
     # The audit log.
