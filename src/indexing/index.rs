@@ -24,7 +24,7 @@ pub const MARKDOWN: &[&str] = &[".md", ".markdown"];
 
 /// What one publishing transaction may hold, so that memory does not grow with the corpus.
 const BATCH_FILES: usize = 2_000;
-const BATCH_BYTES: u64 = 8 << 20;
+const BATCH_BYTES: u64 = 4 << 20;
 
 /// A file whose modification time is younger than this before the scan may change again without its stamp moving:
 /// FAT keeps two seconds, others less.

@@ -135,8 +135,8 @@ pub struct Engine {
     stale: Vec<Stale>,
     /// Chunks that have a vector; made when first needed.
     with_vector: OnceCell<IdSet>,
-    /// Some of them, evenly spread, by which the mean cosine of a question is judged.
-    sample: OnceCell<IdSet>,
+    /// The mean of some vectors, evenly spread, and how many: what the mean cosine of a question is judged by.
+    centroid: OnceCell<(Vec<f64>, usize)>,
 }
 
 /// Chunks in the sample: enough to know a mean cosine to about 0.01.
@@ -172,7 +172,7 @@ impl Engine {
             Some(_) => {}
         }
         let mut engine =
-            Self { index, lexical, matrix: None, stale, with_vector: OnceCell::new(), sample: OnceCell::new() };
+            Self { index, lexical, matrix: None, stale, with_vector: OnceCell::new(), centroid: OnceCell::new() };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
@@ -272,7 +272,7 @@ impl Engine {
             Some(matrix) if request.mode != Mode::Lexical => {
                 let question = embed()?;
                 let hits = matrix.search(&question, CANDIDATES, chunks)?;
-                Ok((hits, self.mean_cosine(matrix, &question)?))
+                Ok((hits, self.mean_cosine(matrix, &question)))
             }
             None if request.mode == Mode::Vector => {
                 Err(Failure::new(ErrorCode::QueryError, "there are no vectors to search")
@@ -284,13 +284,13 @@ impl Engine {
 
     /// The mean cosine of a question and the index, by a sample of fixed size. A few notes on one subject say little
     /// about what a question has nothing to do with, so it is drawn towards what larger indexes have.
-    fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> Result<f32> {
-        let step = matrix.len().div_ceil(SAMPLE).max(1);
-        let sample = self.sample.get_or_init(|| self.vector_ids().step_by(step).collect());
-        let hits = matrix.search(question, sample.len(), Some(sample))?;
-        let sum = hits.iter().map(|hit| hit.score).sum::<f32>();
+    fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> f32 {
+        let (centroid, count) = self.centroid.get_or_init(|| matrix.centroid(SAMPLE));
+        let product: f64 = question.iter().zip(centroid).map(|(x, mean)| f64::from(*x) * mean).sum();
+        let length = question.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         let (usual, weight) = USUAL_MEAN;
-        Ok((sum + usual * weight) / (hits.len() as f32 + weight))
+        let count = *count as f32;
+        ((product / length) as f32 * count + usual * weight) / (count + weight)
     }
 
     /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.

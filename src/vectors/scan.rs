@@ -20,10 +20,11 @@ const BATCH: usize = 256;
 const ROWS_PER_THREAD: usize = 32 * 1024;
 /// The pass is bound by memory bandwidth, which two cores nearly exhaust.
 const MAX_THREADS: usize = 2;
-/// How many rows are rescored for each hit asked for, and at least. Set so that of the true ten best of random
-/// vectors, the hardest case for quantisation, at least 999 in 1000 are among them.
-const RESCORE_FACTOR: usize = 4;
-const RESCORE_AT_LEAST: usize = 64;
+/// How many rows are rescored beyond those asked for: three for each, at least and at most so many. Set so that of the
+/// true ten best of random vectors, the hardest case for quantisation, at least 999 in 1000 are among them; of a thousand
+/// the last ones need no such care.
+const RESCORE_FACTOR: usize = 3;
+const RESCORE_MORE: (usize, usize) = (54, 300);
 
 /// A row that may be among the best. Greater is better.
 #[derive(Clone, Copy)]
@@ -144,7 +145,7 @@ impl Matrix {
     /// there are fewer. With a `filter`, only rows whose chunk id is in it exist.
     ///
     /// Scores are exact for the stored half-precision rows. Which rows are scored exactly is decided by 8-bit codes:
-    /// max(4k, 64) of them are. The query need not be normalised. `PHASE2_QUERY_ERROR` if it is not `dim` finite
+    /// `k` and between 54 and 300 more of them are. The query need not be normalised. `PHASE2_QUERY_ERROR` if it is not `dim` finite
     /// numbers, or all zero.
     pub fn search(&self, query: &[f32], k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
         self.search_with(Kernel::best(), query, k, filter)
@@ -156,11 +157,29 @@ impl Matrix {
         if k == 0 || self.is_empty() || filter.is_some_and(IdSet::is_empty) {
             return Ok(Vec::new());
         }
-        let limit = k.saturating_mul(RESCORE_FACTOR).max(RESCORE_AT_LEAST).min(self.len());
+        let more = k.saturating_mul(RESCORE_FACTOR).clamp(RESCORE_MORE.0, RESCORE_MORE.1);
+        let limit = k.saturating_add(more).min(self.len());
         let query8 = QuantQuery::new(query);
         let pass = Pass { segments: &self.segments, query: query8, filter, kernel, limit };
         let best = self.first_pass(&pass)?;
         self.rescore(query, norm, &best, k)
+    }
+
+    /// The mean of at most `most` live rows, evenly spread, and how many they are: its product with a unit vector is their
+    /// mean cosine.
+    pub fn centroid(&self, most: usize) -> (Vec<f64>, usize) {
+        let step = self.len().div_ceil(most.max(1)).max(1);
+        let (mut halves, mut vector) = (Vec::new(), Vec::new());
+        let (mut sum, mut count) = (vec![0.0; self.stamp().dim], 0);
+        let live =
+            self.segments.iter().flat_map(|s| (0..s.entry.rows).filter(|row| s.is_live(*row)).map(move |r| (s, r)));
+        for (segment, row) in live.step_by(step) {
+            quant::read_halves(segment.halves(row), &mut halves, &mut vector);
+            sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += f64::from(*x));
+            count += 1;
+        }
+        sum.iter_mut().for_each(|sum| *sum /= count.max(1) as f64);
+        (sum, count)
     }
 
     fn first_pass(&self, pass: &Pass<'_>) -> Result<Best> {

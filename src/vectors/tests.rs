@@ -185,6 +185,22 @@ fn search_finds_what_brute_force_finds() {
 }
 
 #[test]
+fn the_product_with_the_centroid_is_the_mean_cosine() {
+    let dir = tempfile::tempdir().unwrap();
+    let matrix = rebuilt(dir.path(), 300, 32);
+    let query = unit(9_999, 32);
+    for (most, rows) in [(1_000, 300), (300, 300), (150, 150), (7, 7), (1, 1)] {
+        let (centroid, count) = matrix.centroid(most);
+        assert_eq!(count, rows, "{most}");
+        let found: f64 = query.iter().zip(&centroid).map(|(x, mean)| f64::from(*x) * mean).sum();
+        let step = 300_u64.div_ceil(most as u64);
+        let wanted =
+            (0..300).step_by(step as usize).map(|n| quant::dot(&query, &unit(n, 32))).sum::<f64>() / rows as f64;
+        assert!((found - wanted).abs() < 1e-3, "{most}: {found} {wanted}");
+    }
+}
+
+#[test]
 fn every_kernel_gives_the_same_hits_for_every_width() {
     for dim in [1, 2, 3, 31, 383, 384, 768] {
         let dir = tempfile::tempdir().unwrap();
