@@ -28,16 +28,22 @@ impl Normal {
         let mut markup = markup.iter().peekable();
         let mut at = 0;
         let mut line_start = true;
+        // Up to here the start of this line was looked at, and holds no quote mark.
+        let mut unquoted = 0;
         while let Some(c) = raw.get(at..).and_then(|r| r.chars().next()) {
             if let Some(skip) = markup.next_if(|r| r.start <= at) {
                 at = at.max(skip.end);
                 continue;
             }
-            if line_start && let Some(marks) = quote_marks(&raw[at..]) {
-                out.space(at, at + marks);
-                at += marks;
-                line_start = false;
-                continue;
+            if line_start && at >= unquoted {
+                let (marks, quoted) = quote_marks(&raw[at..]);
+                if quoted {
+                    out.space(at, at + marks);
+                    at += marks;
+                    line_start = false;
+                    continue;
+                }
+                unquoted = at + marks;
             }
             if c.is_whitespace() {
                 line_start = c == '\n' || line_start;
@@ -199,11 +205,10 @@ fn cluster_end(raw: &str, mut at: usize, c: char) -> usize {
     at
 }
 
-/// The length of `> > ` at the start of a line.
-fn quote_marks(line: &str) -> Option<usize> {
-    let rest = line.trim_start_matches(['>', ' ', '\t']);
-    let marks = line.len() - rest.len();
-    line.get(..marks)?.contains('>').then_some(marks)
+/// The length of `> > ` or of blanks at the start of a line, and whether there is a mark among them.
+fn quote_marks(line: &str) -> (usize, bool) {
+    let marks = line.bytes().take_while(|b| matches!(b, b'>' | b' ' | b'\t'));
+    marks.fold((0, false), |(len, quoted), b| (len + 1, quoted || b == b'>'))
 }
 
 /// How many bytes of ASCII markup stand at `at`: 0 when `c` is a character of the text.

@@ -1,6 +1,7 @@
 //! From a cited claim to L4–L6: reads the claim once, gathers what it is held against, and knows what needs no look.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::Code;
 use super::answer::Unit;
@@ -69,15 +70,17 @@ impl<'a> Court<'a> {
     }
 
     /// The headings and paths of some items as words.
-    fn around(&self, sources: &[Source<'_>]) -> Reading {
-        let mut text = String::new();
-        for source in sources {
-            text.push_str(&source.item.heading.to_string());
-            text.push_str(" | ");
-            text.extend(source.item.path.as_str().chars().map(|c| if matches!(c, '/' | '_') { ' ' } else { c }));
-            text.push_str(" | ");
-        }
-        Reading::claim(Normal::of(&text).as_str(), &mut self.texts.lexicon().borrow_mut())
+    fn around(&self, sources: &[Source<'_>]) -> Rc<Reading> {
+        self.texts.around(sources.iter().map(|s| s.item.label).collect(), || {
+            let mut text = String::new();
+            for source in sources {
+                text.push_str(&source.item.heading.to_string());
+                text.push_str(" | ");
+                text.extend(source.item.path.as_str().chars().map(|c| if matches!(c, '/' | '_') { ' ' } else { c }));
+                text.push_str(" | ");
+            }
+            text
+        })
     }
 
     /// Whether a unit consists of exact bytes of cited items.
@@ -135,7 +138,7 @@ impl<'a> Court<'a> {
         let around = self.around(&cited);
         let lexicon = self.texts.lexicon().borrow();
         let known = |id: u32| {
-            cited.iter().map(|s| s.reading).chain([&question, &around]).any(|r| r.matches(id, &lexicon) > 0.0)
+            cited.iter().map(|s| s.reading).chain([&question, &*around]).any(|r| r.matches(id, &lexicon) > 0.0)
         };
         let small = |t: &super::text::Token| t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20);
         let usual = |word: &str| {

@@ -2,6 +2,7 @@
 //! note about such tricks is a note too. (Citations planted in notes are found in `identity`.)
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use super::source_text::SourceTexts;
 use crate::types::Label;
@@ -48,9 +49,27 @@ const ORDERS: &[&str] = &[
 
 /// The items that hold such a phrase.
 pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
-    let suspicious = |text: &str| {
-        let lower = text.to_lowercase();
-        ORDERS.iter().any(|order| lower.contains(order))
-    };
-    texts.iter().filter(|t| suspicious(t.normal().as_str()) || suspicious(&t.item.text)).map(|t| t.item.label).collect()
+    texts
+        .iter()
+        .filter(|t| gives_orders(t.normal().as_str()) || gives_orders(&t.item.text))
+        .map(|t| t.item.label)
+        .collect()
+}
+
+/// The orders by their first byte: a text is read once, not once an order.
+static BY_FIRST: LazyLock<Vec<Vec<&'static [u8]>>> = LazyLock::new(|| {
+    let with = |first: u8| ORDERS.iter().map(|order| order.as_bytes()).filter(|o| o.first() == Some(&first)).collect();
+    (0..=u8::MAX).map(with).collect()
+});
+
+fn gives_orders(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut rest = lower.as_bytes();
+    while let Some(first) = rest.first() {
+        if BY_FIRST.get(usize::from(*first)).is_some_and(|orders| orders.iter().any(|order| rest.starts_with(order))) {
+            return true;
+        }
+        rest = rest.get(1..).unwrap_or(&[]);
+    }
+    false
 }

@@ -1,12 +1,11 @@
 //! A text read for comparison: words, atoms, and where each stem stands. Made once for every item of evidence.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::ops::Range;
 
-use super::atoms::{Atom, atoms};
-use super::checks::Thing;
-use super::text::{Lexicon, Sentence, Text, Token};
+use super::atoms::{Atom, Unit, What, atoms, unit};
+use super::checks::{Language, Thing};
+use super::text::{Lexicon, Sentence, Text, Token, lower_case};
 
 /// A text read for comparison.
 #[derive(Default)]
@@ -18,11 +17,56 @@ pub struct Reading {
     /// Its atoms, in order.
     pub atoms: Vec<Atom>,
     /// Stem → sentences that hold it, ascending.
-    stems: HashMap<u32, Vec<u32>>,
+    stems: Postings,
     /// First letters of a stem → sentences that hold one like it, ascending.
-    alike: HashMap<u32, Vec<u32>>,
-    /// What can be mixed up in it; filled when it is first asked for.
+    alike: Postings,
+    /// What can be mixed up in it; this and all that follows is filled when it is first asked for.
     pub things: OnceCell<Vec<(Range<usize>, Thing)>>,
+    /// Its language, if it is known.
+    pub language: OnceCell<Option<Language>>,
+    lower: OnceCell<String>,
+    units: OnceCell<Vec<Unit>>,
+    capitals: OnceCell<Capitals>,
+}
+
+/// The capitalised words of a text.
+pub struct Capitals {
+    /// In lower case; sorted, each once.
+    pub words: Vec<String>,
+    /// Their first letters, in the order of the text.
+    pub letters: Vec<char>,
+}
+
+/// Which sentences hold what, by number. Sorted lists instead of maps: they are made for every claim.
+#[derive(Default)]
+struct Postings {
+    /// Ascending, each once.
+    keys: Vec<u32>,
+    /// Where the sentences of each key end in `sentences`.
+    ends: Vec<u32>,
+    sentences: Vec<u32>,
+}
+
+impl Postings {
+    /// From pairs of key and sentence, in any order and with repetitions.
+    fn of(mut pairs: Vec<(u32, u32)>) -> Self {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut this = Self { sentences: pairs.iter().map(|(_, n)| *n).collect(), ..Self::default() };
+        for same in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let before = this.ends.last().copied().unwrap_or(0);
+            this.keys.extend(same.first().map(|(key, _)| *key));
+            this.ends.push(before + u32::try_from(same.len()).unwrap_or(u32::MAX));
+        }
+        this
+    }
+
+    /// The sentences of a key, ascending.
+    fn get(&self, key: u32) -> &[u32] {
+        let Ok(at) = self.keys.binary_search(&key) else { return &[] };
+        let end = |at: Option<usize>| at.and_then(|at| self.ends.get(at)).map_or(0, |end| *end as usize);
+        self.sentences.get(end(at.checked_sub(1))..end(Some(at))).unwrap_or(&[])
+    }
 }
 
 /// How much a word counts that is only alike: the first five letters of the stems are the same.
@@ -33,17 +77,14 @@ impl Reading {
     pub fn of(normal: &str, cuts: &[Range<usize>], lexicon: &mut Lexicon) -> Self {
         let text = Text::read(normal, cuts, lexicon);
         let atoms = atoms(normal, &text);
-        let mut this = Self { normal: normal.to_owned(), text, atoms, ..Self::default() };
-        for (n, sentence) in this.text.sentences.iter().enumerate() {
-            let n = u32::try_from(n).unwrap_or(u32::MAX);
-            for token in this.text.of(sentence) {
-                add(&mut this.stems, token.id, n);
-                if let Some(like) = lexicon.alike(token.id) {
-                    add(&mut this.alike, like, n);
-                }
-            }
+        let mut stems = Vec::with_capacity(text.tokens.len());
+        for (n, sentence) in (0_u32..).zip(&text.sentences) {
+            stems.extend(text.of(sentence).iter().map(|token| (token.id, n)));
         }
-        this
+        let mut alike = Vec::with_capacity(stems.len());
+        alike.extend(stems.iter().filter_map(|(id, n)| Some((lexicon.alike(*id)?, *n))));
+        let (stems, alike) = (Postings::of(stems), Postings::of(alike));
+        Self { normal: normal.to_owned(), text, atoms, stems, alike, ..Self::default() }
     }
 
     /// A claim: one sentence, whatever stops it holds.
@@ -53,17 +94,17 @@ impl Reading {
 
     /// The sentences that hold this stem.
     pub fn sentences_with(&self, id: u32) -> &[u32] {
-        self.stems.get(&id).map_or(&[], Vec::as_slice)
+        self.stems.get(id)
     }
 
     /// The sentences that hold a stem like it.
     pub fn sentences_like(&self, id: u32, lexicon: &Lexicon) -> &[u32] {
-        lexicon.alike(id).and_then(|like| self.alike.get(&like)).map_or(&[], Vec::as_slice)
+        lexicon.alike(id).map_or(&[], |like| self.alike.get(like))
     }
 
     /// Whether the stem stands anywhere.
     pub fn has(&self, id: u32) -> bool {
-        self.stems.contains_key(&id)
+        !self.stems.get(id).is_empty()
     }
 
     /// How well the stem is matched anywhere: 1, [`ALIKE`] or 0.
@@ -75,6 +116,40 @@ impl Reading {
         } else {
             ALIKE
         }
+    }
+
+    /// The whole text in lower case.
+    pub fn lower(&self) -> &str {
+        self.lower.get_or_init(|| self.normal.to_lowercase())
+    }
+
+    /// The units that it names, each once: as words, with its numbers, as signs of currencies and shares.
+    pub fn units(&self) -> &[Unit] {
+        self.units.get_or_init(|| {
+            let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
+            let counted = self.atoms.iter().filter_map(|a| if let What::Number(n) = &a.what { n.unit } else { None });
+            let signs = ["$", "€", "£", "¥", "%"];
+            let signs = if signs.iter().any(|s| self.normal.contains(s)) { "$€£¥%‰₹₽" } else { "" };
+            let signs = signs.chars().filter(|c| self.normal.contains(*c));
+            let mut out: Vec<Unit> = Vec::new();
+            for unit in words.chain(counted).chain(signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4])))) {
+                if !out.contains(&unit) {
+                    out.push(unit);
+                }
+            }
+            out
+        })
+    }
+
+    /// Its capitalised words.
+    pub fn capitals(&self) -> &Capitals {
+        self.capitals.get_or_init(|| {
+            let capital = || self.text.tokens.iter().filter(|t| t.capital).map(|t| self.word(t));
+            let mut words: Vec<String> = capital().map(|w| lower_case(w).into_owned()).collect();
+            words.sort_unstable();
+            words.dedup();
+            Capitals { words, letters: capital().filter_map(|w| w.chars().next()).collect() }
+        })
     }
 
     /// One sentence.
@@ -103,12 +178,5 @@ impl Reading {
     /// The sentence that a token stands in.
     pub fn sentence_of(&self, token: usize) -> usize {
         self.text.sentences.partition_point(|s| s.tokens.end <= token)
-    }
-}
-
-fn add(list: &mut HashMap<u32, Vec<u32>>, key: u32, n: u32) {
-    let known = list.entry(key).or_default();
-    if known.last() != Some(&n) {
-        known.push(n);
     }
 }

@@ -1,8 +1,9 @@
 //! The evidence as verification reads it: normalised once, cut into sentences once, and only when asked for.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
 use crate::markdown::sentences;
@@ -16,6 +17,7 @@ use super::text::Lexicon;
 pub struct SourceTexts<'a> {
     texts: Vec<SourceText<'a>>,
     lexicon: RefCell<Lexicon>,
+    arounds: RefCell<BTreeMap<Vec<Label>, Rc<Reading>>>,
 }
 
 /// One item.
@@ -33,8 +35,8 @@ pub struct SourceText<'a> {
 
 /// Where sentences begin and end in the normalised text.
 struct Starts {
-    /// Sentence starts by the first bytes of what follows.
-    by_opening: HashMap<[u8; OPENING], Vec<usize>>,
+    /// Sentence starts with the first bytes of what follows, sorted.
+    by_opening: Vec<([u8; OPENING], usize)>,
     ends: Vec<usize>,
 }
 
@@ -53,7 +55,8 @@ impl<'a> SourceTexts<'a> {
             vocabulary: OnceCell::new(),
             reading: OnceCell::new(),
         };
-        Self { texts: snapshot.items().iter().map(text).collect(), lexicon: RefCell::default() }
+        let texts = snapshot.items().iter().map(text).collect();
+        Self { texts, lexicon: RefCell::default(), arounds: RefCell::default() }
     }
 
     /// The stems of all texts.
@@ -64,6 +67,12 @@ impl<'a> SourceTexts<'a> {
     /// The text of an item, read for comparison.
     pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
         text.reading.get_or_init(|| Reading::of(text.normal().as_str(), text.cuts(), &mut self.lexicon.borrow_mut()))
+    }
+
+    /// What stands around these items (`text` makes it), read once.
+    pub fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
+        let read = || Reading::claim(Normal::of(&text()).as_str(), &mut self.lexicon.borrow_mut());
+        Rc::clone(self.arounds.borrow_mut().entry(labels).or_insert_with(|| Rc::new(read())))
     }
 
     /// The item with this label.
@@ -103,15 +112,21 @@ impl SourceText<'_> {
     /// Where `claim` (normalised) stands as one or more whole sentences; its closing stop does not count.
     pub fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
         let claim = claim.trim_end_matches(is_closing);
+        if claim.is_empty() {
+            return None;
+        }
         let hay = self.normal().as_str();
         let starts = self.starts();
         let fits = |start: usize| {
             let end = start + claim.len();
             let inside = hay.get(start..end) == Some(claim);
-            inside && !claim.is_empty() && starts.ends_at(hay, end)
+            inside && starts.ends_at(hay, end)
         };
-        let known = starts.by_opening.get(&opening(claim))?;
-        known.iter().copied().find(|s| fits(*s)).map(|s| s..s + claim.len())
+        // A claim shorter than the opening may be followed by anything.
+        let (least, most) = (padded(claim, 0), padded(claim, u8::MAX));
+        let from = starts.by_opening.partition_point(|(opening, _)| *opening < least);
+        let known = starts.by_opening.iter().skip(from).take_while(|(opening, _)| *opening <= most);
+        known.map(|(_, start)| *start).filter(|start| fits(*start)).min().map(|start| start..start + claim.len())
     }
 
     /// The sentences of the normalised text.
@@ -122,20 +137,10 @@ impl SourceText<'_> {
     fn starts(&self) -> &Starts {
         self.starts.get_or_init(|| {
             let normal = self.normal();
-            let mut starts = Starts { by_opening: HashMap::new(), ends: Vec::new() };
-            for Range { start, end } in self.cuts().iter().cloned() {
-                let from = normal.as_str().get(start..).unwrap_or("");
-                starts.ends.push(end);
-                // A sentence shorter than the opening may be followed by anything: its own length decides then.
-                for len in 1..=OPENING {
-                    let cut = from.as_bytes().get(..len.min(from.len())).unwrap_or(&[]);
-                    let known = starts.by_opening.entry(padded(cut)).or_default();
-                    if known.last() != Some(&start) {
-                        known.push(start);
-                    }
-                }
-            }
-            starts
+            let opening = |start: usize| padded(normal.as_str().get(start..).unwrap_or(""), 0);
+            let mut by_opening: Vec<_> = self.cuts().iter().map(|cut| (opening(cut.start), cut.start)).collect();
+            by_opening.sort_unstable();
+            Starts { by_opening, ends: self.cuts().iter().map(|cut| cut.end).collect() }
         })
     }
 
@@ -183,13 +188,10 @@ fn is_closing(c: char) -> bool {
     matches!(c, '.' | '!' | ';' | ',' | ':' | '"' | '\'' | ')' | '。' | '！' | '；' | '|') || c.is_whitespace()
 }
 
-fn opening(text: &str) -> [u8; OPENING] {
-    padded(text.as_bytes().get(..OPENING.min(text.len())).unwrap_or(&[]))
-}
-
-fn padded(bytes: &[u8]) -> [u8; OPENING] {
-    let mut out = [0; OPENING];
-    out.iter_mut().zip(bytes).for_each(|(o, b)| *o = *b);
+/// The first bytes of a text, filled up with `filler`.
+fn padded(text: &str, filler: u8) -> [u8; OPENING] {
+    let mut out = [filler; OPENING];
+    out.iter_mut().zip(text.bytes()).for_each(|(o, b)| *o = b);
     out
 }
 

@@ -4,12 +4,11 @@
 //! thresholds are data (`data/support.txt`) with their provenance. Only sums, products and quotients: the same score
 //! on every machine.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::reading::{ALIKE, Reading};
 use super::tables::Quantity;
-use super::text::{Lexicon, Token};
+use super::text::{Lexicon, Token, lower_case};
 
 /// Most words of one claim that are looked at; bounds the work on hostile answers.
 const MOST_WORDS: usize = 300;
@@ -199,12 +198,13 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
     let Some(text) = texts.get(window.text) else { return Features::default() };
     let inside = window.first..(window.first + WINDOW).min(text.text.sentences.len());
     let near: Vec<&Token> = inside.clone().flat_map(|s| text.tokens_of(s)).collect();
-    let ids: HashSet<u32> = near.iter().map(|t| t.id).collect();
-    let like: HashSet<u32> = near.iter().filter_map(|t| lexicon.alike(t.id)).collect();
+    let ids = sorted(near.iter().map(|t| t.id));
+    let like = sorted(near.iter().filter_map(|t| lexicon.alike(t.id)));
+    let held = |id: u32| ids.binary_search(&id).is_ok();
     let in_window = |t: &Token| {
-        if ids.contains(&t.id) {
+        if held(t.id) {
             1.0
-        } else if lexicon.alike(t.id).is_some_and(|l| like.contains(&l)) {
+        } else if lexicon.alike(t.id).is_some_and(|l| like.binary_search(&l).is_ok()) {
             ALIKE
         } else {
             0.0
@@ -217,7 +217,7 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
     let best = text.tokens_of(window.best);
     let opposite = |t: &Token| {
         let met = |side: bool, n: u16| best.iter().any(|e| e.pairs().contains(&(n, side)));
-        !ids.contains(&t.id) && t.pairs().iter().any(|(n, side)| met(!side, *n) && !met(*side, *n))
+        !held(t.id) && t.pairs().iter().any(|(n, side)| met(!side, *n) && !met(*side, *n))
     };
     let wide = |t: &Token| {
         matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing))
@@ -229,17 +229,21 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
         cover: share(counted.iter().map(anywhere), counted.len()),
         window: window.share,
         tail: share(tail.iter().map(in_window), tail.len()),
-        numbers: if numbers.is_empty() {
-            1.0
-        } else {
-            share(numbers.iter().map(|t| flag(ids.contains(&t.id))), numbers.len())
-        },
+        numbers: if numbers.is_empty() { 1.0 } else { share(numbers.iter().map(|t| flag(held(t.id))), numbers.len()) },
         grams: grams(claim, text, inside),
         direction: flag(claim.text.tokens.iter().any(opposite)),
-        universal: flag(claim.text.tokens.iter().any(|t| wide(t) && !ids.contains(&t.id))),
+        universal: flag(claim.text.tokens.iter().any(|t| wide(t) && !held(t.id))),
         negation: flag(negations(&claim.text.tokens) > 0 && !near.iter().any(|t| t.negates() || t.turns())),
         hedge: flag(best.iter().any(unsure) && !claim.text.tokens.iter().any(|t| t.mood().is_some())),
     }
+}
+
+/// Each value once, ascending, to be searched.
+fn sorted(values: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut out: Vec<u32> = values.collect();
+    out.sort_unstable();
+    out.dedup();
+    out
 }
 
 fn share(values: impl Iterator<Item = f64>, of: usize) -> f64 {
@@ -251,21 +255,17 @@ fn grams(claim: &Reading, text: &Reading, window: std::ops::Range<usize>) -> f64
     let plain = |text: &Reading, tokens: &mut dyn Iterator<Item = &Token>| {
         let mut out = String::new();
         for token in tokens {
-            let word = text.word(token);
-            if word.is_ascii() {
-                out.extend(word.chars().map(|c| c.to_ascii_lowercase()));
-            } else {
-                out.push_str(&word.to_lowercase());
-            }
+            out.push_str(&lower_case(text.word(token)));
             out.push(' ');
         }
         out
     };
+    let gram = |bytes: &[u8]| bytes.iter().fold(0, |gram: u32, b| gram << 8 | u32::from(*b));
     let claim = plain(claim, &mut claim.text.tokens.iter());
     let there = plain(text, &mut window.flat_map(|s| text.tokens_of(s)));
-    let held: HashSet<&[u8]> = there.as_bytes().windows(4).collect();
+    let held = sorted(there.as_bytes().windows(4).map(gram));
     let wanted = claim.len().saturating_sub(3);
-    share(claim.as_bytes().windows(4).map(|g| if held.contains(g) { 1.0 } else { 0.0 }), wanted)
+    share(claim.as_bytes().windows(4).map(|g| if held.binary_search(&gram(g)).is_ok() { 1.0 } else { 0.0 }), wanted)
 }
 
 /// How much one text carries one claim, for measuring the verifier itself.

@@ -1,19 +1,22 @@
 //! Normalised text as words: stems, clauses, what is negated. Both sides of every comparison are read by this code.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+
+use foldhash::fast::RandomState;
 
 use super::tables::{Entry, Mood, Quantity, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
 #[derive(Default)]
 pub struct Lexicon {
-    ids: HashMap<String, u32>,
+    ids: HashMap<String, u32, RandomState>,
     stems: Vec<String>,
     /// For every stem: the number of its first letters, when it is long enough to be compared by them.
     alike: Vec<Option<u32>>,
-    openings: HashMap<String, u32>,
-    words: HashMap<String, Known>,
+    openings: HashMap<String, u32, RandomState>,
+    words: HashMap<String, Known, RandomState>,
 }
 
 #[derive(Clone, Copy)]
@@ -202,7 +205,9 @@ pub struct Text {
 impl Text {
     /// Reads `text` (normalised), cut into sentences at `cuts`.
     pub fn read(text: &str, cuts: &[Range<usize>], lexicon: &mut Lexicon) -> Self {
-        let mut this = Self::default();
+        // A word and the blank after it are five bytes or more in most languages.
+        let mut this =
+            Self { tokens: Vec::with_capacity(text.len() / 5 + 1), sentences: Vec::with_capacity(cuts.len()) };
         for bytes in cuts {
             let from = this.tokens.len();
             this.sentence(text, bytes.clone(), lexicon);
@@ -256,10 +261,8 @@ impl Text {
             let digits = shown.starts_with(|c: char| c.is_ascii_digit());
             let known = if digits && shown.contains(',') {
                 lexicon.word(&shown.replace(',', ""))
-            } else if shown.bytes().all(|b| b.is_ascii_lowercase()) {
-                lexicon.word(shown)
             } else {
-                lexicon.word(&shown.to_lowercase())
+                lexicon.word(&lower_case(shown))
             };
             let number = digits || lexicon.stem(known.id).starts_with(|c: char| c.is_ascii_digit());
             self.tokens.push(Token {
@@ -305,6 +308,15 @@ impl Text {
     }
 }
 
+/// `word` in lower case; most words are already, and are not copied.
+pub fn lower_case(word: &str) -> Cow<'_, str> {
+    if word.bytes().any(|b| b.is_ascii_uppercase() || !b.is_ascii()) {
+        Cow::Owned(word.to_lowercase())
+    } else {
+        Cow::Borrowed(word)
+    }
+}
+
 /// Where the word that begins at `at` ends: letters and digits, apostrophes between letters, separators between
 /// digits; a letter of a script without spaces is a word of its own.
 fn word_end(text: &str, at: usize, first: char) -> usize {
@@ -315,7 +327,13 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
     }
     let mut before = first;
     let mut apostrophes = 0;
-    while let Some(c) = text.get(end..).and_then(|r| r.chars().next()) {
+    loop {
+        // Most words are letters and digits of ASCII, which always go on.
+        while let Some(b) = text.as_bytes().get(end).filter(|b| b.is_ascii_alphanumeric()) {
+            before = char::from(*b);
+            end += 1;
+        }
+        let Some(c) = text.get(end..).and_then(|r| r.chars().next()) else { break };
         let next = text.get(end + c.len_utf8()..).and_then(|r| r.chars().next());
         let joins = match c {
             '\'' => before.is_alphabetic() && next.is_some_and(char::is_alphabetic) && apostrophes == 0,

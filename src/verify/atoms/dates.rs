@@ -1,6 +1,7 @@
 //! Dates and times in many writings, compared by what each of them says.
 
 use super::numbers::Reader;
+use crate::verify::text::lower_case;
 
 /// A date as far as it was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,7 +87,7 @@ pub fn month(word: &str) -> Option<u32> {
     {
         return None;
     }
-    place(MONTHS, &word.to_lowercase()).map(|m| m + 1)
+    place(MONTHS, &lower_case(word)).map(|m| m + 1)
 }
 
 /// The weekday that a word names.
@@ -94,7 +95,7 @@ pub fn weekday(word: &str) -> Option<u32> {
     if word.len() > 11 || !word.starts_with(|c: char| c.is_alphabetic()) {
         return None;
     }
-    place(WEEKDAYS, &word.to_lowercase())
+    place(WEEKDAYS, &lower_case(word))
 }
 
 /// Four digits that can be a year.
@@ -225,7 +226,7 @@ pub fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     if minute.is_some() && r.before(next) == ":" && two(next).is_some() {
         next += 1;
     }
-    let half = match (r.lower(next).as_str(), r.lower(next + 1).as_str()) {
+    let half = match (&*r.lower(next), &*r.lower(next + 1)) {
         ("am" | "pm", _) if matches!(r.before(next), "" | " ") => Some((r.lower(next) == "pm", next + 1)),
         ("a" | "p", "m") if r.gap(next) == "." => Some((r.lower(next) == "p", next + 2)),
         _ => None,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::verify::text::lower_case;
+
 /// What a run of characters without blanks is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
@@ -49,6 +51,11 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
 }
 
 fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
+    // Most words: letters without a sign, a digit or a capital inside are none of these.
+    let mut bytes = bare.bytes();
+    if bytes.next().is_some_and(|b| b.is_ascii_alphabetic()) && bytes.all(|b| b.is_ascii_lowercase()) {
+        return None;
+    }
     if bare.contains("://") || bare.starts_with("www.") {
         return Some(Literal::Url);
     }
@@ -79,33 +86,33 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     let plain_tail = tail.is_empty()
         || tail.starts_with(['-', '+']) && tail.len() < 20
         || matches!(tail, "a" | "b" | "rc" | "x" | ".x");
-    let lower = before.trim_end_matches([',', ':']).to_lowercase();
+    if !digits || !plain_tail {
+        return None;
+    }
+    let lower = lower_case(before.trim_end_matches([',', ':']));
     let announced = matches!(
-        lower.as_str(),
+        &*lower,
         "version" | "versions" | "release" | "releases" | "v" | "kernel" | "ver." | "rust" | "python" | "node" | "java"
     );
     let compared = COMPARISONS.contains(&before.trim());
     let dated = parts == 3 && core.split('.').next_back().is_some_and(|p| p.len() == 4);
     let thousands = parts > 2 && core.split('.').skip(1).all(|p| p.len() == 3);
-    let is_one = digits
-        && plain_tail
-        && !dated
+    let is_one = !dated
         && !(thousands && named.is_none() && !announced)
         && (parts > 2
             || named.is_some()
             || parts == 2 && (announced || sign.is_some() || compared)
-            || parts == 1 && announced && lower != "python" && core.len() < 4);
+            || parts == 1 && announced && &*lower != "python" && core.len() < 4);
     if !is_one {
         return None;
     }
     let compare =
         sign.or_else(|| COMPARISONS.iter().find(|c| before.trim() == **c).copied()).map_or("", normal_comparison);
-    let worded = match (before2.to_lowercase().as_str(), lower.as_str()) {
+    let lower2 = lower_case(before2);
+    let worded = match (&*lower2, &*lower) {
         ("at", "least") => ">=",
         ("at", "most") => "<=",
-        (_, "than") if matches!(before2.to_lowercase().as_str(), "newer" | "later" | "higher" | "more" | "greater") => {
-            ">"
-        }
+        (_, "than") if matches!(&*lower2, "newer" | "later" | "higher" | "more" | "greater") => ">",
         (_, "than") => "<",
         _ => "",
     };

@@ -10,7 +10,7 @@ mod units;
 pub use dates::{Date, Time};
 pub use literal::{Literal, code_spans};
 pub use numbers::{Bound, Number, digits_value};
-pub use units::{Kind, Unit, equal_amounts, is_currency, magnitude, same, same_kind, unit};
+pub use units::{Kind, Unit, equal_amounts, magnitude, same, same_kind, unit};
 
 use std::ops::Range;
 

@@ -1,7 +1,9 @@
 //! Numbers as people write them: digits with separators, words, magnitudes, units, currencies, rates, bounds.
 
+use std::borrow::Cow;
+
 use super::units::{self, Unit};
-use crate::verify::text::{Text, Token};
+use crate::verify::text::{Text, Token, lower_case};
 
 /// How a number is bounded by the words before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,8 +142,8 @@ impl<'t> Reader<'t> {
     }
 
     /// The same in lower case.
-    pub fn lower(&self, i: usize) -> String {
-        self.word(i).to_lowercase()
+    pub fn lower(&self, i: usize) -> Cow<'t, str> {
+        lower_case(self.word(i))
     }
 
     fn token(&self, i: usize) -> Option<&'t Token> {
@@ -226,19 +228,19 @@ impl<'t> Reader<'t> {
         if let Some(value) = ordinal_value(&lower) {
             // "a third of", "one third": a fraction; "per second", "10 seconds": a unit.
             let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
-            if lower == "third" && matches!(before.as_str(), "a" | "one") {
+            if lower == "third" && matches!(&*before, "a" | "one") {
                 return Some((1.0 / 3.0, i + 1, false, true));
             }
-            if lower == "second" && matches!(before.as_str(), "a" | "per" | "each" | "every") {
+            if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
                 return None;
             }
             return Some((value, i + 1, true, true));
         }
-        if matches!(lower.as_str(), "half" | "quarter" | "quarters" | "thirds") {
+        if matches!(&*lower, "half" | "quarter" | "quarters" | "thirds") {
             let value = fraction_value(&lower)?;
             let times = i.checked_sub(1).and_then(|p| word_value(&self.lower(p))).filter(|_| lower != "half");
             // "half a million"
-            let article = matches!(self.lower(i + 1).as_str(), "a" | "an");
+            let article = matches!(&*self.lower(i + 1), "a" | "an");
             let big = units::magnitude(self.word(i + 2)).filter(|_| article);
             return Some((
                 value * times.unwrap_or(1.0) * big.unwrap_or(1.0),
@@ -247,7 +249,7 @@ impl<'t> Reader<'t> {
                 true,
             ));
         }
-        let article = matches!(lower.as_str(), "a" | "an");
+        let article = matches!(&*lower, "a" | "an");
         if article {
             let next = self.lower(i + 1);
             let big = units::magnitude(&next).filter(|_| next.len() > 1).or((next == "dozen").then_some(12.0))?;
@@ -255,7 +257,7 @@ impl<'t> Reader<'t> {
         }
         let mut value = word_value(&lower)?;
         let mut next = i + 1;
-        if matches!(self.lower(next).as_str(), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths")
+        if matches!(&*self.lower(next), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths")
             && self.joined(i)
         {
             return Some((value * fraction_value(&self.lower(next))?, next + 1, false, true));
@@ -328,7 +330,7 @@ impl<'t> Reader<'t> {
         if self.words.tokens.get(next).is_none_or(|t| t.number) {
             return (None, next);
         }
-        match (self.lower(next).as_str(), second.as_str()) {
+        match (&*self.lower(next), &*second) {
             ("percentage", s) if s.starts_with("point") => return (units::unit("pp"), next + 2),
             ("basis", s) if s.starts_with("point") => return (units::unit("bps"), next + 2),
             ("per", "cent") => return (units::unit("%"), next + 2),
@@ -360,7 +362,7 @@ impl<'t> Reader<'t> {
             if before.contains([',', ';', ':', '.', '(']) {
                 return None;
             }
-            if matches!(word.as_str(), "per" | "a" | "an" | "each" | "every") {
+            if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
                 let time = self.word(i + 1);
                 return units::unit(time)
                     .filter(|u| units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)]));
@@ -372,7 +374,7 @@ impl<'t> Reader<'t> {
     fn in_range(&self, i: usize, next: usize) -> bool {
         let dash = |gap: &str| matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−");
         let digit = |i: usize| self.word(i).starts_with(|c: char| c.is_ascii_digit());
-        let to = |i: usize| matches!(self.lower(i).as_str(), "to");
+        let to = |i: usize| matches!(&*self.lower(i), "to");
         i > 0 && dash(self.before(i)) && digit(i - 1)
             || dash(self.before(next)) && digit(next)
             || to(next) && digit(next + 1)
@@ -396,20 +398,17 @@ impl<'t> Reader<'t> {
             }
         }
         if self.before(next).trim() == "+"
-            || matches!(
-                (self.lower(next).as_str(), self.lower(next + 1).as_str()),
-                ("or", "more" | "later" | "newer" | "above")
-            )
+            || matches!((&*self.lower(next), &*self.lower(next + 1)), ("or", "more" | "later" | "newer" | "above"))
         {
             return Some(Bound::AtLeast);
         }
-        if matches!((self.lower(next).as_str(), self.lower(next + 1).as_str()), ("or", "less" | "fewer" | "below")) {
+        if matches!((&*self.lower(next), &*self.lower(next + 1)), ("or", "less" | "fewer" | "below")) {
             return Some(Bound::AtMost);
         }
         let back = |n: usize| i.checked_sub(n).map(|p| self.lower(p)).unwrap_or_default();
         let (one, two, three) = (back(1), back(2), back(3));
-        let negated = matches!(three.as_str(), "no" | "not");
-        Some(match (two.as_str(), one.as_str()) {
+        let negated = matches!(&*three, "no" | "not");
+        Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,
             ("at" | "the", "most") => Bound::AtMost,
             ("up", "to") => Bound::AtMost,

@@ -1,6 +1,13 @@
 //! Units, currencies and magnitudes: what a number counts. Equal amounts in other units of one kind are equal
 //! ("1.5 s" and "1500 ms"); kinds are never mixed, and no rate of exchange is known.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
+use crate::verify::text::lower_case;
+
 /// What is measured. Two numbers can be equal only within one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -148,6 +155,20 @@ const MAGNITUDES: &[(&[&str], f64)] = &[
     (&["trillion", "trillions", "trn", "billionen"], 1e12),
 ];
 
+/// The value of every name of a list; of a name that stands there twice, the first.
+fn by_name<T: Copy>(list: &[(&[&'static str], T)]) -> HashMap<&'static str, T, RandomState> {
+    let mut out = HashMap::default();
+    for (names, value) in list {
+        for name in *names {
+            out.entry(*name).or_insert(*value);
+        }
+    }
+    out
+}
+
+static UNIT_OF: LazyLock<HashMap<&'static str, Unit, RandomState>> = LazyLock::new(|| by_name(UNITS));
+static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> = LazyLock::new(|| by_name(MAGNITUDES));
+
 /// The unit with this name. Only `MW` and `mW` differ by case.
 pub fn unit(name: &str) -> Option<Unit> {
     match name {
@@ -163,8 +184,7 @@ pub fn unit(name: &str) -> Option<Unit> {
     if name.len() > 14 {
         return None;
     }
-    let lower = name.to_lowercase();
-    UNITS.iter().find(|(names, _)| names.contains(&lower.as_str())).map(|(_, unit)| *unit)
+    UNIT_OF.get(&*lower_case(name)).copied()
 }
 
 /// What a word after a number multiplies it by.
@@ -172,8 +192,7 @@ pub fn magnitude(word: &str) -> Option<f64> {
     if word.len() > 10 {
         return None;
     }
-    let lower = word.to_lowercase();
-    MAGNITUDES.iter().find(|(names, _)| names.contains(&lower.as_str())).map(|(_, by)| *by)
+    MAGNITUDE_OF.get(&*lower_case(word)).copied()
 }
 
 /// Whether the unit is a currency.

@@ -1,5 +1,7 @@
 //! Which sentences of the cited text speak of the same thing as a claim.
 
+use std::cell::OnceCell;
+
 use super::{Case, Source};
 use crate::verify::reading::{ALIKE, Reading};
 use crate::verify::text::Token;
@@ -29,7 +31,7 @@ impl<'a> Aligned<'a> {
 }
 
 /// The sentences nearest to a claim, best first.
-pub struct Alignment<'a>(pub Vec<Aligned<'a>>);
+pub struct Alignment<'a>(pub Vec<Aligned<'a>>, &'a Reading, OnceCell<Vec<Edit<'a>>>);
 
 impl<'a> Alignment<'a> {
     /// Aligns the claim of `case` with what it cites.
@@ -60,12 +62,17 @@ impl<'a> Alignment<'a> {
         let best = all.first().map_or(0.0, |a| a.share);
         all.retain(|a| a.share >= NEAR * best && a.share >= 0.25);
         all.truncate(MOST);
-        Self(all)
+        Self(all, case.claim, OnceCell::new())
     }
 
     /// The nearest sentence.
     pub fn best(&self) -> Option<&Aligned<'a>> {
         self.0.first()
+    }
+
+    /// The edits between the claim and the nearest sentence; found once.
+    pub fn edits(&self) -> &[Edit<'a>] {
+        self.2.get_or_init(|| self.best().map(|best| edits(self.1, best)).unwrap_or_default())
     }
 
     /// All tokens of all aligned sentences.
@@ -92,7 +99,7 @@ const LONGEST: usize = 120;
 
 /// The edits between a claim and the nearest sentence, when the claim is nearly that sentence: at least five words,
 /// four of five the same, in order (longest common subsequence).
-pub fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
+fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
     let (a, b) = (claim.text.tokens.as_slice(), nearest.tokens());
     if a.len() < 5 || a.len() > LONGEST || b.len() > LONGEST {
         return Vec::new();

@@ -1,6 +1,6 @@
 //! L4: every number, date, version, address and piece of code of a claim stands in the cited text.
 
-use super::align::{Alignment, Edit, edits};
+use super::align::{Alignment, Edit};
 use super::{Case, Extent};
 use crate::verify::Code;
 use crate::verify::atoms::{self as a, Atom, Bound, Date, Literal, Number, What};
@@ -12,8 +12,8 @@ const ABOUT: f64 = 0.1;
 /// What the atoms of the claim are not, in the order of the claim.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
-    let changed = alignment.best().map(|b| edits(case.claim, b)).unwrap_or_default();
-    out.extend(replaced(case, alignment, &changed));
+    let changed = alignment.edits();
+    out.extend(replaced(case, alignment, changed));
     if !out.is_empty() {
         return out;
     }
@@ -117,7 +117,7 @@ fn stands(case: &Case<'_>, literal: &str) -> bool {
     }
     let plain = bare.chars().all(|c| c.is_alphanumeric() || c == ' ');
     let lower = bare.to_lowercase();
-    plain && readings(case).any(|r| r.normal.to_lowercase().contains(&lower))
+    plain && readings(case).any(|r| r.lower().contains(&lower))
 }
 
 /// Addresses of links, which the normalised text does not show.
@@ -229,17 +229,7 @@ const PERCENT: a::Unit = &[(a::Kind::Percent, 1.0)];
 
 /// Whether the text names such a unit anywhere: in a table's header, for the first of two numbers.
 fn named(reading: &Reading, unit: a::Unit) -> bool {
-    reading.text.tokens.iter().any(|t| a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit)))
-        || reading
-            .atoms
-            .iter()
-            .any(|e| matches!(&e.what, What::Number(m) if m.unit.is_some_and(|u| a::same_kind(u, unit))))
-        || (a::is_currency(unit) || a::same_kind(unit, PERCENT))
-            && reading.normal.contains(['$', '€', '£', '¥', '%'])
-            && reading
-                .normal
-                .chars()
-                .any(|c| a::unit(c.encode_utf8(&mut [0; 4])).is_some_and(|u| a::same_kind(u, unit)))
+    reading.units().iter().any(|u| a::same_kind(u, unit))
 }
 
 /// "More than 5 million" where the text says 5.4 million.

@@ -1,7 +1,13 @@
 //! Whether a claim is written in another language than the text it cites. Then its words cannot be counted, and it is
 //! `checked` at most.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
 use crate::verify::reading::Reading;
+use crate::verify::text::lower_case;
 
 const ENGLISH: &[&str] =
     &["the", "of", "and", "is", "are", "was", "were", "to", "in", "that", "for", "with", "has", "by", "it"];
@@ -14,8 +20,9 @@ const FRENCH: &[&str] =
 const SPANISH: &[&str] =
     &["el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que", "en"];
 
+/// A language that can be told from others.
 #[derive(PartialEq, Eq, Clone, Copy)]
-enum Language {
+pub enum Language {
     English,
     German,
     French,
@@ -24,11 +31,33 @@ enum Language {
     Script(u32),
 }
 
+/// The lists, each with its language.
+const LISTS: [(&[&str], Language); 4] = [
+    (ENGLISH, Language::English),
+    (GERMAN, Language::German),
+    (FRENCH, Language::French),
+    (SPANISH, Language::Spanish),
+];
+
+/// Word → the lists that hold it.
+static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = LazyLock::new(|| {
+    let mut out: HashMap<&'static str, Vec<usize>, RandomState> = HashMap::default();
+    for (at, (list, _)) in LISTS.iter().enumerate() {
+        list.iter().for_each(|word| out.entry(*word).or_default().push(at));
+    }
+    out
+});
+
 /// Whether both languages are known and differ.
 pub fn differ(claim: &Reading, evidence: &[&Reading]) -> bool {
-    let Some(own) = language(&claim.normal) else { return false };
-    let theirs: Vec<Language> = evidence.iter().filter_map(|r| language(&r.normal)).collect();
-    !theirs.is_empty() && theirs.iter().all(|l| *l != own)
+    let Some(own) = of(claim) else { return false };
+    let mut theirs = evidence.iter().filter_map(|r| of(r)).peekable();
+    theirs.peek().is_some() && theirs.all(|l| l != own)
+}
+
+/// The language of a text; found once.
+fn of(reading: &Reading) -> Option<Language> {
+    *reading.language.get_or_init(|| language(&reading.normal))
 }
 
 fn language(text: &str) -> Option<Language> {
@@ -40,15 +69,14 @@ fn language(text: &str) -> Option<Language> {
         // Greek, Cyrillic, Hebrew, Arabic … by their 256 characters; all of the far east as one.
         return Some(Language::Script(if first >= 0x2e80 { 0x2e } else { first >> 8 }));
     }
-    let words: Vec<String> =
-        text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).take(300).map(str::to_lowercase).collect();
-    let count = |list: &[&str]| words.iter().filter(|w| list.contains(&w.as_str())).count();
-    let counts = [
-        (count(ENGLISH), Language::English),
-        (count(GERMAN), Language::German),
-        (count(FRENCH), Language::French),
-        (count(SPANISH), Language::Spanish),
-    ];
+    let mut counts = LISTS.map(|(_, language)| (0_usize, language));
+    for word in text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).take(300) {
+        // No listed word is longer.
+        let lists = if word.len() > 6 { None } else { LISTS_OF.get(&*lower_case(word)) };
+        for at in lists.into_iter().flatten() {
+            counts.get_mut(*at).into_iter().for_each(|(count, _)| *count += 1);
+        }
+    }
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
     let second = counts.iter().filter(|(_, l)| *l != language).map(|(n, _)| *n).max().unwrap_or(0);
     (most >= 2 && most > second * 2).then_some(language)

@@ -18,6 +18,7 @@ use crate::evidence::EvidenceItem;
 use crate::types::Label;
 
 use self::align::Alignment;
+pub use self::language::Language;
 pub use self::names::is_name;
 pub use self::referent::Thing;
 

@@ -4,7 +4,7 @@
 //! another name in its place: nothing else tells "Karim leads" from "Revenue grew".
 
 use super::Case;
-use super::align::{Alignment, edits};
+use super::align::Alignment;
 use crate::verify::Code;
 use crate::verify::atoms::What;
 use crate::verify::reading::Reading;
@@ -81,7 +81,7 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
 
 /// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
 fn stands_inside(reading: &Reading, lower: &str) -> bool {
-    lower.chars().count() >= 3 && reading.normal.to_lowercase().contains(lower)
+    lower.chars().count() >= 3 && reading.lower().contains(lower)
 }
 
 /// "Danish" and "Denmark", "Chinese" and "China".
@@ -89,11 +89,10 @@ fn demonym(reading: &Reading, lower: &str) -> bool {
     const ENDINGS: [&str; 8] = ["ish", "ese", "ian", "ans", "an", "ic", "i", "ch"];
     let root: String = lower.chars().take(4).collect();
     let derived = |w: &str| ENDINGS.iter().any(|e| w.ends_with(e));
+    let words = &reading.capitals().words;
+    let from = words.partition_point(|w| *w < root);
     root.chars().count() == 4
-        && reading.text.tokens.iter().filter(|t| t.capital).any(|t| {
-            let other = reading.word(t).to_lowercase();
-            other.starts_with(&root) && (derived(lower) || derived(&other))
-        })
+        && words.iter().skip(from).take_while(|w| w.starts_with(&root)).any(|w| derived(lower) || derived(w))
 }
 
 /// "NFL" where the text says "National Football League".
@@ -102,9 +101,7 @@ fn initials(reading: &Reading, word: &str) -> bool {
     if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
         return false;
     }
-    let capitals: Vec<char> =
-        reading.text.tokens.iter().filter(|t| t.capital).filter_map(|t| reading.word(t).chars().next()).collect();
-    capitals.windows(letters.len()).any(|w| w == letters)
+    reading.capitals().letters.windows(letters.len()).any(|w| w == letters)
 }
 
 /// "National Football League" where the text says "NFL".
@@ -122,10 +119,9 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         .filter_map(|t| case.claim.word(t).chars().next())
         .collect();
     letters.chars().count() >= 2
-        && case
-            .cited
-            .iter()
-            .any(|s| s.reading.text.tokens.iter().any(|t| s.reading.word(t).replace('.', "") == letters))
+        && case.cited.iter().any(|s| {
+            s.reading.text.tokens.iter().any(|t| s.reading.word(t).chars().filter(|c| *c != '.').eq(letters.chars()))
+        })
 }
 
 /// Whether the first word of the claim stands where the nearest sentence has a name that the claim does not mention.
@@ -141,7 +137,8 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
         return true;
     }
     let unmentioned = |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
-    let replaced = edits(case.claim, best)
+    let replaced = alignment
+        .edits()
         .iter()
         .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(is_name));
     replaced

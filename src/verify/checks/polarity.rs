@@ -3,7 +3,7 @@
 //! Every rule compares a word of the claim with the same word of the nearest sentences, or with its opposite there;
 //! where the cited text has neither, nothing is said against the claim.
 
-use super::align::{Alignment, Edit, edits};
+use super::align::{Alignment, Edit};
 use super::{Case, Extent};
 use crate::verify::Code;
 use crate::verify::tables::{Mood, Quantity};
@@ -12,13 +12,13 @@ use crate::verify::text::Token;
 /// What differs.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
-    let changed = alignment.best().map(|b| edits(case.claim, b)).unwrap_or_default();
-    out.extend(negation(case, alignment, &changed));
-    out.extend(direction(case, alignment, &changed));
+    let changed = alignment.edits();
+    out.extend(negation(case, alignment, changed));
+    out.extend(direction(case, alignment, changed));
     if case.extent == Extent::Sentence {
         out.extend(swapped(case, alignment));
-        out.extend(quantity(case, alignment, &changed));
-        out.extend(mood(case, alignment, &changed));
+        out.extend(quantity(case, alignment, changed));
+        out.extend(mood(case, alignment, changed));
     }
     out
 }

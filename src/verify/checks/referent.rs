@@ -12,7 +12,7 @@ struct Place<'a> {
     reading: &'a Reading,
     /// Its own tokens.
     own: std::ops::Range<usize>,
-    /// The tokens of its clause, row or item.
+    /// The tokens of its clause, row or item; found for the places that are compared in the end.
     segment: std::ops::Range<usize>,
     /// Its sentence.
     sentence: usize,
@@ -34,9 +34,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 let same = kind.same(other);
                 let rival = !same && kind.is_rival(other) && !mentioned(case.claim, other);
                 if same || rival {
-                    let segment = segment(source.reading, range);
                     let sentence = source.reading.sentence_of(range.start);
-                    let place = Place { reading: source.reading, own: range.clone(), segment, sentence };
+                    let place = Place { reading: source.reading, own: range.clone(), segment: 0..0, sentence };
                     if same { here.push(place) } else { rivals.push(place) }
                 }
             }
@@ -51,6 +50,10 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
             here.retain(there);
             rivals.retain(there);
         }
+        if rivals.is_empty() {
+            continue;
+        }
+        here.iter_mut().chain(&mut rivals).for_each(|p| p.segment = segment(p.reading, &p.own));
         let wanted: Vec<&Token> = case
             .claim
             .text
@@ -246,12 +249,12 @@ pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
         return None;
     }
     for other in case.others {
-        for n in 0..other.reading.text.sentences.len() {
-            let tokens = other.reading.tokens_of(n);
-            let shared = counted.iter().filter(|t| tokens.iter().any(|e| e.id == t.id)).count();
-            if shared * 5 < counted.len() * 4 {
-                continue;
-            }
+        let mut shared = vec![0_usize; other.reading.text.sentences.len()];
+        for n in counted.iter().flat_map(|t| other.reading.sentences_with(t.id)) {
+            shared.get_mut(*n as usize).into_iter().for_each(|count| *count += 1);
+        }
+        let near = shared.iter().enumerate().filter(|(_, shared)| **shared * 5 >= counted.len() * 4);
+        for (n, _) in near {
             for (_, own) in things(case.claim) {
                 let rivals: Vec<&Thing> = things(other.reading)
                     .iter()
