@@ -97,8 +97,7 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     let compared = COMPARISONS.contains(&before.trim());
     let dated = parts == 3 && core.split('.').next_back().is_some_and(|p| p.len() == 4);
     let thousands = parts > 2 && core.split('.').skip(1).all(|p| p.len() == 3);
-    let is_one = !dated
-        && !(thousands && named.is_none() && !announced)
+    let is_one = !(dated || thousands && named.is_none() && !announced)
         && (parts > 2
             || named.is_some()
             || parts == 2 && (announced || sign.is_some() || compared)
