@@ -220,7 +220,8 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     }
     let mut conn = Connection::open(path)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
-    if found != Found::Ours {
+    // A process that died while it made the file leaves our header and a journal; reading rolls both back to nothing.
+    if found != Found::Ours || table_count(&conn)? == 0 {
         create(&mut conn, database)?;
     }
     conn.pragma_update(None, "journal_mode", journal.as_str())?;
@@ -236,12 +237,16 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     Ok(conn)
 }
 
+/// Tables and indexes; 0: nothing was ever committed.
+fn table_count(conn: &Connection) -> Result<i64> {
+    Ok(conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?)
+}
+
 /// Writes identity and schema in one transaction under the rollback journal, so that the header in the main file says
 /// whose it is from the first moment on.
 fn create(conn: &mut Connection, database: Database) -> Result<()> {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let tables: i64 = tx.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if tables == 0 {
+    if table_count(&tx)? == 0 {
         tx.pragma_update(None, "application_id", database.application_id())?;
         tx.pragma_update(None, "user_version", database.version())?;
         tx.execute_batch(database.schema())?;
