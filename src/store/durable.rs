@@ -350,6 +350,22 @@ mod tests {
     }
 
     #[test]
+    fn s32_a_database_whose_making_was_cut_short_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        // Our header and no table: what is left when the journal of the first transaction was rolled back after its
+        // first page had reached the file.
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "application_id", Database::Durable.application_id()).unwrap();
+        conn.pragma_update(None, "user_version", Database::Durable.version()).unwrap();
+        drop(conn);
+        assert_eq!(examine(&path, Database::Durable).unwrap(), Found::Ours);
+        let mut durable = Durable::open_write(&path).unwrap();
+        durable.add(&row("a", &[])).unwrap();
+        assert_eq!(durable.all().unwrap().len(), 1);
+    }
+
+    #[test]
     fn an_ancestors_memory_is_copied_and_imported_whole() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");

@@ -175,7 +175,9 @@ fn s32_asks_that_are_killed_leave_a_ledger_that_holds_together() {
         let _ = child.kill();
         child.wait().unwrap();
     }
-    assert!(findings(&world).iter().all(|code| code == "RUN_INTERRUPTED"), "{:?}", findings(&world));
+    // The first run may have died between its line in the ledger and the head that is kept of it.
+    let left = findings(&world);
+    assert!(left.iter().all(|code| code == "RUN_INTERRUPTED" || code == "HEAD_UNKNOWN"), "{left:?}");
     ask(&world);
     assert!(findings(&world).iter().all(|code| code == "RUN_INTERRUPTED"), "{:?}", findings(&world));
 }
