@@ -6,50 +6,16 @@
 //! Each number is sixteen (AVX-512) or eight (AVX2) chains of fused multiply-adds, added up at the end; it does not
 //! depend on the other rows. The last digits differ from those of the packed product.
 
+use crate::Isa;
+
 /// Outputs whose weights stay in the first-level cache while all rows pass.
 const OUTPUTS: usize = 4;
 
+/// Numbers in the widest register; a row is a multiple of it.
+const LANES: usize = 16;
+
 /// Rows of a tile.
 const ROWS: usize = 4;
-
-/// The instructions that compute a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isa {
-    /// AVX2 with FMA and conversions of half-precision numbers.
-    Avx2,
-    /// AVX-512F.
-    Avx512,
-}
-
-impl Isa {
-    /// The best of this machine; `None`: it has neither.
-    pub fn best() -> Option<Self> {
-        [Self::Avx512, Self::Avx2].into_iter().find(|isa| isa.is_supported())
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn is_supported(self) -> bool {
-        match self {
-            Self::Avx2 => {
-                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
-            }
-            Self::Avx512 => is_x86_feature_detected!("avx512f"),
-        }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn is_supported(self) -> bool {
-        false
-    }
-
-    /// Numbers in a register; the length of a row must be a multiple of it.
-    fn lanes(self) -> usize {
-        match self {
-            Self::Avx2 => 8,
-            Self::Avx512 => 16,
-        }
-    }
-}
 
 /// `rows · weightsᵀ`: [count, inputs] times [outputs, inputs], written to the columns of `out` from `column` on; a row of
 /// `out` is `width` long.
@@ -58,7 +24,7 @@ impl Isa {
 /// machine does not have the instructions, where `inputs` is not a multiple of 16, and where a shape does not fit.
 pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut [f32], width: usize, column: usize) {
     assert!(isa.is_supported(), "chosen by `Isa::best`");
-    assert!(inputs > 0 && inputs.is_multiple_of(isa.lanes()), "a row fills whole registers");
+    assert!(inputs > 0 && inputs.is_multiple_of(LANES), "a row fills whole registers");
     let count = rows.len() / inputs;
     let outputs = weights.len() / (2 * inputs);
     assert!(rows.len() == count * inputs && weights.len() == outputs * inputs * 2, "rows are whole");

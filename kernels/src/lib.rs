@@ -5,4 +5,7 @@
 
 pub mod elementwise;
 pub mod halves;
+mod isa;
 pub mod product;
+
+pub use isa::Isa;

@@ -8,6 +8,8 @@
 //! Each number is one chain of fused multiply-adds over the inner dimension in its order, so a result depends neither on
 //! the other rows nor on which of the two instruction sets computed it.
 
+use crate::Isa;
+
 /// Columns of a panel: three registers of AVX-512, twice three of AVX2.
 const PANEL: usize = 3 * LINE;
 
@@ -28,35 +30,6 @@ pub struct Panels {
     lines: Vec<Line>,
     inputs: usize,
     outputs: usize,
-}
-
-/// The instructions that compute a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isa {
-    /// AVX2 with FMA.
-    Avx2,
-    /// AVX-512F.
-    Avx512,
-}
-
-impl Isa {
-    /// The best of this machine; `None`: it has neither, and a general product is used.
-    pub fn best() -> Option<Self> {
-        [Self::Avx512, Self::Avx2].into_iter().find(|isa| isa.is_supported())
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn is_supported(self) -> bool {
-        match self {
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            Self::Avx512 => is_x86_feature_detected!("avx512f"),
-        }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn is_supported(self) -> bool {
-        false
-    }
 }
 
 impl Panels {

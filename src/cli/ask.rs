@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -45,6 +46,12 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let log = RunLog::begin(context, &loaded, question.text, &subject.checking(&question))?;
     let progress = Progress::new();
     let mut observe = |event: &Event<'_>| progress.tell(event);
+    // Who embeds is asked only when there is something to embed.
+    let embedded = AtomicBool::new(false);
+    let load = || {
+        embedded.store(true, Ordering::Relaxed);
+        model.load()
+    };
     let asked = match &subject {
         Subject::File { path, named_by_question } => {
             let question = ask::FileQuestion {
@@ -55,12 +62,12 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
                 verify: question.verify,
                 strict: question.strict,
             };
-            ask::ask_file(&question, &sandbox, &chosen, &mut observe, || model.load())
+            ask::ask_file(&question, &sandbox, &chosen, &mut observe, load)
         }
-        Subject::Notes(engine) => ask::ask(&question, engine, &sandbox, &chosen, &mut observe, || model.load()),
+        Subject::Notes(engine) => ask::ask(&question, engine, &sandbox, &chosen, &mut observe, load),
     };
     progress.finish();
-    let embeds = model.is_server() && subject.is_embedded();
+    let embeds = model.is_server() && embedded.into_inner();
     let run = log.end(context, config, &asked, embeds, &recalled)?;
     let Asked { answer, trail } = asked;
     let answer = answer?;
@@ -117,14 +124,6 @@ impl Subject {
             Self::Notes(_) => question.verify,
         };
         Checking::new(&options, question.strict)
-    }
-
-    /// Whether anything is embedded on the way to an answer.
-    fn is_embedded(&self) -> bool {
-        match self {
-            Self::File { .. } => true,
-            Self::Notes(engine) => engine.has_vectors(),
-        }
     }
 }
 

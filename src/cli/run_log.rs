@@ -160,8 +160,9 @@ fn config_sha256(loaded: &Loaded) -> Sha256 {
 fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
     let server = config.llm.server().ok();
     let local = server.as_ref().is_some_and(ServerUrl::is_loopback);
+    let purposes: Vec<&str> = trail.rounds.iter().map(|round| round.purpose.as_str()).collect();
     let chat = trail.sent_to.iter().map(|to| Sent {
-        what: "the question, the evidence, and what was refused".to_owned(),
+        what: format!("to a chat model: {}", purposes.join(", ")),
         to: to.clone(),
         local,
     });

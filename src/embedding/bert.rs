@@ -7,8 +7,8 @@
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
-use local_agent_kernels::halves;
-use local_agent_kernels::product::{Isa, Panels};
+use local_agent_kernels::product::Panels;
+use local_agent_kernels::{Isa, halves};
 
 use super::weights::{Table, Tensors, invalid};
 use crate::error::{Failure, Result};
@@ -59,7 +59,7 @@ enum Weight {
     /// Packed for the instructions of this machine.
     Packed(Isa, Panels),
     /// Matrices [out, in] that stand side by side, in half precision, left in the file.
-    Stored(halves::Isa, Vec<Table>),
+    Stored(Isa, Vec<Table>),
     /// For candle, as the transpose of what the file holds: its product then reads the matrix where it stands, while the
     /// other order would be copied into that one for every product.
     General(Tensor),
@@ -271,7 +271,7 @@ impl Linear {
         let table = |name: &String| tensors.table(&format!("{name}.weight"), outputs, inputs);
         let tables = names.iter().map(table).collect::<Result<Vec<_>>>()?;
         let fits = inputs.is_multiple_of(COLUMNS) && tables.iter().all(|table| table.halves().is_some());
-        let Some(isa) = halves::Isa::best().filter(|_| fits) else {
+        let Some(isa) = Isa::best().filter(|_| fits) else {
             return Self::packed(tensors, names, inputs, outputs);
         };
         let mut bias = Vec::with_capacity(names.len() * outputs);

@@ -23,7 +23,7 @@ pub struct TokenCounter {
 }
 
 /// A tokenizer whose model has a known type. The library finds out the type of an unknown one by reading it into a tree
-/// of values first, which takes three times as long.
+/// of values first.
 type Of<M> = TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
 enum Tokenizer {
@@ -52,7 +52,7 @@ impl Tokenizer {
 }
 
 impl TokenCounter {
-    /// Loads the tokenizer of a model (about 8 ms of processor time for a vocabulary of 30,000).
+    /// Loads the tokenizer of a model.
     ///
     /// Errors: `MODEL_INVALID` when `tokenizer.json` cannot be used.
     pub fn load(files: &ModelFiles) -> Result<Self> {

@@ -97,6 +97,36 @@ fn w9_a_rejected_answer_is_repaired_once_with_the_codes_as_prompt() {
 }
 
 #[test]
+fn a_record_holds_every_call_why_it_was_refused_and_where_text_went() {
+    let world = zoo();
+    let server = ChatServer::ollama(vec![
+        say("The zebra eats 15 apples a day [E1]."),
+        say("The zebra eats 14 apples a day [E1]."),
+    ]);
+    let asked = ask_json(&world, &server, &[QUESTION]);
+    let file = std::fs::read_to_string(asked["run_record"].as_str().unwrap()).unwrap();
+    let record: Value = serde_json::from_str(&file).unwrap();
+    let calls: Vec<Value> = record["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| json!([c["purpose"], c["refused"], c["raw_reply"]]))
+        .collect();
+    assert_eq!(
+        json!(calls),
+        json!([
+            ["draft", "NUMBER", "The zebra eats 15 apples a day [E1]."],
+            ["repair", null, "The zebra eats 14 apples a day [E1]."]
+        ])
+    );
+    let host = server.url().replace("http://", "");
+    assert_eq!(record["sent"], json!([{"what": "to a chat model: draft, repair", "to": host, "local": true}]));
+    crate::schema::fits(&record);
+    let replayed = world.json(&["runs", "replay", "last"]);
+    assert_eq!(replayed["report_sha256"], record["report_sha256"]);
+}
+
+#[test]
 fn w9_an_answer_that_is_refused_twice_is_replaced_by_the_notes_own_sentences() {
     let world = zoo();
     let script = || vec![say("The zebra eats 15 apples a day [E1]."), say("The zebra never eats apples [E1].")];
