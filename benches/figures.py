@@ -13,6 +13,7 @@ when a command fails or answers nothing, so that nothing is ever measured of not
                unless --state names a folder that is embedded already
 --fill         give every text a made-up vector instead: for the speed of search, which does not depend on what they say
 --state DIR    keep index and vectors there and use what is there
+--keep DIR     make index and vectors there, anew, and leave them
 --queries FILE one query a line; default: words taken from the notes
 """
 
@@ -85,6 +86,7 @@ def main():
     parser.add_argument("--embed", type=float)
     parser.add_argument("--fill", action="store_true")
     parser.add_argument("--state", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--queries", type=pathlib.Path)
     args = parser.parse_args()
 
@@ -126,7 +128,7 @@ def measure(args, scratch):
     size = sum(file.stat().st_size for file in files)
     print(f"{len(files)} files, {size / 1e6:.1f} MB, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
-    state = args.state or scratch / "state"
+    state = args.state or args.keep or scratch / "state"
     config = scratch / "config.yaml"
     config.write_text(
         f"workroot: {scratch}\nstate_dir: {state}\nsources:\n  - name: notes\n    root: {notes}\n"

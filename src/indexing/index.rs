@@ -135,9 +135,14 @@ fn work(
         writer.publish_at_least_once()?;
     }
     writer.settle_chunker_sig(options.chunker_sig)?;
-    writer.checkpoint()?;
     let anew = options.rebuild.is_some() || options.verify && lexical::is_damaged(options.lexical_dir);
-    lexical::catch_up(options.db_path, options.lexical_dir, anew, on_progress)?;
+    std::thread::scope(|scope| {
+        // One thread waits for the disk while the others have work to do.
+        let folding = scope.spawn(|| writer.fold());
+        lexical::catch_up(options.db_path, options.lexical_dir, anew, on_progress)?;
+        folding.join().map_err(|_| Failure::internal("the thread that folds the log panicked"))?
+    })?;
+    writer.checkpoint()?;
     if let Some(reader) = IndexReader::open(options.db_path)? {
         let totals = reader.totals()?;
         (summary.total_docs, summary.total_chunks) = (totals.documents, totals.chunks);

@@ -13,7 +13,7 @@ use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer};
 use crate::store::{IndexReader, LexicalSource};
 
 /// What tantivy may hold in memory before it writes a segment.
-const WRITER_BYTES: usize = 48 << 20;
+const WRITER_BYTES: usize = 128 << 20;
 
 /// Documents that are read from the database at once; there are at most three such batches in memory.
 const BATCH: usize = 256;

@@ -10,6 +10,7 @@ use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
 
 use super::readonly::ReadOnly;
 use super::schema::{Fields, schema};
+use super::search::WEIGHTS;
 use super::tongue::Tongue;
 use super::writer::read_stamp;
 use super::{Stamp, corrupt, failure, guarded};
@@ -35,8 +36,8 @@ pub(super) struct Segment {
     pub(super) reader: SegmentReader,
     /// See [`Fields::back`].
     pub(super) back: Vec<u32>,
-    /// See [`Fields::length`].
-    pub(super) length: Vec<u32>,
+    /// Length normalisation of each entry: 1 for one of average length.
+    pub(super) norm: Vec<f32>,
     doc_id: Arc<dyn ColumnValues<i64>>,
     chunk_id: Arc<dyn ColumnValues<i64>>,
     key: [Arc<dyn ColumnValues<u64>>; 2],
@@ -109,12 +110,13 @@ impl Reader {
         for tongue in Tongue::all() {
             let mark = Term::from_field_text(fields.local, &tongue.mark());
             let mut held = false;
-            for segment in &segments {
+            for (segment, _) in &segments {
                 held |= segment.reader.inverted_index(fields.local)?.doc_freq(&mark)? > 0;
             }
             tongues.extend(held.then_some(tongue));
         }
-        let totals = segments.iter().fold(Totals::default(), |sum, segment| sum.with(segment));
+        let totals = segments.iter().fold(Totals::default(), |sum, (segment, length)| sum.with(segment, length));
+        let segments = segments.into_iter().map(|(segment, length)| segment.with_norms(&length, &totals)).collect();
         Ok(Self { fields, segments, totals, tongues, stamp, index })
     }
 
@@ -182,7 +184,8 @@ impl<E: Into<TantivyError>> From<E> for Attempt {
 }
 
 impl Segment {
-    fn open(reader: SegmentReader) -> tantivy::Result<Self> {
+    /// With the length of each entry; see [`Fields::length`].
+    fn open(reader: SegmentReader) -> tantivy::Result<(Self, Vec<u32>)> {
         let fast = reader.fast_fields();
         let u64s = |name| Ok::<_, TantivyError>(fast.u64(name)?.first_or_default_col(0));
         let i64s = |name| Ok::<_, TantivyError>(fast.i64(name)?.first_or_default_col(0));
@@ -192,14 +195,29 @@ impl Segment {
             column.get_range(0, &mut values);
             values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect()
         };
-        Ok(Self {
+        let length = all(u64s("length")?);
+        let segment = Self {
             back: all(u64s("back")?),
-            length: all(u64s("length")?),
+            norm: Vec::new(),
             doc_id: i64s("doc_id")?,
             chunk_id: i64s("chunk_id")?,
             key: [u64s("key_first")?, u64s("key_last")?],
             reader,
-        })
+        };
+        Ok((segment, length))
+    }
+
+    /// BM25's `1 − b + b · length / average`, once for every posting to come.
+    fn with_norms(mut self, length: &[u32], totals: &Totals) -> Self {
+        let average = |sum: u64, count: u64| (sum as f32 / count.max(1) as f32).max(1.0);
+        let of_docs = average(totals.doc_length, totals.docs);
+        let of_chunks = average(totals.chunk_length, totals.chunks);
+        let norm = |(length, back): (&u32, &u32)| {
+            let average = if *back > 0 { of_chunks } else { of_docs };
+            1.0 - WEIGHTS.b + WEIGHTS.b * *length as f32 / average
+        };
+        self.norm = length.iter().zip(&self.back).map(norm).collect();
+        self
     }
 
     /// Entries that were not removed.
@@ -229,9 +247,9 @@ impl Segment {
 }
 
 impl Totals {
-    fn with(mut self, segment: &Segment) -> Self {
+    fn with(mut self, segment: &Segment, length: &[u32]) -> Self {
         for at in segment.alive() {
-            let length = segment.length.get(at as usize).copied().map_or(0, u64::from);
+            let length = length.get(at as usize).copied().map_or(0, u64::from);
             if segment.is_chunk(at) {
                 self.chunks += 1;
                 self.chunk_length += length;

@@ -22,7 +22,7 @@ use crate::types::IdSet;
 pub(super) struct Weights {
     /// Saturation of frequencies, and length normalisation: Lucene's defaults.
     k1: f32,
-    b: f32,
+    pub(super) b: f32,
     title: f32,
     aliases: f32,
     /// The headings of a document, for the document; the heading path of a chunk, for the chunk. The body, of which
@@ -68,6 +68,8 @@ struct Scores<'a> {
     /// Entries whose `frequency` is not 0.
     touched: Vec<u32>,
     score: Vec<f32>,
+    /// Documents whose `score` is not 0.
+    matched: Vec<u32>,
     /// Weight of the terms that an entry holds, however often.
     covered: Vec<f32>,
 }
@@ -145,26 +147,17 @@ impl Reader {
         Ok(())
     }
 
-    /// Length normalisation of an entry.
-    fn norm(&self, segment: &Segment, at: u32) -> f32 {
-        let totals = self.totals;
-        let (sum, count) =
-            if segment.is_chunk(at) { (totals.chunk_length, totals.chunks) } else { (totals.doc_length, totals.docs) };
-        let average = (sum as f32 / count.max(1) as f32).max(1.0);
-        1.0 - WEIGHTS.b + WEIGHTS.b * segment.length[at as usize] as f32 / average
-    }
-
     /// Adds what the stems of a word in its text's own language find beyond what [`Self::gather`] found.
     fn gather_local(&self, scores: &mut Scores<'_>, locals: &BTreeSet<String>) -> tantivy::Result<()> {
         let segment = scores.segment;
         for text in locals {
             each(segment, self.fields.local, text, |at, frequency| {
                 let doc = at - segment.back[at as usize];
-                let norm = self.norm(segment, at);
+                let norm = segment.norm[at as usize];
                 let more = frequency / norm - scores.frequency[at as usize];
                 if more > 0.0 && doc != at {
                     scores.touch(at, more);
-                    scores.touch(doc, more * norm / self.norm(segment, doc));
+                    scores.touch(doc, more * norm / segment.norm[doc as usize]);
                 }
             })?;
         }
@@ -179,9 +172,9 @@ impl Reader {
             let back = segment.back[at as usize];
             let doc = at - back;
             if back > 0 {
-                scores.touch(at, frequency / self.norm(segment, at));
+                scores.touch(at, frequency / segment.norm[at as usize]);
             }
-            scores.touch(doc, frequency / self.norm(segment, doc));
+            scores.touch(doc, frequency / segment.norm[doc as usize]);
         };
         if form == Form::Stem {
             each(segment, fields.text, text, &mut in_body)?;
@@ -325,6 +318,7 @@ impl<'a> Scores<'a> {
             frequency: vec![0.0; entries],
             touched: Vec::new(),
             score: vec![0.0; entries],
+            matched: Vec::new(),
             covered: vec![0.0; entries],
         }
     }
@@ -348,8 +342,14 @@ impl<'a> Scores<'a> {
         let k1 = WEIGHTS.k1;
         for &at in &self.touched {
             let frequency = self.frequency[at as usize];
-            let idf = if self.segment.is_chunk(at) { chunk_idf } else { doc_idf };
-            self.score[at as usize] += idf * (k1 + 1.0) * frequency / (k1 + frequency);
+            let is_chunk = self.segment.is_chunk(at);
+            let idf = if is_chunk { chunk_idf } else { doc_idf };
+            let score = &mut self.score[at as usize];
+            let more = idf * (k1 + 1.0) * frequency / (k1 + frequency);
+            if !is_chunk && *score == 0.0 && more > 0.0 {
+                self.matched.push(at);
+            }
+            *score += more;
             self.covered[at as usize] += idf;
         }
     }
@@ -364,17 +364,15 @@ impl<'a> Scores<'a> {
     fn collect(&self, filter: Option<&IdSet>, allowed: Option<&[bool]>, found: &mut Vec<Candidate<'a>>) {
         let segment = self.segment;
         let entries = segment.back.len() as u32;
-        let mut at = 0;
-        while at < entries {
-            let doc = at;
-            at += 1;
+        let wanted = |doc: &&u32| filter.is_none_or(|ids| ids.contains(segment.doc_id(**doc)));
+        for &doc in self.matched.iter().filter(wanted) {
+            let mut at = doc + 1;
             let mut first = None;
             let before = found.len();
             let (doc_score, doc_covered) = (self.score[doc as usize], self.covered[doc as usize]);
-            let wanted = doc_score > 0.0 && filter.is_none_or(|ids| ids.contains(segment.doc_id(doc)));
             while at < entries && segment.back[at as usize] > 0 {
                 let chunk_score = self.score[at as usize];
-                let passes = wanted && allowed.is_none_or(|a| a[at as usize]);
+                let passes = allowed.is_none_or(|a| a[at as usize]);
                 if passes {
                     first = first.or(Some(at));
                 }

@@ -5,7 +5,9 @@
 //! that language on top of the usual ones, and a query is stemmed in every language that the index holds.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 
 use super::stem::fold_latin;
@@ -44,6 +46,15 @@ const TABLE: &[Entry] = &[
     Entry { code: "tr", stemmer: Language::Turkish, words: &["ve", "bir", "bu", "için", "ile", "de", "da", "olarak", "daha", "çok", "gibi", "olan", "ne", "en", "olduğu"] },
 ];
 
+/// Common word → the languages it is common in: bit n is entry n of the table, the next one English.
+static COMMON: LazyLock<HashMap<&str, u32, RandomState>> = LazyLock::new(|| {
+    let mut common = HashMap::default();
+    for (at, words) in TABLE.iter().map(|entry| entry.words).chain([ENGLISH]).enumerate() {
+        words.iter().for_each(|word| *common.entry(*word).or_default() |= 1 << at);
+    }
+    common
+});
+
 /// How much of a document is looked at: its language shows early, and indexing costs by the word.
 const SAMPLE_BYTES: usize = 1_200;
 /// Fewer common words than this, or than this share of all, prove nothing.
@@ -68,11 +79,9 @@ impl Tongue {
                 if word.len() > 10 {
                     continue;
                 }
-                let lower = word.to_lowercase();
-                english += usize::from(ENGLISH.contains(&lower.as_str()));
-                for (count, entry) in counts.iter_mut().zip(TABLE) {
-                    *count += usize::from(entry.words.contains(&lower.as_str()));
-                }
+                let languages = COMMON.get(word.to_lowercase().as_str()).copied().unwrap_or_default();
+                english += (languages >> TABLE.len() & 1) as usize;
+                counts.iter_mut().enumerate().for_each(|(at, count)| *count += (languages >> at & 1) as usize);
             }
             if left == 0 {
                 break;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
@@ -11,6 +11,7 @@ use tantivy::schema::TantivyDocument;
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use super::analyze::{Analyzer, Encoded};
+use super::pending::{Pending, Queue};
 use super::schema::{Fields, schema, tokenizers};
 use super::tongue::Tongue;
 use super::{DocEntry, Stamp, failure};
@@ -25,7 +26,8 @@ const MAX_SEGMENTS: usize = 4;
 
 /// Adds and removes documents; nothing is visible to readers before [`Writer::commit`].
 pub struct Writer {
-    inner: IndexWriter,
+    inner: IndexWriter<Pending>,
+    queue: Arc<Queue>,
     fields: Fields,
     stamp: Option<Stamp>,
     /// Analyzers that no thread is using.
@@ -65,11 +67,12 @@ impl Writer {
         let stamp = read_stamp(&index)?;
         let threads = threads.clamp(1, (memory_bytes / MIN_BYTES_A_THREAD).clamp(1, 8));
         let memory = memory_bytes.clamp(threads * MIN_BYTES_A_THREAD, threads * MAX_BYTES_A_THREAD);
-        let inner: IndexWriter = index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
+        let inner: IndexWriter<Pending> =
+            index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
         inner.set_merge_policy(Box::new(NoMergePolicy));
         // What a killed run wrote and never committed.
         inner.garbage_collect_files().wait().map_err(|error| failure(&error))?;
-        Ok(Self { inner, fields, stamp, analyzers: Mutex::default() })
+        Ok(Self { inner, queue: Arc::default(), fields, stamp, analyzers: Mutex::default() })
     }
 
     /// What the last commit was made from.
@@ -82,9 +85,13 @@ impl Writer {
         let mut analyzer = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let documents = encode(&self.fields, entry, &mut analyzer);
         self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).push(analyzer);
+        let mut pending: Vec<_> = documents.into_iter().map(|document| Pending { document, place: None }).collect();
+        if let Some(last) = pending.last_mut() {
+            last.place = Some(self.queue.enter(entry.chunks.iter().map(|chunk| chunk.text.len()).sum()));
+        }
         // One batch goes into one segment in its order: a document stands right before its chunks.
         let operations: Vec<_> = std::iter::once(UserOperation::Delete(self.doc_term(entry.doc_id)))
-            .chain(documents.into_iter().map(UserOperation::Add))
+            .chain(pending.into_iter().map(UserOperation::Add))
             .collect();
         self.inner.run(operations).map(drop).map_err(|error| failure(&error))
     }

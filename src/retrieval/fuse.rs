@@ -13,9 +13,10 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
 
-use super::{Mode, Request, ranks};
+use super::{Mode, Request};
 use crate::config::Fusion;
 use crate::types::ChunkKey;
 use crate::{lexical, vectors};
@@ -100,13 +101,12 @@ pub(super) fn fuse(
     let best_word = by_words.first().map_or(0.0, |hit| hit.score);
     let best_meaning = by_meaning.hits.first().map_or(0.0, |hit| hit.score);
     let last_meaning = by_meaning.hits.last().map_or(0.0, |hit| hit.score);
-    let word_ranks = ranks(by_words, |hit| hit.chunk_id);
-    let meaning_ranks = ranks(by_meaning.hits, |hit| hit.chunk_id);
-    let mut found: HashMap<i64, Candidate> = HashMap::with_capacity(by_words.len() + by_meaning.hits.len());
-    for hit in by_words {
+    let mut found: HashMap<i64, Candidate, RandomState> =
+        HashMap::with_capacity_and_hasher(by_words.len() + by_meaning.hits.len(), RandomState::default());
+    for (rank, hit) in (1..).zip(by_words) {
         let candidate = found.entry(hit.chunk_id).or_insert_with(|| Candidate::new(hit.chunk_id, hit.key));
         let trace = &mut candidate.trace;
-        trace.lexical_rank = word_ranks.get(&hit.chunk_id).copied();
+        trace.lexical_rank = Some(rank);
         trace.lexical_score = Some(hit.score);
         trace.chunk_bm25 = Some(hit.chunk_score);
         trace.document_bm25 = Some(hit.doc_score);
@@ -117,9 +117,9 @@ pub(super) fn fuse(
             trace.likeness = last_meaning;
         }
     }
-    for hit in by_meaning.hits {
+    for (rank, hit) in (1..).zip(by_meaning.hits) {
         let candidate = found.entry(hit.chunk_id).or_insert_with(|| Candidate::new(hit.chunk_id, hit.key));
-        candidate.trace.vector_rank = meaning_ranks.get(&hit.chunk_id).copied();
+        candidate.trace.vector_rank = Some(rank);
         candidate.trace.cosine = Some(hit.score);
         candidate.trace.vector_scaled = scale(hit.score, best_meaning);
         candidate.trace.likeness = hit.score;

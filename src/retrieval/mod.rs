@@ -10,7 +10,7 @@ mod fuse;
 mod pack;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -137,6 +137,8 @@ pub struct Engine {
     with_vector: OnceCell<IdSet>,
     /// The mean of some vectors, evenly spread, and how many: what the mean cosine of a question is judged by.
     centroid: OnceCell<(Vec<f64>, usize)>,
+    /// Chunks in the index; counted when first needed.
+    chunk_count: OnceCell<u64>,
 }
 
 /// Chunks in the sample: enough to know a mean cosine to about 0.01.
@@ -171,8 +173,8 @@ impl Engine {
             }),
             Some(_) => {}
         }
-        let mut engine =
-            Self { index, lexical, matrix: None, stale, with_vector: OnceCell::new(), centroid: OnceCell::new() };
+        let (with_vector, centroid, chunk_count) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let mut engine = Self { index, lexical, matrix: None, stale, with_vector, centroid, chunk_count };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
@@ -218,7 +220,7 @@ impl Engine {
         self.matrix.is_some()
     }
 
-    /// Searches. `embed` gives the query's vector and is called only when vectors are searched, after the words.
+    /// Searches. `embed` gives the query's vector and is called only when vectors are searched.
     pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
         self.found(request, Per::Chunk, embed).map_err(|failure| Database::Index.blame(failure))
     }
@@ -230,10 +232,8 @@ impl Engine {
 
     fn found(&self, request: &Request<'_>, per: Per, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
-        let mut by_words = self.by_words(request, documents.as_ref())?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
-        let (by_meaning, mean) = self.by_meaning(request, chunks.as_ref(), embed)?;
-        by_words.truncate(CANDIDATES);
+        let (by_words, (by_meaning, mean)) = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
         let top_cosine = by_meaning.first().map(|hit| hit.score);
         let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
         let meaning = fuse::Meaning { hits: &by_meaning, mean };
@@ -251,15 +251,24 @@ impl Engine {
         self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
     }
 
-    fn by_words(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Vec<lexical::Hit>> {
-        match &self.lexical {
-            Some(reader) if request.mode != Mode::Vector => reader.search(request.query, CANDIDATES, documents),
-            None if request.mode == Mode::Lexical => {
-                Err(Failure::new(ErrorCode::IndexMissing, "there is no lexical projection to search")
-                    .with_hint("local-agent index"))
-            }
-            _ => Ok(Vec::new()),
+    /// Both sides at once: words on a thread of their own while the question is embedded and vectors are scanned.
+    fn both(
+        &self,
+        request: &Request<'_>,
+        documents: Option<&IdSet>,
+        chunks: Option<&IdSet>,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<(Vec<lexical::Hit>, (Vec<vectors::Hit>, f32))> {
+        let reader = self.lexical.as_ref();
+        if self.matrix.is_none() || request.mode != Mode::Hybrid {
+            return Ok((by_words(reader, request, documents)?, self.by_meaning(request, chunks, embed)?));
         }
+        std::thread::scope(|scope| {
+            let words = scope.spawn(|| by_words(reader, request, documents));
+            let meaning = self.by_meaning(request, chunks, embed);
+            let words = words.join().map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
+            Ok((words?, meaning?))
+        })
     }
 
     fn by_meaning(
@@ -359,11 +368,26 @@ impl Engine {
     /// How much of the index the vector side can see.
     pub fn coverage(&self) -> Result<Coverage> {
         let embedded = self.matrix.as_ref().map_or(0, Matrix::len) as u64;
-        Ok(Coverage { chunks: self.index.chunk_count()?, embedded })
+        let chunks = match self.chunk_count.get() {
+            Some(count) => *count,
+            None => self.index.chunk_count()?,
+        };
+        // The index is read in one transaction, so it stays what it is.
+        Ok(Coverage { chunks: *self.chunk_count.get_or_init(|| chunks), embedded })
     }
 }
 
-/// Positions of ids in a ranked list, from 1.
-fn ranks<T>(list: &[T], id: impl Fn(&T) -> i64) -> HashMap<i64, usize> {
-    list.iter().enumerate().map(|(at, hit)| (id(hit), at + 1)).collect()
+fn by_words(
+    reader: Option<&lexical::Reader>,
+    request: &Request<'_>,
+    documents: Option<&IdSet>,
+) -> Result<Vec<lexical::Hit>> {
+    match reader {
+        Some(reader) if request.mode != Mode::Vector => reader.search(request.query, CANDIDATES, documents),
+        None if request.mode == Mode::Lexical => {
+            Err(Failure::new(ErrorCode::IndexMissing, "there is no lexical projection to search")
+                .with_hint("local-agent index"))
+        }
+        _ => Ok(Vec::new()),
+    }
 }

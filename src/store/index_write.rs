@@ -218,18 +218,28 @@ impl IndexWriter {
         let mut published = Published::default();
         if !batch.documents.is_empty() || !batch.removed.is_empty() {
             let generation = next_generation(&tx)?;
+            let newest = newest_document(&tx)?;
+            let mut moved = HashSet::new();
             for &id in &batch.removed {
-                published.chunks_removed += remove(&tx, id, generation)?;
+                published.chunks_removed += remove(&tx, id, generation, &mut moved)?;
             }
             for document in &batch.documents {
-                let one = write(&tx, document, generation)?;
+                let one = write(&tx, document, generation, newest, &mut moved)?;
                 published.chunks_added += one.chunks_added;
                 published.chunks_removed += one.chunks_removed;
             }
+            touch_targets(&tx, moved, generation)?;
         }
         tx.commit()?;
         self.starts_over &= batch.documents.is_empty();
         Ok(published)
+    }
+
+    /// Copies the write-ahead log into the database file while others read, and gives memory back: nothing more is to be
+    /// written.
+    pub fn fold(&mut self) -> Result<()> {
+        self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        Ok(self.conn.execute_batch("PRAGMA shrink_memory")?)
     }
 
     /// Folds the write-ahead log into the database file, so that it does not grow for ever.
@@ -263,25 +273,46 @@ fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
     Ok(())
 }
 
-/// Deletes one document with everything that hangs on it; returns how many chunks went.
-fn remove(tx: &Transaction<'_>, id: i64, generation: i64) -> Result<usize> {
-    let targets = link_set(tx, id)?.into_iter().map(|(target, _)| target).collect::<HashSet<_>>();
+/// The highest id that a document ever had; a higher one is a new document's.
+fn newest_document(tx: &Transaction<'_>) -> Result<i64> {
+    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'documents'";
+    Ok(tx.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
+}
+
+/// Deletes one document with everything that hangs on it; returns how many chunks went. What its links pointed at is
+/// added to `moved`.
+fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut HashSet<String>) -> Result<usize> {
+    moved.extend(link_set(tx, id)?.into_iter().map(|(target, _)| target));
     let chunks = tx.prepare_cached("DELETE FROM chunks WHERE document_id = ?1")?.execute([id])?;
     tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([id])?;
     tx.prepare_cached("INSERT INTO removed (gen, document_id) VALUES (?1, ?2)")?.execute([generation, id])?;
-    touch_targets(tx, targets, generation)?;
     Ok(chunks)
 }
 
-fn write(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<Published> {
+/// Writes one document. Ids above `newest` are new: nothing of them has to be looked for or taken away. What changed links
+/// point at is added to `moved`.
+fn write(
+    tx: &Transaction<'_>,
+    document: &DocumentRow,
+    generation: i64,
+    newest: i64,
+    moved: &mut HashSet<String>,
+) -> Result<Published> {
     let id = upsert(tx, document, generation)?;
-    let before = link_set(tx, id)?;
-    replace_links_and_tags(tx, id, document)?;
-    let after: HashSet<(String, String)> =
-        document.links.iter().map(|link| (link.target_key(), link.text.clone())).collect();
-    let moved = before.symmetric_difference(&after).map(|(target, _)| target.clone()).collect();
-    touch_targets(tx, moved, generation)?;
-    replace_chunks(tx, id, &document.chunks, generation)
+    let is_new = id > newest;
+    if is_new {
+        moved.extend(document.links.iter().map(LinkRow::target_key));
+    } else {
+        let before = link_set(tx, id)?;
+        tx.prepare_cached("DELETE FROM links WHERE document_id = ?1")?.execute([id])?;
+        tx.prepare_cached("DELETE FROM tags WHERE document_id = ?1")?.execute([id])?;
+        let after: HashSet<(String, String)> =
+            document.links.iter().map(|link| (link.target_key(), link.text.clone())).collect();
+        moved.extend(before.symmetric_difference(&after).map(|(target, _)| target.clone()));
+    }
+    add_links_and_tags(tx, id, document)?;
+    let old = if is_new { HashMap::new() } else { chunk_ids(tx, id)? };
+    replace_chunks(tx, id, &document.chunks, old, generation)
 }
 
 fn upsert(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<i64> {
@@ -337,16 +368,15 @@ fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> 
 
 /// Anchor text belongs to the document it points at: when links change, their targets are searched differently.
 fn touch_targets(tx: &Transaction<'_>, target_keys: HashSet<String>, generation: i64) -> Result<()> {
-    let mut statement = tx.prepare_cached("UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1")?;
+    let mut statement =
+        tx.prepare_cached("UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1 AND lexical_gen <> ?2")?;
     for key in target_keys {
         statement.execute(params![key, generation])?;
     }
     Ok(())
 }
 
-fn replace_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> Result<()> {
-    tx.prepare_cached("DELETE FROM links WHERE document_id = ?1")?.execute([id])?;
-    tx.prepare_cached("DELETE FROM tags WHERE document_id = ?1")?.execute([id])?;
+fn add_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> Result<()> {
     let mut link = tx.prepare_cached(
         "INSERT INTO links (document_id, kind, target, target_key, anchor, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
@@ -361,11 +391,22 @@ fn replace_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow)
     Ok(())
 }
 
-fn replace_chunks(tx: &Transaction<'_>, id: i64, chunks: &[ChunkRow], generation: i64) -> Result<Published> {
-    let mut old: HashMap<[u8; 16], i64> = tx
+/// The rows of a document's chunks by key.
+fn chunk_ids(tx: &Transaction<'_>, document_id: i64) -> Result<HashMap<[u8; 16], i64>> {
+    Ok(tx
         .prepare_cached("SELECT key, id FROM chunks WHERE document_id = ?1")?
-        .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .query_map([document_id], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?)
+}
+
+/// Writes the chunks of a document over those it had: a kept key keeps its row.
+fn replace_chunks(
+    tx: &Transaction<'_>,
+    id: i64,
+    chunks: &[ChunkRow],
+    mut old: HashMap<[u8; 16], i64>,
+    generation: i64,
+) -> Result<Published> {
     let kept: Vec<Option<i64>> = chunks.iter().map(|chunk| old.remove(chunk.key.as_bytes())).collect();
     let mut delete = tx.prepare_cached("DELETE FROM chunks WHERE id = ?1")?;
     for gone in old.values() {

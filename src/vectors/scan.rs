@@ -3,8 +3,7 @@
 //! Filter and tombstones are applied before the cut, so a narrow filter never comes back short. The order is total
 //! (score, then the smaller key), so the result depends neither on how rows are spread over segments nor on threads.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::kernels::Kernel;
@@ -20,66 +19,59 @@ const BATCH: usize = 256;
 const ROWS_PER_THREAD: usize = 32 * 1024;
 /// The pass is bound by memory bandwidth, which two cores nearly exhaust.
 const MAX_THREADS: usize = 2;
+/// The same of rows that are scored exactly.
+const RESCORED_PER_THREAD: usize = 400;
 /// How many rows are rescored beyond those asked for: three for each, at least and at most so many. Set so that of the
 /// true ten best of random vectors, the hardest case for quantisation, at least 999 in 1000 are among them; of a thousand
 /// the last ones need no such care.
 const RESCORE_FACTOR: usize = 3;
 const RESCORE_MORE: (usize, usize) = (54, 300);
 
-/// A row that may be among the best. Greater is better.
+/// A row that may be among the best.
 #[derive(Clone, Copy)]
 struct Candidate {
     score: f32,
-    key: ChunkKey,
-    segment: usize,
-    row: usize,
+    segment: u32,
+    row: u32,
 }
 
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then_with(|| other.key.cmp(&self.key))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate {}
-
-/// The best candidates so far; the worst of them on top.
-struct Best {
-    heap: BinaryHeap<Reverse<Candidate>>,
+/// Candidates, of which more than twice as many as are wanted are never kept. Cutting back now and then costs less than
+/// a heap, which would order what is thrown away.
+struct Best<'a> {
+    segments: &'a [Segment],
+    found: Vec<Candidate>,
     limit: usize,
+    /// What a score must not be below to have a chance.
+    threshold: f32,
 }
 
-impl Best {
-    fn new(limit: usize) -> Self {
-        Self { heap: BinaryHeap::with_capacity(limit + 1), limit }
-    }
-
-    /// What a score must not be below to have a chance.
-    fn threshold(&self) -> f32 {
-        match self.heap.peek() {
-            Some(Reverse(worst)) if self.heap.len() >= self.limit => worst.score,
-            _ => f32::NEG_INFINITY,
-        }
+impl<'a> Best<'a> {
+    fn new(segments: &'a [Segment], limit: usize) -> Self {
+        Self { segments, found: Vec::with_capacity(limit * 2), limit, threshold: f32::NEG_INFINITY }
     }
 
     fn offer(&mut self, candidate: Candidate) {
-        self.heap.push(Reverse(candidate));
-        if self.heap.len() > self.limit {
-            self.heap.pop();
+        self.found.push(candidate);
+        if self.found.len() >= self.limit * 2 {
+            self.cut();
         }
     }
+
+    /// Leaves the best.
+    fn cut(&mut self) {
+        if self.found.len() > self.limit {
+            let segments = self.segments;
+            let (_, last, _) = self.found.select_nth_unstable_by(self.limit - 1, |a, b| order(segments, a, b));
+            self.threshold = last.score;
+            self.found.truncate(self.limit);
+        }
+    }
+}
+
+/// Best first; keys are read only of equal scores.
+fn order(segments: &[Segment], a: &Candidate, b: &Candidate) -> Ordering {
+    let key = |c: &Candidate| segments.get(c.segment as usize).map(|segment| segment.key(c.row as usize));
+    b.score.total_cmp(&a.score).then_with(|| key(a).cmp(&key(b)))
 }
 
 /// Everything one pass needs besides its rows.
@@ -91,32 +83,30 @@ struct Pass<'a> {
     limit: usize,
 }
 
-impl Pass<'_> {
-    /// The best candidates among these rows.
-    fn run(&self, parts: &[(usize, Range<usize>)]) -> Result<Best> {
-        let mut best = Best::new(self.limit);
+impl<'a> Pass<'a> {
+    /// The best candidates among these rows, in no order.
+    fn run(&self, parts: &[(usize, Range<usize>)]) -> Result<Best<'a>> {
+        let mut best = Best::new(self.segments, self.limit);
         for (segment, rows) in parts {
             self.scan(*segment, rows.clone(), &mut best)?;
         }
         Ok(best)
     }
 
-    fn scan(&self, index: usize, rows: Range<usize>, best: &mut Best) -> Result<()> {
+    fn scan(&self, index: usize, rows: Range<usize>, best: &mut Best<'_>) -> Result<()> {
         let Some(segment) = self.segments.get(index) else { return Ok(()) };
         let width = self.query.blocks().len() * super::kernels::BLOCK;
         let codes = segment.codes().get(rows.start * width..rows.end * width).unwrap_or_default();
         let scales = segment.scales().get(rows.clone()).unwrap_or_default();
         let mut dots = [0; BATCH];
         let mut row = rows.start;
-        let mut threshold = best.threshold();
         for (codes, scales) in codes.chunks(BATCH * width).zip(scales.chunks(BATCH)) {
             self.kernel.dots(&self.query, codes, &mut dots);
             for (dot, scale) in dots.iter().zip(scales) {
                 let score = *dot as f32 * f32::from_le_bytes(*scale);
                 // NaN must not pass for a low score.
-                if score >= threshold || score.is_nan() {
+                if score >= best.threshold || score.is_nan() {
                     self.consider(segment, index, row, score, best)?;
-                    threshold = best.threshold();
                 }
                 row += 1;
             }
@@ -124,14 +114,16 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn consider(&self, segment: &Segment, index: usize, row: usize, score: f32, best: &mut Best) -> Result<()> {
+    fn consider(&self, segment: &Segment, index: usize, row: usize, score: f32, best: &mut Best<'_>) -> Result<()> {
         if !segment.is_live(row) || self.filter.is_some_and(|filter| !filter.contains(segment.id(row))) {
             return Ok(());
         }
         if !score.is_finite() {
             return Err(not_finite(&segment.key(row)));
         }
-        best.offer(Candidate { score, key: segment.key(row), segment: index, row });
+        let narrow =
+            |n: usize| u32::try_from(n).map_err(|_| corrupt("A segment has more rows than a chunk id can tell."));
+        best.offer(Candidate { score, segment: narrow(index)?, row: narrow(row)? });
         Ok(())
     }
 }
@@ -162,7 +154,7 @@ impl Matrix {
         let query8 = QuantQuery::new(query);
         let pass = Pass { segments: &self.segments, query: query8, filter, kernel, limit };
         let best = self.first_pass(&pass)?;
-        self.rescore(query, norm, &best, k)
+        self.rescore(query, norm, best, k)
     }
 
     /// The mean of at most `most` live rows, evenly spread, and how many they are: its product with a unit vector is their
@@ -182,43 +174,64 @@ impl Matrix {
         (sum, count)
     }
 
-    fn first_pass(&self, pass: &Pass<'_>) -> Result<Best> {
+    fn first_pass(&self, pass: &Pass<'_>) -> Result<Vec<Candidate>> {
         let total: usize = self.segments.iter().map(|s| s.entry.rows).sum();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = total.div_ceil(ROWS_PER_THREAD).min(MAX_THREADS).min(cores).max(1);
-        let parts = split(self.segments.iter().map(|s| s.entry.rows), total.div_ceil(threads));
-        let Some((own, others)) = parts.split_first() else { return Ok(Best::new(pass.limit)) };
-        std::thread::scope(|scope| {
-            let others: Vec<_> = others.iter().map(|part| scope.spawn(|| pass.run(part))).collect();
-            let mut best = pass.run(own)?;
-            for other in others {
-                let found = other.join().map_err(|_| Failure::internal("A thread of the vector scan panicked."))??;
-                found.heap.into_iter().for_each(|Reverse(candidate)| best.offer(candidate));
-            }
-            Ok(best)
-        })
+        let parts = split(self.segments.iter().map(|s| s.entry.rows), total.div_ceil(threads(total, ROWS_PER_THREAD)));
+        let found = in_parallel(&parts, |part| pass.run(part))?;
+        let mut best = Best::new(pass.segments, pass.limit);
+        found.into_iter().flat_map(|part| part.found).for_each(|candidate| best.offer(candidate));
+        best.cut();
+        Ok(best.found)
     }
 
-    fn rescore(&self, query: &[f32], norm: f64, best: &Best, k: usize) -> Result<Vec<Hit>> {
+    fn rescore(&self, query: &[f32], norm: f64, mut best: Vec<Candidate>, k: usize) -> Result<Vec<Hit>> {
+        // One after another as they lie in the file.
+        best.sort_unstable_by_key(|c| (c.segment, c.row));
+        let share = best.len().div_ceil(threads(best.len(), RESCORED_PER_THREAD)).max(1);
+        let parts: Vec<_> = best.chunks(share).collect();
+        let exact = in_parallel(&parts, |part| self.rescored(query, norm, part))?;
+        let mut hits: Vec<Hit> = exact.into_iter().flatten().collect();
+        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+        hits.truncate(k);
+        Ok(hits)
+    }
+
+    fn rescored(&self, query: &[f32], norm: f64, candidates: &[Candidate]) -> Result<Vec<Hit>> {
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
-        let mut exact = Vec::with_capacity(best.heap.len());
-        for Reverse(candidate) in &best.heap {
-            let Some(segment) = self.segments.get(candidate.segment) else { continue };
-            quant::read_halves(segment.halves(candidate.row), &mut halves, &mut vector);
+        let mut hits = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let Some(segment) = self.segments.get(candidate.segment as usize) else { continue };
+            let row = candidate.row as usize;
+            quant::read_halves(segment.halves(row), &mut halves, &mut vector);
             // Dividing by the row's own length takes away what rounding to half floats did to it.
             let cosine = quant::dot(query, &vector) / (norm * quant::norm(&vector));
+            let key = segment.key(row);
             if !cosine.is_finite() {
-                return Err(not_finite(&candidate.key));
+                return Err(not_finite(&key));
             }
-            exact.push(Candidate { score: cosine.clamp(-1.0, 1.0) as f32, ..*candidate });
+            hits.push(Hit { chunk_id: segment.id(row), key, score: cosine.clamp(-1.0, 1.0) as f32 });
         }
-        exact.sort_unstable_by(|a, b| b.cmp(a));
-        exact.truncate(k);
-        let hit = |c: Candidate| {
-            self.segments.get(c.segment).map(|s| Hit { chunk_id: s.id(c.row), key: c.key, score: c.score })
-        };
-        Ok(exact.into_iter().filter_map(hit).collect())
+        Ok(hits)
     }
+}
+
+/// How many threads are worth it.
+fn threads(items: usize, per_thread: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    items.div_ceil(per_thread).min(MAX_THREADS).min(cores).max(1)
+}
+
+/// Does `work` on every part, the first on this thread; results in the order of the parts.
+fn in_parallel<P: Sync, R: Send>(parts: &[P], work: impl Fn(&P) -> Result<R> + Sync) -> Result<Vec<R>> {
+    let Some((own, others)) = parts.split_first() else { return Ok(Vec::new()) };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others.iter().map(|part| scope.spawn(|| work(part))).collect();
+        let mut done = vec![work(own)?];
+        for other in others {
+            done.push(other.join().map_err(|_| Failure::internal("a thread of the vector scan panicked"))??);
+        }
+        Ok(done)
+    })
 }
 
 /// The length of a usable query.

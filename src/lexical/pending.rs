@@ -1,0 +1,104 @@
+//! Documents on their way to tantivy's threads.
+//!
+//! tantivy queues ten thousand batches before it makes a caller wait, whatever they hold. When analysis is faster than
+//! tantivy writes, those are most of the memory that a first index takes, and they save no time: the threads that wait
+//! are those that would only fill the queue further.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tantivy::schema::TantivyDocument;
+use tantivy::schema::document::Document;
+
+/// Bytes of text that may wait. More than the threads of a large machine take at once.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Waiting only saves memory, so nobody waits longer than a slow disk may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What waits, in bytes of the texts it was made from.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<usize>,
+    left: Condvar,
+}
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, usize> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is room for `bytes` and takes it. What is larger than all room goes when nothing else waits.
+    pub(super) fn enter(self: &Arc<Self>, bytes: usize) -> Place {
+        let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > MOST_BYTES;
+        let entered = self.left.wait_timeout_while(self.waiting(), PATIENCE, full);
+        *entered.unwrap_or_else(PoisonError::into_inner).0 += bytes;
+        Place { queue: Arc::clone(self), bytes }
+    }
+}
+
+/// Room in the queue, given back when dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    queue: Arc<Queue>,
+    bytes: usize,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        *self.queue.waiting() -= self.bytes;
+        self.queue.left.notify_all();
+    }
+}
+
+/// A document for tantivy; the last of a batch holds the batch's place.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub document: TantivyDocument,
+    pub place: Option<Place>,
+}
+
+impl Document for Pending {
+    type Value<'a> = <TantivyDocument as Document>::Value<'a>;
+    type FieldsValuesIter<'a> = <TantivyDocument as Document>::FieldsValuesIter<'a>;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        self.document.iter_fields_and_values()
+    }
+
+    /// Called when a thread takes the document from the queue.
+    fn into_tantivy_document(self) -> TantivyDocument {
+        self.document
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn who_finds_no_room_waits_until_there_is() {
+        let queue = Arc::new(Queue::default());
+        let first = queue.enter(MOST_BYTES * 2);
+        let (send, receive) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| send.send(queue.enter(1)));
+            assert!(receive.recv_timeout(Duration::from_millis(50)).is_err());
+            drop(first);
+            let second = receive.recv().unwrap();
+            assert_eq!(*queue.waiting(), 1);
+            drop(second);
+        });
+        assert_eq!(*queue.waiting(), 0);
+    }
+
+    #[test]
+    fn a_document_that_is_taken_leaves_the_queue() {
+        let queue = Arc::new(Queue::default());
+        let pending = Pending { document: TantivyDocument::default(), place: Some(queue.enter(7)) };
+        assert_eq!(*queue.waiting(), 7);
+        pending.into_tantivy_document();
+        assert_eq!(*queue.waiting(), 0);
+    }
+}
