@@ -3,11 +3,18 @@
 //! `cargo bench --bench vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384 dimensions (the last
 //! writes 1.2 GB of temporary files); sizes may be given instead. Without `--bench` (as `cargo test --benches` runs it)
 //! only a small size is tried. Exits with 1 if nothing was measured.
+//!
+//! Random vectors are the hardest case for 8-bit codes. `LOCAL_AGENT_BENCH_STATE` names the state folder of an index that
+//! was embedded by the compiled-in model, `LOCAL_AGENT_BENCH_QUERIES` a file of questions (`{"text": …}` a line): then
+//! recall is measured on those.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use local_agent::embedding::Encoder;
+use local_agent::models::ModelFiles;
 use local_agent::types::{ChunkKey, CommitId, Fingerprint};
 use local_agent::vectors::{Kernel, Matrix, Row, Stamp, Writer};
 
@@ -34,6 +41,14 @@ fn main() -> ExitCode {
         "rows", "kernel", "first ms", "median ms", "best ms", "floor ms", "ratio"
     );
     let mut lines = 0;
+    if let (Some(state), Some(queries)) =
+        (std::env::var_os("LOCAL_AGENT_BENCH_STATE"), std::env::var_os("LOCAL_AGENT_BENCH_QUERIES"))
+    {
+        match real(&Path::new(&state).join("vectors"), Path::new(&queries)) {
+            Ok(n) => lines += n,
+            Err(failure) => eprintln!("{}: {failure}", state.display()),
+        }
+    }
     for size in sizes {
         match measure(size) {
             Ok(n) => lines += n,
@@ -75,8 +90,33 @@ fn measure(rows: u64) -> Result<usize, Failed> {
     Ok(lines)
 }
 
+/// Recall on real vectors and questions. The truth is the same search with every row scored exactly.
+fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
+    let matrix = Matrix::open(vectors)?.ok_or("no matrix")?;
+    let encoder = Encoder::load(&ModelFiles::embedded()?)?;
+    let texts = std::fs::read_to_string(queries)?;
+    let (mut times, mut found, mut wanted) = (Vec::new(), 0, 0);
+    for line in texts.lines() {
+        let query: serde_json::Value = serde_json::from_str(line)?;
+        let vector = encoder.embed_query(query["text"].as_str().ok_or("a question without a text")?)?;
+        let start = Instant::now();
+        let hits = black_box(matrix.search(&vector, HITS, None)?);
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        let best = matrix.search(&vector, matrix.len(), None)?;
+        found += best.iter().take(HITS).filter(|b| hits.iter().any(|h| h.chunk_id == b.chunk_id)).count();
+        wanted += best.len().min(HITS);
+    }
+    if wanted == 0 {
+        return Err("no question, or no row".into());
+    }
+    let (best, median) = best_and_median(times);
+    let (rows, recall) = (matrix.len(), found as f64 / wanted as f64);
+    println!("{rows:>9}  real         {:>9} {median:>9.2} {best:>9.2} {:>9} {:>7}  {recall:.4}", "", "", "");
+    Ok(1)
+}
+
 /// Publishes the rows and returns the true best of each query, by brute force on the f32 vectors.
-fn build(dir: &std::path::Path, rows: u64, queries: &[Vec<f32>]) -> Result<Vec<Truth>, Failed> {
+fn build(dir: &Path, rows: u64, queries: &[Vec<f32>]) -> Result<Vec<Truth>, Failed> {
     let start = Instant::now();
     let stamp = Stamp {
         index_commit: CommitId::from_bytes([0; 16]),

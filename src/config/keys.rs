@@ -172,7 +172,7 @@ pub const KEYS: &[Key] = &[
         "obsidian_v2",
         "How a document is cut; the others reproduce the ancestor's cut points, for comparison.",
     ),
-    key("index.max_tokens", int(16, 8192), "220", "Longest chunk in tokens of the embedded model (`obsidian_v2`)."),
+    key("index.max_tokens", int(16, 8192), "185", "Longest chunk in tokens of the embedded model (`obsidian_v2`)."),
     key(
         "index.max_chars",
         int(1, 1_000_000),

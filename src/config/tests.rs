@@ -84,7 +84,7 @@ mod shipped {
         assert_eq!(config.security.allowed_exts, [".md", ".txt", ".json"]);
         assert_eq!(config.security.deny_names.len(), 19);
         assert_eq!(config.security.max_file_bytes, 10 * 1024 * 1024);
-        assert_eq!((config.index.max_tokens, config.index.max_chars, config.index.overlap), (220, 1200, 120));
+        assert_eq!((config.index.max_tokens, config.index.max_chars, config.index.overlap), (185, 1200, 120));
         assert_eq!((config.retrieve.lexical_k, config.ask.top_n, config.embed.threads), (100, 8, 0));
         assert!(config.llm.model.is_none() && config.embed.max_length.is_none() && config.ask.show_as_verified);
         assert_eq!(config.llm.server().unwrap().to_string(), "http://127.0.0.1:11434");
@@ -472,7 +472,7 @@ mod roots {
         # How files are cut into chunks.
         index:
           # Longest chunk in tokens of the embedded model (`obsidian_v2`).
-          # max_tokens: 220
+          # max_tokens: 185
 
         # How evidence is found.
         retrieve:

@@ -13,7 +13,7 @@ use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer};
 use crate::store::{IndexReader, LexicalSource};
 
 /// What tantivy may hold in memory before it writes a segment.
-const WRITER_BYTES: usize = 128 << 20;
+const WRITER_BYTES: usize = 96 << 20;
 
 /// Documents that are read from the database at once; there are at most three such batches in memory.
 const BATCH: usize = 256;
@@ -33,8 +33,8 @@ pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: O
     let Some(commit) = index.commit_id()? else { return Ok(()) };
     let wanted = Stamp::new(commit);
     // Half of the cores write what the other half analyses; each writer builds a dictionary of its own, so fewer are
-    // less work.
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
+    // less work. But two at least: a dictionary is written by one thread alone, and nobody else works at the end.
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).max(2));
     let mut writer = Writer::open(dir, WRITER_BYTES, threads)?;
     let stamp = writer.stamp();
     if !rebuild && stamp.as_ref() == Some(&wanted) {

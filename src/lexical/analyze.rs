@@ -43,7 +43,7 @@ pub(super) enum Token<'a> {
 const MAX_REMEMBERED_BYTES: usize = 32;
 
 /// Remembered runs are forgotten when there are more than this: memory stays bounded on any input.
-const MAX_REMEMBERED: usize = 100_000;
+const MAX_REMEMBERED: usize = 50_000;
 
 /// Analyses texts; remembers what it has seen, so one analyzer should be used for many texts.
 #[derive(Default)]

@@ -17,7 +17,7 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// Seen words are forgotten when there are more than this: memory stays bounded on any input.
-const MAX_SEEN: usize = 200_000;
+const MAX_SEEN: usize = 100_000;
 
 /// Longer words are not stemmed: they are not words.
 const MAX_STEMMED_BYTES: usize = 64;

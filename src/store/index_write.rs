@@ -16,6 +16,10 @@ use crate::types::{CommitId, FileStamp, SourceName};
 /// How many commits a projection may be behind and still catch up by difference.
 const KEPT_COMMITS: i64 = 10_000;
 
+/// Pages in the write-ahead log (64 MiB) before a commit folds them into the database. Every batch of a first index
+/// changes the same inner pages of the same trees, so folding after each would write them again and again.
+const CHECKPOINT_PAGES: i64 = 16_384;
+
 /// The one writer of `index.sqlite`. The caller holds `index.lock`.
 #[derive(Debug)]
 pub struct IndexWriter {
@@ -65,7 +69,9 @@ pub struct Published {
 impl IndexWriter {
     /// Opens or creates the database at `path`.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { conn: open_write(path, Database::Index)?, starts_over: false })
+        let conn = open_write(path, Database::Index)?;
+        conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        Ok(Self { conn, starts_over: false })
     }
 
     /// From here on nothing is known of any file. What stands in the index is forgotten within the first publishing

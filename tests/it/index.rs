@@ -23,11 +23,11 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     assert_eq!(text.stderr, "");
     assert_snapshot!(world.stable(&text.stdout), @r#"
     index_db: <vault>/.local-agent/index.sqlite
-    index summary: 60 scanned, 60 changed, 0 unchanged, 0 pruned; 107 chunks written, 0 removed; now 60 documents in 107 chunks
+    index summary: 60 scanned, 60 changed, 0 unchanged, 0 pruned; 130 chunks written, 0 removed; now 60 documents in 130 chunks
     "#);
     assert_snapshot!(world.stable(&world.ok(&["index"]).stdout), @r#"
     index_db: <vault>/.local-agent/index.sqlite
-    index summary: 60 scanned, 0 changed, 60 unchanged, 0 pruned; 0 chunks written, 0 removed; now 60 documents in 107 chunks
+    index summary: 60 scanned, 0 changed, 60 unchanged, 0 pruned; 0 chunks written, 0 removed; now 60 documents in 130 chunks
     "#);
     assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
     let mut body = world.json(&["index"]);
@@ -52,7 +52,7 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
       "sources_selected": [
         "vault"
       ],
-      "total_chunks": 107,
+      "total_chunks": 130,
       "total_docs": 60,
       "warnings": []
     }

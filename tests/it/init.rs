@@ -33,7 +33,7 @@ fn here_writes_one_file_that_works_at_once() {
     # How files are cut into chunks.
     index:
       # Longest chunk in tokens of the embedded model (`obsidian_v2`).
-      # max_tokens: 220
+      # max_tokens: 185
 
     # How evidence is found.
     retrieve:

@@ -15,10 +15,10 @@ fn hits_of_the_example_by_words() {
         provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
         heading_path: H1: Proofbox
         snippet: # Proofbox The proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the...
-    [2] vault:projects/Proofbox.md:31  <n>
+    [2] vault:projects/Proofbox.md:22  <n>
         provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
-        heading_path: H1: Proofbox
-        snippet: ...67\,296\ \mathrm{ms} \approx 49.7\ \mathrm{d} $$ ```yaml # proofbox.yaml: the whole configuration heater: hysteresis_c: 0.4 # below 0.3 the relay chatters max_on_minutes: 20...
+        heading_path: H1: Proofbox > H2: Parts
+        snippet: ...puter, 12 V - Ultrasonic fogger, 24 V - One temperature and humidity sensor at shelf height[^sensor] [^sensor]: The sensor sat at the top until January 2026 and read 3 °C too warm...
     "#);
 }
 
@@ -38,13 +38,13 @@ fn hits_of_the_example_by_words_and_meaning() {
     {
       "count": 1,
       "coverage": {
-        "chunks": 107,
-        "embedded": 107
+        "chunks": 130,
+        "embedded": 130
       },
       "hits": [
         {
           "chunk_key": "<key>",
-          "end_byte": 878,
+          "end_byte": 623,
           "explain": {
             "chunk_bm25": <n>,
             "cosine": <n>,
@@ -64,7 +64,7 @@ fn hits_of_the_example_by_words_and_meaning() {
           },
           "heading_path": "H1: Proofbox",
           "kind": "notes",
-          "lines": "8-29",
+          "lines": "8-20",
           "metadata": "present",
           "method": "both",
           "rank": 1,
@@ -73,7 +73,7 @@ fn hits_of_the_example_by_words_and_meaning() {
           "score": <n>,
           "source": "vault",
           "start_byte": 146,
-          "text": "# Proofbox\n\nThe proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the controller.\n\n## Targets\n\nThe proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32 °C and 80 %.\n\n| Dough | Temperature | Humidity | Time |\n| --- | ---: | ---: | --- |\n| Country sourdough | 27 °C | 78 % | 3 h 30 min |\n| Shokupan, last proof | 32 °C | 80 % | 55 min |\n| Cinnamon knots | 29 °C | 75 % | 1 h 15 min |\n\n## Parts\n\n- Heating mat, 60 W, below a steel tray\n- Fan from an old computer, 12 V\n- Ultrasonic fogger, 24 V\n- One temperature and humidity sensor at shelf height[^sensor]\n\n[^sensor]: The sensor sat at the top until January 2026 and read 3 °C too warm.",
+          "text": "# Proofbox\n\nThe proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the controller.\n\n## Targets\n\nThe proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32 °C and 80 %.\n\n| Dough | Temperature | Humidity | Time |\n| --- | ---: | ---: | --- |\n| Country sourdough | 27 °C | 78 % | 3 h 30 min |\n| Shokupan, last proof | 32 °C | 80 % | 55 min |\n| Cinnamon knots | 29 °C | 75 % | 1 h 15 min |",
           "title": "Proofbox",
           "yaml_error": null,
           "yaml_parse_ok": true,

@@ -71,7 +71,7 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
 
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
 
-    60 notes, 107 chunks; 0 of them can be found by meaning.
+    60 notes, 130 chunks; 0 of them can be found by meaning.
     Run it again without `--budget 0` to search by meaning too.
     "#);
     let run = world.ok(&["try", "--budget", "0", "What is Leyla allergic to?"]);
