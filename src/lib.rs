@@ -25,6 +25,7 @@
 //! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
 //! | [`memory`] | what a person told the program, with links that know what became of their chunks |
 //! | [`doctor`] | is everything true that the other commands rely on? |
+//! | [`operations`] | what the commands do below argument parsing: for the command line and for MCP |
 //! | [`eval`] | scorers and reports on sets with known answers |
 //! | [`cli`] | command line, rendering, exit codes |
 
@@ -45,6 +46,7 @@ pub mod markdown;
 pub mod memory;
 pub mod models;
 pub mod net;
+pub mod operations;
 pub mod retrieval;
 pub mod runs;
 pub mod sandbox;

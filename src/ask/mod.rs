@@ -29,6 +29,7 @@ mod words;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::config::Fusion;
 use crate::embedding::Embedder;
@@ -152,7 +153,7 @@ pub fn ask(
     sandbox: &Sandbox,
     chosen: &Chosen,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Asked {
     let mut trail = Trail::of(chosen);
     let answer = answer(question, engine, sandbox, chosen, (&mut trail, observe), load);
@@ -165,7 +166,7 @@ fn answer(
     sandbox: &Sandbox,
     chosen: &Chosen,
     (trail, observe): (&mut Trail, &mut Observe<'_>),
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Result<Answer> {
     let mut search = trail.timed("retrieve", || retrieve(question, engine, sandbox, load))?;
     observe(&Event::Frozen { snapshot: &search.answer.packed.snapshot, freshness: &search.answer.packed.freshness })?;
@@ -212,7 +213,7 @@ fn answer(
 /// What was found for one question, and what extraction needs beside it.
 struct Search {
     answer: Answer,
-    model: OnceCell<Embedder>,
+    model: OnceCell<Arc<Embedder>>,
     /// The question's vector; empty without a model.
     asked: Vec<f32>,
     is_relevant: bool,
@@ -222,7 +223,7 @@ fn retrieve(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Result<Search> {
     let query = Query::plain(question.text);
     let request = Request {
@@ -270,7 +271,7 @@ fn retrieve(
 impl Search {
     /// Lets the extractive answerer answer.
     fn extract(&mut self, question: &Question<'_>, engine: &Engine) -> Result<()> {
-        let similarity = |texts: &[&str]| similarities(self.model.get(), &self.asked, texts);
+        let similarity = |texts: &[&str]| similarities(self.model.get().map(Arc::as_ref), &self.asked, texts);
         let with_model = self.model.get().is_some().then_some(&similarity as Similarity<'_>);
         match draft(question.text, engine, &self.answer.packed, with_model)? {
             Extract::Nothing { why } => self.answer.why = Some(why),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::operations::Limits;
+
 /// Answers questions from your own markdown, and proves every answer.
 #[derive(Debug, Parser)]
 #[command(name = "local-agent", version, propagate_version = true, max_term_width = 100)]
@@ -240,6 +242,14 @@ pub struct ScopeArgs {
     /// Only notes of before this day
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub before: Option<String>,
+}
+
+impl ScopeArgs {
+    /// The same for the operations.
+    pub fn limits(&self) -> Limits {
+        let Self { source, path, tag, after, before } = self.clone();
+        Limits { source, path, tag, after, before }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,74 +2,47 @@
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::args::{Ask as Args, ScopeArgs};
+use super::args::Ask as Args;
 use super::context::Context;
 use super::index::extend;
-use super::jobs::Model;
 use super::output::{Output, talk};
 use super::query::say_limits;
-use super::run_log::RunLog;
-use super::scope::scope;
 use super::write::write_whole;
-use crate::ask::{self, Answer, Asked, Event, Question, Trail};
+use crate::ask::{self, Answer, Asked, Event, Trail};
 use crate::config::Config;
-use crate::error::{ErrorCode, Failure, Result};
+use crate::error::{Failure, Result};
 use crate::llm::Speed;
 use crate::memory::Recalled;
-use crate::retrieval::Engine;
-use crate::runs::Checking;
-use crate::sandbox::Sandbox;
-use crate::verify::VerifyOptions;
+use crate::operations::ask::{Ask, Desk, Done};
+use crate::operations::{self, Library, run_log};
+use crate::runs::Finished;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    if args.question.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::InvalidQuery, "the question is blank")
-            .with_hint("local-agent ask \"your question\""));
-    }
     let loaded = context.load()?;
     let config = &loaded.config;
-    let chosen = ask::choose(config, &args.question, speed(args))?;
     let sandbox = context.sandbox(config)?;
-    let model = Model::configured(context, config)?;
-    let subject = Subject::of(config, args, &sandbox, &model)?;
-    let question = Question {
-        scope: scope(config, &args.scope)?,
-        strict: args.strict || config.ask.strict,
-        ..question(config, &args.question)
+    let library = Library::for_one(config, Some(context.embedding(config)?));
+    let roots = context.roots();
+    let desk = Desk { loaded: &loaded, sandbox: &sandbox, library: &library, roots: &roots };
+    let wanted = Ask {
+        question: &args.question,
+        read: args.read.as_deref(),
+        limits: args.scope.limits(),
+        speed: speed(args),
+        strict: args.strict,
+        asked_by: "cli",
     };
-    let recalled = super::memory::recall(config, question.text)?;
-    let log = RunLog::begin(context, &loaded, question.text, &subject.checking(&question))?;
     let progress = Progress::new();
-    let mut observe = |event: &Event<'_>| progress.tell(event);
-    // Who embeds is asked only when there is something to embed.
-    let embedded = AtomicBool::new(false);
-    let load = || {
-        embedded.store(true, Ordering::Relaxed);
-        model.load()
-    };
-    let asked = match &subject {
-        Subject::File { path, named_by_question } => {
-            let question = ask::FileQuestion {
-                text: question.text,
-                file: path,
-                named_by_question: *named_by_question,
-                max_chars: config.llm.max_chars_full_read,
-                verify: question.verify,
-                strict: question.strict,
-            };
-            ask::ask_file(&question, &sandbox, &chosen, &mut observe, load)
-        }
-        Subject::Notes(engine) => ask::ask(&question, engine, &sandbox, &chosen, &mut observe, load),
-    };
+    let done = operations::ask::ask(&desk, &wanted, &mut |event| progress.tell(event));
     progress.finish();
-    let embeds = model.is_server() && embedded.into_inner();
-    let run = log.end(context, config, &asked, embeds, &recalled)?;
-    let Asked { answer, trail } = asked;
+    let Done { asked: Asked { answer, trail }, recalled, run } = done?;
+    if let Some(run) = &run {
+        say_run(context, run);
+    }
     let answer = answer?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
@@ -77,7 +50,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.json {
         let mut body = report(context, config, args, &answer, &trail);
         body["memory"] = json!(recalled);
-        extend(&mut body, run);
+        extend(&mut body, run_log::fields(run.as_ref()));
         context.out.json(body);
     } else {
         print(context.out, config, &answer);
@@ -93,37 +66,14 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the question is asked of.
-enum Subject {
-    /// One file; whether the question itself names it.
-    File { path: String, named_by_question: bool },
-    /// Everything that is indexed.
-    Notes(Box<Engine>),
-}
-
-impl Subject {
-    /// A question that is limited to a part of the notes is asked of that part, whatever file it names.
-    fn of(config: &Config, args: &Args, sandbox: &Sandbox, model: &Model) -> Result<Self> {
-        if let Some(path) = &args.read {
-            return Ok(Self::File { path: path.clone(), named_by_question: false });
-        }
-        let ScopeArgs { source, path, tag, after, before } = &args.scope;
-        let limited = !source.is_empty() || !path.is_empty() || !tag.is_empty() || after.is_some() || before.is_some();
-        if let Some(path) = (!limited).then(|| ask::named_file(&args.question, sandbox)).flatten() {
-            return Ok(Self::File { path, named_by_question: true });
-        }
-        let fingerprint = model.fingerprint()?;
-        let (lexical, vectors) = (config.lexical_dir(), config.vectors_dir());
-        Engine::open(&config.index.db_path, &lexical, &vectors, Some(&fingerprint)).map(Box::new).map(Self::Notes)
+/// Says on stderr which run this was, and whether its head is kept.
+fn say_run(context: &Context, run: &Finished) {
+    if let Some(why) = &run.unanchored {
+        let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
+        talk(&format!("runs: the ledger's head is not kept: {} (fix: {fix})", context.out.shown(&why.message)));
     }
-
-    /// How strictly an answer about it is judged.
-    fn checking(&self, question: &Question<'_>) -> Checking {
-        let options = match self {
-            Self::File { .. } => ask::file_options(question.verify),
-            Self::Notes(_) => question.verify,
-        };
-        Checking::new(&options, question.strict)
+    if !context.out.json && std::io::stderr().is_terminal() {
+        talk(&context.out.dim(&format!("run {} (local-agent runs show last)", run.id)));
     }
 }
 
@@ -191,24 +141,6 @@ impl Progress {
 
     fn finish(&self) {
         self.0.finish_and_clear();
-    }
-}
-
-/// A question under the configured bounds, over everything.
-pub(super) fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
-    Question {
-        text,
-        scope: crate::retrieval::Scope::default(),
-        fusion: config.retrieve.fusion,
-        vector_weight: config.retrieve.vector_weight,
-        top_n: config.ask.top_n,
-        max_tokens: config.ask.max_evidence_tokens,
-        verify: VerifyOptions {
-            heading_match: config.ask.heading_match,
-            normalize_heading: config.ask.normalize_heading,
-            ..VerifyOptions::default()
-        },
-        strict: config.ask.strict,
     }
 }
 

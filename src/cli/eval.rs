@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::args::{EvalArgs, EvalCommand, EvalModeArg};
 use super::context::Context;
 use super::index::extend;
-use super::jobs::{self, EmbedRun, IndexRun, Model};
+use crate::operations::{EmbedRun, IndexRun, Model, jobs};
 use super::output::talk;
 use super::progress::Bar;
 use super::read::read_text;
@@ -203,7 +203,7 @@ pub(super) fn prepare(
     let config = config_for(context, settings, dir)?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
-    let model = Model::configured(context, &config)?;
+    let model = context.embedding(&config)?;
     let bar = Bar::new(quiet);
     let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
     let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
-use super::jobs::{self, IndexRun};
+use crate::operations::{IndexRun, jobs};
 use super::output::talk;
 use super::progress::Bar;
 use crate::config::{Config, Source};

@@ -10,7 +10,7 @@ use super::args::RunsCommand;
 use super::context::Context;
 use super::index::extend;
 use super::output::talk;
-use super::run_log::place;
+use crate::operations::place;
 use super::write::write_whole;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};

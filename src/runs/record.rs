@@ -23,6 +23,8 @@ pub struct Record {
     pub schema_version: u32,
     pub run_id: RunId,
     pub mode: Mode,
+    /// `cli`, or `mcp` with the name and version that the client gave itself.
+    pub asked_by: String,
     /// Of the program that wrote this.
     pub program_version: String,
     pub status: Status,

@@ -20,6 +20,7 @@ mod contract;
 mod form;
 mod pattern;
 
+use std::sync::Arc;
 use std::collections::HashMap;
 
 pub use contract::FileScope;
@@ -63,7 +64,7 @@ pub fn ask_file(
     sandbox: &Sandbox,
     chosen: &Chosen,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Embedder>,
+    load: impl FnOnce() -> Result<Arc<Embedder>>,
 ) -> Asked {
     let mut trail = Trail::of(chosen);
     let answer = answer(question, sandbox, chosen, &mut trail, observe, load);
@@ -76,7 +77,7 @@ fn answer(
     chosen: &Chosen,
     trail: &mut Trail,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Embedder>,
+    load: impl FnOnce() -> Result<Arc<Embedder>>,
 ) -> Result<Answer> {
     if let (Answerer::Chat(chat), true) = (&chosen.answerer, question.named_by_question) {
         let first = chat.first.as_ref().unwrap_or(&chat.chat);
@@ -263,7 +264,7 @@ pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
 }
 
 /// The extractive answer from the file's own sentences.
-fn extracted(question: &FileQuestion<'_>, answer: &mut Answer, load: impl FnOnce() -> Result<Embedder>) -> Result<()> {
+fn extracted(question: &FileQuestion<'_>, answer: &mut Answer, load: impl FnOnce() -> Result<Arc<Embedder>>) -> Result<()> {
     let topic = pattern::topic(question.text, question.file);
     if pattern::wants_summary(question.text) && topic.split_whitespace().count() < 2 {
         answer.why =
