@@ -63,6 +63,7 @@ error_codes! {
     DbCorrupt "DB_CORRUPT" "A database or projection is damaged."
     DbError "DB_ERROR" "A database could not be opened, read or written."
     Locked "LOCKED" "Another process holds the lock that this job needs."
+    NotFresh "NOT_FRESH" "Index or projections were still behind the files when the time was over."
     ModelNotFound "MODEL_NOT_FOUND" "The model's files are not on this machine."
     ModelInvalid "MODEL_INVALID" "The model's files cannot be used."
     ModelChecksum "MODEL_CHECKSUM_MISMATCH" "A model file does not have the expected SHA-256."
@@ -78,6 +79,7 @@ error_codes! {
     UnexpectedToolCall "UNEXPECTED_TOOL_CALL_SECOND_PASS" "The model called a tool where it was to answer."
     FormatViolation "SECOND_PASS_FORMAT_VIOLATION" "The model did not keep the form of an answer about a file, twice."
     EvalError "EVAL_ERROR" "An evaluation set cannot be read, or the measurement would measure nothing."
+    Cancelled "CANCELLED" "Whoever asked took it back before it was done."
     WriteError "WRITE_ERROR" "A file could not be written; nothing half-written was left."
     InternalError "INTERNAL_ERROR" "The program broke one of its own promises; please report it."
 }

@@ -27,6 +27,8 @@
 //! | [`doctor`] | is everything true that the other commands rely on? |
 //! | [`operations`] | what the commands do below argument parsing: for the command line and for MCP |
 //! | [`eval`] | scorers and reports on sets with known answers |
+//! | [`watch`] | keeping index and embeddings current while somebody writes |
+//! | [`mcp`] | the same operations for agents |
 //! | [`cli`] | command line, rendering, exit codes |
 
 #![deny(unsafe_code)]
@@ -43,6 +45,7 @@ pub mod indexing;
 pub mod lexical;
 pub mod llm;
 pub mod markdown;
+pub mod mcp;
 pub mod memory;
 pub mod models;
 pub mod net;
@@ -54,3 +57,4 @@ pub mod store;
 pub mod types;
 pub mod vectors;
 pub mod verify;
+pub mod watch;

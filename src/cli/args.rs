@@ -80,6 +80,10 @@ pub enum Command {
     /// Measure the search on questions with known answers
     #[command(subcommand)]
     Eval(EvalCommand),
+    /// Keep index and embeddings current while files change
+    Watch(Watch),
+    /// Serve agents over stdin and stdout (Model Context Protocol)
+    Mcp(Mcp),
     /// Print a completion script
     Completions(Completions),
     /// Print the manual page, or write one a command into a folder
@@ -553,6 +557,12 @@ pub struct Doctor {
 
 #[derive(Debug, Args)]
 pub struct Status {
+    /// Wait until index and projections match the files
+    #[arg(long)]
+    pub wait_fresh: bool,
+    /// Seconds to wait at most
+    #[arg(long, value_name = "SECS", default_value_t = 60, requires = "wait_fresh")]
+    pub timeout: u64,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -685,6 +695,64 @@ pub enum EvalCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Milliseconds without a change before anything is done
+    #[arg(long, value_name = "MS", default_value_t = 400)]
+    pub debounce: u64,
+    /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the system tells nothing]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub poll: Option<u64>,
+    /// Bring only the index up to date
+    #[arg(long)]
+    pub no_embed: bool,
+    /// Print what keeps it at work without a terminal, and stop
+    #[arg(long, value_name = "KIND")]
+    pub print_unit: Option<Unit>,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object an event
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unit {
+    Systemd,
+    Cron,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Mcp {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Enter this program in a client's configuration; a backup is kept beside it
+    Install {
+        /// The client
+        #[arg(long)]
+        client: Client,
+        /// Print what would be entered and stop
+        #[arg(long)]
+        print: bool,
+        /// Print one JSON object
+        #[arg(long, conflicts_with = "print")]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Client {
+    ClaudeCode,
+    Cursor,
+    Vscode,
 }
 
 #[derive(Debug, Args)]

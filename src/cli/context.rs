@@ -60,6 +60,16 @@ impl Environment {
         })
     }
 
+    /// The user's home folder.
+    pub fn home(&self) -> Result<&Path> {
+        self.inputs.home.as_deref().ok_or_else(|| no_folder("home"))
+    }
+
+    /// Where programs keep their configurations for this user.
+    pub fn config_base(&self) -> Result<PathBuf> {
+        dirs::config_dir().ok_or_else(|| no_folder("configuration"))
+    }
+
     /// The user's own configuration file, which need not exist.
     pub fn user_config(&self) -> Result<&Path> {
         self.inputs.user_config.as_deref().ok_or_else(|| no_folder("configuration"))

@@ -4,6 +4,7 @@
 
 pub mod args;
 mod ask;
+mod client_config;
 mod completions;
 mod config;
 mod context;
@@ -18,6 +19,7 @@ mod eval_drafts;
 mod get;
 mod index;
 mod init;
+mod mcp;
 mod memory;
 mod models;
 mod output;
@@ -28,13 +30,14 @@ mod runs;
 mod status;
 mod try_it;
 mod verify;
+mod watch;
 mod write;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, EvalCommand, MemoryCommand, ModelsCommand, RunsCommand};
+use self::args::{Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand, RunsCommand};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -118,6 +121,8 @@ fn wants_json(command: &Command) -> bool {
             | MemoryCommand::Export { json, .. }
             | MemoryCommand::Repair { json, .. },
         ) => *json,
+        Command::Watch(args) => args.json,
+        Command::Mcp(args) => matches!(&args.command, Some(McpCommand::Install { json: true, .. })),
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -140,6 +145,8 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Runs(command) => runs::run(context, &command),
         Command::Memory(command) => memory::run(context, &command),
         Command::Eval(command) => eval::run(context, &command),
+        Command::Watch(args) => watch::run(context, &args),
+        Command::Mcp(args) => mcp::run(context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),
     }

@@ -1,6 +1,7 @@
 //! `status`: what is indexed, embedded and current. Reads only.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -13,10 +14,16 @@ use crate::operations::{self, Library};
 pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let config = context.load()?.config;
     let library = Library::for_one(&config, Some(context.embedding(&config)?));
+    if args.wait_fresh {
+        operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
+    }
     let status = operations::status::status(&config, &library)?;
     let mut body = serde_json::to_value(status)
         .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
     if args.json {
+        if args.wait_fresh {
+            body["fresh"] = Value::Bool(true);
+        }
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {

@@ -84,7 +84,7 @@ pub struct EmbedRun<'a> {
 const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 
 /// What questions and chunks are embedded with; no weights are loaded before [`Model::load`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Model {
     /// candle, from files on this machine.
     Local(ModelFiles),

@@ -113,6 +113,12 @@ impl Library {
         Ok(Opened { engine, seen })
     }
 
+    /// What changes whenever another engine would see something else.
+    pub fn state(&self) -> Result<String> {
+        let seen = self.look();
+        self.with(|engine| Ok(format!("{seen:?} {:?}", engine.index().commit_id()?)))
+    }
+
     fn look(&self) -> Seen {
         let stamp = |file: &Path| {
             let meta = fs::metadata(file).ok()?;

@@ -10,11 +10,13 @@
 //! | `library` | index, projections and model, opened once for a command or kept warm for a server |
 //! | `scope` | where to look |
 //! | `search`, `ask`, `documents`, `verify`, `status` | one operation each |
+//! | `freshness` | do index and projections match the files? |
 //! | `run_log` | how `ask` records its run |
 //! | `jobs` | `index` and `embed` |
 
 pub mod ask;
 pub mod documents;
+pub mod freshness;
 pub mod jobs;
 pub mod library;
 pub mod run_log;

@@ -68,6 +68,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "verify",
         ],
     ),
+    ("watch", &["config", "indexing", "models", "operations", "store"]),
     ("mcp", &["ask", "config", "evidence", "llm", "operations", "retrieval", "runs", "sandbox", "store", "verify"]),
     (
         "cli",
@@ -93,6 +94,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "store",
             "verify",
             "vectors",
+            "watch",
         ],
     ),
 ];

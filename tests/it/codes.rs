@@ -66,6 +66,7 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::UnexpectedToolCall, "tests/it/ask_file.rs", "what_pass_two_can_get_wrong_has_a_code_each"),
     (ErrorCode::FormatViolation, "tests/it/ask_file.rs", "what_pass_two_can_get_wrong_has_a_code_each"),
     (ErrorCode::EvalError, "tests/it/eval.rs", "nothing_to_measure_is_a_failure_and_not_a_zero"),
+    (ErrorCode::Cancelled, "tests/it/mcp.rs", "a_call_that_is_taken_back_ends_and_its_record_says_so"),
     (ErrorCode::WriteError, "tests/it/index.rs", "a_state_folder_that_cannot_be_written_is_a_write_error"),
 ];
 

@@ -25,6 +25,7 @@ mod get;
 mod harness;
 mod index;
 mod init;
+mod mcp;
 mod memory;
 mod models;
 #[allow(dead_code)]
