@@ -102,6 +102,8 @@ pub struct Source {
     pub root: PathBuf,
     /// A free word shown with each hit (`corpus`, `notes`).
     pub kind: String,
+    /// Whether tools may also read source files below it, whose extensions `security.allowed_exts` need not name.
+    pub code: bool,
 }
 
 /// `index.*`.

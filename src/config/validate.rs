@@ -181,7 +181,7 @@ fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findi
                 format!("the sources `{}` and `{}` overlap; shared files are found twice", other.name, typed.name);
             findings.warn(&here, why);
         }
-        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone() });
+        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone(), code: typed.code });
     }
     Ok(out)
 }
