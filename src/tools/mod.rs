@@ -14,10 +14,27 @@
 //! | `related_files` | notes joined by links and tags |
 //! | `propose_write`, `delete` | proposals that a person must agree to at the terminal |
 
+mod change;
+mod delete;
+mod files;
+mod find_defs;
+mod find_refs;
+mod grep;
+mod list_dir;
+mod notes;
 mod outcome;
+mod outline;
 mod policy;
+mod propose_write;
+mod read_symbol;
 mod read_text_file;
+mod related_files;
 mod schema;
+mod symbols;
+mod text;
+
+#[cfg(test)]
+mod testing;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -31,7 +48,18 @@ pub use outcome::{Output, ToolOutcome};
 pub use policy::{Caller, Rule, ToolPolicy};
 
 /// Every tool, in the order in which it is listed.
-const SPECS: &[&Spec] = &[&read_text_file::SPEC];
+const SPECS: &[&Spec] = &[
+    &read_text_file::SPEC,
+    &list_dir::SPEC,
+    &grep::SPEC,
+    &outline::SPEC,
+    &read_symbol::SPEC,
+    &find_defs::SPEC,
+    &find_refs::SPEC,
+    &related_files::SPEC,
+    &propose_write::SPEC,
+    &delete::SPEC,
+];
 
 /// What a tool does to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,6 +236,11 @@ impl Tool {
 
     /// Policy first, then the arguments against the schema.
     fn admit(&self, args: &Value) -> Result<()> {
+        // Whatever a caller was offered: only a person proposes changes.
+        if self.effect() == Effect::Writes && self.bound.caller != Caller::Person {
+            let message = format!("`{}` changes files, and only a person may call it.", self.name());
+            return Err(Failure::new(ErrorCode::ToolDenied, message).with_hint("tell the person what to change"));
+        }
         self.bound.policy.admit(self.name(), self.bound.caller, self.bound.confirm.as_deref(), args)?;
         schema::check(self.name(), &self.schema(), args)
     }

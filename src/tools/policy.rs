@@ -46,13 +46,15 @@ pub enum Rule {
 pub struct ToolPolicy {
     /// Rules by the names of tools; a tool that is not named is allowed.
     pub rules: BTreeMap<String, Rule>,
-    /// Changes in one session.
+    /// Changes within a day.
     pub max_writes: u32,
+    /// Changes of the last day that others have made, as the audit log counts them.
+    pub writes_before: u32,
 }
 
 impl Default for ToolPolicy {
     fn default() -> Self {
-        Self { rules: BTreeMap::new(), max_writes: 50 }
+        Self { rules: BTreeMap::new(), max_writes: 50, writes_before: 0 }
     }
 }
 
