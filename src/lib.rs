@@ -19,6 +19,7 @@
 //! | [`embedding`] | text → vectors |
 //! | [`llm`] | chat models on servers |
 //! | [`verify`] | (draft, snapshot, freshness) → report. Pure |
+//! | [`tools`] | tools that cannot escape, for people, models and agents |
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
@@ -54,6 +55,7 @@ pub mod retrieval;
 pub mod runs;
 pub mod sandbox;
 pub mod store;
+pub mod tools;
 pub mod types;
 pub mod vectors;
 pub mod verify;

@@ -66,6 +66,9 @@ pub enum Command {
     /// What you told the program to remember, with links to your notes
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Tools over your files: list, describe, run, and the log of their calls
+    #[command(subcommand)]
+    Tool(ToolCommand),
     /// Show a document or a chunk, with line numbers
     Get(Get),
     /// Show every document that a glob names
@@ -88,6 +91,50 @@ pub enum Command {
     Completions(Completions),
     /// Print the manual page, or write one a command into a folder
     Man(Man),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolCommand {
+    /// Every tool, what it does, and what the configuration allows
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The arguments of one tool, as a JSON schema
+    Describe {
+        /// Name of the tool
+        name: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run one tool
+    Run(ToolRun),
+    /// The latest calls of tools, as the ledger holds them
+    Log {
+        /// At most so many, newest first
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ToolRun {
+    /// Name of the tool
+    pub name: String,
+    /// One argument; may be given again
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub args: Vec<String>,
+    /// All arguments as one JSON object
+    #[arg(long, value_name = "JSON", conflicts_with = "args")]
+    pub json_args: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -705,6 +752,9 @@ pub struct Watch {
     /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the system tells nothing]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..))]
     pub poll: Option<u64>,
+    /// Do not use the system's notifications, only walks
+    #[arg(long)]
+    pub no_notifications: bool,
     /// Bring only the index up to date
     #[arg(long)]
     pub no_embed: bool,

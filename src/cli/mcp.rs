@@ -10,10 +10,13 @@ use super::context::Context;
 use super::index::extend;
 use super::output::talk;
 use super::read::read_text;
+use super::toolbox;
 use super::write::write_whole;
+use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::mcp::{self, House};
 use crate::operations::Library;
+use crate::tools::{Caller, Tool};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
@@ -26,6 +29,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
     let loaded = context.load()?;
     let config = &loaded.config;
     let house = House {
+        tools: tools(context, config)?,
         sandbox: context.sandbox(config)?,
         library: Library::that_stays(config, Some(context.embedding(config)?)),
         roots: context.roots(),
@@ -34,6 +38,19 @@ fn serve(context: &Context) -> Result<ExitCode> {
     };
     mcp::serve(house, rmcp::transport::stdio_pipes)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The tools for files that the configuration offers to agents.
+fn tools(context: &Context, config: &Config) -> Result<Vec<Tool>> {
+    let offered = toolbox::factory(context, config, Caller::Agent, None)?.read_only();
+    let wanted = |name: &String| {
+        offered.iter().find(|tool| tool.name() == name.as_str()).cloned().ok_or_else(|| {
+            let names: Vec<&str> = offered.iter().map(Tool::name).collect();
+            let message = format!("`mcp.tools` names `{name}`, which is no tool that reads and is allowed");
+            Failure::new(ErrorCode::ConfigError, message).with_hint(format!("use of these: {}", names.join(", ")))
+        })
+    };
+    config.mcp.tools.iter().map(wanted).collect()
 }
 
 /// Enters this program in a client's configuration; everything else in the file stays as it is, byte for byte.

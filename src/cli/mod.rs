@@ -28,6 +28,9 @@ mod query;
 mod read;
 mod runs;
 mod status;
+mod terminal;
+mod tool;
+mod toolbox;
 mod try_it;
 mod verify;
 mod watch;
@@ -37,7 +40,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand, RunsCommand};
+use self::args::{
+    Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand, RunsCommand, ToolCommand,
+};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -91,6 +96,10 @@ fn wants_json(command: &Command) -> bool {
         Command::Embed(args) => args.json,
         Command::Query(args) => args.json || args.jsonl,
         Command::Ask(args) => args.json,
+        Command::Tool(
+            ToolCommand::List { json } | ToolCommand::Describe { json, .. } | ToolCommand::Log { json, .. },
+        ) => *json,
+        Command::Tool(ToolCommand::Run(args)) => args.json,
         Command::Get(args) => args.json,
         Command::MultiGet(args) => args.json,
         Command::Doctor(args) => args.json,
@@ -136,6 +145,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Embed(args) => embed::run(context, &args),
         Command::Query(args) => query::run(context, &args),
         Command::Ask(args) => ask::run(context, &args),
+        Command::Tool(command) => tool::run(context, &command),
         Command::Get(args) => get::run(context, &args),
         Command::MultiGet(args) => get::run_many(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),

@@ -27,6 +27,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         files: &files,
         model: model.as_ref(),
         debounce: Duration::from_millis(args.debounce),
+        notifications: !args.no_notifications,
         poll: args.poll.map(Duration::from_secs),
     };
     watch(&plan, &|said| say(context.out, args, said), &|| false)?;

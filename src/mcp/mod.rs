@@ -32,6 +32,10 @@ use crate::config::Loaded;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::operations::Library;
 use crate::sandbox::Sandbox;
+use crate::tools::Tool;
+
+/// Calls at work at once; others wait. Each search keeps an index open while it runs.
+const AT_ONCE: usize = 16;
 
 /// How long the process waits for calls at work when the client is gone.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -42,6 +46,8 @@ pub struct House {
     pub sandbox: Sandbox,
     /// Kept warm: see [`Library::that_stays`].
     pub library: Library,
+    /// Tools for files that are offered beside the operations; they only read.
+    pub tools: Vec<Tool>,
     /// The five roots that records name.
     pub roots: Map<String, Value>,
     /// Where a person may read what is going on; never the stream that carries the protocol.
@@ -58,6 +64,7 @@ where
 {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_blocking_threads(AT_ONCE)
         .build()
         .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))?;
     let house = Arc::new(house);

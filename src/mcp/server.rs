@@ -6,16 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode as Rpc, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    ListPromptsResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument,
+    ListPromptsResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument,
     PromptMessage, Role, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::ServerHandler;
 use serde_json::{Value, json};
 
-use super::tools::{Call, Reply, SPECS, Spec};
+use super::tools::{self, Call, Reply, SPECS, Spec};
 use super::{House, guide};
 use crate::error::{Failure, Result};
+use crate::tools::Tool;
+
+/// Under which name a failed result carries the error envelope of the command line.
+const ERROR: &str = "local-agent/error";
 
 /// Longest name that a client may give itself in a record.
 const LONGEST_NAME: usize = 80;
@@ -31,7 +35,7 @@ impl Server {
     }
 
     /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the client's taking it back.
-    async fn run(&self, spec: &'static Spec, args: Value, context: &RequestContext<RoleServer>) -> Result<Reply> {
+    async fn run(&self, tool: Wanted, args: Value, context: &RequestContext<RoleServer>) -> Result<Reply> {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, mut steps) = tokio::sync::mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
@@ -41,7 +45,10 @@ impl Server {
             asked_by: asked_by(context),
         };
         let house = Arc::clone(&self.house);
-        let mut work = tokio::task::spawn_blocking(move || (spec.run)(&house, args, &call));
+        let mut work = tokio::task::spawn_blocking(move || match tool {
+            Wanted::Operation(spec) => (spec.run)(&house, args, &call),
+            Wanted::Files(tool) => tools::on_files(&tool, &args),
+        });
         let mut done = 0.0;
         loop {
             tokio::select! {
@@ -55,7 +62,7 @@ impl Server {
                     }
                 }
                 result = &mut work => {
-                    return result.unwrap_or_else(|_| Err(Failure::internal(format!("`{}` panicked", spec.name))));
+                    return result.unwrap_or_else(|_| Err(Failure::internal("the tool panicked")));
                 }
                 () = context.ct.cancelled(), if !cancelled.load(Ordering::Relaxed) => {
                     cancelled.store(true, Ordering::Relaxed);
@@ -63,6 +70,12 @@ impl Server {
             }
         }
     }
+}
+
+/// What a call is to run.
+enum Wanted {
+    Operation(&'static Spec),
+    Files(Tool),
 }
 
 /// `mcp`, and what the client calls itself.
@@ -84,14 +97,15 @@ fn told(result: Result<Reply>) -> CallToolResult {
             if let Some(hint) = &failure.hint {
                 text.push_str(&format!("\nfix: {hint}"));
             }
-            let mut told = CallToolResult::error(vec![ContentBlock::text(text)]);
-            told.structured_content = Some(json!({
+            let envelope = json!({
                 "ok": false,
                 "error_code": failure.code.as_str(),
                 "error_message": failure.message,
                 "hint": failure.hint,
-            }));
-            told
+            });
+            // Not as structured content: clients hold that against the tool's output schema, which is of results.
+            let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
+            CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
         }
     }
 }
@@ -117,7 +131,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(SPECS.iter().map(|spec| spec.listed(&self.house)).collect()))
+        let operations = SPECS.iter().map(|spec| spec.listed(&self.house));
+        Ok(ListToolsResult::with_all_items(operations.chain(self.house.tools.iter().map(tools::listed)).collect()))
     }
 
     async fn call_tool(
@@ -125,12 +140,15 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
-        let Some(spec) = SPECS.iter().find(|spec| spec.name == request.name) else {
-            let known: Vec<&str> = SPECS.iter().map(|spec| spec.name).collect();
+        let operation = SPECS.iter().find(|spec| spec.name == request.name).map(Wanted::Operation);
+        let files = || self.house.tools.iter().find(|tool| tool.name() == request.name).cloned().map(Wanted::Files);
+        let Some(tool) = operation.or_else(files) else {
+            let operations = SPECS.iter().map(|spec| spec.name);
+            let known: Vec<&str> = operations.chain(self.house.tools.iter().map(|tool| tool.name())).collect();
             return Err(unknown("tool", &request.name, &known));
         };
         let args = Value::Object(request.arguments.unwrap_or_default());
-        Ok(told(self.run(spec, args, &context).await).into())
+        Ok(told(self.run(tool, args, &context).await).into())
     }
 
     async fn list_prompts(

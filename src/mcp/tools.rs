@@ -24,12 +24,13 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::llm::Speed;
 use crate::operations::ask::{Ask, Desk, Done};
 use crate::operations::documents::{self, Piece};
-use crate::operations::search::{Search, search};
+use crate::operations::search::{Search, not_blank, search};
 use crate::operations::status::status;
 use crate::operations::verify::{Judged, against_files, against_snapshot};
 use crate::operations::{self, place as runs_place};
 use crate::retrieval::{Coverage, Hit, Mode, Stale};
 use crate::runs::{Archive, thaw};
+use crate::tools::Tool as FileTool;
 use crate::types::{LineSpan, percent_encode};
 use crate::verify::{Outcome, Verdict};
 
@@ -105,7 +106,7 @@ pub(super) const SPECS: [Spec; 6] = [
         description: "Finds passages of the person's notes by words and by meaning, best first, word for word, each \
             with what to cite it by. Nothing relevant gives `nothing_found`.",
         input: input::<SearchArgs>,
-        output: schema_for_output::<SearchPage>,
+        output: output::<SearchPage>,
         run: |house, args, _| find(house, &parse(args)?),
     },
     Spec {
@@ -113,7 +114,7 @@ pub(super) const SPECS: [Spec; 6] = [
         title: "Read a note",
         description: "Reads one note, some lines of it, or one passage by its key, as it stands on the disk now.",
         input: input::<GetArgs>,
-        output: schema_for_output::<GetResult>,
+        output: output::<GetResult>,
         run: |house, args, _| get(house, &parse(args)?),
     },
     Spec {
@@ -121,7 +122,7 @@ pub(super) const SPECS: [Spec; 6] = [
         title: "Read many notes",
         description: "Reads every note whose path fits a glob, page by page.",
         input: input::<MultiGetArgs>,
-        output: schema_for_output::<MultiGetPage>,
+        output: output::<MultiGetPage>,
         run: |house, args, call| multi_get(house, &parse(args)?, call),
     },
     Spec {
@@ -131,7 +132,7 @@ pub(super) const SPECS: [Spec; 6] = [
             evidence, which comes with it under labels E1, E2, …. When the notes do not answer the question, it \
             abstains. The run is recorded on this machine.",
         input: input::<AskArgs>,
-        output: schema_for_output::<AskResult>,
+        output: output::<AskResult>,
         run: |house, args, call| ask(house, &parse(args)?, call),
     },
     Spec {
@@ -140,7 +141,7 @@ pub(super) const SPECS: [Spec; 6] = [
         description: "Judges an answer that you wrote, claim by claim: is each one cited, are quotes verbatim, do \
             numbers, names, dates and negations stand so in what is cited? Use it before the person reads your answer.",
         input: input::<VerifyArgs>,
-        output: schema_for_output::<VerifyResult>,
+        output: output::<VerifyResult>,
         run: |house, args, _| verify(house, &parse(args)?),
     },
     Spec {
@@ -148,7 +149,7 @@ pub(super) const SPECS: [Spec; 6] = [
         title: "How current is the index",
         description: "Says which notes are indexed, how much of them can be found by meaning, and what is behind.",
         input: input::<StatusArgs>,
-        output: schema_for_output::<StatusResult>,
+        output: output::<StatusResult>,
         run: |house, args, _| parse::<StatusArgs>(args).and_then(|_| state(house)),
     },
 ];
@@ -170,9 +171,54 @@ impl Spec {
     }
 }
 
+/// A tool for files, as clients see it.
+pub(super) fn listed(tool: &FileTool) -> Tool {
+    let schema = match tool.schema() {
+        Value::Object(schema) => plain(Arc::new(schema)),
+        _ => Arc::default(),
+    };
+    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
+}
+
+/// Runs a tool for files. It has its own caps, and says itself where the next part begins.
+pub(super) fn on_files(tool: &FileTool, args: &Value) -> Result<Reply> {
+    let outcome = tool.run(args);
+    let output = outcome.result().map_err(Clone::clone)?;
+    let mut text = output.text.clone();
+    if text.is_empty() {
+        text.push_str(&Value::Object(output.data.clone()).to_string());
+    }
+    Reply::new(text, &outcome.to_json())
+}
+
 fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    // Every type of arguments is a struct, whose schema is an object: `every_tool_has_schemas_of_objects` holds it.
-    schema_for_input::<T>().unwrap_or_default()
+    // Every type of arguments is a struct, whose schema is an object: `every_tool_has_a_schema` holds it.
+    plain(schema_for_input::<T>().unwrap_or_default())
+}
+
+fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
+    plain(schema_for_output::<T>())
+}
+
+/// Without the formats of Rust's numbers, which are no formats of JSON Schema: clients complain of each.
+fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.retain(|name, value| name != "format" || !value.is_string());
+                fields.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut schema = Value::Object(Arc::unwrap_or_clone(schema));
+    strip(&mut schema);
+    match schema {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
+    }
 }
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
@@ -190,6 +236,7 @@ fn find(house: &House, args: &SearchArgs) -> Result<Reply> {
     }
     let mut left = budget(args.max_bytes, SEARCH_BYTES)?;
     let limits = args.limits();
+    not_blank(&args.query)?;
     let of = about(&["search", &args.query, &format!("{limits:?}"), &house.library.state()?]);
     let from = place(args.cursor.as_deref(), &of)?;
     let until = from.saturating_add(limit as usize);
@@ -627,5 +674,20 @@ fn say_limits(text: &mut String, coverage: &Covered, stale: &[Behind]) {
 fn say_next(text: &mut String, next: Option<&str>) {
     if let Some(next) = next {
         let _ = writeln!(text, "more: the same call with cursor {next}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_has_a_schema() {
+        for spec in &SPECS {
+            for schema in [(spec.input)(), (spec.output)()] {
+                assert_eq!(schema["type"], "object", "{}", spec.name);
+                assert!(!Value::Object((*schema).clone()).to_string().contains("\"format\""), "{}", spec.name);
+            }
+        }
     }
 }

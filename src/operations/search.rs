@@ -31,10 +31,7 @@ pub struct Search<'a> {
 /// Errors: `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of [`Library::with`] and
 /// of the search itself.
 pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result<(lexical::Query, Found)> {
-    if wanted.text.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
-            .with_hint("local-agent query \"words to look for\""));
-    }
+    not_blank(wanted.text)?;
     let mut limited = scope(config, &wanted.limits)?;
     library.with(|engine| {
         let query = if wanted.has_syntax {
@@ -72,6 +69,15 @@ pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result
         }
         Ok((query, found))
     })
+}
+
+/// `INVALID_QUERY` for a text without a word.
+pub fn not_blank(text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
+            .with_hint("local-agent query \"words to look for\""));
+    }
+    Ok(())
 }
 
 /// What is left of a query when filters and exclusions are taken out: what is embedded.

@@ -19,7 +19,7 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     let mut specs: Vec<RootSpec> = config
         .sources
         .iter()
-        .map(|s| RootSpec { name: s.name.clone(), path: s.root.clone(), kind: s.kind.clone() })
+        .map(|s| RootSpec { name: s.name.clone(), path: s.root.clone(), kind: s.kind.clone(), code: s.code })
         .collect();
     for root in &config.security.allowed_roots {
         if specs.iter().any(|spec| spec.path.starts_with(root)) {
@@ -30,7 +30,7 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
         let mut candidates = std::iter::once(stem.clone()).chain((2..).map(|n| format!("{stem}-{n}")));
         let name = candidates.find(|name| !taken(name)).unwrap_or(stem);
         if let Ok(name) = SourceName::new(name) {
-            specs.push(RootSpec { name, path: root.clone(), kind: "allowed".to_owned() });
+            specs.push(RootSpec { name, path: root.clone(), kind: "allowed".to_owned(), code: false });
         }
     }
     let policy = Policy::from(&config.security).keep_out(config.protected.clone());

@@ -137,6 +137,8 @@ pub struct Engine {
     stale: Vec<Stale>,
     /// Chunks that have a vector; made when first needed.
     with_vector: OnceCell<IdSet>,
+    /// How many chunks there are; counted when first needed.
+    chunks: OnceCell<u64>,
     /// The mean of some vectors, evenly spread, and how many: what the mean cosine of a question is judged by.
     centroid: OnceCell<(Vec<f64>, usize)>,
 }
@@ -174,7 +176,7 @@ impl Engine {
             Some(_) => {}
         }
         let mut engine =
-            Self { index, commit, lexical, matrix: None, stale, with_vector: OnceCell::new(), centroid: OnceCell::new() };
+            Self { index, commit, lexical, matrix: None, stale, with_vector: OnceCell::new(), chunks: OnceCell::new(), centroid: OnceCell::new() };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
@@ -373,7 +375,12 @@ impl Engine {
     /// How much of the index the vector side can see.
     pub fn coverage(&self) -> Result<Coverage> {
         let embedded = self.matrix.as_ref().map_or(0, Matrix::len) as u64;
-        Ok(Coverage { chunks: self.index.chunk_count()?, embedded })
+        let counted = match self.chunks.get() {
+            Some(chunks) => *chunks,
+            None => self.index.chunk_count()?,
+        };
+        let chunks = *self.chunks.get_or_init(|| counted);
+        Ok(Coverage { chunks, embedded })
     }
 }
 

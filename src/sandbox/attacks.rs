@@ -56,7 +56,7 @@ impl World {
 }
 
 fn root(name: &str, path: &Path) -> RootSpec {
-    RootSpec { name: SourceName::new(name).unwrap(), path: path.to_path_buf(), kind: "notes".into() }
+    RootSpec { name: SourceName::new(name).unwrap(), path: path.to_path_buf(), kind: "notes".into(), code: false }
 }
 
 pub(super) fn at(path: &str) -> Address {

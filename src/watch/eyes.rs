@@ -45,7 +45,7 @@ pub(super) struct Eyes {
 type Identity = (u64, Option<SystemTime>);
 
 impl Eyes {
-    pub(super) fn open(config: &Config, poll: Option<Duration>) -> Self {
+    pub(super) fn open(config: &Config, notifications: bool, poll: Option<Duration>) -> Self {
         let roots: Vec<PathBuf> = config.sources.iter().map(|source| source.root.clone()).collect();
         let blind = Arc::new(Mutex::new(None));
         // One place: however much changes, it is one reason to look.
@@ -59,6 +59,9 @@ impl Eyes {
                 None
             }
         };
+        if !notifications {
+            set(&blind, "notifications are switched off".to_owned());
+        }
         if let Some(root) = roots.iter().find(|root| on_network(root)) {
             set(&blind, format!("{} stands on a network, where changes by others are not told", root.display()));
         }

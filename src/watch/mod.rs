@@ -39,6 +39,8 @@ pub struct Plan<'a> {
     pub model: Option<&'a Model>,
     /// How long it must be quiet before anything is done.
     pub debounce: Duration,
+    /// Whether the system's notifications are used.
+    pub notifications: bool,
     /// Between two walks that look for what was not told; `None`: rarely with notifications, often without.
     pub poll: Option<Duration>,
 }
@@ -68,7 +70,7 @@ pub enum Said {
 pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said), stop: &dyn Fn() -> bool) -> Result<()> {
     let lock = JobLock::path_beside(&plan.config.index.db_path, "watch.lock");
     let _lock = JobLock::take(&lock, &holder("watch"), Duration::ZERO)?;
-    let mut eyes = Eyes::open(plan.config, plan.poll);
+    let mut eyes = Eyes::open(plan.config, plan.notifications, plan.poll);
     tell(&eyes.says());
     let mut last_complaint = String::new();
     loop {

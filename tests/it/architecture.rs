@@ -20,11 +20,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("embedding", &["config", "models", "net"]),
     ("llm", &["config", "net"]),
     ("verify", &["config", "evidence", "markdown"]),
+    ("tools", &["config", "evidence", "markdown", "sandbox"]),
     ("indexing", &["config", "sandbox", "markdown", "store", "lexical", "vectors", "embedding"]),
     ("retrieval", &["config", "evidence", "lexical", "sandbox", "store", "vectors"]),
     (
         "ask",
-        &["config", "embedding", "evidence", "lexical", "llm", "markdown", "retrieval", "sandbox", "store", "verify"],
+        &["config", "embedding", "evidence", "lexical", "llm", "markdown", "retrieval", "sandbox", "store", "tools", "verify"],
     ),
     ("runs", &["config", "evidence", "sandbox", "store", "verify"]),
     ("memory", &["lexical", "store"]),
@@ -69,7 +70,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("watch", &["config", "indexing", "models", "operations", "store"]),
-    ("mcp", &["ask", "config", "evidence", "llm", "operations", "retrieval", "runs", "sandbox", "store", "verify"]),
+    ("mcp", &["ask", "config", "evidence", "llm", "operations", "retrieval", "runs", "sandbox", "tools", "verify"]),
     (
         "cli",
         &[
@@ -92,6 +93,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "runs",
             "sandbox",
             "store",
+            "tools",
             "verify",
             "vectors",
             "watch",

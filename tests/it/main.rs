@@ -42,3 +42,4 @@ mod status;
 mod streams;
 mod try_it;
 mod verify;
+mod watch;

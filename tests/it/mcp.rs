@@ -130,15 +130,16 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     let mut session = Session::start(&world, &[]);
     let listed = session.request("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["search", "get", "multi_get", "ask", "verify", "status"]);
+    assert_eq!(names, ["search", "get", "multi_get", "ask", "verify", "status", "grep", "list_dir"]);
     for tool in listed.as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
-        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        let files = ["grep", "list_dir"].contains(&tool["name"].as_str().unwrap());
+        assert!(tool["outputSchema"]["type"] == "object" || files, "{tool}");
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
         assert_eq!(tool["annotations"]["destructiveHint"], false, "{tool}");
         for (name, field) in tool["inputSchema"]["properties"].as_object().into_iter().flatten() {
-            assert!(field["description"].is_string() || name == "strict", "{name} of {} says nothing", tool["name"]);
+            assert!(field["description"].is_string() , "{name} of {} says nothing", tool["name"]);
         }
     }
     let mut gives = |tool: &str, args: Value| {
@@ -170,8 +171,31 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     assert_eq!(gives("status", json!({}))["indexed"], true);
     let nothing = gives("search", json!({"query": "xylophone quokka zeppelin"}));
     assert_eq!((&nothing["outcome"], &nothing["hits"]), (&json!("nothing_found"), &json!([])));
+    let lines = session.data("grep", json!({"pattern": "proofbox"}));
+    assert!(lines["text"].as_str().unwrap().contains("proofbox"), "{lines}");
+    assert_eq!(session.call("grep", json!({"patern": "x"}))["_meta"]["local-agent/error"]["error_code"], "INVALID_ARGS");
     let (code, rest, stderr) = session.end();
     assert_eq!((code, rest.len(), stderr.as_str()), (0, 0, ""));
+}
+
+#[test]
+fn tools_for_files_are_those_that_the_configuration_offers() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let config = world.root().join("more.yaml");
+    let names = |session: &mut Session| -> Vec<String> {
+        let listed = session.request("tools/list", json!({}))["result"]["tools"].clone();
+        listed.as_array().unwrap().iter().skip(6).map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    fs::write(&config, "mcp: {tools: [read_text_file, outline]}\ntools: {grep: deny}\n").unwrap();
+    let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
+    assert_eq!(names(&mut session), ["read_text_file", "outline"]);
+    assert!(session.data("read_text_file", json!({"path": "a.md"}))["text"].as_str().unwrap().contains("One."));
+    assert_eq!(session.request("tools/call", json!({"name": "grep", "arguments": {}}))["error"]["code"], -32602);
+    assert_eq!(session.end().0, 0);
+    for tools in ["[grep]", "[propose_write]", "[nope]"] {
+        fs::write(&config, format!("mcp: {{tools: {tools}}}\ntools: {{grep: deny}}\n")).unwrap();
+        assert_eq!(world.code(&["mcp", "--config", config.to_str().unwrap()]), "CONFIG_ERROR", "{tools}");
+    }
 }
 
 #[test]
@@ -198,8 +222,9 @@ fn failures_are_those_of_the_command_line() {
     let mut session = Session::start(&world, &[]);
     let same = |told: Value, envelope: &Value| {
         assert_eq!(told["isError"], true, "{told}");
+        assert!(told.get("structuredContent").is_none(), "{told}");
         for field in ["ok", "error_code", "error_message", "hint"] {
-            assert_eq!(told["structuredContent"][field], envelope[field], "{field}: {told}");
+            assert_eq!(told["_meta"]["local-agent/error"][field], envelope[field], "{field}: {told}");
         }
         let text = told["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(envelope["error_code"].as_str().unwrap()), "{text}");
@@ -233,9 +258,9 @@ fn failures_are_those_of_the_command_line() {
         ("status", json!({"x": 1})),
     ] {
         let told = session.call(tool, args.clone());
-        assert_eq!((&told["isError"], &told["structuredContent"]["error_code"]), (&json!(true), &json!("INVALID_ARGS")), "{args}");
+        assert_eq!((&told["isError"], &told["_meta"]["local-agent/error"]["error_code"]), (&json!(true), &json!("INVALID_ARGS")), "{args}");
     }
-    assert_eq!(session.call("verify", json!({"answer": "x", "run_id": "nope"}))["structuredContent"]["error_code"], "RUN_NOT_FOUND");
+    assert_eq!(session.call("verify", json!({"answer": "x", "run_id": "nope"}))["_meta"]["local-agent/error"]["error_code"], "RUN_NOT_FOUND");
     // What cannot be routed is the protocol's own error.
     for (method, params, code) in [
         ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
@@ -316,7 +341,7 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
     world.write("d.md", "# D\n\nThe kiln number 99.\n");
     world.ok(&["index"]);
     let told = session.call("search", json!({"query": "kiln", "limit": 4, "cursor": cursor}));
-    assert_eq!(told["structuredContent"]["error_code"], "INVALID_ARGS", "{told}");
+    assert_eq!(told["_meta"]["local-agent/error"]["error_code"], "INVALID_ARGS", "{told}");
     assert_eq!(session.end().0, 0);
 }
 
