@@ -55,9 +55,8 @@ fn tools(context: &Context, config: &Config) -> Result<Vec<Tool>> {
 
 /// Enters this program in a client's configuration; everything else in the file stays as it is, byte for byte.
 fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
-    let program = std::env::current_exe().map_err(|e| {
-        Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}"))
-    })?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
     let mut args: Vec<String> = Vec::new();
     // The client starts the server in a folder of its own choice, so the configuration is named.
     if let Some(file) = context.load()?.config.config_path {

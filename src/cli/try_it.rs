@@ -15,7 +15,6 @@ use super::args::Try;
 use super::ask as ask_command;
 use super::context::Context;
 use super::index::extend;
-use crate::operations::{self, EmbedRun, IndexRun, jobs};
 use super::output::talk;
 use super::progress::Bar;
 use super::write::write_whole;
@@ -23,6 +22,7 @@ use crate::ask::{self, Answer};
 use crate::config::{self, Config, Inputs, Template};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::Query;
+use crate::operations::{self, EmbedRun, IndexRun, jobs};
 use crate::retrieval::{Engine, Mode, Request, Scope};
 use crate::types::{Sha256, SourceName};
 
@@ -62,7 +62,8 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     for text in &questions {
         let chosen = ask::Chosen::extractive("`try` asks nobody");
         let question = operations::ask::question(&config, text);
-        let answer = ask::ask(&question, &engine, &sandbox, &chosen, &mut |_| Ok(()), || model.load().map(Arc::new)).answer?;
+        let answer =
+            ask::ask(&question, &engine, &sandbox, &chosen, &mut |_| Ok(()), || model.load().map(Arc::new)).answer?;
         if !args.json {
             show(context, &config, text, &answer);
         }

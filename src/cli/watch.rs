@@ -30,8 +30,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         notifications: !args.no_notifications,
         poll: args.poll.map(Duration::from_secs),
     };
-    watch(&plan, &|said| say(context.out, args, said), &|| false)?;
-    Ok(ExitCode::SUCCESS)
+    match watch(&plan, &|said| say(context.out, args, said))? {}
 }
 
 fn say(out: Output, args: &Args, said: &watch::Said) {
@@ -70,9 +69,8 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
 }
 
 fn print_unit(context: &Context, config: &crate::config::Config, unit: Unit) -> Result<()> {
-    let program = std::env::current_exe().map_err(|e| {
-        Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}"))
-    })?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
     let program = program.to_string_lossy().into_owned();
     let named = config.config_path.as_ref().map(|file| ["--config".to_owned(), file.to_string_lossy().into_owned()]);
     let named: Vec<String> = named.into_iter().flatten().collect();

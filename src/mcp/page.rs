@@ -26,7 +26,8 @@ pub(super) fn cursor(at: usize, about: &str) -> String {
 pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
     let Some(cursor) = cursor else { return Ok(0) };
     let refused = |why: &str| {
-        Failure::new(ErrorCode::InvalidArgs, format!("the cursor {why}")).with_hint("make the same call without `cursor`")
+        Failure::new(ErrorCode::InvalidArgs, format!("the cursor {why}"))
+            .with_hint("make the same call without `cursor`")
     };
     let (at, of) = cursor.split_once('-').ok_or_else(|| refused("is not one of this server's"))?;
     let at = at.parse().map_err(|_| refused("is not one of this server's"))?;

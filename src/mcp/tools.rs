@@ -82,8 +82,7 @@ pub(super) struct Reply {
 
 impl Reply {
     fn new(text: String, data: &impl Serialize) -> Result<Self> {
-        let data =
-            serde_json::to_value(data).map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
+        let data = serde_json::to_value(data).map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
         Ok(Self { text, data })
     }
 }
@@ -397,8 +396,7 @@ fn ask(house: &House, args: &AskArgs, call: &Call) -> Result<Reply> {
         return Err(Failure::new(ErrorCode::InvalidArgs, "`file` cannot be limited further")
             .with_hint("leave `source`, `path`, `tag`, `after` and `before` out, or `file`"));
     }
-    let desk =
-        Desk { loaded: &house.loaded, sandbox: &house.sandbox, library: &house.library, roots: &house.roots };
+    let desk = Desk { loaded: &house.loaded, sandbox: &house.sandbox, library: &house.library, roots: &house.roots };
     let wanted = Ask {
         question: &args.question,
         read: args.file.as_deref(),
@@ -522,8 +520,7 @@ fn ask_text(result: &AskResult) -> String {
 fn verify(house: &House, args: &VerifyArgs) -> Result<Reply> {
     let mut left = budget(args.max_bytes, CLAIM_BYTES)?;
     if args.answer.len() > LONGEST_ANSWER {
-        return Err(Failure::new(ErrorCode::FileTooLarge, "the answer is too large")
-            .with_hint("verify its parts"));
+        return Err(Failure::new(ErrorCode::FileTooLarge, "the answer is too large").with_hint("verify its parts"));
     }
     let judged = match &args.run_id {
         None => against_files(&args.answer, &house.sandbox)?,
@@ -604,10 +601,7 @@ fn state(house: &House) -> Result<Reply> {
             skipped_files: 0,
             sources: Vec::new(),
             coverage: Covered { chunks: 0, embedded: 0 },
-            stale: vec![Behind {
-                why: "nothing is indexed yet".to_owned(),
-                fix: "local-agent index".to_owned(),
-            }],
+            stale: vec![Behind { why: "nothing is indexed yet".to_owned(), fix: "local-agent index".to_owned() }],
             model: None,
             jobs,
         },

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientRequest, ErrorData, JsonRpcMessage, NumberOrString};
+use rmcp::model::{ErrorData, JsonRpcMessage, NumberOrString, ServerResult};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(super) struct Lines<R, W> {
     line: Vec<u8>,
     /// The rest of a line that was too long is thrown away.
     skipping: bool,
-    /// Whether a session has begun: before that, only requests mean anything.
+    /// Whether a session has begun: before that, only requests mean anything, and anything else would end the server.
     begun: bool,
     writer: Arc<Mutex<Out<W>>>,
 }
@@ -114,9 +114,6 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
             return Ok(None);
         }
         let message = serde_json::from_slice(line).map_err(|_| refusal(line))?;
-        if let JsonRpcMessage::Request(request) = &message {
-            self.begun |= !matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_));
-        }
         // A client that starts its server anew may still be talking about the old one's requests.
         let means_something = self.begun || matches!(message, JsonRpcMessage::Request(_));
         Ok(means_something.then_some(message))
@@ -146,6 +143,10 @@ where
     type Error = io::Error;
 
     fn send(&mut self, item: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        // Pings and `server/discover` are answered before there is a session.
+        if let JsonRpcMessage::Response(response) = &item {
+            self.begun |= !matches!(response.result, ServerResult::EmptyResult(_) | ServerResult::DiscoverResult(_));
+        }
         let writer = Arc::clone(&self.writer);
         async move {
             let mut out = writer.lock().await;

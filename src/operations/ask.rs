@@ -71,9 +71,9 @@ pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Resu
     };
     match file_of(wanted, desk.sandbox) {
         Some(file) => recorded(desk, wanted, &chosen, &question, &Subject::File(file), observe),
-        None => desk
-            .library
-            .with(|engine| recorded(desk, wanted, &chosen, &question, &Subject::Notes(engine), observe)),
+        None => {
+            desk.library.with(|engine| recorded(desk, wanted, &chosen, &question, &Subject::Notes(engine), observe))
+        }
     }
 }
 

@@ -131,13 +131,7 @@ fn cut(address: String, bytes: &[u8], from: Option<usize>, count: Option<usize>)
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("ask for an earlier line"));
     }
     let lines: Vec<&str> = text.split_inclusive('\n').skip(first - 1).take(count.unwrap_or(usize::MAX)).collect();
-    Ok(Piece {
-        address,
-        sha256: Sha256::of(bytes),
-        first_line: first,
-        total_lines,
-        text: lines.concat(),
-    })
+    Ok(Piece { address, sha256: Sha256::of(bytes), first_line: first, total_lines, text: lines.concat() })
 }
 
 fn count_lines(bytes: &[u8]) -> usize {

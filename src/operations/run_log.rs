@@ -46,13 +46,7 @@ impl RunLog {
     }
 
     /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was asked for vectors.
-    pub fn end(
-        self,
-        config: &Config,
-        asked: &Asked,
-        embeds: bool,
-        recalled: &[Recalled],
-    ) -> Result<Option<Finished>> {
+    pub fn end(self, config: &Config, asked: &Asked, embeds: bool, recalled: &[Recalled]) -> Result<Option<Finished>> {
         let Some(run) = self.0 else { return Ok(None) };
         let trail = &asked.trail;
         let common = End {

@@ -37,8 +37,7 @@ pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result
         let query = if wanted.has_syntax {
             // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a
             // filter.
-            let keys =
-                if wanted.text.contains(':') { engine.index().frontmatter_keys()? } else { BTreeSet::new() };
+            let keys = if wanted.text.contains(':') { engine.index().frontmatter_keys()? } else { BTreeSet::new() };
             lexical::Query::parse(wanted.text, &keys)
         } else {
             lexical::Query::plain(wanted.text)
@@ -58,7 +57,9 @@ pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result
             let meant = engine.has_vectors() && wanted.mode != Mode::Lexical;
             let embedding = meant.then(|| threads.spawn(|| library.embed_question(&text)));
             engine.search(&request, || match embedding {
-                Some(thread) => thread.join().unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
+                Some(thread) => {
+                    thread.join().unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked")))
+                }
                 None => Err(Failure::internal("vectors are searched without a model")),
             })
         })?;

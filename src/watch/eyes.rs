@@ -65,8 +65,7 @@ impl Eyes {
         if let Some(root) = roots.iter().find(|root| on_network(root)) {
             set(&blind, format!("{} stands on a network, where changes by others are not told", root.display()));
         }
-        let mut eyes =
-            Self { roots, poll, watcher, changed, armed: BTreeMap::new(), blind, said_blind: false };
+        let mut eyes = Self { roots, poll, watcher, changed, armed: BTreeMap::new(), blind, said_blind: false };
         eyes.tend();
         eyes
     }
@@ -207,7 +206,8 @@ impl Filter {
         if name.starts_with('.') {
             return false;
         }
-        let is_note = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("md") || ext.eq_ignore_ascii_case("markdown"));
+        let is_note =
+            path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("md") || ext.eq_ignore_ascii_case("markdown"));
         is_note || !by_name
     }
 }

@@ -12,6 +12,7 @@
 mod eyes;
 mod unit;
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -26,7 +27,8 @@ use crate::models::ModelFiles;
 use crate::operations::{self, EmbedRun, IndexRun, Library, Model, holder, jobs};
 use crate::store::JobLock;
 
-/// What was put off because another job is at work is tried again after this.
+/// When to look again after a change, and after a job that could not be done. After a change, because what is written
+/// into a folder that has just been made may be told by nobody.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// How to watch.
@@ -64,16 +66,20 @@ pub enum Said {
     Failed { error_code: &'static str, error_message: String, hint: Option<String> },
 }
 
-/// Watches until `stop` says so; it is asked at least after every walk.
+/// Watches until the process is ended; the jobs are safe to end at any moment.
 ///
 /// Errors: `LOCKED` when another `watch` of this index is at work. Whatever goes wrong afterwards is said and tried again.
-pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said), stop: &dyn Fn() -> bool) -> Result<()> {
+pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said)) -> Result<Infallible> {
     let lock = JobLock::path_beside(&plan.config.index.db_path, "watch.lock");
     let _lock = JobLock::take(&lock, &holder("watch"), Duration::ZERO)?;
     let mut eyes = Eyes::open(plan.config, plan.notifications, plan.poll);
     tell(&eyes.says());
     let mut last_complaint = String::new();
     loop {
+        // Before the walk: what changes behind it is told.
+        if eyes.tend() {
+            tell(&eyes.says());
+        }
         let start = Instant::now();
         let pause = match update(plan) {
             Ok(None) => {
@@ -84,7 +90,7 @@ pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said), stop: &dyn Fn() -> bool) -> 
                 last_complaint.clear();
                 let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
                 tell(&Said::Updated { index: Box::new(index), embed: embed.map(Box::new), took_ms });
-                None
+                Some(AGAIN)
             }
             Err(failure) => {
                 // Said once, however often it is tried.
@@ -95,16 +101,7 @@ pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said), stop: &dyn Fn() -> bool) -> 
                 Some(AGAIN)
             }
         };
-        if stop() {
-            return Ok(());
-        }
-        if eyes.tend() {
-            tell(&eyes.says());
-        }
         eyes.wait(pause, plan.debounce);
-        if stop() {
-            return Ok(());
-        }
     }
 }
 

@@ -55,8 +55,12 @@ mod tests {
     #[test]
     fn words_that_mean_something_elsewhere_are_quoted() {
         let command = ["/opt/my tools/local-agent", "--config", "/home/a/50%.yaml", "watch"].map(str::to_owned);
-        assert!(systemd(&command).contains("ExecStart=\"/opt/my tools/local-agent\" --config \"/home/a/50%%.yaml\" watch\n"));
-        let (before, after) = (["/bin/local-agent".to_owned()], ["--config".to_owned(), "/a b/it's 50%.yaml".to_owned()]);
+        assert!(
+            systemd(&command)
+                .contains("ExecStart=\"/opt/my tools/local-agent\" --config \"/home/a/50%%.yaml\" watch\n")
+        );
+        let (before, after) =
+            (["/bin/local-agent".to_owned()], ["--config".to_owned(), "/a b/it's 50%.yaml".to_owned()]);
         assert_eq!(
             cron(&before, &after),
             "*/10 * * * * /bin/local-agent index --quiet --wait 300 --config '/a b/it'\\''s 50\\%.yaml' && \

@@ -42,8 +42,11 @@ impl Session {
 
     fn start(world: &World, args: &[&str]) -> Self {
         let mut session = Self::silent(world, args);
-        let hello = session.request("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "tester", "version": "7"}}));
+        let hello = session.request(
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "tester", "version": "7"}}),
+        );
         assert_eq!(hello["result"]["serverInfo"]["name"], "local-agent");
         assert_eq!(hello["result"]["protocolVersion"], "2025-06-18");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -139,7 +142,7 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
         assert_eq!(tool["annotations"]["destructiveHint"], false, "{tool}");
         for (name, field) in tool["inputSchema"]["properties"].as_object().into_iter().flatten() {
-            assert!(field["description"].is_string() , "{name} of {} says nothing", tool["name"]);
+            assert!(field["description"].is_string(), "{name} of {} says nothing", tool["name"]);
         }
     }
     let mut gives = |tool: &str, args: Value| {
@@ -154,7 +157,10 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     assert_eq!(found["outcome"], "found");
     let by_key = gives("get", json!({"address": format!("#{}", hit["chunk_key"].as_str().unwrap())}));
     assert_eq!(by_key["text"], hit["text"]);
-    let by_place = gives("get", json!({"address": format!("{}:{}:1:2", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap())}));
+    let by_place = gives(
+        "get",
+        json!({"address": format!("{}:{}:1:2", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap())}),
+    );
     assert_eq!(by_place["text"].as_str().unwrap().lines().count(), 2);
     assert_eq!(gives("multi_get", json!({"glob": "**/*.md", "max_bytes": 262_144}))["skipped"], json!([]));
     let asked = gives("ask", json!({"question": question}));
@@ -166,14 +172,18 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     let cited = format!("{} {}", hit["text"].as_str().unwrap().lines().last().unwrap(), hit["cite"].as_str().unwrap());
     let judged = gives("verify", json!({"answer": cited}));
     assert_eq!(judged["unresolved"], json!([]), "{judged}");
-    let wrong = gives("verify", json!({"answer": "The proofbox holds sourdough at 99 °C [E1].", "run_id": asked["run_id"]}));
+    let wrong =
+        gives("verify", json!({"answer": "The proofbox holds sourdough at 99 °C [E1].", "run_id": asked["run_id"]}));
     assert_eq!((&wrong["passed"], &wrong["outcome"]), (&json!(false), &json!("rejected")));
     assert_eq!(gives("status", json!({}))["indexed"], true);
     let nothing = gives("search", json!({"query": "xylophone quokka zeppelin"}));
     assert_eq!((&nothing["outcome"], &nothing["hits"]), (&json!("nothing_found"), &json!([])));
     let lines = session.data("grep", json!({"pattern": "proofbox"}));
     assert!(lines["text"].as_str().unwrap().contains("proofbox"), "{lines}");
-    assert_eq!(session.call("grep", json!({"patern": "x"}))["_meta"]["local-agent/error"]["error_code"], "INVALID_ARGS");
+    assert_eq!(
+        session.call("grep", json!({"patern": "x"}))["_meta"]["local-agent/error"]["error_code"],
+        "INVALID_ARGS"
+    );
     let (code, rest, stderr) = session.end();
     assert_eq!((code, rest.len(), stderr.as_str()), (0, 0, ""));
 }
@@ -258,9 +268,16 @@ fn failures_are_those_of_the_command_line() {
         ("status", json!({"x": 1})),
     ] {
         let told = session.call(tool, args.clone());
-        assert_eq!((&told["isError"], &told["_meta"]["local-agent/error"]["error_code"]), (&json!(true), &json!("INVALID_ARGS")), "{args}");
+        assert_eq!(
+            (&told["isError"], &told["_meta"]["local-agent/error"]["error_code"]),
+            (&json!(true), &json!("INVALID_ARGS")),
+            "{args}"
+        );
     }
-    assert_eq!(session.call("verify", json!({"answer": "x", "run_id": "nope"}))["_meta"]["local-agent/error"]["error_code"], "RUN_NOT_FOUND");
+    assert_eq!(
+        session.call("verify", json!({"answer": "x", "run_id": "nope"}))["_meta"]["local-agent/error"]["error_code"],
+        "RUN_NOT_FOUND"
+    );
     // What cannot be routed is the protocol's own error.
     for (method, params, code) in [
         ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
@@ -280,8 +297,9 @@ fn failures_are_those_of_the_command_line() {
 
 /// A note of many sections, each long enough to be a chunk of its own.
 fn long_note() -> String {
-    let section = |n: usize| format!("## Part {n}\n\n{}\n\n", format!("The kiln number {n} bakes tiles ä 日本. ").repeat(40));
-    (1..30).map(section).collect()
+    let section =
+        |n: usize| format!("## Part {n}\n\n{}\n\n", format!("The kiln number {n} bakes tiles ä 日本. ").repeat(40));
+    (1..12).map(section).collect()
 }
 
 #[test]
@@ -355,7 +373,10 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
     session.raw(b"\n\r\n   \n");
     assert_eq!(session.request("ping", json!({}))["result"], json!({}));
     assert!(session.request("tools/list", json!({}))["error"]["code"].is_i64(), "nobody has said hello");
-    session.request("initialize", json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}));
+    session.request(
+        "initialize",
+        json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}),
+    );
     for (bytes, code, id) in [
         (&b"this is not JSON"[..], -32700, Value::Null),
         (b"{\"jsonrpc\": \"2.0\", \"id\": 1", -32700, Value::Null),
@@ -403,17 +424,16 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
     assert_eq!(answered, (100..120).collect());
 }
 
-/// A model that writes a word every 20 ms and does not stop.
-fn endless() -> crate::net_testing::Server {
+/// A model that takes its time over every word.
+fn slow_model() -> crate::net_testing::Server {
     serve(|seen| match seen.path.as_str() {
         "/api/tags" => vec![Step::Bytes(ok_json(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#))],
         "/api/show" => vec![Step::Bytes(ok_json(r#"{"model_info":{"llama.context_length":8192}}"#))],
         _ => {
             let line = json!({"model": "m:latest", "message": {"content": "on "}, "done": false});
             let head = Step::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec());
-            let words = (0..500).flat_map(|_| {
-                [Step::Bytes(format!("{line}\n").into_bytes()), Step::Wait(Duration::from_millis(20))]
-            });
+            let words = (0..60)
+                .flat_map(|_| [Step::Bytes(format!("{line}\n").into_bytes()), Step::Wait(Duration::from_millis(20))]);
             std::iter::once(head).chain(words).collect()
         }
     })
@@ -425,7 +445,7 @@ fn a_call_that_is_taken_back_ends_and_its_record_says_so() {
     world.ok(&["index"]);
     let config = world.root().join("llm.yaml");
     fs::write(&config, "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n").unwrap();
-    let server = endless();
+    let server = slow_model();
     let url = server.url("");
     let mut session = Session::start(&world, &["--config", config.to_str().unwrap(), "--ollama-base-url", &url]);
     session.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "ask",
@@ -433,7 +453,9 @@ fn a_call_that_is_taken_back_ends_and_its_record_says_so() {
     // The model is being asked.
     loop {
         let step = session.receive();
-        if step["params"]["message"].as_str().unwrap().starts_with("m:latest") || step["params"]["message"].as_str().unwrap().starts_with("m at") {
+        if step["params"]["message"].as_str().unwrap().starts_with("m:latest")
+            || step["params"]["message"].as_str().unwrap().starts_with("m at")
+        {
             break;
         }
     }
@@ -550,7 +572,14 @@ fn install_edits_one_entry_and_keeps_a_copy() {
     let server = &entered["mcpServers"]["local-agent"];
     let args = server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
     let mut command = Command::new(server["command"].as_str().unwrap());
-    let output = command.args(args).env_clear().env("HOME", world.home()).current_dir("/").stdin(Stdio::null()).output().unwrap();
+    let output = command
+        .args(args)
+        .env_clear()
+        .env("HOME", world.home())
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     // Clients that have no file yet get one; a file that is not understood stays as it is.
     assert_eq!(world.json(&["mcp", "install", "--client", "cursor"])["backup"], Value::Null);
@@ -566,7 +595,11 @@ fn the_python_client_asks_and_verifies() {
     let python = std::env::var("LOCAL_AGENT_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let there = Command::new(&python).args(["-c", "import mcp"]).output().is_ok_and(|o| o.status.success());
     if !there {
-        eprintln!("NOT RUN: the_python_client_asks_and_verifies: `{python} -c 'import mcp'` does not work here");
+        // Past the capture of the test runner: nobody is to take this for a pass.
+        let why = format!(
+            "NOT RUN: mcp::the_python_client_asks_and_verifies: `{python} -c 'import mcp'` does not work here\n"
+        );
+        std::io::stderr().write_all(why.as_bytes()).unwrap();
         return;
     }
     let world = World::embedded();
@@ -581,4 +614,10 @@ fn the_python_client_asks_and_verifies() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
     assert!(told.contains("verify: passed") && told.contains("verify of a changed number: rejected"), "{told}");
+    // What the documents show is what the client was told.
+    let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/mcp.md")).unwrap();
+    let shown = document.split("<!-- transcript: peer.py -->\n```text\n").nth(1).unwrap().split("```").next().unwrap();
+    for line in shown.lines().filter(|line| !line.starts_with("server:")) {
+        assert!(told.lines().any(|told| told == line), "docs/mcp.md shows a line that is not told: {line}\n{told}");
+    }
 }

@@ -111,14 +111,25 @@ fn a_root_that_is_deleted_and_made_again_is_watched_again() {
     fs::create_dir_all(&notes).unwrap();
     fs::write(notes.join("a.md"), "# A\n\nOne quokka.\n").unwrap();
     let config = world.root().join("c.yaml");
-    fs::write(&config, format!("sources: [{{name: notes, root: {}}}]\nstate_dir: {}\n", notes.display(), world.root().join("state").display())).unwrap();
+    fs::write(
+        &config,
+        format!(
+            "sources: [{{name: notes, root: {}}}]\nstate_dir: {}\n",
+            notes.display(),
+            world.root().join("state").display()
+        ),
+    )
+    .unwrap();
     let config = config.to_str().unwrap();
     let mut watch = Watch::start(&world, &["--config", config, "--no-embed", "--poll", "3600"]);
     watch.hears("updated");
     fs::remove_dir_all(&notes).unwrap();
     assert_eq!(watch.hears("failed")["error_code"], "CONFIG_ERROR");
-    fs::create_dir_all(&notes).unwrap();
-    fs::write(notes.join("b.md"), "# B\n\nTwo wombats.\n").unwrap();
+    // In one step, so that no walk sees half of it.
+    let made = world.root().join("made");
+    fs::create_dir_all(&made).unwrap();
+    fs::write(made.join("b.md"), "# B\n\nTwo wombats.\n").unwrap();
+    fs::rename(&made, &notes).unwrap();
     let again = watch.hears("updated");
     assert_eq!(again["index"]["total_docs"], 1, "{again}");
     // It is seen by notifications again: the next walk is an hour away.
@@ -205,7 +216,8 @@ fn the_units_name_this_program_and_this_configuration() {
     let command = cron.trim_end().strip_prefix("*/10 * * * * ").unwrap();
     // What cron would run does what it says.
     world.write("a.md", "# A\n\nOne quokka.\n");
-    let done = std::process::Command::new("sh").args(["-c", command]).env("HOME", world.home()).current_dir("/").output();
+    let done =
+        std::process::Command::new("sh").args(["-c", command]).env("HOME", world.home()).current_dir("/").output();
     assert!(done.unwrap().status.success());
     assert_eq!(world.json(&["status", "--wait-fresh", "--timeout", "0"])["coverage"]["embedded"], 1);
 }
