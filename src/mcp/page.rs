@@ -54,7 +54,8 @@ pub(super) fn cut(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
     }
-    let head = &text[..text.floor_char_boundary(bytes)];
+    let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let head = &text[..end];
     match head.rfind('\n') {
         Some(end) if end >= head.len() / 2 => &head[..=end],
         _ => head,

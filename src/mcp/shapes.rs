@@ -106,8 +106,11 @@ arguments! {
 }
 
 arguments! {
-    /// Nothing.
-    StatusArgs {}
+    StatusArgs {
+        /// Also compare every file with the index, which takes a walk over all of them.
+        #[serde(default)]
+        compare_files: bool,
+    }
 }
 
 macro_rules! limits {

@@ -24,6 +24,7 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::llm::Speed;
 use crate::operations::ask::{Ask, Desk, Done};
 use crate::operations::documents::{self, Piece};
+use crate::operations::freshness;
 use crate::operations::search::{Search, not_blank, search};
 use crate::operations::status::status;
 use crate::operations::verify::{Judged, against_files, against_snapshot};
@@ -149,7 +150,7 @@ pub(super) const SPECS: [Spec; 6] = [
         description: "Says which notes are indexed, how much of them can be found by meaning, and what is behind.",
         input: input::<StatusArgs>,
         output: output::<StatusResult>,
-        run: |house, args, _| parse::<StatusArgs>(args).and_then(|_| state(house)),
+        run: |house, args, _| state(house, &parse(args)?),
     },
 ];
 
@@ -591,10 +592,10 @@ fn joined(codes: &[String]) -> String {
     if codes.is_empty() { String::new() } else { format!(": {}", codes.join(", ")) }
 }
 
-fn state(house: &House) -> Result<Reply> {
+fn state(house: &House, args: &StatusArgs) -> Result<Reply> {
     let status = status(&house.loaded.config, &house.library)?;
     let jobs: Vec<String> = status.index_job.into_iter().chain(status.embed_job).collect();
-    let result = match status.index {
+    let mut result = match status.index {
         None => StatusResult {
             indexed: false,
             documents: 0,
@@ -625,6 +626,10 @@ fn state(house: &House) -> Result<Reply> {
             jobs,
         },
     };
+    if args.compare_files && result.indexed {
+        let found = freshness::files_behind(&house.loaded.config)?;
+        result.stale.extend(found.into_iter().map(|why| Behind { why, fix: "local-agent index".to_owned() }));
+    }
     let mut text = format!(
         "{} documents, {} chunks ({} can be found by meaning), {} files skipped\n",
         result.documents, result.coverage.chunks, result.coverage.embedded, result.skipped_files

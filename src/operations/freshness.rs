@@ -20,9 +20,26 @@ const NAMED: usize = 3;
 ///
 /// Errors: those of the sandbox and of the databases; a source whose root cannot be used counts as behind.
 pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
-    let Some(index) = IndexReader::open(&config.index.db_path)? else {
+    if IndexReader::open(&config.index.db_path)?.is_none() {
         return Ok(vec!["nothing is indexed yet".to_owned()]);
-    };
+    }
+    let mut behind = files_behind(config)?;
+    library.with(|engine| {
+        behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
+        let coverage = engine.coverage()?;
+        if engine.has_vectors() && coverage.embedded < coverage.chunks {
+            behind.push(format!("{} of {} chunks have a vector", coverage.embedded, coverage.chunks));
+        }
+        Ok(())
+    })?;
+    Ok(behind)
+}
+
+/// Which files the index does not know in their present state, one sentence a kind.
+///
+/// Errors: as [`behind`], and `INDEX_MISSING`.
+pub fn files_behind(config: &Config) -> Result<Vec<String>> {
+    let index = IndexReader::required(&config.index.db_path)?;
     // Opened anew each time: a folder that was made again is another folder.
     let sandbox = sandbox(config)?;
     let (mut compared, mut behind) = (Compared::default(), Vec::new());
@@ -36,18 +53,9 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
         if !files.is_empty() {
             let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
             let more = if files.len() > NAMED { ", …" } else { "" };
-            behind.push(format!("{} files are {what}: {}{more}", files.len(), named.join(", ")));
+            behind.push(format!("files are {what} ({}): {}{more}", files.len(), named.join(", ")));
         }
     }
-    drop(index);
-    library.with(|engine| {
-        behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
-        let coverage = engine.coverage()?;
-        if engine.has_vectors() && coverage.embedded < coverage.chunks {
-            behind.push(format!("{} of {} chunks have a vector", coverage.embedded, coverage.chunks));
-        }
-        Ok(())
-    })?;
     Ok(behind)
 }
 

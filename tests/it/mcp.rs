@@ -357,6 +357,8 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
     // A cursor into what has changed is refused.
     let cursor = session.data("search", json!({"query": "kiln", "limit": 4}))["next_cursor"].clone();
     world.write("d.md", "# D\n\nThe kiln number 99.\n");
+    let status = session.data("status", json!({"compare_files": true}));
+    assert!(status["stale"].to_string().contains("notes:d.md"), "{status}");
     world.ok(&["index"]);
     let told = session.call("search", json!({"query": "kiln", "limit": 4, "cursor": cursor}));
     assert_eq!(told["_meta"]["local-agent/error"]["error_code"], "INVALID_ARGS", "{told}");
