@@ -11,10 +11,11 @@ use super::args::{Ask as Args, ScopeArgs};
 use super::context::Context;
 use super::index::extend;
 use super::jobs::Model;
-use super::output::{Output, talk};
+use super::output::{Output, talk, visible};
 use super::query::say_limits;
 use super::run_log::RunLog;
 use super::scope::scope;
+use super::toolbox;
 use super::write::write_whole;
 use crate::ask::{self, Answer, Asked, Event, Question, Trail};
 use crate::config::Config;
@@ -22,8 +23,9 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::llm::Speed;
 use crate::memory::Recalled;
 use crate::retrieval::Engine;
-use crate::runs::Checking;
+use crate::runs::{Checking, Mode};
 use crate::sandbox::Sandbox;
+use crate::tools::Caller;
 use crate::verify::VerifyOptions;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -43,7 +45,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         ..question(config, &args.question)
     };
     let recalled = super::memory::recall(config, question.text)?;
-    let log = RunLog::begin(context, &loaded, question.text, &subject.checking(&question))?;
+    let log = RunLog::begin(context, &loaded, Mode::Ask, question.text, &subject.checking(&question))?;
     let progress = Progress::new();
     let mut observe = |event: &Event<'_>| progress.tell(event);
     // Who embeds is asked only when there is something to embed.
@@ -64,7 +66,11 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
             };
             ask::ask_file(&question, &sandbox, &chosen, &mut observe, load)
         }
-        Subject::Notes(engine) => ask::ask(&question, engine, &sandbox, &chosen, &mut observe, load),
+        Subject::Notes(engine) => {
+            let factory = toolbox::factory(context, config, Caller::Model, log.id())?;
+            let tools = args.tools.then(|| ask::Toolbox::new(&factory, &config.tools));
+            ask::ask_with(&question, engine, &sandbox, &chosen, tools.as_ref(), &mut observe, load)
+        }
     };
     progress.finish();
     let embeds = model.is_server() && embedded.into_inner();
@@ -109,7 +115,8 @@ impl Subject {
         }
         let ScopeArgs { source, path, tag, after, before } = &args.scope;
         let limited = !source.is_empty() || !path.is_empty() || !tag.is_empty() || after.is_some() || before.is_some();
-        if let Some(path) = (!limited).then(|| ask::named_file(&args.question, sandbox)).flatten() {
+        // With tools the model reads what it likes; the question is asked of all notes.
+        if let Some(path) = (!limited && !args.tools).then(|| ask::named_file(&args.question, sandbox)).flatten() {
             return Ok(Self::File { path, named_by_question: true });
         }
         let fingerprint = model.fingerprint()?;
@@ -136,10 +143,13 @@ fn speed(args: &Args) -> Speed {
 }
 
 /// Says on stderr who answered and why, when a chat model was asked for or could have been.
-fn say_who(trail: &Trail) {
+pub(super) fn say_who(trail: &Trail) {
     match &trail.model {
         Some(model) => {
             for round in &trail.rounds {
+                for step in &round.steps {
+                    talk(&format!("tool: {} {} ({}, {} bytes)", visible(&step.name), visible(&step.args.to_string()), step.outcome, step.bytes));
+                }
                 if let Some(codes) = &round.refused {
                     talk(&format!("refused: {} ({codes})", round.purpose.as_str()));
                 }
@@ -158,16 +168,16 @@ fn say_who(trail: &Trail) {
 }
 
 /// What a person sees while a model writes: who is asked and how much has come, never what.
-struct Progress(ProgressBar);
+pub(super) struct Progress(ProgressBar);
 
 impl Progress {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let shown = std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self(ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner()))
     }
 
-    fn tell(&self, event: &Event<'_>) -> Result<()> {
+    pub(super) fn tell(&self, event: &Event<'_>) -> Result<()> {
         match event {
             Event::Frozen { .. } => {}
             Event::Asking { model, purpose } => {
@@ -176,6 +186,8 @@ impl Progress {
                     ask::Purpose::Draft | ask::Purpose::Half => "draft",
                     ask::Purpose::Format => "draft again, its form was not right",
                     ask::Purpose::Repair => "draft again, the first one was refused",
+                    ask::Purpose::Turn => "a turn with tools",
+                    ask::Purpose::Chat => "a reply",
                 };
                 self.0.enable_steady_tick(std::time::Duration::from_millis(120));
                 self.0.set_message(format!("{} at {}: {what}", model.name, model.endpoint));
@@ -189,7 +201,7 @@ impl Progress {
         Ok(())
     }
 
-    fn finish(&self) {
+    pub(super) fn finish(&self) {
         self.0.finish_and_clear();
     }
 }
@@ -269,7 +281,7 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer, trai
 }
 
 /// One call of a model, without any words of it: what was refused is in the run's record.
-fn round(round: &ask::Round) -> Value {
+pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
         "prompt_sha256": round.call.prompt_sha256,
@@ -278,6 +290,18 @@ fn round(round: &ask::Round) -> Value {
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,
         "report_sha256": round.report.as_ref().map(|r| r.sha256),
+        "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
+
+/// One call of a tool, without its result.
+fn step(step: &ask::ToolStep) -> Value {
+    json!({
+        "name": step.name,
+        "args": step.args,
+        "outcome": step.outcome,
+        "bytes": step.bytes,
+        "labels": step.labels,
     })
 }
 

@@ -14,15 +14,15 @@ use crate::config::{FollowLinks, HardLinks, Security};
 use crate::types::SkipReason;
 
 /// A vault and, beside it, what must not be reached.
-pub(super) struct World {
+struct World {
     _folder: TempDir,
-    pub(super) base: PathBuf,
-    pub(super) vault: PathBuf,
-    pub(super) outside: PathBuf,
+    base: PathBuf,
+    vault: PathBuf,
+    outside: PathBuf,
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let world = Self { vault: base.join("vault"), outside: base.join("outside"), base, _folder: folder };
@@ -32,23 +32,23 @@ impl World {
         world
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    fn write(&self, path: &str, text: &str) {
         let path = self.vault.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    pub(super) fn link(&self, target: impl AsRef<Path>, path: &str) {
+    fn link(&self, target: impl AsRef<Path>, path: &str) {
         let path = self.vault.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(target, path).unwrap();
     }
 
-    pub(super) fn open(&self) -> Sandbox {
+    fn open(&self) -> Sandbox {
         self.open_with(|_| {})
     }
 
-    pub(super) fn open_with(&self, change: impl FnOnce(&mut Security)) -> Sandbox {
+    fn open_with(&self, change: impl FnOnce(&mut Security)) -> Sandbox {
         let mut rules = security();
         change(&mut rules);
         Sandbox::open(vec![root("notes", &self.vault)], Policy::from(&rules)).unwrap()
@@ -59,7 +59,7 @@ fn root(name: &str, path: &Path) -> RootSpec {
     RootSpec { name: SourceName::new(name).unwrap(), path: path.to_path_buf(), kind: "notes".into(), code: false }
 }
 
-pub(super) fn at(path: &str) -> Address {
+fn at(path: &str) -> Address {
     Address { source: SourceName::new("notes").unwrap(), path: RelPath::new(path).unwrap() }
 }
 

@@ -158,6 +158,7 @@ fn first_pass(
         freshness: Default::default(),
         report: None,
         refused,
+        steps: Vec::new(),
     })?;
     outcome
 }
@@ -196,6 +197,7 @@ fn second_pass(
             freshness: answer.packed.freshness.clone(),
             report: report.clone(),
             refused: refusal.clone(),
+            steps: Vec::new(),
         })?;
         let (judged, reply) = judged?;
         let Some(reasons) = refusal else {
