@@ -113,7 +113,11 @@ impl<'a, 't> Session<'a, 't> {
 
     /// Lets the model call tools until it answers in words. Its last reply is given with the call that got it; it is
     /// not noted yet.
-    fn until_words(&mut self, answerer: &ChatAnswerer, asker: &mut Asker<'_, '_>) -> Result<(super::trail::Call, Reply)> {
+    fn until_words(
+        &mut self,
+        answerer: &ChatAnswerer,
+        asker: &mut Asker<'_, '_>,
+    ) -> Result<(super::trail::Call, Reply)> {
         let offers = if self.native { self.tools.offers() } else { Vec::new() };
         for turn in 1..=self.tools.max_turns {
             if self.started.elapsed() > self.tools.time {
@@ -158,12 +162,17 @@ impl<'a, 't> Session<'a, 't> {
         self.messages.push(match is_native {
             true => Message::calling(template_free(&reply.text), natives),
             // What stood behind the call is not repeated.
-            false => Message::new(Role::Assistant, wanted.first().map_or(String::new(), |one| template_free(&one.said))),
+            false => {
+                Message::new(Role::Assistant, wanted.first().map_or(String::new(), |one| template_free(&one.said)))
+            }
         });
         let mut steps = Vec::new();
         for (n, one) in wanted.into_iter().enumerate() {
             let outcome = if n >= CALLS_A_TURN {
-                let failure = Failure::new(ErrorCode::ToolLimit, format!("At most {CALLS_A_TURN} tools are called in one reply."));
+                let failure = Failure::new(
+                    ErrorCode::ToolLimit,
+                    format!("At most {CALLS_A_TURN} tools are called in one reply."),
+                );
                 ToolOutcome::failed(&one.name, failure.with_hint("call it in the next reply"))
             } else if let Some(failure) = one.broken {
                 ToolOutcome::failed(&one.name, failure)
@@ -201,8 +210,12 @@ impl<'a, 't> Session<'a, 't> {
                 return (shown, Vec::new());
             }
         };
-        let facts: serde_json::Map<String, Value> =
-            output.data.iter().filter(|(_, v)| !v.is_array() && !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let facts: serde_json::Map<String, Value> = output
+            .data
+            .iter()
+            .filter(|(_, v)| !v.is_array() && !v.is_null())
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         let head = safe(&Value::Object(facts).to_string());
         let body: String = if output.evidence.is_empty() {
             safe(&output.text)
@@ -216,7 +229,8 @@ impl<'a, 't> Session<'a, 't> {
                 end -= 1;
             }
             self.bytes = self.tools.max_bytes;
-            let note = "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
+            let note =
+                "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
             return (format!("<<<result {code}>>>\n{head}\n{}\n{note}\n<<<end {code}>>>", &body[..end]), Vec::new());
         }
         self.bytes += head.len() + body.len();
@@ -227,7 +241,9 @@ impl<'a, 't> Session<'a, 't> {
 
     /// The label of an excerpt; the same span has the same label however often it is read.
     fn label(&mut self, excerpt: &Excerpt) -> Option<Label> {
-        let same = |e: &Excerpt| e.source == excerpt.source && e.path == excerpt.path && e.span == excerpt.span && e.text == excerpt.text;
+        let same = |e: &Excerpt| {
+            e.source == excerpt.source && e.path == excerpt.path && e.span == excerpt.span && e.text == excerpt.text
+        };
         let place = self.excerpts.iter().position(same).unwrap_or_else(|| {
             self.excerpts.push(excerpt.clone());
             self.excerpts.len() - 1
@@ -272,7 +288,14 @@ fn wanted(reply: &Reply) -> Vec<Wanted> {
         let broken = Failure::new(ErrorCode::InvalidArgs, message)
             .with_hint("write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else");
         let said: String = reply.text.chars().take(500).collect();
-        return vec![Wanted { name: String::new(), args: json!({}), native: None, said, trailing: None, broken: Some(broken) }];
+        return vec![Wanted {
+            name: String::new(),
+            args: json!({}),
+            native: None,
+            said,
+            trailing: None,
+            broken: Some(broken),
+        }];
     }
     Vec::new()
 }
@@ -316,7 +339,11 @@ pub(super) fn draft(
     let mut session = Session::new(&answerer.chat, tools, given)?;
     let mut messages = prompt::grounded(&session.nonce, &packed.snapshot);
     if let Some(rules) = messages.first_mut() {
-        rules.content = format!("{}\n\n{}\nText that a tool gives under a label may be cited by that label.", rules.content, session.rules());
+        rules.content = format!(
+            "{}\n\n{}\nText that a tool gives under a label may be cited by that label.",
+            rules.content,
+            session.rules()
+        );
     }
     session.messages = messages;
     let mut repaired = false;
@@ -327,7 +354,10 @@ pub(super) fn draft(
             match outcome {
                 Ok(reply) => (call, reply),
                 Err(failure) => {
-                    asker.note(Round { purpose: Purpose::Repair, ..round(call, Some(failure.code.to_string()), Vec::new()) })?;
+                    asker.note(Round {
+                        purpose: Purpose::Repair,
+                        ..round(call, Some(failure.code.to_string()), Vec::new())
+                    })?;
                     return Err(failure);
                 }
             }
@@ -349,7 +379,12 @@ pub(super) fn draft(
         let Some(reasons) = refusal else {
             return match report.outcome {
                 Outcome::Abstained => Ok(Drafted::Refusal { draft, report, packed: evidence }),
-                _ => Ok(Drafted::Answer { text: draft.render(&evidence.snapshot)?.text, draft, report, packed: evidence }),
+                _ => Ok(Drafted::Answer {
+                    text: draft.render(&evidence.snapshot)?.text,
+                    draft,
+                    report,
+                    packed: evidence,
+                }),
             };
         };
         if repaired {
@@ -405,7 +440,9 @@ pub struct Chatted {
 pub fn chat(prompt: &str, chosen: &Chosen, tools: Option<&Toolbox<'_>>, observe: &mut Observe<'_>) -> Chatted {
     let mut trail = Trail::of(chosen);
     let text = match &chosen.answerer {
-        Answerer::Chat(answerer) => say(prompt, answerer, tools, &mut Asker { chat: &answerer.chat, trail: &mut trail, observe }),
+        Answerer::Chat(answerer) => {
+            say(prompt, answerer, tools, &mut Asker { chat: &answerer.chat, trail: &mut trail, observe })
+        }
         Answerer::Extractive => Err(no_model(&chosen.why)),
     };
     Chatted { text, trail }
@@ -417,7 +454,12 @@ pub(super) fn no_model(why: &str) -> Failure {
         .with_hint("set llm.model and ask.provider")
 }
 
-fn say(prompt: &str, answerer: &ChatAnswerer, tools: Option<&Toolbox<'_>>, asker: &mut Asker<'_, '_>) -> Result<String> {
+fn say(
+    prompt: &str,
+    answerer: &ChatAnswerer,
+    tools: Option<&Toolbox<'_>>,
+    asker: &mut Asker<'_, '_>,
+) -> Result<String> {
     let question = Message::new(Role::User, template_free(prompt));
     let (call, reply, purpose) = match tools {
         Some(tools) => {
@@ -433,7 +475,10 @@ fn say(prompt: &str, answerer: &ChatAnswerer, tools: Option<&Toolbox<'_>>, asker
             match outcome {
                 Ok(reply) => (call, reply, Purpose::Chat),
                 Err(failure) => {
-                    asker.note(Round { purpose: Purpose::Chat, ..round(call, Some(failure.code.to_string()), Vec::new()) })?;
+                    asker.note(Round {
+                        purpose: Purpose::Chat,
+                        ..round(call, Some(failure.code.to_string()), Vec::new())
+                    })?;
                     return Err(failure);
                 }
             }

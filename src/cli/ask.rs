@@ -148,7 +148,13 @@ pub(super) fn say_who(trail: &Trail) {
         Some(model) => {
             for round in &trail.rounds {
                 for step in &round.steps {
-                    talk(&format!("tool: {} {} ({}, {} bytes)", visible(&step.name), visible(&step.args.to_string()), step.outcome, step.bytes));
+                    talk(&format!(
+                        "tool: {} {} ({}, {} bytes)",
+                        visible(&step.name),
+                        visible(&step.args.to_string()),
+                        step.outcome,
+                        step.bytes
+                    ));
                 }
                 if let Some(codes) = &round.refused {
                     talk(&format!("refused: {} ({codes})", round.purpose.as_str()));

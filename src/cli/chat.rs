@@ -19,7 +19,9 @@ use crate::verify::VerifyOptions;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.prompt.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::InvalidQuery, "the prompt is blank").with_hint("local-agent chat \"your prompt\""));
+        return Err(
+            Failure::new(ErrorCode::InvalidQuery, "the prompt is blank").with_hint("local-agent chat \"your prompt\"")
+        );
     }
     let loaded = context.load()?;
     let config = &loaded.config;

@@ -28,13 +28,7 @@ pub fn place(config: &Config) -> Place<'_> {
 
 impl RunLog {
     /// Begins the record. A run that cannot be recorded is a failure.
-    pub fn begin(
-        context: &Context,
-        loaded: &Loaded,
-        mode: Mode,
-        question: &str,
-        checking: &Checking,
-    ) -> Result<Self> {
+    pub fn begin(context: &Context, loaded: &Loaded, mode: Mode, question: &str, checking: &Checking) -> Result<Self> {
         let config = &loaded.config;
         if !config.runs.enabled {
             return Ok(Self(None));

@@ -165,6 +165,24 @@ fn s07_s08_links_out_are_as_missing_whatever_links_are_allowed() {
 }
 
 #[test]
+fn s08_a_linked_parent_is_never_entered_however_deep() {
+    let world = World::new();
+    fs::create_dir_all(world.outside.join("in/here")).unwrap();
+    fs::write(world.outside.join("in/here/a.md"), "SECRET").unwrap();
+    world.write("deep/er/still/a.md", "inside");
+    world.link("../../../outside/in", "deep/er/out");
+    world.link(world.outside.join("in"), "abs");
+    for (follow, why) in [(FollowLinks::Never, Why::Symlink), (FollowLinks::Inside, Why::LinkLeaves)] {
+        let sandbox = world.open_with(|s| s.follow_links = follow);
+        // Whether the file behind the linked parent is there makes no difference.
+        for path in ["deep/er/out/here/a.md", "deep/er/out/here/gone.md", "deep/er/out/gone/a.md", "abs/here/a.md"] {
+            assert_unseen(&sandbox, path, why);
+        }
+        assert_eq!(text(&sandbox, "notes:deep/er/out/../still/a.md"), "inside");
+    }
+}
+
+#[test]
 fn links_that_stay_inside_are_followed_only_when_allowed() {
     let world = World::new();
     world.write("deep/er/a.md", "A");

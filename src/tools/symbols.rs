@@ -117,7 +117,8 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
 
     use tree_sitter_tags::TagsContext;
 
-    let unreadable = |why: String| Failure::new(ErrorCode::FileReadError, format!("The code could not be parsed: {why}."));
+    let unreadable =
+        |why: String| Failure::new(ErrorCode::FileReadError, format!("The code could not be parsed: {why}."));
     let config = grammars::of(ext).map_err(unreadable)?;
     let mut context = TagsContext::new();
     let stop = AtomicUsize::new(0);
@@ -189,7 +190,8 @@ mod grammars {
 
     pub fn of(ext: &str) -> std::result::Result<&'static TagsConfiguration, String> {
         static LANGUAGES: [OnceLock<Made>; 5] = [const { OnceLock::new() }; 5];
-        let typescript = || [tree_sitter_typescript::TAGS_QUERY, tree_sitter_javascript::TAGS_QUERY, TYPESCRIPT].join("\n");
+        let typescript =
+            || [tree_sitter_typescript::TAGS_QUERY, tree_sitter_javascript::TAGS_QUERY, TYPESCRIPT].join("\n");
         let made = match ext {
             ".rs" => LANGUAGES[0]
                 .get_or_init(|| make(tree_sitter_rust::LANGUAGE, &[tree_sitter_rust::TAGS_QUERY, RUST].join("\n"))),
@@ -198,8 +200,9 @@ mod grammars {
             }
             ".ts" => LANGUAGES[2].get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &typescript())),
             ".tsx" => LANGUAGES[3].get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TSX, &typescript())),
-            _ => LANGUAGES[4]
-                .get_or_init(|| make(tree_sitter_javascript::LANGUAGE, tree_sitter_javascript::TAGS_QUERY)),
+            _ => {
+                LANGUAGES[4].get_or_init(|| make(tree_sitter_javascript::LANGUAGE, tree_sitter_javascript::TAGS_QUERY))
+            }
         };
         made.as_ref().map_err(Clone::clone)
     }
@@ -231,7 +234,9 @@ mod tests {
             ".rs",
             "const LIMIT: u32 = 3;\nstruct Zoo;\nimpl Zoo {\n    fn feed(&self) -> u32 { count(LIMIT) }\n}\nfn make() -> Zoo { Zoo::feed(&Zoo); Zoo }\n",
         );
-        for expected in ["constant LIMIT 1", "class Zoo 2", "method feed 4", "→call count 4", "function make 6", "→call feed 6"] {
+        for expected in
+            ["constant LIMIT 1", "class Zoo 2", "method feed 4", "→call count 4", "function make 6", "→call feed 6"]
+        {
             assert!(rust.iter().any(|s| s == expected), "{expected}: {rust:?}");
         }
         let python = named(".py", "LIMIT = 3\nclass Zoo:\n    def feed(self):\n        return count(LIMIT)\n");
@@ -242,8 +247,17 @@ mod tests {
         for ext in [".ts", ".tsx"] {
             let found = named(ext, typescript);
             for expected in [
-                "interface Animal 1", "type Id 2", "enum Kind 3", "class Zoo 4", "method feed 5", "→call count 5",
-                "→type Animal 5", "function make 7", "→class Zoo 7", "function arrow 8", "→call make 8",
+                "interface Animal 1",
+                "type Id 2",
+                "enum Kind 3",
+                "class Zoo 4",
+                "method feed 5",
+                "→call count 5",
+                "→type Animal 5",
+                "function make 7",
+                "→class Zoo 7",
+                "function arrow 8",
+                "→call make 8",
             ] {
                 assert!(found.iter().any(|s| s == expected), "{ext} {expected}: {found:?}");
             }

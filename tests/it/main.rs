@@ -5,6 +5,7 @@ mod architecture;
 mod ask;
 mod ask_file;
 mod ask_model;
+mod chat;
 mod chat_server;
 mod churn;
 mod codes;

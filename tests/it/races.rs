@@ -54,7 +54,11 @@ impl World {
 }
 
 /// Reads by `read` in several threads while `swap` runs in another. Gives every text that arrived with its count.
-fn race(read: impl Fn() -> Option<Vec<u8>> + Sync, swap: impl Fn() + Sync, enough: impl Fn(&[u8]) -> bool + Sync) -> (usize, usize) {
+fn race(
+    read: impl Fn() -> Option<Vec<u8>> + Sync,
+    swap: impl Fn() + Sync,
+    enough: impl Fn(&[u8]) -> bool + Sync,
+) -> (usize, usize) {
     let (done, inside, leaked, left) =
         (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(READS));
     std::thread::scope(|threads| {
@@ -68,7 +72,11 @@ fn race(read: impl Fn() -> Option<Vec<u8>> + Sync, swap: impl Fn() + Sync, enoug
                 threads.spawn(|| {
                     while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
                         let Some(bytes) = read() else { continue };
-                        if enough(&bytes) { leaked.fetch_add(1, Ordering::Relaxed) } else { inside.fetch_add(1, Ordering::Relaxed) };
+                        if enough(&bytes) {
+                            leaked.fetch_add(1, Ordering::Relaxed)
+                        } else {
+                            inside.fetch_add(1, Ordering::Relaxed)
+                        };
                     }
                 })
             })
@@ -140,7 +148,8 @@ fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2() {
     }
     // The filter cannot be taken off again, so it is put on a process of its own.
     let name = "races::s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2";
-    let child = Command::new(std::env::current_exe().unwrap()).args(["--exact", name]).env(WITHOUT, "1").output().unwrap();
+    let child =
+        Command::new(std::env::current_exe().unwrap()).args(["--exact", name]).env(WITHOUT, "1").output().unwrap();
     let said = String::from_utf8_lossy(&child.stdout);
     assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
 }
@@ -178,5 +187,8 @@ fn s11_s12_a_reader_that_checks_and_then_opens_loses_the_same_races() {
     let secret = world.outside.join("secret.md");
     assert!(lost(&|| check_then_open(&world.vault, &path), &|| swap_file(&path, &secret)), "S11 was never lost");
     let inner = folder.join("secret.md");
-    assert!(lost(&|| check_then_open(&world.vault, &inner), &|| swap_folder(&folder, &away, &link)), "S12 was never lost");
+    assert!(
+        lost(&|| check_then_open(&world.vault, &inner), &|| swap_folder(&folder, &away, &link)),
+        "S12 was never lost"
+    );
 }

@@ -8,7 +8,10 @@ use crate::harness::World;
 
 fn zoo() -> World {
     let world = World::with(&[
-        ("zoo.md", "---\ntags: [animals]\n---\n# Zoo\n\nThe zebra eats 14 apples a day, says [[Ada]].\n\n## Prices\n\nA ticket is 9 euros.\n"),
+        (
+            "zoo.md",
+            "---\ntags: [animals]\n---\n# Zoo\n\nThe zebra eats 14 apples a day, says [[Ada]].\n\n## Prices\n\nA ticket is 9 euros.\n",
+        ),
         ("people/Ada.md", "# Ada\n\nShe feeds the zebra. #animals\n"),
         (".env.md", "TOKEN=1\n"),
         ("sub/.git/a.md", "x\n"),
@@ -18,7 +21,10 @@ fn zoo() -> World {
         "sources:\n  - {name: notes, root: .}\n  - {name: code, root: src, code: true}\n",
     )
     .unwrap();
-    world.write("src/feed.rs", "/// Feeds.\npub fn feed(count: u32) -> u32 {\n    count + 1\n}\n\nfn main() {\n    feed(14);\n}\n");
+    world.write(
+        "src/feed.rs",
+        "/// Feeds.\npub fn feed(count: u32) -> u32 {\n    count + 1\n}\n\nfn main() {\n    feed(14);\n}\n",
+    );
     world
 }
 
@@ -30,8 +36,12 @@ fn text(world: &World, tool: &str, args: &[&str]) -> String {
 #[test]
 fn every_tool_is_listed_with_its_rule() {
     let world = zoo();
-    let names: Vec<String> =
-        world.ok(&["tool", "list"]).stdout.lines().map(|l| l.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect();
+    let names: Vec<String> = world
+        .ok(&["tool", "list"])
+        .stdout
+        .lines()
+        .map(|l| l.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+        .collect();
     assert_snapshot!(names.join("\n"), @r"
     read_text_file allow
     list_dir allow
@@ -45,8 +55,13 @@ fn every_tool_is_listed_with_its_rule() {
     delete allow
     ");
     let body = world.json(&["tool", "list"]);
-    let cited: Vec<&Value> =
-        body["tools"].as_array().unwrap().iter().filter(|t| t["admissible_as_evidence"] == true).map(|t| &t["name"]).collect();
+    let cited: Vec<&Value> = body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|t| t["admissible_as_evidence"] == true)
+        .map(|t| &t["name"])
+        .collect();
     assert_eq!(cited, ["read_text_file", "read_symbol"]);
     let described = world.json(&["tool", "describe", "grep"]);
     assert_eq!(described["schema"]["additionalProperties"], false);
@@ -157,7 +172,15 @@ fn s31_every_call_is_a_line_of_the_ledger_with_its_true_reason() {
         .unwrap()
         .iter()
         .rev()
-        .map(|c| json!([c["tool"]["caller"], c["tool"]["name"], c["tool"]["subject"], c["tool"]["outcome"], c["tool"]["why"]]))
+        .map(|c| {
+            json!([
+                c["tool"]["caller"],
+                c["tool"]["name"],
+                c["tool"]["subject"],
+                c["tool"]["outcome"],
+                c["tool"]["why"]
+            ])
+        })
         .collect();
     assert_eq!(
         json!(rows),
@@ -257,7 +280,8 @@ mod invisible {
             prop::collection::vec(any::<u8>(), 0..60).prop_map(Outside::File),
             "(# secret [a-z]{1,9}\n)?\\PC{0,40}".prop_map(|text| Outside::File(text.into_bytes())),
             prop::collection::vec("[a-z]{1,8}(\\.md)?", 0..4).prop_map(Outside::Folder),
-            prop::sample::select(vec!["/etc/passwd", "nowhere", "../vault/note.md"]).prop_map(|t| Outside::Link(t.to_owned())),
+            prop::sample::select(vec!["/etc/passwd", "nowhere", "../vault/note.md"])
+                .prop_map(|t| Outside::Link(t.to_owned())),
             Just(Outside::Fifo),
         ]
     }
@@ -280,7 +304,9 @@ mod invisible {
             Outside::Link(to) => symlink(to, &target).unwrap(),
             Outside::Fifo => drop(std::process::Command::new("mkfifo").arg(&target).status().unwrap()),
         }
-        for (link, to) in [("x.md", "../beside/x.md"), ("dir", "../beside"), ("sub/x.md", "../../beside/x.md"), ("via.md", "x.md")] {
+        for (link, to) in
+            [("x.md", "../beside/x.md"), ("dir", "../beside"), ("sub/x.md", "../../beside/x.md"), ("via.md", "x.md")]
+        {
             symlink(to, vault.join(link)).unwrap();
         }
         let mut rules = Config::defaults(Path::new("/nowhere")).unwrap().security;
@@ -293,12 +319,32 @@ mod invisible {
     /// Every tool with paths that lead out, in all their spellings.
     fn answers(sandbox: &Sandbox, extra: &str) -> Vec<String> {
         let tools = ToolFactory::new(sandbox.clone(), ToolPolicy::default());
-        let paths = ["x.md", "notes:x.md", "dir/x.md", "dir", "notes:dir", "sub/x.md", "via.md", "../beside/x.md", "note.md", "notes:", extra];
+        let paths = [
+            "x.md",
+            "notes:x.md",
+            "dir/x.md",
+            "dir",
+            "notes:dir",
+            "sub/x.md",
+            "via.md",
+            "../beside/x.md",
+            "note.md",
+            "notes:",
+            extra,
+        ];
         let mut out = Vec::new();
         for tool in tools.all() {
             let calls: Vec<Value> = match tool.name() {
-                "grep" => [vec![json!({"pattern": "secret", "context": 2})], paths.iter().map(|p| json!({"pattern": "s", "path": p})).collect()].concat(),
-                "find_defs" | "find_refs" => [vec![json!({"name": "secret"}), json!({"name": "x"})], paths.iter().map(|p| json!({"name": "secret", "path": p})).collect()].concat(),
+                "grep" => [
+                    vec![json!({"pattern": "secret", "context": 2})],
+                    paths.iter().map(|p| json!({"pattern": "s", "path": p})).collect(),
+                ]
+                .concat(),
+                "find_defs" | "find_refs" => [
+                    vec![json!({"name": "secret"}), json!({"name": "x"})],
+                    paths.iter().map(|p| json!({"name": "secret", "path": p})).collect(),
+                ]
+                .concat(),
                 "read_symbol" => paths.iter().map(|p| json!({"path": p, "symbol": "secret"})).collect(),
                 "propose_write" => paths.iter().map(|p| json!({"path": p, "content": "new"})).collect(),
                 _ => paths.iter().map(|p| json!({"path": p})).collect(),
