@@ -33,6 +33,9 @@ use crate::verify::{self, Outcome, VerifyOptions};
 /// Calls of one reply that are made; the others are told to be too many.
 const CALLS_A_TURN: usize = 4;
 
+/// Bytes of a call that are repeated to the model beside its result.
+const ECHO: usize = 4000;
+
 /// Tools for one run of a loop, and its limits.
 pub struct Toolbox<'a> {
     factory: &'a ToolFactory,
@@ -264,13 +267,20 @@ struct Wanted {
     broken: Option<Failure>,
 }
 
+/// A call as it stays in the conversation: arguments that are too long would fill the window for nothing.
+fn brief(call: &ToolCall) -> ToolCall {
+    let name = call.name.chars().take(80).collect();
+    let arguments = if call.arguments.to_string().len() > ECHO { json!({}) } else { call.arguments.clone() };
+    ToolCall { id: call.id.chars().take(80).collect(), name, arguments }
+}
+
 /// The calls of a reply: in the server's format, else in the text envelope; none: it is words.
 fn wanted(reply: &Reply) -> Vec<Wanted> {
     if !reply.calls.is_empty() {
         let one = |call: &ToolCall| Wanted {
             name: call.name.clone(),
             args: call.arguments.clone(),
-            native: Some(call.clone()),
+            native: Some(brief(call)),
             said: String::new(),
             trailing: None,
             broken: None,
@@ -279,7 +289,11 @@ fn wanted(reply: &Reply) -> Vec<Wanted> {
     }
     if let Some(found) = envelope::parse(&reply.text) {
         let name = found.call["name"].as_str().unwrap_or_default().to_owned();
-        let (args, said) = (found.call["args"].clone(), found.call.to_string());
+        let args = found.call["args"].clone();
+        let said = match found.call.to_string() {
+            long if long.len() > ECHO => json!({"type": "tool_call", "name": name}).to_string(),
+            said => said,
+        };
         let args = if args.is_null() { json!({}) } else { args };
         return vec![Wanted { name, args, native: None, said, trailing: found.trailing, broken: None }];
     }

@@ -131,7 +131,7 @@ fn a_hostile_model_gets_typed_results_and_nothing_else() {
         (("read_text_file", json!({"path": ["zoo.md"]})), "INVALID_ARGS"),
         (("list_dir", json!({"path": ".."})), "PATH_DENIED"),
         (("grep", json!({"pattern": "(((", "path": "zoo.md"})), "INVALID_ARGS"),
-        (("grep", json!({"pattern": "SECRET", "path": "../"})), "PATH_DENIED"),
+        (("grep", json!({"pattern": "SECR.T", "path": "../"})), "PATH_DENIED"),
         (("shell", json!({"command": "cat /etc/passwd"})), "TOOL_ERROR"),
         (("propose_write", json!({"path": "zoo.md", "content": "hacked"})), "TOOL_ERROR"),
         (("delete", json!({"path": "zoo.md"})), "TOOL_ERROR"),
