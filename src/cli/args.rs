@@ -58,6 +58,8 @@ pub enum Command {
     Query(Query),
     /// Answer a question with checked citations
     Ask(Ask),
+    /// Ask the chat model itself, without evidence; what it says is not checked
+    Chat(Chat),
     /// Judge anybody's answer against evidence
     Verify(Verify),
     /// What `ask` recorded: list, show, verify, replay, prune
@@ -368,6 +370,9 @@ pub struct Ask {
     /// Answer from this one file, read whole
     #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "path", "tag", "after", "before"])]
     pub read: Option<String>,
+    /// Let the chat model call tools that read your files, in a bounded loop
+    #[arg(long, conflicts_with = "read")]
+    pub tools: bool,
     /// Refuse to show an answer that does not pass verification
     #[arg(long)]
     pub strict: bool,
@@ -376,6 +381,18 @@ pub struct Ask {
     pub snapshot_out: Option<PathBuf>,
     #[command(flatten)]
     pub scope: ScopeArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Chat {
+    /// What to say to the model
+    pub prompt: String,
+    /// Let the model call tools that read your files, in a bounded loop
+    #[arg(long)]
+    pub tools: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

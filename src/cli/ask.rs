@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::args::Ask as Args;
 use super::context::Context;
 use super::index::extend;
-use super::output::{Output, talk};
+use super::output::{Output, talk, visible};
 use super::query::say_limits;
+use super::toolbox;
 use super::write::write_whole;
 use crate::ask::{self, Answer, Asked, Event, Trail};
 use crate::config::Config;
@@ -20,6 +21,7 @@ use crate::memory::Recalled;
 use crate::operations::ask::{Ask, Desk, Done};
 use crate::operations::{self, Library, run_log};
 use crate::runs::Finished;
+use crate::tools::Caller;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
@@ -28,6 +30,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let library = Library::for_one(config, Some(context.embedding(config)?));
     let roots = context.roots();
     let desk = Desk { loaded: &loaded, sandbox: &sandbox, library: &library, roots: &roots };
+    let make_tools = |run| toolbox::factory(context, config, Caller::Model, run);
     let wanted = Ask {
         question: &args.question,
         read: args.read.as_deref(),
@@ -35,6 +38,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         speed: speed(args),
         strict: args.strict,
         asked_by: "cli",
+        tools: args.tools.then_some(&make_tools),
     };
     let progress = Progress::new();
     let done = operations::ask::ask(&desk, &wanted, &mut |event| progress.tell(event));
@@ -86,10 +90,19 @@ fn speed(args: &Args) -> Speed {
 }
 
 /// Says on stderr who answered and why, when a chat model was asked for or could have been.
-fn say_who(trail: &Trail) {
+pub(super) fn say_who(trail: &Trail) {
     match &trail.model {
         Some(model) => {
             for round in &trail.rounds {
+                for step in &round.steps {
+                    talk(&format!(
+                        "tool: {} {} ({}, {} bytes)",
+                        visible(&step.name),
+                        visible(&step.args.to_string()),
+                        step.outcome,
+                        step.bytes
+                    ));
+                }
                 if let Some(codes) = &round.refused {
                     talk(&format!("refused: {} ({codes})", round.purpose.as_str()));
                 }
@@ -108,16 +121,16 @@ fn say_who(trail: &Trail) {
 }
 
 /// What a person sees while a model writes: who is asked and how much has come, never what.
-struct Progress(ProgressBar);
+pub(super) struct Progress(ProgressBar);
 
 impl Progress {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let shown = std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self(ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner()))
     }
 
-    fn tell(&self, event: &Event<'_>) -> Result<()> {
+    pub(super) fn tell(&self, event: &Event<'_>) -> Result<()> {
         match event {
             Event::Frozen { .. } => {}
             Event::Asking { model, purpose } => {
@@ -126,6 +139,8 @@ impl Progress {
                     ask::Purpose::Draft | ask::Purpose::Half => "draft",
                     ask::Purpose::Format => "draft again, its form was not right",
                     ask::Purpose::Repair => "draft again, the first one was refused",
+                    ask::Purpose::Turn => "a turn with tools",
+                    ask::Purpose::Chat => "a reply",
                 };
                 self.0.enable_steady_tick(std::time::Duration::from_millis(120));
                 self.0.set_message(format!("{} at {}: {what}", model.name, model.endpoint));
@@ -139,7 +154,7 @@ impl Progress {
         Ok(())
     }
 
-    fn finish(&self) {
+    pub(super) fn finish(&self) {
         self.0.finish_and_clear();
     }
 }
@@ -201,7 +216,7 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer, trai
 }
 
 /// One call of a model, without any words of it: what was refused is in the run's record.
-fn round(round: &ask::Round) -> Value {
+pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
         "prompt_sha256": round.call.prompt_sha256,
@@ -210,6 +225,18 @@ fn round(round: &ask::Round) -> Value {
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,
         "report_sha256": round.report.as_ref().map(|r| r.sha256),
+        "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
+
+/// One call of a tool, without its result.
+fn step(step: &ask::ToolStep) -> Value {
+    json!({
+        "name": step.name,
+        "args": step.args,
+        "outcome": step.outcome,
+        "bytes": step.bytes,
+        "labels": step.labels,
     })
 }
 

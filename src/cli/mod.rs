@@ -4,6 +4,7 @@
 
 pub mod args;
 mod ask;
+mod chat;
 mod client_config;
 mod completions;
 mod config;
@@ -96,6 +97,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Embed(args) => args.json,
         Command::Query(args) => args.json || args.jsonl,
         Command::Ask(args) => args.json,
+        Command::Chat(args) => args.json,
         Command::Tool(
             ToolCommand::List { json } | ToolCommand::Describe { json, .. } | ToolCommand::Log { json, .. },
         ) => *json,
@@ -145,6 +147,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Embed(args) => embed::run(context, &args),
         Command::Query(args) => query::run(context, &args),
         Command::Ask(args) => ask::run(context, &args),
+        Command::Chat(args) => chat::run(context, &args),
         Command::Tool(command) => tool::run(context, &command),
         Command::Get(args) => get::run(context, &args),
         Command::MultiGet(args) => get::run_many(context, &args),

@@ -71,11 +71,14 @@ fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
     } else {
         context.out.line(&format!("{}: {}", tool.name(), tool.description()));
         let schema = tool.schema();
-        let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (argument, one) in schema["properties"].as_object().into_iter().flatten() {
             let must = if required.contains(&argument.as_str()) { " (required)" } else { "" };
             let kind = match &one["type"] {
-                Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|k| *k != "null").unwrap_or_default(),
+                Value::Array(kinds) => {
+                    kinds.iter().filter_map(Value::as_str).find(|k| *k != "null").unwrap_or_default()
+                }
                 kind => kind.as_str().unwrap_or_default(),
             };
             let doc = one["description"].as_str().unwrap_or_default();
@@ -107,7 +110,8 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
         talk("");
     }
     if output.data.get("truncated") == Some(&Value::Bool(true)) {
-        let next = ["next_start_line", "next_offset"].iter().find_map(|key| Some((key, output.data.get(*key)?.as_u64()?)));
+        let next =
+            ["next_start_line", "next_offset"].iter().find_map(|key| Some((key, output.data.get(*key)?.as_u64()?)));
         let more = next.map_or_else(String::new, |(key, n)| format!(" ({key}: {n})"));
         talk(&format!("this is not all{more}"));
     }
@@ -124,7 +128,8 @@ fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
                 .with_hint("--arg path=notes:plan.md"));
         };
         let kinds = &schema["properties"][name]["type"];
-        let is = |kind: &str| kinds.as_str() == Some(kind) || kinds.as_array().is_some_and(|k| k.iter().any(|k| k == kind));
+        let is =
+            |kind: &str| kinds.as_str() == Some(kind) || kinds.as_array().is_some_and(|k| k.iter().any(|k| k == kind));
         let parsed = if is("string") { None } else { serde_json::from_str(value).ok() };
         if out.insert(name.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned()))).is_some() {
             return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is given twice.")));

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::Origin;
 use super::keys::Kind;
-use super::{keys, places};
 use super::raw;
 use super::typed::{Item, Typed, Val};
 use super::url::ServerUrl;
 use super::values::Values;
+use super::{keys, places};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::Sha256;
 

@@ -405,6 +405,7 @@ fn ask(house: &House, args: &AskArgs, call: &Call) -> Result<Reply> {
         speed: Speed::Auto,
         strict: args.strict,
         asked_by: &call.asked_by,
+        tools: None,
     };
     call.tell("looking for evidence".to_owned());
     let done = operations::ask::ask(&desk, &wanted, &mut |event| {
@@ -452,6 +453,8 @@ fn step(event: &Event<'_>) -> Option<String> {
                 Purpose::Draft | Purpose::Half => "draft",
                 Purpose::Format => "draft again, its form was not right",
                 Purpose::Repair => "draft again, the first one was refused",
+                Purpose::Turn => "what to look at, or the answer",
+                Purpose::Chat => "a reply",
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }

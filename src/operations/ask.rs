@@ -14,13 +14,13 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::llm::Speed;
 use crate::memory::{self, Recalled};
 use crate::retrieval::{Engine, Scope};
-use crate::runs::{Checking, Finished};
+use crate::runs::{Checking, Finished, Mode, RunId};
 use crate::sandbox::Sandbox;
 use crate::store::{Database, Found, examine};
+use crate::tools::ToolFactory;
 use crate::verify::VerifyOptions;
 
 /// What is asked, of what, by whom.
-#[derive(Debug)]
 pub struct Ask<'a> {
     pub question: &'a str,
     /// Of this one file, read whole.
@@ -31,7 +31,12 @@ pub struct Ask<'a> {
     pub strict: bool,
     /// What the record says of who asked.
     pub asked_by: &'a str,
+    /// Makes tools that the chat model may look further with, for the run of this name; `None`: it gets none.
+    pub tools: Option<&'a MakeTools<'a>>,
 }
+
+/// Makes tools whose calls belong to a run.
+pub type MakeTools<'a> = dyn Fn(Option<RunId>) -> Result<ToolFactory> + 'a;
 
 /// What came of it.
 #[derive(Debug)]
@@ -95,7 +100,9 @@ fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
         return Some(File { path: path.to_owned(), named_by_question: false });
     }
-    let named = wanted.limits.is_everything().then(|| ask::named_file(wanted.question, sandbox)).flatten();
+    // With tools the model reads what it likes; the question is asked of all notes.
+    let free = wanted.limits.is_everything() && wanted.tools.is_none();
+    let named = free.then(|| ask::named_file(wanted.question, sandbox)).flatten();
     named.map(|path| File { path, named_by_question: true })
 }
 
@@ -115,7 +122,7 @@ fn recorded(
     };
     let checking = Checking::new(&options, question.strict);
     let recalled = recall(config, question.text)?;
-    let log = RunLog::begin(loaded, roots, wanted.asked_by, question.text, &checking)?;
+    let log = RunLog::begin(loaded, roots, wanted.asked_by, Mode::Ask, question.text, &checking)?;
     // Who embeds is asked only when there is something to embed.
     let embedded = AtomicBool::new(false);
     let load = || -> Result<std::sync::Arc<Embedder>> {
@@ -134,7 +141,11 @@ fn recorded(
             };
             ask::ask_file(&question, sandbox, chosen, observe, load)
         }
-        Subject::Notes(engine) => ask::ask(question, engine, sandbox, chosen, observe, load),
+        Subject::Notes(engine) => {
+            let factory = wanted.tools.map(|make| make(log.id())).transpose()?;
+            let tools = factory.as_ref().map(|factory| ask::Toolbox::new(factory, &config.tools));
+            ask::ask_with(question, engine, sandbox, chosen, tools.as_ref(), observe, load)
+        }
     };
     let to_server = library.model().is_some_and(super::Model::is_server) && embedded.into_inner();
     let run = log.end(config, &asked, to_server, &recalled)?;

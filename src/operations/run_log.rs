@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::{Asked, Round, Trail};
+use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
 use crate::config::{Config, Loaded, ServerUrl};
 use crate::error::Result;
 use crate::evidence::canonical_json;
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
-use crate::runs::{Begin, Call, Checking, ContextItem, End, Finished, Mode, Place, Run, Sent};
+use crate::runs::{Begin, Call, CalledTool, Checking, ContextItem, End, Finished, Mode, Place, Run, RunId, Sent};
 use crate::types::Sha256;
 
 /// The record of this run, unless `runs.enabled` is off.
@@ -27,6 +27,7 @@ impl RunLog {
         loaded: &Loaded,
         roots: &Map<String, Value>,
         asked_by: &str,
+        mode: Mode,
         question: &str,
         checking: &Checking,
     ) -> Result<Self> {
@@ -35,7 +36,7 @@ impl RunLog {
             return Ok(Self(None));
         }
         let begin = Begin {
-            mode: Mode::Ask,
+            mode,
             asked_by,
             question,
             roots: serde_json::from_value(Value::Object(roots.clone())).unwrap_or_default(),
@@ -43,6 +44,33 @@ impl RunLog {
             checking: checking.clone(),
         };
         Run::begin(place(config), (&config.runs).into(), begin).map(|run| Self(Some(run)))
+    }
+
+    /// Its name.
+    pub fn id(&self) -> Option<RunId> {
+        self.0.as_ref().map(|run| run.id().clone())
+    }
+
+    /// Ends the record of a chat: words of a model that nobody has checked.
+    pub fn end_chat(self, config: &Config, chatted: &Chatted) -> Result<Map<String, Value>> {
+        let Some(run) = self.0 else { return Ok(fields(None)) };
+        let trail = &chatted.trail;
+        let common = End {
+            calls: trail.rounds.iter().map(call).collect(),
+            sent: sent(config, trail, false),
+            timings_ms: timings(trail),
+            ..End::default()
+        };
+        let finished = match &chatted.text {
+            Err(failure) => run.finish(&End { failure: Some(failure), ..common })?,
+            Ok(text) => run.finish(&End {
+                outcome: "unverified",
+                answerer: trail.model.as_ref().map(|model| model.provider),
+                text: Some(text),
+                ..common
+            })?,
+        };
+        Ok(fields(Some(&finished)))
     }
 
     /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was asked for vectors.
@@ -104,6 +132,24 @@ fn call(round: &Round) -> Call {
         elapsed_ms: call.took_ms,
         error: call.error.clone(),
         refused: refused.clone(),
+        tools: round.steps.iter().map(called_tool).collect(),
+    }
+}
+
+/// Bytes of a call's arguments that a record keeps.
+const MOST_ARGS: usize = 2000;
+
+fn called_tool(step: &ToolStep) -> CalledTool {
+    let args = step.args.to_string();
+    CalledTool {
+        name: step.name.clone(),
+        args: args.chars().take(MOST_ARGS).collect(),
+        args_sha256: Sha256::of(args.as_bytes()),
+        outcome: step.outcome.clone(),
+        bytes: step.bytes,
+        result_sha256: step.sha256,
+        labels: step.labels.clone(),
+        trailing_text_ignored: step.trailing.clone(),
     }
 }
 

@@ -192,7 +192,8 @@ fn make_folder(parent: &Dir, name: &str) -> std::io::Result<Dir> {
 /// Makes names last through a power failure, where the system can.
 fn sync(dir: &Dir) -> std::io::Result<()> {
     #[cfg(unix)]
-    dir.try_clone()?.into_std_file().sync_all()?;
+    // The handle itself is good for names only; a file of it can be synced.
+    dir.open(".")?.sync_all()?;
     #[cfg(not(unix))]
     let _ = dir;
     Ok(())

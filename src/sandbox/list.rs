@@ -40,8 +40,7 @@ impl Sandbox {
     ///
     /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND` (also when it is no folder), `AMBIGUOUS_PATH`.
     pub fn list(&self, request: &str) -> Result<(Folder, Vec<Listed>)> {
-        let places =
-            request::plan_folder(request, &self.0.texts, &self.0.policy).map_err(|d| denied(request, d))?;
+        let places = request::plan_folder(request, &self.0.texts, &self.0.policy).map_err(|d| denied(request, d))?;
         let mut found: Vec<(Folder, Vec<Listed>)> = places.iter().filter_map(|p| self.list_one(p).ok()).collect();
         match found.len() {
             0 => Err(not_found(request)),
@@ -61,7 +60,9 @@ impl Sandbox {
             folders.into_iter().map(|path| Listed { path, is_folder: true, size: None }).collect();
         for entry in entries {
             match entry.what {
-                What::Found(stamp) => listed.push(Listed { path: entry.path, is_folder: false, size: Some(stamp.size) }),
+                What::Found(stamp) => {
+                    listed.push(Listed { path: entry.path, is_folder: false, size: Some(stamp.size) })
+                }
                 What::Skipped(SkipReason::TooLarge) => {
                     listed.push(Listed { path: entry.path, is_folder: false, size: None });
                 }

@@ -17,8 +17,6 @@ mod walk;
 
 #[cfg(all(test, unix))]
 mod attacks;
-#[cfg(all(test, unix))]
-mod races;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -221,7 +221,12 @@ mod tests {
     use std::path::Path;
 
     fn root(name: &str, place: &str) -> RootText {
-        RootText { name: SourceName::new(name).unwrap(), place: names_of(Path::new(place)), own_state: vec![], code: false }
+        RootText {
+            name: SourceName::new(name).unwrap(),
+            place: names_of(Path::new(place)),
+            own_state: vec![],
+            code: false,
+        }
     }
 
     fn roots() -> Vec<RootText> {

@@ -16,7 +16,10 @@ pub(super) fn agree(bound: &Bound, tool: &str, subject: &str, proposal: &str, by
     let made = bound.policy.writes_before.saturating_add(bound.writes.load(Ordering::Relaxed));
     if made >= bound.policy.max_writes {
         let most = bound.policy.max_writes;
-        return denied(&format!("{most} changes were made within a day, which is the limit."), "raise tools.max_writes, or wait");
+        return denied(
+            &format!("{most} changes were made within a day, which is the limit."),
+            "raise tools.max_writes, or wait",
+        );
     }
     let Some(confirm) = &bound.confirm else {
         return denied("A change needs a yes at the terminal, and there is none.", "run the command in a terminal");

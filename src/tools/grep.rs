@@ -228,7 +228,7 @@ mod tests {
             let body = ok(&world.run("grep", json!({"pattern": pattern})));
             assert!(body["limit"] != "time", "{pattern}");
         }
-        for pattern in ["a{1000}{1000}{1000}", "(", "[z-a]", "(?R)", "\\1", &"(".repeat(500), "\\p{Greek}{9999}{999}"] {
+        for pattern in ["a{1000}{1000}{1000}", "(", "[z-a]", "\\1", &"(".repeat(500), "\\p{Greek}{9999}{999}"] {
             assert_eq!(code(&world.run("grep", json!({"pattern": pattern}))), "INVALID_ARGS", "{pattern}");
         }
         assert_eq!(code(&world.run("grep", json!({"pattern": "x".repeat(1001)}))), "INVALID_ARGS");

@@ -37,7 +37,8 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 }
 
 fn sources(bound: &Bound) -> Output {
-    let open: Vec<String> = bound.sandbox.roots().iter().filter(|r| r.unavailable.is_none()).map(|r| format!("{}:", r.name)).collect();
+    let open: Vec<String> =
+        bound.sandbox.roots().iter().filter(|r| r.unavailable.is_none()).map(|r| format!("{}:", r.name)).collect();
     let entries: Vec<Value> =
         open.iter().map(|name| json!({"name": name, "path": name, "type": "dir", "size": null})).collect();
     let text: String = open.iter().map(|name| format!("DIR:  {name}\n")).collect();
@@ -88,10 +89,7 @@ mod tests {
         world.link("/etc/passwd", "passwd.md");
         world.link("../outside", "out");
         let top = world.run("list_dir", json!({"path": "notes:"}));
-        assert_eq!(
-            top.result().unwrap().text,
-            "DIR:  a\nFILE: b.md (2 bytes)\nFILE: c.txt (0 bytes)\n"
-        );
+        assert_eq!(top.result().unwrap().text, "DIR:  a\nFILE: b.md (2 bytes)\nFILE: c.txt (0 bytes)\n");
         let body = ok(&top);
         assert_eq!(body["entries"][1], json!({"name": "b.md", "path": "notes:b.md", "type": "file", "size": 2}));
         assert_eq!(ok(&world.run("list_dir", json!({"path": "a"})))["entries"][0]["path"], "notes:a/x.md");
@@ -105,7 +103,8 @@ mod tests {
         world.write("a/x.md", "x");
         world.link("../outside", "out");
         let of = |path: &str| code(&world.run("list_dir", json!({"path": path})));
-        for path in ["..", "notes:..", "a/../..", "/etc", "notes:/etc", "~", ".git", "notes:a/.git", "nowhere:", "C:\\"] {
+        for path in ["..", "notes:..", "a/../..", "/etc", "notes:/etc", "~", ".git", "notes:a/.git", "nowhere:", "C:\\"]
+        {
             assert_eq!(of(path), "PATH_DENIED", "{path}");
         }
         for path in ["gone", "notes:out", "a/x.md", "notes:a/gone"] {

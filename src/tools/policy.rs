@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Confirm;
-use crate::config::Tools;
 pub use crate::config::ToolRule as Rule;
+use crate::config::Tools;
 use crate::error::{ErrorCode, Failure, Result};
 
 /// Who calls.
@@ -73,7 +73,9 @@ impl ToolPolicy {
             (Rule::Deny, _) => refused("the configuration denies it"),
             (Rule::Allow, _) | (Rule::Ask, Caller::Person) => Ok(()),
             (Rule::Ask, _) => {
-                let Some(confirm) = confirm else { return refused("it needs a yes, and there is no terminal to ask at") };
+                let Some(confirm) = confirm else {
+                    return refused("it needs a yes, and there is no terminal to ask at");
+                };
                 let question = format!("A {} wants to run `{tool}` with {args}.", caller.as_str());
                 if confirm(&question)? { Ok(()) } else { refused("the person did not agree") }
             }
@@ -87,8 +89,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::testing::{World, code, ok};
     use super::super::ToolFactory;
+    use super::super::testing::{World, code, ok};
     use super::*;
 
     fn tools(world: &World, rule: Rule, caller: Caller, yes: Option<bool>) -> ToolFactory {

@@ -46,7 +46,9 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         && sha_now.map(|sha| sha.to_string()).as_ref() != Some(expected)
     {
         let message = format!("`{at}` is not what the proposal was made from.");
-        return Err(Failure::new(ErrorCode::WriteConflict, message).with_hint("read the file again, then propose again"));
+        return Err(
+            Failure::new(ErrorCode::WriteConflict, message).with_hint("read the file again, then propose again")
+        );
     }
     let before = match &now {
         Some(file) => std::str::from_utf8(&file.bytes).map_err(|_| {
@@ -86,7 +88,11 @@ mod tests {
     use super::*;
 
     /// A factory whose person sees `asked` and answers by `answer`.
-    fn factory(world: &World, answer: impl Fn(&str) -> bool + Send + Sync + 'static, most: u32) -> (ToolFactory, Arc<Mutex<Vec<String>>>) {
+    fn factory(
+        world: &World,
+        answer: impl Fn(&str) -> bool + Send + Sync + 'static,
+        most: u32,
+    ) -> (ToolFactory, Arc<Mutex<Vec<String>>>) {
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&asked);
         let confirm = move |text: &str| {
@@ -178,7 +184,9 @@ mod tests {
     fn places_out_of_reach_and_files_that_run_are_refused_before_anybody_is_asked() {
         let world = World::new();
         let (tools, asked) = factory(&world, |_| true, 50);
-        for path in ["../outside/a.md", "/tmp/a.md", ".env", ".git/hooks/a.md", "a.exe", "a", ".hidden.md", "x.pem/a.md"] {
+        for path in
+            ["../outside/a.md", "/tmp/a.md", ".env", ".git/hooks/a.md", "a.exe", "a", ".hidden.md", "x.pem/a.md"]
+        {
             assert_eq!(code(&propose(&tools, path, "x")), "PATH_DENIED", "{path}");
         }
         world.link("../outside", "out");

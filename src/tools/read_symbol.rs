@@ -58,7 +58,9 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
             format!("{there}, so there is no number {occurrence}.")
         };
         let hint = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-        return Err(Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("there are: {}", prefix(&hint, 600))));
+        return Err(
+            Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("there are: {}", prefix(&hint, 600)))
+        );
     };
     let text = file.text()?;
     let whole = text.get(symbol.range.clone()).unwrap_or_default();

@@ -227,7 +227,10 @@ mod tests {
         let rest = read(json!({"path": "a.md", "start_line": 2}));
         assert_eq!((&rest["text"], &rest["end"]), (&json!("2|two\r\n3|three"), &json!("end_of_file")));
         let beyond = read(json!({"path": "a.md", "start_line": 9}));
-        assert_eq!((&beyond["text"], &beyond["end"], &beyond["last_line"]), (&json!(""), &json!("end_of_file"), &json!(8)));
+        assert_eq!(
+            (&beyond["text"], &beyond["end"], &beyond["last_line"]),
+            (&json!(""), &json!("end_of_file"), &json!(8))
+        );
         world.write("long.md", &format!("{}\nnext\n", "x".repeat(70_000)));
         let cut = read(json!({"path": "long.md", "start_line": 1}));
         assert_eq!((cut["text"].as_str().unwrap().len(), &cut["end"]), (MOST_BYTES, &json!("truncated")));

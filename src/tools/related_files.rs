@@ -46,8 +46,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let own = notes::parse(file.text()?);
     let own_tags: BTreeSet<String> = own.tags.iter().map(|tag| tag.to_lowercase()).collect();
     let deadline = Deadline::new();
-    let all: Vec<Address> =
-        files(bound, Some(&format!("{}:", file.at.source)))?.into_iter().filter(|at| is_note(at) && *at != file.at).collect();
+    let all: Vec<Address> = files(bound, Some(&format!("{}:", file.at.source)))?
+        .into_iter()
+        .filter(|at| is_note(at) && *at != file.at)
+        .collect();
     let count = all.len();
     let mut seen: Vec<(Address, bool, bool, Vec<String>)> = all
         .into_par_iter()
@@ -76,7 +78,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     to.iter().take(MOST).for_each(|at| text.push_str(&format!("links to: {at}\n")));
     from.iter().take(MOST).for_each(|at| text.push_str(&format!("linked from: {at}\n")));
     for (at, tags) in shared.iter().take(MOST) {
-        text.push_str(&format!("shares {}: {at}\n", tags.iter().map(|t| format!("#{t}")).collect::<Vec<_>>().join(" ")));
+        text.push_str(&format!(
+            "shares {}: {at}\n",
+            tags.iter().map(|t| format!("#{t}")).collect::<Vec<_>>().join(" ")
+        ));
     }
     if truncated {
         text.push_str("TRUNCATED: there is more than this\n");
@@ -95,11 +100,9 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 
 /// Whether a document at `here` links to `there`.
 fn links(document: &Document, here: &Address, there: &Address) -> bool {
-    document.links.iter().filter(|link| !link.is_external() && !link.target.is_empty()).any(|link| {
-        match link.kind {
-            LinkKind::Wiki | LinkKind::Embed => means(&bare(&link.target), &bare(there.path.as_str())),
-            _ => relative(here, &link.target).is_some_and(|path| same(&path, there.path.as_str())),
-        }
+    document.links.iter().filter(|link| !link.is_external() && !link.target.is_empty()).any(|link| match link.kind {
+        LinkKind::Wiki | LinkKind::Embed => means(&bare(&link.target), &bare(there.path.as_str())),
+        _ => relative(here, &link.target).is_some_and(|path| same(&path, there.path.as_str())),
     })
 }
 

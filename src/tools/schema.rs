@@ -22,7 +22,8 @@ pub(super) fn of<T: JsonSchema>() -> Value {
 
 /// The struct itself; what the schema let through fits.
 pub(super) fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
-    serde_json::from_value(args).map_err(|e| Failure::new(ErrorCode::InvalidArgs, format!("The arguments do not fit: {e}.")))
+    serde_json::from_value(args)
+        .map_err(|e| Failure::new(ErrorCode::InvalidArgs, format!("The arguments do not fit: {e}.")))
 }
 
 /// `INVALID_ARGS` with the first thing in `args` that the schema of `tool` does not allow.
@@ -70,7 +71,10 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
         _ => false,
     };
     if !types.is_empty() && !types.iter().any(|kind| is(kind)) {
-        return Some(format!("`{name}` is to be a {}", types.iter().filter(|t| **t != "null").copied().collect::<Vec<_>>().join(" or ")));
+        return Some(format!(
+            "`{name}` is to be a {}",
+            types.iter().filter(|t| **t != "null").copied().collect::<Vec<_>>().join(" or ")
+        ));
     }
     let number = value.as_f64();
     if let (Some(least), Some(n)) = (schema["minimum"].as_f64(), number)

@@ -13,6 +13,13 @@ use crate::sandbox::{Address, CODE_EXTS};
 /// Larger source files are not parsed.
 const MOST_BYTES: usize = 1 << 20;
 
+/// Deeper nested brackets are not parsed: the grammars take quadratic time over them.
+const DEEPEST: usize = 500;
+
+/// Longest time that one file is parsed.
+#[cfg(feature = "code")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
+
 /// A name and the piece of the file it names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Symbol {
@@ -52,7 +59,25 @@ pub(super) fn symbols(file: &Read) -> Result<Vec<Symbol>> {
         let message = format!("`{}` has {} bytes; source files of up to {MOST_BYTES} are parsed.", file.at, text.len());
         return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("search it with grep"));
     }
+    if nesting(text) > DEEPEST {
+        let message = format!("`{}` has brackets nested more than {DEEPEST} deep, so it is not parsed.", file.at);
+        return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("search it with grep"));
+    }
     of_code(ext, text)
+}
+
+/// How deep brackets are open at most; whether they stand in strings does not count.
+fn nesting(text: &str) -> usize {
+    let (mut deep, mut deepest) = (0usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => deep += 1,
+            b')' | b']' | b'}' => deep = deep.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(deep);
+    }
+    deepest
 }
 
 fn extension(at: &Address) -> Option<&'static str> {
@@ -87,18 +112,35 @@ fn of_code(_: &str, _: &str) -> Result<Vec<Symbol>> {
 
 #[cfg(feature = "code")]
 fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::RecvTimeoutError;
+
     use tree_sitter_tags::TagsContext;
 
-    let unreadable = |why: String| Failure::new(ErrorCode::FileReadError, format!("The code could not be parsed: {why}."));
+    let unreadable =
+        |why: String| Failure::new(ErrorCode::FileReadError, format!("The code could not be parsed: {why}."));
     let config = grammars::of(ext).map_err(unreadable)?;
     let mut context = TagsContext::new();
-    let (tags, _) =
-        context.generate_tags(config, text.as_bytes(), None).map_err(|e| unreadable(e.to_string()))?;
+    let stop = AtomicUsize::new(0);
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let tags = std::thread::scope(|threads| {
+        let stop = &stop;
+        threads.spawn(move || {
+            if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                stop.store(1, Ordering::SeqCst);
+            }
+        });
+        let tags = context
+            .generate_tags(config, text.as_bytes(), Some(stop))
+            .and_then(|(tags, _)| tags.collect::<std::result::Result<Vec<_>, _>>());
+        drop(done);
+        tags
+    });
+    let tags = tags.map_err(|e| unreadable(e.to_string()))?;
     let row = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
     let line_of = |byte: usize| text.as_bytes()[..byte.min(text.len())].iter().filter(|b| **b == b'\n').count();
     let mut out = Vec::new();
     for tag in tags {
-        let tag = tag.map_err(|e| unreadable(e.to_string()))?;
         let Some(name) = text.get(tag.name_range.clone()) else { continue };
         let at = if tag.is_definition { tag.range.start } else { tag.name_range.start };
         out.push(Symbol {
@@ -148,7 +190,8 @@ mod grammars {
 
     pub fn of(ext: &str) -> std::result::Result<&'static TagsConfiguration, String> {
         static LANGUAGES: [OnceLock<Made>; 5] = [const { OnceLock::new() }; 5];
-        let typescript = || [tree_sitter_typescript::TAGS_QUERY, tree_sitter_javascript::TAGS_QUERY, TYPESCRIPT].join("\n");
+        let typescript =
+            || [tree_sitter_typescript::TAGS_QUERY, tree_sitter_javascript::TAGS_QUERY, TYPESCRIPT].join("\n");
         let made = match ext {
             ".rs" => LANGUAGES[0]
                 .get_or_init(|| make(tree_sitter_rust::LANGUAGE, &[tree_sitter_rust::TAGS_QUERY, RUST].join("\n"))),
@@ -157,8 +200,9 @@ mod grammars {
             }
             ".ts" => LANGUAGES[2].get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &typescript())),
             ".tsx" => LANGUAGES[3].get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TSX, &typescript())),
-            _ => LANGUAGES[4]
-                .get_or_init(|| make(tree_sitter_javascript::LANGUAGE, tree_sitter_javascript::TAGS_QUERY)),
+            _ => {
+                LANGUAGES[4].get_or_init(|| make(tree_sitter_javascript::LANGUAGE, tree_sitter_javascript::TAGS_QUERY))
+            }
         };
         made.as_ref().map_err(Clone::clone)
     }
@@ -166,6 +210,9 @@ mod grammars {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{World, code};
     use super::*;
 
     #[test]
@@ -187,7 +234,9 @@ mod tests {
             ".rs",
             "const LIMIT: u32 = 3;\nstruct Zoo;\nimpl Zoo {\n    fn feed(&self) -> u32 { count(LIMIT) }\n}\nfn make() -> Zoo { Zoo::feed(&Zoo); Zoo }\n",
         );
-        for expected in ["constant LIMIT 1", "class Zoo 2", "method feed 4", "→call count 4", "function make 6", "→call feed 6"] {
+        for expected in
+            ["constant LIMIT 1", "class Zoo 2", "method feed 4", "→call count 4", "function make 6", "→call feed 6"]
+        {
             assert!(rust.iter().any(|s| s == expected), "{expected}: {rust:?}");
         }
         let python = named(".py", "LIMIT = 3\nclass Zoo:\n    def feed(self):\n        return count(LIMIT)\n");
@@ -198,8 +247,17 @@ mod tests {
         for ext in [".ts", ".tsx"] {
             let found = named(ext, typescript);
             for expected in [
-                "interface Animal 1", "type Id 2", "enum Kind 3", "class Zoo 4", "method feed 5", "→call count 5",
-                "→type Animal 5", "function make 7", "→class Zoo 7", "function arrow 8", "→call make 8",
+                "interface Animal 1",
+                "type Id 2",
+                "enum Kind 3",
+                "class Zoo 4",
+                "method feed 5",
+                "→call count 5",
+                "→type Animal 5",
+                "function make 7",
+                "→class Zoo 7",
+                "function arrow 8",
+                "→call make 8",
             ] {
                 assert!(found.iter().any(|s| s == expected), "{ext} {expected}: {found:?}");
             }
@@ -215,10 +273,16 @@ mod tests {
     #[cfg(feature = "code")]
     #[test]
     fn s25_broken_and_deeply_nested_code_is_parsed_or_refused() {
-        for text in ["fn (((((", "}}}}", "\u{0}", &"{".repeat(100_000), &"f(".repeat(50_000)] {
+        for text in ["fn (((((", "}}}}", "\u{0}", &"{".repeat(DEEPEST), &"f(".repeat(DEEPEST)] {
             for ext in CODE_EXTS {
                 let _ = of_code(ext, text);
             }
         }
+        let world = World::new();
+        for bomb in ["{".repeat(100_000), "f(".repeat(50_000)] {
+            world.write("a.rs", &bomb);
+            assert_eq!(code(&world.run("outline", json!({"path": "a.rs"}))), "FILE_TOO_LARGE");
+        }
+        assert_eq!(nesting("f(a[1], {b: (c)}) if a < b { }"), 3);
     }
 }

@@ -77,6 +77,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "runs",
             "sandbox",
             "store",
+            "tools",
             "vectors",
             "verify",
         ],

@@ -159,6 +159,7 @@ fn first_pass(
         freshness: Default::default(),
         report: None,
         refused,
+        steps: Vec::new(),
     })?;
     outcome
 }
@@ -197,6 +198,7 @@ fn second_pass(
             freshness: answer.packed.freshness.clone(),
             report: report.clone(),
             refused: refusal.clone(),
+            steps: Vec::new(),
         })?;
         let (judged, reply) = judged?;
         let Some(reasons) = refusal else {
