@@ -11,7 +11,7 @@ use local_agent::types::SourceName;
 fn main() {
     let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR").expect("LOCAL_AGENT_BENCH_DIR names a folder with documents");
     let source = SourceName::new("bench").expect("a fixed name");
-    let root = RootSpec { name: source.clone(), path: PathBuf::from(dir), kind: "corpus".into() };
+    let root = RootSpec { name: source.clone(), path: PathBuf::from(dir), kind: "corpus".into(), code: false };
     let sandbox = Sandbox::open(vec![root], Policy::from(&shipped())).expect("an absolute path");
     let entries = sandbox.walk(&source, &[".md"]).expect("the folder can be listed");
     let found = entries.iter().filter(|e| matches!(e.what, What::Found(_))).count();

@@ -19,13 +19,17 @@
 //! | [`embedding`] | text → vectors |
 //! | [`llm`] | chat models on servers |
 //! | [`verify`] | (draft, snapshot, freshness) → report. Pure |
+//! | [`tools`] | tools that cannot escape, for people, models and agents |
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
 //! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
 //! | [`memory`] | what a person told the program, with links that know what became of their chunks |
 //! | [`doctor`] | is everything true that the other commands rely on? |
+//! | [`operations`] | what the commands do below argument parsing: for the command line and for MCP |
 //! | [`eval`] | scorers and reports on sets with known answers |
+//! | [`watch`] | keeping index and embeddings current while somebody writes |
+//! | [`mcp`] | the same operations for agents |
 //! | [`cli`] | command line, rendering, exit codes |
 
 #![deny(unsafe_code)]
@@ -42,13 +46,17 @@ pub mod indexing;
 pub mod lexical;
 pub mod llm;
 pub mod markdown;
+pub mod mcp;
 pub mod memory;
 pub mod models;
 pub mod net;
+pub mod operations;
 pub mod retrieval;
 pub mod runs;
 pub mod sandbox;
 pub mod store;
+pub mod tools;
 pub mod types;
 pub mod vectors;
 pub mod verify;
+pub mod watch;

@@ -81,6 +81,13 @@ pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     }
 }
 
+/// The model of `chat`: always `llm.model`, never a fast or a big one. Errors as [`choose`].
+pub fn choose_for_chat(config: &Config, prompt: &str) -> Result<Chosen> {
+    let mut config = config.clone();
+    (config.llm.model_fast, config.llm.model_big) = (None, None);
+    choose(&config, prompt, Speed::Auto)
+}
+
 fn ollama(config: &Config, route: &Route<'_>, look: Duration) -> Result<Answerer> {
     let base = config.llm.server()?.to_string();
     let timeout = Duration::from_secs(route.timeout_s);

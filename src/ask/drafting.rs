@@ -18,12 +18,12 @@ use super::prompt::{self, Nonce};
 use super::trail::{Call, Event, Observe, Purpose, Round, Trail};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::evidence::Draft;
-use crate::llm::{Chat, Finish, Message, Reply, Sampling, bytes_of};
+use crate::llm::{Chat, Finish, Message, Offer, Reply, Sampling, bytes_of};
 use crate::retrieval::Packed;
 use crate::verify::{self, Outcome, Report, VerifyOptions};
 
 /// Tokens that a reply needs to say anything.
-const SHORTEST_REPLY: u32 = 128;
+pub(super) const SHORTEST_REPLY: u32 = 128;
 
 /// What a reply that the token limit cut off is refused with.
 pub(super) const CUT: &str = "LLM_REPLY_CUT";
@@ -56,12 +56,23 @@ impl Asker<'_, '_> {
         messages: Vec<Message>,
         sampling: Sampling,
     ) -> Result<(Call, Result<Reply>)> {
+        self.call_with(purpose, messages, &[], sampling)
+    }
+
+    /// One call in which the model may call tools. The outcome is noted by [`Self::note`].
+    pub fn call_with(
+        &mut self,
+        purpose: Purpose,
+        messages: Vec<Message>,
+        tools: &[Offer],
+        sampling: Sampling,
+    ) -> Result<(Call, Result<Reply>)> {
         let model = self.chat.model();
         (self.observe)(&Event::Asking { model, purpose })?;
         self.trail.sends_to(&model.endpoint);
         let start = Instant::now();
         let mut stopped = Ok(());
-        let outcome = self.chat.ask(&messages, sampling, &mut |bytes| {
+        let outcome = self.chat.ask_with(&messages, tools, sampling, &mut |bytes| {
             if stopped.is_ok() {
                 stopped = (self.observe)(&Event::Receiving { bytes });
             }
@@ -105,6 +116,7 @@ pub(super) fn draft(
             freshness: packed.freshness.clone(),
             report,
             refused,
+            steps: Vec::new(),
         };
         let reply = match outcome {
             Ok(reply) if !reply.is_truncated(bytes) => reply,

@@ -9,12 +9,16 @@
 //! | `drafting` | the state machine around a chat model |
 //! | `extractive` and its helpers | answering without a model |
 //! | `file` | questions about one file |
+//! | `bounded` | the loop in which a model may call tools that read |
+//! | `envelope` | a call of a tool as text |
 //! | `gate` | what of an extracted answer may be shown |
 //! | `trail` | everything that happened, for the record |
 
 mod answerer;
+mod bounded;
 mod dates;
 mod drafting;
+mod envelope;
 mod extractive;
 mod file;
 mod fit;
@@ -29,6 +33,7 @@ mod words;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::config::Fusion;
 use crate::embedding::Embedder;
@@ -39,10 +44,11 @@ use crate::retrieval::{self, Coverage, Engine, Mode, PackLimits, Packed, Request
 use crate::sandbox::Sandbox;
 use crate::verify::{Report, VerifyOptions};
 
-pub use answerer::{Answerer, ChatAnswerer, Chosen, choose};
+pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
+pub use bounded::{Chatted, Toolbox, chat};
 pub use extractive::{Evidence, Extract, extract};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
-pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, Trail};
+pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
 use drafting::{Asker, Drafted};
 
@@ -152,10 +158,24 @@ pub fn ask(
     sandbox: &Sandbox,
     chosen: &Chosen,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
+) -> Asked {
+    ask_with(question, engine, sandbox, chosen, None, observe, load)
+}
+
+/// The same; with `tools` the chat model may look further than what was found, and is asked even when nothing was.
+/// `PHASE3_ASK_ERROR` when there are tools and no chat model.
+pub fn ask_with(
+    question: &Question<'_>,
+    engine: &Engine,
+    sandbox: &Sandbox,
+    chosen: &Chosen,
+    tools: Option<&Toolbox<'_>>,
+    observe: &mut Observe<'_>,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Asked {
     let mut trail = Trail::of(chosen);
-    let answer = answer(question, engine, sandbox, chosen, (&mut trail, observe), load);
+    let answer = answer(question, engine, sandbox, (chosen, tools), (&mut trail, observe), load);
     Asked { answer, trail }
 }
 
@@ -163,17 +183,20 @@ fn answer(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
-    chosen: &Chosen,
+    (chosen, tools): (&Chosen, Option<&Toolbox<'_>>),
     (trail, observe): (&mut Trail, &mut Observe<'_>),
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Result<Answer> {
+    if let (Some(_), Answerer::Extractive) = (tools, &chosen.answerer) {
+        return Err(bounded::no_model(&chosen.why));
+    }
     let mut search = trail.timed("retrieve", || retrieve(question, engine, sandbox, load))?;
     observe(&Event::Frozen { snapshot: &search.answer.packed.snapshot, freshness: &search.answer.packed.freshness })?;
     let Answerer::Chat(chat) = &chosen.answerer else {
         return trail.timed("extract", || search.extract(question, engine)).map(|()| search.answer);
     };
     // Nothing that bears on the question: no model is asked to make something of it.
-    if search.answer.packed.snapshot.items().is_empty() || !search.is_relevant {
+    if tools.is_none() && (search.answer.packed.snapshot.items().is_empty() || !search.is_relevant) {
         trail.timed("extract", || search.extract(question, engine))?;
         if search.answer.text.is_none() {
             return Ok(search.answer);
@@ -181,7 +204,12 @@ fn answer(
         search.answer.forget();
     }
     let mut asker = Asker { chat: &chat.chat, trail, observe };
-    match drafting::draft(chat, &search.answer.packed, &question.verify, &mut asker)? {
+    let packed = &search.answer.packed;
+    let drafted = match tools {
+        Some(tools) => bounded::draft(chat, packed, sandbox, tools, &question.verify, &mut asker)?,
+        None => drafting::draft(chat, packed, &question.verify, &mut asker)?,
+    };
+    match drafted {
         Drafted::Answer { text, draft, report, packed } => {
             let answerer = chat.chat.model().provider;
             Ok(Answer {
@@ -212,7 +240,7 @@ fn answer(
 /// What was found for one question, and what extraction needs beside it.
 struct Search {
     answer: Answer,
-    model: OnceCell<Embedder>,
+    model: OnceCell<Arc<Embedder>>,
     /// The question's vector; empty without a model.
     asked: Vec<f32>,
     is_relevant: bool,
@@ -222,7 +250,7 @@ fn retrieve(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
-    load: impl FnOnce() -> Result<Embedder> + Send,
+    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Result<Search> {
     let query = Query::plain(question.text);
     let request = Request {
@@ -270,7 +298,7 @@ fn retrieve(
 impl Search {
     /// Lets the extractive answerer answer.
     fn extract(&mut self, question: &Question<'_>, engine: &Engine) -> Result<()> {
-        let similarity = |texts: &[&str]| similarities(self.model.get(), &self.asked, texts);
+        let similarity = |texts: &[&str]| similarities(self.model.get().map(Arc::as_ref), &self.asked, texts);
         let with_model = self.model.get().is_some().then_some(&similarity as Similarity<'_>);
         match draft(question.text, engine, &self.answer.packed, with_model)? {
             Extract::Nothing { why } => self.answer.why = Some(why),

@@ -41,6 +41,10 @@ pub enum Purpose {
     Format,
     /// The draft again, after the verifier's objections.
     Repair,
+    /// A turn in which the model may call tools.
+    Turn,
+    /// A question without evidence and without tools.
+    Chat,
 }
 
 impl Purpose {
@@ -52,6 +56,8 @@ impl Purpose {
             Self::Half => "half",
             Self::Format => "format",
             Self::Repair => "repair",
+            Self::Turn => "turn",
+            Self::Chat => "chat",
         }
     }
 }
@@ -68,6 +74,26 @@ pub struct Round {
     pub report: Option<Report>,
     /// Why the reply was not taken: codes, or a word of its own. `None` when it was.
     pub refused: Option<String>,
+    /// The tools that the model called in its reply, and what came of it.
+    pub steps: Vec<ToolStep>,
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolStep {
+    /// As the model wrote it.
+    pub name: String,
+    pub args: serde_json::Value,
+    /// `ok`, or the code of the failure.
+    pub outcome: String,
+    /// Bytes of text that the model was given.
+    pub bytes: u64,
+    /// SHA-256 of that text.
+    pub sha256: Sha256,
+    /// The labels under which it may be cited.
+    pub labels: Vec<crate::types::Label>,
+    /// The beginning of what the model wrote behind a call in the text envelope; it was ignored.
+    pub trailing: Option<String>,
 }
 
 /// How long one step took.
@@ -132,6 +158,7 @@ pub(super) fn millis(since: Instant) -> u64 {
 }
 
 impl Call {
+    /// What is kept of one call of a model.
     pub(super) fn new(model: &Model, prompt: Vec<Message>, start: Instant, outcome: &Result<Reply>) -> Self {
         Self {
             model: model.clone(),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::operations::Limits;
+
 /// Answers questions from your own markdown, and proves every answer.
 #[derive(Debug, Parser)]
 #[command(name = "local-agent", version, propagate_version = true, max_term_width = 100)]
@@ -56,6 +58,8 @@ pub enum Command {
     Query(Query),
     /// Answer a question with checked citations
     Ask(Ask),
+    /// Ask the chat model itself, without evidence; what it says is not checked
+    Chat(Chat),
     /// Judge anybody's answer against evidence
     Verify(Verify),
     /// What `ask` recorded: list, show, verify, replay, prune
@@ -64,6 +68,9 @@ pub enum Command {
     /// What you told the program to remember, with links to your notes
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Tools over your files: list, describe, run, and the log of their calls
+    #[command(subcommand)]
+    Tool(ToolCommand),
     /// Show a document or a chunk, with line numbers
     Get(Get),
     /// Show every document that a glob names
@@ -78,10 +85,58 @@ pub enum Command {
     /// Measure the search on questions with known answers
     #[command(subcommand)]
     Eval(EvalCommand),
+    /// Keep index and embeddings current while files change
+    Watch(Watch),
+    /// Serve agents over stdin and stdout (Model Context Protocol)
+    Mcp(Mcp),
     /// Print a completion script
     Completions(Completions),
     /// Print the manual page, or write one a command into a folder
     Man(Man),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolCommand {
+    /// Every tool, what it does, and what the configuration allows
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The arguments of one tool, as a JSON schema
+    Describe {
+        /// Name of the tool
+        name: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run one tool
+    Run(ToolRun),
+    /// The latest calls of tools, as the ledger holds them
+    Log {
+        /// At most so many, newest first
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ToolRun {
+    /// Name of the tool
+    pub name: String,
+    /// One argument; may be given again
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub args: Vec<String>,
+    /// All arguments as one JSON object
+    #[arg(long, value_name = "JSON", conflicts_with = "args")]
+    pub json_args: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -242,6 +297,14 @@ pub struct ScopeArgs {
     pub before: Option<String>,
 }
 
+impl ScopeArgs {
+    /// The same for the operations.
+    pub fn limits(&self) -> Limits {
+        let Self { source, path, tag, after, before } = self.clone();
+        Limits { source, path, tag, after, before }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModeArg {
     Hybrid,
@@ -307,6 +370,9 @@ pub struct Ask {
     /// Answer from this one file, read whole
     #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "path", "tag", "after", "before"])]
     pub read: Option<String>,
+    /// Let the chat model call tools that read your files, in a bounded loop
+    #[arg(long, conflicts_with = "read")]
+    pub tools: bool,
     /// Refuse to show an answer that does not pass verification
     #[arg(long)]
     pub strict: bool,
@@ -315,6 +381,18 @@ pub struct Ask {
     pub snapshot_out: Option<PathBuf>,
     #[command(flatten)]
     pub scope: ScopeArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Chat {
+    /// What to say to the model
+    pub prompt: String,
+    /// Let the model call tools that read your files, in a bounded loop
+    #[arg(long)]
+    pub tools: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -543,6 +621,12 @@ pub struct Doctor {
 
 #[derive(Debug, Args)]
 pub struct Status {
+    /// Wait until index and projections match the files
+    #[arg(long)]
+    pub wait_fresh: bool,
+    /// Seconds to wait at most
+    #[arg(long, value_name = "SECS", default_value_t = 60, requires = "wait_fresh")]
+    pub timeout: u64,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -675,6 +759,67 @@ pub enum EvalCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Milliseconds without a change before anything is done
+    #[arg(long, value_name = "MS", default_value_t = 400)]
+    pub debounce: u64,
+    /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the system tells nothing]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub poll: Option<u64>,
+    /// Do not use the system's notifications, only walks
+    #[arg(long)]
+    pub no_notifications: bool,
+    /// Bring only the index up to date
+    #[arg(long)]
+    pub no_embed: bool,
+    /// Print what keeps it at work without a terminal, and stop
+    #[arg(long, value_name = "KIND")]
+    pub print_unit: Option<Unit>,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object an event
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unit {
+    Systemd,
+    Cron,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Mcp {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Enter this program in a client's configuration; a backup is kept beside it
+    Install {
+        /// The client
+        #[arg(long)]
+        client: Client,
+        /// Print what would be entered and stop
+        #[arg(long)]
+        print: bool,
+        /// Print one JSON object
+        #[arg(long, conflicts_with = "print")]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Client {
+    ClaudeCode,
+    Cursor,
+    Vscode,
 }
 
 #[derive(Debug, Args)]

@@ -2,74 +2,51 @@
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::args::{Ask as Args, ScopeArgs};
+use super::args::Ask as Args;
 use super::context::Context;
 use super::index::extend;
-use super::jobs::Model;
-use super::output::{Output, talk};
+use super::output::{Output, talk, visible};
 use super::query::say_limits;
-use super::run_log::RunLog;
-use super::scope::scope;
+use super::toolbox;
 use super::write::write_whole;
-use crate::ask::{self, Answer, Asked, Event, Question, Trail};
+use crate::ask::{self, Answer, Asked, Event, Trail};
 use crate::config::Config;
-use crate::error::{ErrorCode, Failure, Result};
+use crate::error::{Failure, Result};
 use crate::llm::Speed;
 use crate::memory::Recalled;
-use crate::retrieval::Engine;
-use crate::runs::Checking;
-use crate::sandbox::Sandbox;
-use crate::verify::VerifyOptions;
+use crate::operations::ask::{Ask, Desk, Done};
+use crate::operations::{self, Library, run_log};
+use crate::runs::Finished;
+use crate::tools::Caller;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    if args.question.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::InvalidQuery, "the question is blank")
-            .with_hint("local-agent ask \"your question\""));
-    }
     let loaded = context.load()?;
     let config = &loaded.config;
-    let chosen = ask::choose(config, &args.question, speed(args))?;
     let sandbox = context.sandbox(config)?;
-    let model = Model::configured(context, config)?;
-    let subject = Subject::of(config, args, &sandbox, &model)?;
-    let question = Question {
-        scope: scope(config, &args.scope)?,
-        strict: args.strict || config.ask.strict,
-        ..question(config, &args.question)
+    let library = Library::for_one(config, Some(context.embedding(config)?));
+    let roots = context.roots();
+    let desk = Desk { loaded: &loaded, sandbox: &sandbox, library: &library, roots: &roots };
+    let make_tools = |run| toolbox::factory(context, config, Caller::Model, run);
+    let wanted = Ask {
+        question: &args.question,
+        read: args.read.as_deref(),
+        limits: args.scope.limits(),
+        speed: speed(args),
+        strict: args.strict,
+        asked_by: "cli",
+        tools: args.tools.then_some(&make_tools),
     };
-    let recalled = super::memory::recall(config, question.text)?;
-    let log = RunLog::begin(context, &loaded, question.text, &subject.checking(&question))?;
     let progress = Progress::new();
-    let mut observe = |event: &Event<'_>| progress.tell(event);
-    // Who embeds is asked only when there is something to embed.
-    let embedded = AtomicBool::new(false);
-    let load = || {
-        embedded.store(true, Ordering::Relaxed);
-        model.load()
-    };
-    let asked = match &subject {
-        Subject::File { path, named_by_question } => {
-            let question = ask::FileQuestion {
-                text: question.text,
-                file: path,
-                named_by_question: *named_by_question,
-                max_chars: config.llm.max_chars_full_read,
-                verify: question.verify,
-                strict: question.strict,
-            };
-            ask::ask_file(&question, &sandbox, &chosen, &mut observe, load)
-        }
-        Subject::Notes(engine) => ask::ask(&question, engine, &sandbox, &chosen, &mut observe, load),
-    };
+    let done = operations::ask::ask(&desk, &wanted, &mut |event| progress.tell(event));
     progress.finish();
-    let embeds = model.is_server() && embedded.into_inner();
-    let run = log.end(context, config, &asked, embeds, &recalled)?;
-    let Asked { answer, trail } = asked;
+    let Done { asked: Asked { answer, trail }, recalled, run } = done?;
+    if let Some(run) = &run {
+        say_run(context, run);
+    }
     let answer = answer?;
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
@@ -77,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.json {
         let mut body = report(context, config, args, &answer, &trail);
         body["memory"] = json!(recalled);
-        extend(&mut body, run);
+        extend(&mut body, run_log::fields(run.as_ref()));
         context.out.json(body);
     } else {
         print(context.out, config, &answer);
@@ -93,37 +70,14 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the question is asked of.
-enum Subject {
-    /// One file; whether the question itself names it.
-    File { path: String, named_by_question: bool },
-    /// Everything that is indexed.
-    Notes(Box<Engine>),
-}
-
-impl Subject {
-    /// A question that is limited to a part of the notes is asked of that part, whatever file it names.
-    fn of(config: &Config, args: &Args, sandbox: &Sandbox, model: &Model) -> Result<Self> {
-        if let Some(path) = &args.read {
-            return Ok(Self::File { path: path.clone(), named_by_question: false });
-        }
-        let ScopeArgs { source, path, tag, after, before } = &args.scope;
-        let limited = !source.is_empty() || !path.is_empty() || !tag.is_empty() || after.is_some() || before.is_some();
-        if let Some(path) = (!limited).then(|| ask::named_file(&args.question, sandbox)).flatten() {
-            return Ok(Self::File { path, named_by_question: true });
-        }
-        let fingerprint = model.fingerprint()?;
-        let (lexical, vectors) = (config.lexical_dir(), config.vectors_dir());
-        Engine::open(&config.index.db_path, &lexical, &vectors, Some(&fingerprint)).map(Box::new).map(Self::Notes)
+/// Says on stderr which run this was, and whether its head is kept.
+fn say_run(context: &Context, run: &Finished) {
+    if let Some(why) = &run.unanchored {
+        let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
+        talk(&format!("runs: the ledger's head is not kept: {} (fix: {fix})", context.out.shown(&why.message)));
     }
-
-    /// How strictly an answer about it is judged.
-    fn checking(&self, question: &Question<'_>) -> Checking {
-        let options = match self {
-            Self::File { .. } => ask::file_options(question.verify),
-            Self::Notes(_) => question.verify,
-        };
-        Checking::new(&options, question.strict)
+    if !context.out.json && std::io::stderr().is_terminal() {
+        talk(&context.out.dim(&format!("run {} (local-agent runs show last)", run.id)));
     }
 }
 
@@ -136,10 +90,19 @@ fn speed(args: &Args) -> Speed {
 }
 
 /// Says on stderr who answered and why, when a chat model was asked for or could have been.
-fn say_who(trail: &Trail) {
+pub(super) fn say_who(trail: &Trail) {
     match &trail.model {
         Some(model) => {
             for round in &trail.rounds {
+                for step in &round.steps {
+                    talk(&format!(
+                        "tool: {} {} ({}, {} bytes)",
+                        visible(&step.name),
+                        visible(&step.args.to_string()),
+                        step.outcome,
+                        step.bytes
+                    ));
+                }
                 if let Some(codes) = &round.refused {
                     talk(&format!("refused: {} ({codes})", round.purpose.as_str()));
                 }
@@ -158,16 +121,16 @@ fn say_who(trail: &Trail) {
 }
 
 /// What a person sees while a model writes: who is asked and how much has come, never what.
-struct Progress(ProgressBar);
+pub(super) struct Progress(ProgressBar);
 
 impl Progress {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let shown = std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self(ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner()))
     }
 
-    fn tell(&self, event: &Event<'_>) -> Result<()> {
+    pub(super) fn tell(&self, event: &Event<'_>) -> Result<()> {
         match event {
             Event::Frozen { .. } => {}
             Event::Asking { model, purpose } => {
@@ -176,6 +139,8 @@ impl Progress {
                     ask::Purpose::Draft | ask::Purpose::Half => "draft",
                     ask::Purpose::Format => "draft again, its form was not right",
                     ask::Purpose::Repair => "draft again, the first one was refused",
+                    ask::Purpose::Turn => "a turn with tools",
+                    ask::Purpose::Chat => "a reply",
                 };
                 self.0.enable_steady_tick(std::time::Duration::from_millis(120));
                 self.0.set_message(format!("{} at {}: {what}", model.name, model.endpoint));
@@ -189,26 +154,8 @@ impl Progress {
         Ok(())
     }
 
-    fn finish(&self) {
+    pub(super) fn finish(&self) {
         self.0.finish_and_clear();
-    }
-}
-
-/// A question under the configured bounds, over everything.
-pub(super) fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
-    Question {
-        text,
-        scope: crate::retrieval::Scope::default(),
-        fusion: config.retrieve.fusion,
-        vector_weight: config.retrieve.vector_weight,
-        top_n: config.ask.top_n,
-        max_tokens: config.ask.max_evidence_tokens,
-        verify: VerifyOptions {
-            heading_match: config.ask.heading_match,
-            normalize_heading: config.ask.normalize_heading,
-            ..VerifyOptions::default()
-        },
-        strict: config.ask.strict,
     }
 }
 
@@ -269,7 +216,7 @@ fn report(context: &Context, config: &Config, args: &Args, answer: &Answer, trai
 }
 
 /// One call of a model, without any words of it: what was refused is in the run's record.
-fn round(round: &ask::Round) -> Value {
+pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
         "prompt_sha256": round.call.prompt_sha256,
@@ -278,6 +225,18 @@ fn round(round: &ask::Round) -> Value {
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,
         "report_sha256": round.report.as_ref().map(|r| r.sha256),
+        "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
+
+/// One call of a tool, without its result.
+fn step(step: &ask::ToolStep) -> Value {
+    json!({
+        "name": step.name,
+        "args": step.args,
+        "outcome": step.outcome,
+        "bytes": step.bytes,
+        "labels": step.labels,
     })
 }
 

@@ -3,18 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, talk};
 use crate::config::{self, ApiKey, Config, FlagValue, Inputs, Loaded, Scheme};
 use crate::error::{ErrorCode, Failure, Result};
-use crate::markdown::{self, ChunkOptions};
-use crate::models::{self, ModelFiles};
-use crate::sandbox::{Policy, RootSpec, Sandbox};
-use crate::types::SourceName;
+use crate::models::ModelFiles;
+use crate::operations::{self, Model};
+use crate::sandbox::Sandbox;
+
+pub use crate::operations::{file_stamp, now, roots};
 
 /// What the process was started with.
 #[derive(Debug, Clone)]
@@ -59,6 +58,16 @@ impl Environment {
             cache_dir: dirs::cache_dir().map(|dir| dir.join("local-agent")),
             data_dir: dirs::data_dir().map(|dir| dir.join("local-agent")),
         })
+    }
+
+    /// The user's home folder.
+    pub fn home(&self) -> Result<&Path> {
+        self.inputs.home.as_deref().ok_or_else(|| no_folder("home"))
+    }
+
+    /// Where programs keep their configurations for this user.
+    pub fn config_base(&self) -> Result<PathBuf> {
+        dirs::config_dir().ok_or_else(|| no_folder("configuration"))
     }
 
     /// The user's own configuration file, which need not exist.
@@ -140,85 +149,19 @@ impl Context {
         roots(config.as_ref(), self.environment.package_root.as_deref())
     }
 
-    /// The sandbox over every configured source, and over allowed folders that no source covers.
+    /// See [`operations::sandbox`].
     pub fn sandbox(&self, config: &Config) -> Result<Sandbox> {
-        let mut specs: Vec<RootSpec> = config
-            .sources
-            .iter()
-            .map(|s| RootSpec { name: s.name.clone(), path: s.root.clone(), kind: s.kind.clone() })
-            .collect();
-        for root in &config.security.allowed_roots {
-            if specs.iter().any(|spec| spec.path.starts_with(root)) {
-                continue;
-            }
-            let stem = root.file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned());
-            let taken = |name: &str| specs.iter().any(|spec| spec.name.as_str() == name);
-            let mut candidates = std::iter::once(stem.clone()).chain((2..).map(|n| format!("{stem}-{n}")));
-            let name = candidates.find(|name| !taken(name)).unwrap_or(stem);
-            if let Ok(name) = SourceName::new(name) {
-                specs.push(RootSpec { name, path: root.clone(), kind: "allowed".to_owned() });
-            }
-        }
-        let policy = Policy::from(&config.security).keep_out(config.protected.clone());
-        Sandbox::with_base(specs, policy, &config.security_root)
+        operations::sandbox(config)
     }
 
     /// The files of the configured embedding model, whose tokens chunks are measured in.
     pub fn model(&self, config: &Config) -> Result<ModelFiles> {
-        model_files(config, self.environment.models_dir().ok().as_deref())
+        operations::model_files(config, self.environment.models_dir().ok().as_deref())
     }
-}
 
-/// The files of the configured embedding model: a folder of its own, the embedded default, or the model folder.
-pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
-    let embed = &config.embed;
-    if embed.provider.is_server() {
-        // The server has the model; its tokens are counted by the one that is compiled in.
-        return ModelFiles::embedded();
-    }
-    let files = match (&embed.model_path, models_dir) {
-        (Some(folder), _) => ModelFiles::from_folder(&embed.model, folder)?,
-        (None, _) if embed.model == models::EMBEDDED_ID => ModelFiles::embedded()?,
-        (None, Some(dir)) => ModelFiles::find(&embed.model, dir)?,
-        (None, None) => return Err(no_folder("data")),
-    };
-    Ok(files.with_window(embed.max_length))
-}
-
-/// How files are cut, and the name of that way.
-pub struct Cutting {
-    pub options: ChunkOptions,
-    pub sig: String,
-}
-
-impl Cutting {
-    /// As the configuration says, counted in tokens of this model.
-    pub fn new(config: &Config, files: &ModelFiles) -> Self {
-        let index = &config.index;
-        let options = ChunkOptions {
-            scheme: index.scheme,
-            max_tokens: index.max_tokens,
-            max_chars: index.max_chars,
-            overlap: index.overlap,
-        };
-        let sig = markdown::chunker_sig(&options, files.tokenizer_sha256());
-        Self { options, sig }
-    }
-}
-
-/// The five roots that JSON outputs name.
-pub fn roots(config: Option<&Config>, package_root: Option<&Path>) -> Map<String, Value> {
-    let path = |path: Option<&Path>| path.map(|p| p.to_string_lossy().into_owned());
-    let body = json!({
-        "resolved_config_path": path(config.and_then(|c| c.config_path.as_deref())),
-        "config_root": path(config.and_then(|c| c.config_root.as_deref())),
-        "package_root": path(package_root),
-        "workroot": path(config.and_then(|c| c.workroot.as_deref())),
-        "security_root": path(config.map(|c| c.security_root.as_path())),
-    });
-    match body {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
+    /// What questions and chunks are embedded with.
+    pub fn embedding(&self, config: &Config) -> Result<Model> {
+        Model::configured(config, self.environment.models_dir().ok().as_deref())
     }
 }
 
@@ -229,20 +172,4 @@ pub const fn scheme_name(scheme: Scheme) -> &'static str {
         Scheme::ObsidianV1 => "obsidian_v1",
         Scheme::FixedWindowV1 => "fixed_window_v1",
     }
-}
-
-/// Now, RFC 3339, UTC, whole seconds.
-pub fn now() -> String {
-    let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
-    now.format(&Rfc3339).unwrap_or_default()
-}
-
-/// Now, as part of a file name.
-pub fn file_stamp() -> String {
-    now().replace(['-', ':'], "")
-}
-
-/// What others read while a job of this process holds a lock.
-pub fn holder(command: &str) -> String {
-    format!("pid {}, `local-agent {command}`, since {}", std::process::id(), now())
 }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::args::Embed;
 use super::context::Context;
 use super::index::extend;
-use super::jobs::{self, EmbedRun, Model};
 use super::progress::Bar;
 use crate::config::Config;
 use crate::embedding::TEMPLATE_VERSION;
 use crate::error::Result;
 use crate::indexing::EmbedSummary;
+use crate::operations::{EmbedRun, jobs};
 use crate::types::Fingerprint;
 
 /// One text of the ancestor's batches stands for so many tokens of ours.
@@ -25,7 +25,7 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     context.flag("--model", "embed.model", id);
     context.flag("--batch-size", "embed.batch_tokens", args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)));
     let config = context.load()?.config;
-    let model = Model::configured(context, &config)?;
+    let model = context.embedding(&config)?;
     let bar = Bar::new(args.quiet || args.json);
     let run = EmbedRun {
         limit: args.limit,

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
-use super::jobs::{self, IndexRun};
 use super::output::talk;
 use super::progress::Bar;
 use crate::config::{Config, Source};
 use crate::error::Result;
 use crate::indexing::IndexSummary;
+use crate::operations::{IndexRun, jobs};
 
 pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let scheme = args.scheme.map(|scheme| match scheme {

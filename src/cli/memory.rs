@@ -11,7 +11,7 @@ use super::output::talk;
 use super::write::write_whole;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
-use crate::memory::{self, Item, LinkState, Mend, Mended, New, Recalled};
+use crate::memory::{self, Item, LinkState, Mend, Mended, New};
 use crate::store::{Database, Durable, Found, IndexReader, MemoryRow, examine};
 
 pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
@@ -66,15 +66,6 @@ const fn kind_name(kind: MemoryKind) -> &'static str {
 
 fn all(config: &Config) -> Result<Vec<MemoryRow>> {
     memory::all(&config.memory.db_path)
-}
-
-/// The memories that a question is about, as context beside its answer. A database that is not ours holds none.
-pub fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
-    let foreign = |path| matches!(examine(path, Database::Durable), Ok(Found::Foreign(..)));
-    if !config.memory.enabled || foreign(&config.memory.db_path) {
-        return Ok(Vec::new());
-    }
-    Ok(memory::recall(&all(config)?, question))
 }
 
 fn say(context: &Context, config: &Config, action: &str, mut body: Value, words: &str) -> Result<ExitCode> {

@@ -4,6 +4,8 @@
 
 pub mod args;
 mod ask;
+mod chat;
+mod client_config;
 mod completions;
 mod config;
 mod context;
@@ -18,26 +20,30 @@ mod eval_drafts;
 mod get;
 mod index;
 mod init;
-mod jobs;
+mod mcp;
 mod memory;
 mod models;
 mod output;
 mod progress;
 mod query;
 mod read;
-mod run_log;
 mod runs;
-mod scope;
 mod status;
+mod terminal;
+mod tool;
+mod toolbox;
 mod try_it;
 mod verify;
+mod watch;
 mod write;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{Cli, Command, ConfigCommand, EvalCommand, MemoryCommand, ModelsCommand, RunsCommand};
+use self::args::{
+    Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand, RunsCommand, ToolCommand,
+};
 use self::context::{Context, Environment};
 use self::output::Output;
 use crate::error::Result;
@@ -91,6 +97,11 @@ fn wants_json(command: &Command) -> bool {
         Command::Embed(args) => args.json,
         Command::Query(args) => args.json || args.jsonl,
         Command::Ask(args) => args.json,
+        Command::Chat(args) => args.json,
+        Command::Tool(
+            ToolCommand::List { json } | ToolCommand::Describe { json, .. } | ToolCommand::Log { json, .. },
+        ) => *json,
+        Command::Tool(ToolCommand::Run(args)) => args.json,
         Command::Get(args) => args.json,
         Command::MultiGet(args) => args.json,
         Command::Doctor(args) => args.json,
@@ -121,6 +132,8 @@ fn wants_json(command: &Command) -> bool {
             | MemoryCommand::Export { json, .. }
             | MemoryCommand::Repair { json, .. },
         ) => *json,
+        Command::Watch(args) => args.json,
+        Command::Mcp(args) => matches!(&args.command, Some(McpCommand::Install { json: true, .. })),
         Command::Completions(_) | Command::Man(_) => false,
     }
 }
@@ -134,6 +147,8 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Embed(args) => embed::run(context, &args),
         Command::Query(args) => query::run(context, &args),
         Command::Ask(args) => ask::run(context, &args),
+        Command::Chat(args) => chat::run(context, &args),
+        Command::Tool(command) => tool::run(context, &command),
         Command::Get(args) => get::run(context, &args),
         Command::MultiGet(args) => get::run_many(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
@@ -143,6 +158,8 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Runs(command) => runs::run(context, &command),
         Command::Memory(command) => memory::run(context, &command),
         Command::Eval(command) => eval::run(context, &command),
+        Command::Watch(args) => watch::run(context, &args),
+        Command::Mcp(args) => mcp::run(context, &args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::ColorWhen;
 use crate::error::{ErrorCode, Failure};
+pub use crate::types::visible;
 
 /// Where a command prints to.
 #[derive(Debug, Clone, Copy)]
@@ -119,18 +120,6 @@ pub fn raw_stdout(bytes: &[u8]) {
             std::process::exit(1);
         }
     }
-}
-
-/// Makes control, bidirectional and zero-width characters visible; line breaks and tabs stay.
-pub fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    if !text.contains(hidden) {
-        return text.to_owned();
-    }
-    text.chars().map(|c| if hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
 }
 
 #[cfg(test)]

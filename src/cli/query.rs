@@ -1,6 +1,5 @@
 //! `query`.
 
-use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,13 +8,13 @@ use serde_json::{Value, json};
 use super::args::{FusionArg, ModeArg, Query as Args};
 use super::context::Context;
 use super::index::extend;
-use super::jobs::{self, IndexRun, Model};
 use super::output::{Output, talk};
-use super::scope::scope;
 use crate::config::{Config, Fusion};
-use crate::error::{ErrorCode, Failure, Result};
+use crate::error::Result;
 use crate::lexical;
-use crate::retrieval::{Coverage, Engine, Found, Hit, Mode, Request, Stale};
+use crate::operations::search::{Search, search, words_of};
+use crate::operations::{IndexRun, Library, jobs};
+use crate::retrieval::{Coverage, Found, Hit, Mode, Stale};
 
 /// How much of a chunk a person sees around the first word found, in characters.
 const SNIPPET_BEFORE: usize = 60;
@@ -23,22 +22,31 @@ const SNIPPET_AFTER: usize = 120;
 const SNIPPET_NO_MATCH: usize = 180;
 
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
-    if args.text.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
-            .with_hint("local-agent query \"words to look for\""));
-    }
     let config = context.load()?.config;
-    if args.refresh {
+    if args.refresh && !args.text.trim().is_empty() {
         let files = context.model(&config)?;
         let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
         jobs::run_index(&config, &context.sandbox(&config)?, &files, &run, &|_| ())?;
     }
-    let (query, mut found) = search(context, &config, args)?;
-    match args.min_score {
-        Some(least) => found.hits.retain(|hit| hit.chance >= least),
-        None if !found.is_relevant => found.hits.clear(),
-        None => {}
-    }
+    let mode = match args.mode {
+        ModeArg::Hybrid => Mode::Hybrid,
+        ModeArg::Lexical => Mode::Lexical,
+        ModeArg::Vector => Mode::Vector,
+    };
+    let model = if mode == Mode::Lexical { None } else { Some(context.embedding(&config)?) };
+    let wanted = Search {
+        text: &args.text,
+        has_syntax: true,
+        mode,
+        fusion: args.fusion.map(|fusion| match fusion {
+            FusionArg::Convex => Fusion::Convex,
+            FusionArg::Rrf => Fusion::Rrf,
+        }),
+        limits: args.scope.limits(),
+        limit: usize::try_from(args.limit).unwrap_or(0),
+        min_score: args.min_score,
+    };
+    let (query, found) = search(&config, &Library::for_one(&config, model), &wanted)?;
     let out = context.out;
     if args.jsonl {
         found.hits.iter().enumerate().for_each(|(at, hit)| out.line(&hit_json(at, hit, args.explain).to_string()));
@@ -53,50 +61,6 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         print(out, args, &query, &found);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The model is loaded in a thread of its own while the words are searched.
-fn search(context: &Context, config: &Config, args: &Args) -> Result<(lexical::Query, Found)> {
-    let mode = match args.mode {
-        ModeArg::Hybrid => Mode::Hybrid,
-        ModeArg::Lexical => Mode::Lexical,
-        ModeArg::Vector => Mode::Vector,
-    };
-    let model = match mode {
-        Mode::Lexical => None,
-        _ => Some(Model::configured(context, config)?),
-    };
-    let fingerprint = model.as_ref().map(Model::fingerprint).transpose()?;
-    let (db, lexical_dir, vectors_dir) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
-    let engine = Engine::open(db, &lexical_dir, &vectors_dir, fingerprint.as_ref())?;
-    // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a filter.
-    let keys = if args.text.contains(':') { engine.index().frontmatter_keys()? } else { BTreeSet::new() };
-    let query = lexical::Query::parse(&args.text, &keys);
-    let mut scope = scope(config, &args.scope)?;
-    scope.filters.extend(query.filters.iter().cloned());
-    let request = Request {
-        query: &query,
-        mode,
-        scope,
-        limit: usize::try_from(args.limit).unwrap_or(0).max(1),
-        fusion: match args.fusion {
-            None => config.retrieve.fusion,
-            Some(FusionArg::Convex) => Fusion::Convex,
-            Some(FusionArg::Rrf) => Fusion::Rrf,
-        },
-        vector_weight: config.retrieve.vector_weight,
-    };
-    let text = words_of(&query);
-    let found = std::thread::scope(|threads| {
-        let wanted = engine.has_vectors() && mode != Mode::Lexical;
-        let embedding =
-            model.as_ref().filter(|_| wanted).map(|model| threads.spawn(move || model.embed_question(&text)));
-        engine.search(&request, || match embedding {
-            Some(thread) => thread.join().unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
-            None => Err(Failure::internal("vectors are searched without a model")),
-        })
-    })?;
-    Ok((query, found))
 }
 
 fn report(context: &Context, config: &Config, args: &Args, query: &lexical::Query, found: &Found) -> Value {
@@ -201,11 +165,6 @@ pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
             coverage.embedded, coverage.chunks
         ));
     }
-}
-
-/// What is left of a query when filters and exclusions are taken out: what is embedded.
-fn words_of(query: &lexical::Query) -> String {
-    query.words.iter().chain(&query.phrases).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// One line around the first word of the query that the text holds.

@@ -10,10 +10,10 @@ use super::args::RunsCommand;
 use super::context::Context;
 use super::index::extend;
 use super::output::talk;
-use super::run_log::place;
 use super::write::write_whole;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
+use crate::operations::place;
 use crate::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, RunId, State, Which};
 use crate::types::Sha256;
 

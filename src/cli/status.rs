@@ -1,55 +1,29 @@
 //! `status`: what is indexed, embedded and current. Reads only.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::args::Status;
 use super::context::Context;
 use super::index::extend;
-use super::jobs::Model;
-use crate::error::Result;
-use crate::retrieval::Engine;
-use crate::store::{IndexReader, JobLock};
+use crate::error::{Failure, Result};
+use crate::operations::{self, Library};
 
 pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let config = context.load()?.config;
-    let index = IndexReader::open(&config.index.db_path)?;
-    let mut body = json!({
-        "index_db": config.index.db_path.to_string_lossy(),
-        "embeddings_db": config.embed.db_path.to_string_lossy(),
-        "indexed": index.is_some(),
-        "index_job": JobLock::holder(&JobLock::path_beside(&config.index.db_path, "index.lock")),
-        "embed_job": JobLock::holder(&JobLock::path_beside(&config.embed.db_path, "embed.lock")),
-    });
-    if let Some(index) = index {
-        let totals = index.totals()?;
-        let fingerprint = Model::configured(context, &config)?.fingerprint()?;
-        let engine =
-            Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
-        let sources: Vec<Value> = index
-            .sources()?
-            .into_iter()
-            .map(|s| {
-                json!({"name": s.name, "root": s.root.to_string_lossy(), "kind": s.kind, "documents": s.documents,
-                       "last_scan_unix": s.scanned_ns / 1_000_000_000})
-            })
-            .collect();
-        let more = json!({
-            "documents": totals.documents,
-            "skipped_files": totals.skipped,
-            "chunks": totals.chunks,
-            "sources": sources,
-            "coverage": engine.coverage()?,
-            "stale": engine.stale(),
-            "model": config.embed.model,
-            "fingerprint": fingerprint,
-        });
-        if let Value::Object(more) = more {
-            extend(&mut body, more);
-        }
+    let library = Library::for_one(&config, Some(context.embedding(&config)?));
+    if args.wait_fresh {
+        operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
     }
+    let status = operations::status::status(&config, &library)?;
+    let mut body = serde_json::to_value(status)
+        .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
     if args.json {
+        if args.wait_fresh {
+            body["fresh"] = Value::Bool(true);
+        }
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,7 +15,6 @@ use super::args::Try;
 use super::ask as ask_command;
 use super::context::Context;
 use super::index::extend;
-use super::jobs::{self, EmbedRun, IndexRun, Model};
 use super::output::talk;
 use super::progress::Bar;
 use super::write::write_whole;
@@ -22,6 +22,7 @@ use crate::ask::{self, Answer};
 use crate::config::{self, Config, Inputs, Template};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::Query;
+use crate::operations::{self, EmbedRun, IndexRun, jobs};
 use crate::retrieval::{Engine, Mode, Request, Scope};
 use crate::types::{Sha256, SourceName};
 
@@ -43,7 +44,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
     let bar = Bar::new(args.json);
-    let model = Model::configured(context, &config)?;
+    let model = context.embedding(&config)?;
     let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
     let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
     for error in &indexed.errors {
@@ -60,8 +61,9 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let mut answers = Vec::new();
     for text in &questions {
         let chosen = ask::Chosen::extractive("`try` asks nobody");
-        let question = ask_command::question(&config, text);
-        let answer = ask::ask(&question, &engine, &sandbox, &chosen, &mut |_| Ok(()), || model.load()).answer?;
+        let question = operations::ask::question(&config, text);
+        let answer =
+            ask::ask(&question, &engine, &sandbox, &chosen, &mut |_| Ok(()), || model.load().map(Arc::new)).answer?;
         if !args.json {
             show(context, &config, text, &answer);
         }

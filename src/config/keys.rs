@@ -68,6 +68,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("retrieve", "How evidence is found."),
     ("ask", "How a question is answered and checked."),
     ("llm", "The chat models. Nothing here is contacted unless a command asks a model."),
+    (
+        "tools",
+        "What tools may do, each `allow`, `ask` (a person says yes for each call of a model or an agent) or `deny`.",
+    ),
+    ("mcp", "What agents are offered over MCP."),
     ("runs", "The audit log."),
     ("memory", "Durable memory."),
 ];
@@ -89,6 +94,7 @@ const fn int(min: i64, max: i64) -> Kind {
 }
 
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
+pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
 /// One day: nothing a person waits for takes longer.
 const SECONDS: Kind = int(1, 86_400);
@@ -282,6 +288,46 @@ pub const KEYS: &[Key] = &[
         int(200, 200_000),
         "200000",
         "Characters of one file shown to a model by `ask --read`.",
+    ),
+    key("tools.read_text_file", RULES, "allow", "Reading text of a file."),
+    key("tools.list_dir", RULES, "allow", "Listing a folder."),
+    key("tools.grep", RULES, "allow", "Searching files for a regular expression."),
+    key("tools.outline", RULES, "allow", "Listing headings and symbols of a file."),
+    key("tools.read_symbol", RULES, "allow", "Reading one section or definition."),
+    key("tools.find_defs", RULES, "allow", "Finding where a name is defined."),
+    key("tools.find_refs", RULES, "allow", "Finding where a name is used."),
+    key("tools.related_files", RULES, "allow", "Finding notes by links and tags."),
+    key(
+        "tools.propose_write",
+        RULES,
+        "allow",
+        "Proposing the new content of a file; `allow` still asks at the terminal for each change.",
+    ),
+    key(
+        "tools.delete",
+        RULES,
+        "allow",
+        "Proposing to move a file to the trash; `allow` still asks at the terminal for each file.",
+    ),
+    key(
+        "tools.max_turns",
+        int(1, 32),
+        "8",
+        "Replies of a model in one loop of `chat --tools` or `ask --tools`; the last one must be the answer.",
+    ),
+    key(
+        "tools.max_result_bytes",
+        int(1_000, 10_000_000),
+        "200000",
+        "Bytes of results that a model is given in one loop; what is beyond is cut off, and said to be.",
+    ),
+    key("tools.timeout_s", SECONDS, "600", "Longest time of one loop, in seconds."),
+    key("tools.max_writes", int(0, 10_000), "50", "Changes to files within a day."),
+    key(
+        "mcp.tools",
+        Kind::Words,
+        "[grep, list_dir]",
+        "Tools for files that agents are offered beside searching, reading, asking and verifying; any that `tool list` names and that only reads. Their rules are those of `tools`.",
     ),
     key(
         "runs.dir",

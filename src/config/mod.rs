@@ -5,6 +5,7 @@
 //! and types against the one table in `keys`, `compat` replaces the ancestor's keys, `trust` looks at what a found file
 //! asks for, `validate` resolves places, `show` writes it all down for people.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,8 @@ pub struct Config {
     pub retrieve: Retrieve,
     pub ask: Ask,
     pub llm: Llm,
+    pub tools: Tools,
+    pub mcp: Mcp,
     pub runs: Runs,
     pub memory: Memory,
     /// The folder for the program's own files. With the ancestor's places it may hold nothing.
@@ -102,6 +105,8 @@ pub struct Source {
     pub root: PathBuf,
     /// A free word shown with each hit (`corpus`, `notes`).
     pub kind: String,
+    /// Whether tools may also read source files below it, whose extensions `security.allowed_exts` need not name.
+    pub code: bool,
 }
 
 /// `index.*`.
@@ -239,6 +244,38 @@ pub struct Llm {
     pub timeout_s: u64,
     pub timeout_s_big_second: u64,
     pub max_chars_full_read: usize,
+}
+
+/// `tools.*`.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// By the names of the tools.
+    pub rules: BTreeMap<&'static str, ToolRule>,
+    /// Replies of a model in one loop.
+    pub max_turns: u32,
+    /// Bytes of results that a model is given in one loop.
+    pub max_result_bytes: usize,
+    /// Longest time of one loop, in seconds.
+    pub timeout_s: u64,
+    /// Changes to files within a day.
+    pub max_writes: u32,
+}
+
+/// Who may call a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolRule {
+    Allow,
+    /// Each call of a model or an agent needs a yes from the terminal.
+    Ask,
+    Deny,
+}
+
+/// `mcp.*`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mcp {
+    /// Names of the tools for files that agents are offered.
+    pub tools: Vec<String>,
 }
 
 /// `runs.*`.

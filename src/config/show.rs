@@ -45,7 +45,7 @@ fn place(key: &str, config: &Config) -> Option<Json> {
             Some(config.security.allowed_roots.iter().map(|r| r.display().to_string()).collect())
         }
         "sources" => {
-            let one = |s: &super::Source| json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
+            let one = |s: &super::Source| json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind, "code": s.code});
             Some(config.sources.iter().map(one).collect())
         }
         _ => None,

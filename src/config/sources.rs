@@ -1,4 +1,4 @@
-//! The list of sources as it is typed: `{name, root, kind}`, names unique, nothing missing.
+//! The list of sources as it is typed: `{name, root, kind, code}`, names unique, nothing missing.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ pub(super) struct TypedSource {
     pub name: SourceName,
     pub root: Item,
     pub kind: String,
+    pub code: bool,
 }
 
 /// `sources`: names unique and well-formed, roots given.
@@ -38,11 +39,11 @@ pub(super) fn sources(key: &Key, node: &Node, origin: &Origin, findings: &mut Fi
 }
 
 fn source(key: &Key, entry: &Node, origin: &Origin, findings: &mut Findings) -> Option<TypedSource> {
-    const FIELDS: [&str; 3] = ["name", "root", "kind"];
+    const FIELDS: [&str; 4] = ["name", "root", "kind", "code"];
     let Value::Map(map) = &entry.value else {
         findings.problem(
             origin,
-            format_args!("an entry of `{}` is {}, not `{{name, root, kind}}`", key.path, entry.describe()),
+            format_args!("an entry of `{}` is {}, not `{{name, root, kind, code}}`", key.path, entry.describe()),
             None,
         );
         return None;
@@ -89,8 +90,17 @@ fn source(key: &Key, entry: &Node, origin: &Origin, findings: &mut Findings) -> 
     };
     let (name, root) = (take("name")?, take("root")?);
     let kind = fields.remove("kind").map_or_else(|| "notes".to_owned(), |item| item.text);
+    let code = match fields.remove("code") {
+        None => false,
+        Some(item) if matches!(item.text.as_str(), "true" | "false") => item.text == "true",
+        Some(item) => {
+            let why = format_args!("a source's `code` takes `true` or `false`, not `{}`", shown(&item.text));
+            findings.problem(&origin.at(item.line), why, None);
+            return None;
+        }
+    };
     match SourceName::new(name.text) {
-        Ok(name) => Some(TypedSource { name, root, kind }),
+        Ok(name) => Some(TypedSource { name, root, kind, code }),
         Err(why) => {
             findings.problem(&origin.at(name.line), why, None);
             None

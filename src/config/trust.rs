@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::Origin;
 use super::keys::Kind;
-use super::places;
 use super::raw;
 use super::typed::{Item, Typed, Val};
 use super::url::ServerUrl;
 use super::values::Values;
+use super::{keys, places};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::Sha256;
 
@@ -160,6 +160,14 @@ fn reaches_out(typed: &Typed, line: u32, below: &Values, folder: &Path, home: Op
             .collect(),
         ("llm.base_url", Val::Text(url)) if ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback()) => {
             vec![(line, "`llm.base_url` is another machine".to_owned())]
+        }
+        (_, Val::Text(word)) if typed.key.kind == keys::RULES => {
+            let strictness = |word: &str| ["allow", "ask", "deny"].iter().position(|w| *w == word);
+            let looser = below.text(key).is_ok_and(|before| strictness(word) < strictness(before));
+            if looser { vec![(line, format!("`{key}` is `{word}`"))] } else { vec![] }
+        }
+        ("tools.max_writes", Val::Int(most)) if below.int(key).is_ok_and(|before: i64| *most > before) => {
+            vec![(line, format!("`{key}` is raised"))]
         }
         ("security.deny_names", Val::List(items)) => {
             let missing = absent(below.list(key), items);

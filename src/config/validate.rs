@@ -6,8 +6,8 @@ use super::findings::{Findings, Origin};
 use super::load::Ground;
 use super::values::Values;
 use super::{
-    Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm, Memory,
-    Retrieve, Runs, Scheme, Security, Source, compat, places,
+    Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm, Mcp,
+    Memory, Retrieve, Runs, Scheme, Security, Source, ToolRule, Tools, compat, keys, places,
 };
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::RelPath;
@@ -34,6 +34,8 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         retrieve: retrieve(values)?,
         ask: ask(values)?,
         llm: llm(values, ground)?,
+        tools: tools(values)?,
+        mcp: Mcp { tools: values.words("mcp.tools") },
         runs: Runs {
             dir: state.runs.clone(),
             enabled: values.bool("runs.enabled")?,
@@ -181,7 +183,7 @@ fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findi
                 format!("the sources `{}` and `{}` overlap; shared files are found twice", other.name, typed.name);
             findings.warn(&here, why);
         }
-        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone() });
+        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone(), code: typed.code });
     }
     Ok(out)
 }
@@ -307,6 +309,27 @@ fn ask(values: &Values) -> Result<Ask> {
         normalize_heading: values.bool("ask.normalize_heading")?,
         show_as_verified: values.get(compat::VALIDATION_ENABLED).is_none()
             || values.bool(compat::VALIDATION_ENABLED)?,
+    })
+}
+
+/// A rule for every key of the section that takes one.
+fn tools(values: &Values) -> Result<Tools> {
+    let mut rules = std::collections::BTreeMap::new();
+    for key in keys::KEYS.iter().filter(|key| key.kind == keys::RULES) {
+        let Some(name) = key.path.strip_prefix("tools.") else { continue };
+        let rule = match values.text(key.path)? {
+            "deny" => ToolRule::Deny,
+            "ask" => ToolRule::Ask,
+            _ => ToolRule::Allow,
+        };
+        rules.insert(name, rule);
+    }
+    Ok(Tools {
+        rules,
+        max_turns: values.int("tools.max_turns")?,
+        max_result_bytes: values.int("tools.max_result_bytes")?,
+        timeout_s: values.int("tools.timeout_s")?,
+        max_writes: values.int("tools.max_writes")?,
     })
 }
 

@@ -3,14 +3,16 @@
 //! SQLite commits first, then the lexical projection, then the matrix. A job that dies in between leaves a projection
 //! that is behind and knows it; the next run mends it by difference. Memory is bounded by a batch, never by the corpus.
 
+mod compare;
 mod document;
 mod embed;
 mod index;
 mod lexical;
 mod matrix;
 
+pub use compare::{Compared, compare};
 pub use embed::{EmbedOptions, EmbedSummary, embed};
-pub use index::{Counter, IndexOptions, IndexSummary, LoadCounter, Skipped, index};
+pub use index::{Counter, IndexOptions, IndexSummary, LoadCounter, MARKDOWN, Skipped, index};
 
 /// What a job tells whoever shows its progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

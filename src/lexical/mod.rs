@@ -29,7 +29,7 @@ use crate::types::{ChunkKey, CommitId};
 pub use query::{Filter, Query};
 pub use reader::Reader;
 pub use stats::{TermStat, coverage};
-pub use writer::Writer;
+pub use writer::{COMMIT_FILE, Writer};
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with another number is
 /// rebuilt.

@@ -267,10 +267,13 @@ fn discard(dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The file that tantivy replaces with every commit.
+pub const COMMIT_FILE: &str = "meta.json";
+
 /// Whether tantivy gives a file such a name: `meta.json`, its lists and locks, and `<32 hex digits>.<part>`.
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if matches!(name, "meta.json" | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
+    if matches!(name, COMMIT_FILE | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
         return true;
     }
     let (stem, part) = name.split_once('.').unwrap_or((name, ""));

@@ -11,9 +11,11 @@
 //! | `openai` | `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and their like |
 //! | `patience` | when asking again is safe |
 //! | `thinking` | thoughts that are no part of a reply |
+//! | `calls` | calls of tools, in both wire formats |
 //! | `tokens` | how many tokens a text may be |
 //! | `route` | which of the configured models a question goes to |
 
+mod calls;
 mod ollama;
 mod openai;
 mod patience;
@@ -29,6 +31,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub use calls::{Offer, ToolCall};
 pub use ollama::OllamaChat;
 pub use openai::OpenAiChat;
 pub use route::{Route, Speed, route};
@@ -61,6 +64,8 @@ pub enum Role {
     User,
     /// The model, earlier.
     Assistant,
+    /// A tool, called by the model.
+    Tool,
 }
 
 /// One message of a conversation.
@@ -68,11 +73,27 @@ pub enum Role {
 pub struct Message {
     pub role: Role,
     pub content: String,
+    /// Of an assistant: the tools it called in this message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// Of a tool: the call that this is the result of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<ToolCall>,
 }
 
 impl Message {
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into() }
+        Self { role, content: content.into(), calls: Vec::new(), answers: None }
+    }
+
+    /// What the model said when it called tools.
+    pub fn calling(content: impl Into<String>, calls: Vec<ToolCall>) -> Self {
+        Self { calls, ..Self::new(Role::Assistant, content) }
+    }
+
+    /// What came of a call.
+    pub fn result(call: ToolCall, content: impl Into<String>) -> Self {
+        Self { answers: Some(call), ..Self::new(Role::Tool, content) }
     }
 }
 
@@ -117,6 +138,8 @@ pub struct Reply {
     pub window: Option<u32>,
     /// How often the server was asked: more than once when it was still loading.
     pub attempts: u32,
+    /// Tools that the model wants called, in order; only when some were offered.
+    pub calls: Vec<ToolCall>,
 }
 
 impl Reply {
@@ -178,9 +201,29 @@ impl Chat {
     /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks off, is too long, is no reply, or comes
     /// from another model; `MODEL_NOT_FOUND`; `LLM_CONTEXT_TRUNCATED` when the server says that the prompt is too long.
     pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+        self.ask_with(messages, &[], sampling, on_progress)
+    }
+
+    /// The same with tools that the model may call. Errors as [`Chat::ask`].
+    pub fn ask_with(
+        &self,
+        messages: &[Message],
+        tools: &[Offer],
+        sampling: Sampling,
+        on_progress: &mut dyn FnMut(usize),
+    ) -> Result<Reply> {
         match self {
-            Self::Ollama(chat) => chat.ask(messages, sampling, on_progress),
-            Self::OpenAi(chat) => chat.ask(messages, sampling, on_progress),
+            Self::Ollama(chat) => chat.ask_with(messages, tools, sampling, on_progress),
+            Self::OpenAi(chat) => chat.ask_with(messages, tools, sampling, on_progress),
+        }
+    }
+
+    /// Whether the server takes tools in its own wire format. An Ollama says so of each model; of other servers it is
+    /// not known, and assumed.
+    pub fn takes_tools(&self) -> bool {
+        match self {
+            Self::Ollama(chat) => chat.takes_tools(),
+            Self::OpenAi(_) => true,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::calls::{self, Calls, Offer};
 use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, Reply, SEED, SILENCE, Sampling, number, tokens};
@@ -26,6 +27,8 @@ pub struct OllamaChat {
     timeout: Duration,
     /// Whether the model thinks unless told not to.
     thinks: bool,
+    /// Whether it was made to call tools.
+    tools: bool,
 }
 
 impl std::fmt::Debug for OllamaChat {
@@ -53,10 +56,12 @@ impl OllamaChat {
             window: shown.as_ref().and_then(window_of),
             warnings: Vec::new(),
         };
-        let thinks = shown.is_some_and(|s| {
-            s["capabilities"].as_array().is_some_and(|c| c.iter().any(|one| one.as_str() == Some("thinking")))
-        });
-        Ok(Self { client: Client::new(limits)?, base, model, timeout, thinks })
+        let can = |what: &str| {
+            let listed = shown.as_ref().and_then(|s| s["capabilities"].as_array());
+            listed.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(what)))
+        };
+        let (thinks, tools) = (can("thinking"), can("tools"));
+        Ok(Self { client: Client::new(limits)?, base, model, timeout, thinks, tools })
     }
 
     /// Which model, and where.
@@ -64,15 +69,34 @@ impl OllamaChat {
         &self.model
     }
 
+    /// As [`super::Chat::takes_tools`].
+    pub fn takes_tools(&self) -> bool {
+        self.tools
+    }
+
     /// As [`super::Chat::ask`].
     pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+        self.ask_with(messages, &[], sampling, on_progress)
+    }
+
+    /// As [`super::Chat::ask_with`].
+    pub fn ask_with(
+        &self,
+        messages: &[Message],
+        tools: &[Offer],
+        sampling: Sampling,
+        on_progress: &mut dyn FnMut(usize),
+    ) -> Result<Reply> {
         let url = format!("{}/api/chat", self.base);
-        let need = tokens::estimate(messages).saturating_add(sampling.max_tokens);
+        let offered = calls::offers(tools);
+        let offer_tokens = if tools.is_empty() { 0 } else { offered.to_string().len() / 2 };
+        let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
+        let need = tokens::estimate(messages).saturating_add(sampling.max_tokens).saturating_add(offer_tokens);
         let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
         let window = self.model.window.map_or(need, |most| need.min(most));
         let mut body = json!({
             "model": self.model.name,
-            "messages": messages,
+            "messages": calls::ollama_messages(messages),
             "stream": true,
             // Newer servers then say that the prompt is too long instead of cutting it; older ones ignore this.
             "truncate": false,
@@ -84,6 +108,9 @@ impl OllamaChat {
                 "seed": SEED,
             },
         });
+        if !tools.is_empty() {
+            body["tools"] = offered;
+        }
         if self.thinks {
             body["think"] = Value::Bool(false);
         }
@@ -115,6 +142,7 @@ impl OllamaChat {
             reply_tokens: stream.reply_tokens,
             window: Some(window),
             attempts,
+            calls: stream.calls.finish(),
         })
     }
 
@@ -132,6 +160,7 @@ impl OllamaChat {
 
 /// What the stream has given so far.
 struct Stream {
+    calls: Calls,
     text: String,
     thought: bool,
     model: Option<String>,
@@ -144,6 +173,7 @@ struct Stream {
 impl Default for Stream {
     fn default() -> Self {
         Self {
+            calls: Calls::default(),
             text: String::new(),
             thought: false,
             model: None,
@@ -175,6 +205,7 @@ impl Stream {
         if let Some(text) = piece["message"]["content"].as_str() {
             self.text.push_str(text);
         }
+        self.calls.take(&piece["message"]["tool_calls"]);
         self.thought |= piece["message"]["thinking"].as_str().is_some_and(|t| !t.is_empty());
         if self.model.is_none() {
             self.model = piece["model"].as_str().map(str::to_owned);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::calls::{self, Calls, Offer};
 use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, Reply, SEED, SILENCE, Sampling, number};
@@ -117,16 +118,30 @@ impl OpenAiChat {
 
     /// As [`super::Chat::ask`].
     pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+        self.ask_with(messages, &[], sampling, on_progress)
+    }
+
+    /// As [`super::Chat::ask_with`].
+    pub fn ask_with(
+        &self,
+        messages: &[Message],
+        tools: &[Offer],
+        sampling: Sampling,
+        on_progress: &mut dyn FnMut(usize),
+    ) -> Result<Reply> {
         let url = format!("{}/v1/chat/completions", self.base);
-        let body = json!({
+        let mut body = json!({
             "model": self.model.name,
-            "messages": messages,
+            "messages": calls::openai_messages(messages),
             "stream": true,
             "stream_options": {"include_usage": true},
             "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,
             "seed": SEED,
         });
+        if !tools.is_empty() {
+            body["tools"] = calls::offers(tools);
+        }
         let mut stream = Stream::default();
         let (status, attempts) = until_ready(self.timeout, || {
             self.client.post_lines(&url, &body, self.bearer(), SILENCE, &mut |line| {
@@ -152,6 +167,7 @@ impl OpenAiChat {
             reply_tokens: stream.reply_tokens,
             window: self.model.window,
             attempts,
+            calls: stream.calls.finish(),
         })
     }
 
@@ -175,6 +191,7 @@ impl OpenAiChat {
 #[derive(Default)]
 struct Stream {
     text: String,
+    calls: Calls,
     thought: bool,
     model: Option<String>,
     /// The reason that the server gave for the end.
@@ -221,6 +238,7 @@ impl Stream {
         let choice = &piece["choices"][0];
         for part in [&choice["delta"], &choice["message"]] {
             self.text.push_str(part["content"].as_str().unwrap_or(""));
+            self.calls.take(&part["tool_calls"]);
             let thoughts = [&part["reasoning_content"], &part["reasoning"]];
             self.thought |= thoughts.iter().any(|t| t.as_str().is_some_and(|t| !t.is_empty()));
         }

@@ -232,6 +232,7 @@ fn what_the_server_counts_tells_whether_the_prompt_was_cut() {
         reply_tokens: None,
         window,
         attempts: 1,
+        calls: Vec::new(),
     };
     for (tokens, window, bytes, truncated) in [
         (Some(1000), Some(2048), 4000, false),

@@ -19,7 +19,7 @@ use crate::config::Fusion;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::{self, Query};
 use crate::store::{ChunkRecord, Database, IndexReader};
-use crate::types::{Fingerprint, IdSet, RelPath, SourceName};
+use crate::types::{CommitId, Fingerprint, IdSet, RelPath, SourceName};
 use crate::vectors::{self, Matrix};
 
 pub use chance::{Calibration, Features, JUDGED, Model, by_vectors, calibration};
@@ -130,6 +130,8 @@ enum Per {
 /// An index with its projections, as they stood when it was opened.
 pub struct Engine {
     index: IndexReader,
+    /// What was newest when everything was opened.
+    commit: Option<CommitId>,
     lexical: Option<lexical::Reader>,
     matrix: Option<Matrix>,
     stale: Vec<Stale>,
@@ -174,11 +176,23 @@ impl Engine {
             Some(_) => {}
         }
         let (with_vector, centroid, chunk_count) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let mut engine = Self { index, lexical, matrix: None, stale, with_vector, centroid, chunk_count };
+        let mut engine = Self { index, commit, lexical, matrix: None, stale, with_vector, centroid, chunk_count };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
         Ok(engine)
+    }
+
+    /// Ends the read transaction, so that an engine that is kept between questions holds up no writer's log. Nothing
+    /// may be asked of it before [`Self::resume`].
+    pub fn pause(&self) -> Result<()> {
+        self.index.end()
+    }
+
+    /// Begins a new read transaction. `false`: the index has been published anew since this engine was opened, so
+    /// another one has to be opened.
+    pub fn resume(&self) -> Result<bool> {
+        Ok(self.index.begin_again()? == self.commit)
     }
 
     fn open_matrix(&mut self, dir: &Path, fingerprint: &Fingerprint) -> Result<()> {
@@ -372,7 +386,7 @@ impl Engine {
             Some(count) => *count,
             None => self.index.chunk_count()?,
         };
-        // The index is read in one transaction, so it stays what it is.
+        // Whatever reads between two transactions finds the same commit, see `resume`.
         Ok(Coverage { chunks: *self.chunk_count.get_or_init(|| chunks), embedded })
     }
 }

@@ -126,7 +126,7 @@ impl Archive {
                 Kind::Begin => run.begin = line.record_sha256,
                 Kind::End => run.end = line.record_sha256,
                 Kind::Prune => run.pruned = true,
-                Kind::Open | Kind::Anchor => {}
+                Kind::Open | Kind::Anchor | Kind::Tool => {}
             }
         }
         runs

@@ -38,6 +38,8 @@ pub enum Kind {
     Prune,
     /// The head was lost; from here on it is kept again.
     Anchor,
+    /// A tool was called.
+    Tool,
 }
 
 /// One line of the ledger.
@@ -51,6 +53,9 @@ pub struct Line {
     pub kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// Of a `tool` line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolLine>,
     /// SHA-256 of `run.json` as it was written; of the whole earlier ledger in an `open` that follows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_sha256: Option<Sha256>,
@@ -58,6 +63,27 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev: Option<Sha256>,
 }
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolLine {
+    /// `person`, `model` or `agent`.
+    pub caller: String,
+    pub name: String,
+    /// The path, name or pattern it was about; shortened and redacted.
+    pub subject: String,
+    /// `ok`, `agreed` (a person said yes to a change, which is about to be made), or the code of a failure.
+    pub outcome: String,
+    /// The true reason behind a `FILE_NOT_FOUND`, for the operator alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Of what was handed out, or is to be written.
+    pub bytes: u64,
+}
+
+/// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer reads of the end.
+const SUBJECT: usize = 200;
 
 /// Whether `durable.sqlite` vouches for the ledger's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,6 +246,24 @@ impl Ledger {
     /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours; every other failure is
     /// one.
     pub(super) fn append(&self, events: &[(Kind, Option<RunId>, Option<Sha256>)]) -> Result<Option<Failure>> {
+        let add = |writer: &mut Writer| {
+            events.iter().try_for_each(|(kind, run, sha)| writer.add(*kind, run.clone(), *sha, None))
+        };
+        self.write(add)
+    }
+
+    /// Enters a call of a tool, within a run or by itself. Returns as [`Ledger::append`].
+    ///
+    /// # Errors
+    /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a call that cannot be entered is not made.
+    pub fn enter_tool(&self, run: Option<&RunId>, tool: ToolLine) -> Result<Option<Failure>> {
+        let subject: String = super::redact(&tool.subject).text.chars().take(SUBJECT).collect();
+        let name: String = tool.name.chars().take(80).collect();
+        let tool = ToolLine { subject, name, ..tool };
+        self.write(|writer| writer.add(Kind::Tool, run.cloned(), None, Some(tool)))
+    }
+
+    fn write(&self, add: impl FnOnce(&mut Writer) -> Result<()>) -> Result<Option<Failure>> {
         let _lock = self.lock()?;
         let mut durable = match Durable::open_write(&self.durable) {
             Ok(durable) => Ok(durable),
@@ -229,14 +273,12 @@ impl Ledger {
         let mut writer = Writer::open(&self.path())?;
         match self.resume(&mut writer, durable.as_ref().ok())? {
             Anchor::Kept => {}
-            _ if writer.head.is_none() => writer.add(Kind::Open, None, None)?,
+            _ if writer.head.is_none() => writer.add(Kind::Open, None, None, None)?,
             // A ledger whose head was lost says so, once.
-            _ if durable.is_ok() => writer.add(Kind::Anchor, None, None)?,
+            _ if durable.is_ok() => writer.add(Kind::Anchor, None, None, None)?,
             _ => {}
         }
-        for (kind, run, sha) in events {
-            writer.add(*kind, run.clone(), *sha)?;
-        }
+        add(&mut writer)?;
         let head = writer.finish()?;
         match &mut durable {
             Ok(durable) => durable.set_head(&self.runs_dir, &head, false).map(|()| None),
@@ -286,7 +328,7 @@ impl Ledger {
             aside = Some(place);
         }
         let mut writer = Writer::open(&path)?;
-        writer.add(Kind::Open, None, sha)?;
+        writer.add(Kind::Open, None, sha, None)?;
         let head = writer.finish()?;
         durable.set_head(&self.runs_dir, &head, true)?;
         Ok(aside)
@@ -352,10 +394,16 @@ impl Writer {
         self.file.set_len(whole).map_err(|e| self.fail(&e))
     }
 
-    fn add(&mut self, kind: Kind, run: Option<RunId>, record_sha256: Option<Sha256>) -> Result<()> {
+    fn add(
+        &mut self,
+        kind: Kind,
+        run: Option<RunId>,
+        record_sha256: Option<Sha256>,
+        tool: Option<ToolLine>,
+    ) -> Result<()> {
         let before = self.head.clone();
         let n = before.as_ref().map_or(0, |head| head.lines);
-        let line = Line { n, at: now(), kind, run, record_sha256, prev: before.as_ref().map(|head| head.sha256) };
+        let line = Line { n, at: now(), kind, run, tool, record_sha256, prev: before.as_ref().map(|head| head.sha256) };
         let text = serde_json::to_string(&line)
             .map_err(|e| Failure::internal(format!("a line of the ledger cannot be written: {e}")))?;
         let sha256 = Sha256::of(text.as_bytes());
@@ -500,11 +548,37 @@ mod tests {
         // A whole line of which the head was not told.
         let mut writer = Writer::open(&ledger.path()).unwrap();
         writer.head = ledger.read().unwrap().unwrap().head();
-        writer.add(Kind::Begin, None, None).unwrap();
+        writer.add(Kind::Begin, None, None, None).unwrap();
         writer.finish().unwrap();
         assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
         begin(&ledger).unwrap();
         assert_eq!(ledger.read().unwrap().unwrap().lines.len(), 6);
+    }
+
+    #[test]
+    fn s28_s30_s31_a_call_of_a_tool_is_a_line_of_the_chain_redacted_and_on_one_line() {
+        let (_dir, ledger) = world();
+        let tool = |subject: &str| ToolLine {
+            caller: "model".to_owned(),
+            name: "read_text_file".to_owned(),
+            subject: subject.to_owned(),
+            outcome: "ok".to_owned(),
+            why: None,
+            bytes: 7,
+        };
+        let key = format!("sk-ant-{}", "a1B2c3D4".repeat(6));
+        for subject in ["notes:a.md", "forged\n{\"n\":1}", &"\u{1}".repeat(10_000), &key] {
+            assert_eq!(ledger.enter_tool(None, tool(subject)).unwrap(), None);
+        }
+        begin(&ledger).unwrap();
+        let text = text(&ledger);
+        assert_eq!(text.lines().count(), 6);
+        assert!(text.lines().all(|line| line.len() < 4096) && !text.contains(&key), "{text}");
+        let chain = ledger.read().unwrap().unwrap();
+        assert_eq!((chain.lines.len(), &chain.broken), (6, &None));
+        assert_eq!(chain.lines[1].0.tool.as_ref().unwrap(), &tool("notes:a.md"));
+        std::fs::write(ledger.path(), text.replace("\"bytes\":7", "\"bytes\":8")).unwrap();
+        assert_eq!(state(&ledger).unwrap_err().code, ErrorCode::LedgerBroken);
     }
 
     #[test]

@@ -31,11 +31,12 @@ mod replay;
 pub use archive::{Archive, Entry, Prune, State, Which};
 pub use check::{Finding, Findings, Trouble, check};
 pub use id::RunId;
-pub use ledger::{Anchor, Chain, Kind, Ledger, Line};
+pub use ledger::{Anchor, Chain, Kind, Ledger, Line, ToolLine};
 pub use page::page;
 pub use private::is_open_to_others;
 pub use record::{
-    Call, Checking, ContextItem, ItemRecord, Mode, Record, Roots, SCHEMA_VERSION, Sent, SnapshotRecord, Status,
+    Call, CalledTool, Checking, ContextItem, ItemRecord, Mode, Record, Roots, SCHEMA_VERSION, Sent, SnapshotRecord,
+    Status,
 };
 pub use recorder::{Begin, Caps, End, Finished, Place, Run};
 pub use redact::{Redacted, redact};

@@ -23,6 +23,8 @@ pub struct Record {
     pub schema_version: u32,
     pub run_id: RunId,
     pub mode: Mode,
+    /// `cli`, or `mcp` with the name and version that the client gave itself.
+    pub asked_by: String,
     /// Of the program that wrote this.
     pub program_version: String,
     pub status: Status,
@@ -83,7 +85,10 @@ pub struct Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
+    /// An answer that was verified, or refused.
     Ask,
+    /// A chat model's own words.
+    Chat,
 }
 
 /// How far it came.
@@ -197,6 +202,31 @@ pub struct Call {
     pub error: Option<String>,
     /// Why the reply was not taken: codes of the verifier, or a word of its own; `null`: it was.
     pub refused: Option<String>,
+    /// Tools that the model called in its reply; absent: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<CalledTool>,
+}
+
+/// A tool that a model called. Its result is text of the person's files, so only its hash is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalledTool {
+    /// As the model wrote it; it need not be a tool.
+    pub name: String,
+    /// As JSON, cut short and redacted.
+    pub args: String,
+    /// Of the whole JSON.
+    pub args_sha256: Sha256,
+    /// `ok`, or the code of the failure.
+    pub outcome: String,
+    /// Of the text that the model was given.
+    pub bytes: u64,
+    /// Of the same text.
+    pub result_sha256: Sha256,
+    /// Labels under which spans of it may be cited.
+    pub labels: Vec<Label>,
+    /// The beginning of what the model wrote behind the call.
+    pub trailing_text_ignored: Option<String>,
 }
 
 /// Text that left this program.

@@ -51,6 +51,8 @@ impl From<&Runs> for Caps {
 #[derive(Debug)]
 pub struct Begin<'a> {
     pub mode: Mode,
+    /// See [`Record::asked_by`].
+    pub asked_by: &'a str,
     pub question: &'a str,
     pub roots: Roots,
     pub config_sha256: Sha256,
@@ -125,6 +127,7 @@ impl Run {
             schema_version: SCHEMA_VERSION,
             run_id: id.clone(),
             mode: begin.mode,
+            asked_by: begin.asked_by.to_owned(),
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
             status: Status::Running,
             started_at: stamp(now),

@@ -14,15 +14,15 @@ use crate::config::{FollowLinks, HardLinks, Security};
 use crate::types::SkipReason;
 
 /// A vault and, beside it, what must not be reached.
-pub(super) struct World {
+struct World {
     _folder: TempDir,
-    pub(super) base: PathBuf,
-    pub(super) vault: PathBuf,
-    pub(super) outside: PathBuf,
+    base: PathBuf,
+    vault: PathBuf,
+    outside: PathBuf,
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let world = Self { vault: base.join("vault"), outside: base.join("outside"), base, _folder: folder };
@@ -32,23 +32,23 @@ impl World {
         world
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    fn write(&self, path: &str, text: &str) {
         let path = self.vault.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    pub(super) fn link(&self, target: impl AsRef<Path>, path: &str) {
+    fn link(&self, target: impl AsRef<Path>, path: &str) {
         let path = self.vault.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(target, path).unwrap();
     }
 
-    pub(super) fn open(&self) -> Sandbox {
+    fn open(&self) -> Sandbox {
         self.open_with(|_| {})
     }
 
-    pub(super) fn open_with(&self, change: impl FnOnce(&mut Security)) -> Sandbox {
+    fn open_with(&self, change: impl FnOnce(&mut Security)) -> Sandbox {
         let mut rules = security();
         change(&mut rules);
         Sandbox::open(vec![root("notes", &self.vault)], Policy::from(&rules)).unwrap()
@@ -56,10 +56,10 @@ impl World {
 }
 
 fn root(name: &str, path: &Path) -> RootSpec {
-    RootSpec { name: SourceName::new(name).unwrap(), path: path.to_path_buf(), kind: "notes".into() }
+    RootSpec { name: SourceName::new(name).unwrap(), path: path.to_path_buf(), kind: "notes".into(), code: false }
 }
 
-pub(super) fn at(path: &str) -> Address {
+fn at(path: &str) -> Address {
     Address { source: SourceName::new("notes").unwrap(), path: RelPath::new(path).unwrap() }
 }
 
@@ -161,6 +161,24 @@ fn s07_s08_links_out_are_as_missing_whatever_links_are_allowed() {
     let inside = world.open_with(|s| s.follow_links = FollowLinks::Inside);
     for path in ["file.md", "up.md", "folder/secret.md", "upfolder/secret.md"] {
         assert_unseen(&inside, path, Why::LinkLeaves);
+    }
+}
+
+#[test]
+fn s08_a_linked_parent_is_never_entered_however_deep() {
+    let world = World::new();
+    fs::create_dir_all(world.outside.join("in/here")).unwrap();
+    fs::write(world.outside.join("in/here/a.md"), "SECRET").unwrap();
+    world.write("deep/er/still/a.md", "inside");
+    world.link("../../../outside/in", "deep/er/out");
+    world.link(world.outside.join("in"), "abs");
+    for (follow, why) in [(FollowLinks::Never, Why::Symlink), (FollowLinks::Inside, Why::LinkLeaves)] {
+        let sandbox = world.open_with(|s| s.follow_links = follow);
+        // Whether the file behind the linked parent is there makes no difference.
+        for path in ["deep/er/out/here/a.md", "deep/er/out/here/gone.md", "deep/er/out/gone/a.md", "abs/here/a.md"] {
+            assert_unseen(&sandbox, path, why);
+        }
+        assert_eq!(text(&sandbox, "notes:deep/er/out/../still/a.md"), "inside");
     }
 }
 

@@ -5,7 +5,9 @@
 //! from the root's handle one name at a time. Whatever depends on the disk is answered with one sentence
 //! (`FILE_NOT_FOUND`), so no answer differs by what lies outside the roots.
 
+mod change;
 mod ignores;
+mod list;
 mod named;
 mod place;
 mod policy;
@@ -15,8 +17,6 @@ mod walk;
 
 #[cfg(all(test, unix))]
 mod attacks;
-#[cfg(all(test, unix))]
-mod races;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,9 @@ use cap_std::fs::Dir;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{FileStamp, RelPath, SourceName};
 
+pub use list::{Folder, Listed};
 pub use named::read_any;
-pub use policy::Policy;
+pub use policy::{CODE_EXTS, Policy};
 pub use refusal::Why;
 pub use walk::{Entry, What};
 
@@ -50,6 +51,8 @@ pub struct RootSpec {
     pub path: PathBuf,
     /// A free word shown with each hit.
     pub kind: String,
+    /// Whether source files below it ([`CODE_EXTS`]) may be read although no extension allows them.
+    pub code: bool,
 }
 
 /// A root as it was found.
@@ -61,6 +64,8 @@ pub struct Root {
     pub path: PathBuf,
     /// A free word shown with each hit.
     pub kind: String,
+    /// Whether source files below it may be read.
+    pub code: bool,
     /// Why nothing can be read below it, in the system's words; `None` when it is open.
     pub unavailable: Option<String>,
     dir: Option<Dir>,
@@ -135,6 +140,7 @@ impl Sandbox {
                 name: spec.name.clone(),
                 place: names_of(&spec.path),
                 own_state: own_state_below(&spec.path, &policy),
+                code: spec.code,
             });
             roots.push(open_root(spec, &policy));
         }
@@ -269,14 +275,14 @@ impl Sandbox {
 }
 
 fn open_root(spec: RootSpec, policy: &Policy) -> Root {
-    let RootSpec { name, path, kind } = spec;
+    let RootSpec { name, path, kind, code } = spec;
     if policy.own_state.iter().any(|state| real(&path).starts_with(real(state))) {
         let reason = "it holds this program's own state".to_owned();
-        return Root { name, path, kind, unavailable: Some(reason), dir: None };
+        return Root { name, path, kind, code, unavailable: Some(reason), dir: None };
     }
     match Dir::open_ambient_dir(&path, ambient_authority()) {
-        Ok(dir) => Root { name, path: real(&path), kind, unavailable: None, dir: Some(dir) },
-        Err(error) => Root { name, path, kind, unavailable: Some(error.to_string()), dir: None },
+        Ok(dir) => Root { name, path: real(&path), kind, code, unavailable: None, dir: Some(dir) },
+        Err(error) => Root { name, path, kind, code, unavailable: Some(error.to_string()), dir: None },
     }
 }
 
@@ -304,10 +310,17 @@ fn real(path: &Path) -> PathBuf {
 }
 
 fn ambiguous(request: &str, found: &[Address]) -> Failure {
-    let mut listed: Vec<String> = found.iter().take(MAX_LISTED).map(|a| format!("`{a}`")).collect();
-    if found.len() > MAX_LISTED {
-        listed.push(format!("{} more", found.len() - MAX_LISTED));
+    let names: Vec<String> = found.iter().map(Address::to_string).collect();
+    ambiguous_words(request, "file", &names)
+}
+
+/// `AMBIGUOUS_PATH`, listing what a request may mean; `names` is not empty.
+fn ambiguous_words(request: &str, what: &str, names: &[String]) -> Failure {
+    let mut listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_LISTED {
+        listed.push(format!("{} more", names.len() - MAX_LISTED));
     }
-    let message = format!("`{request}` fits more than one file: {}.", listed.join(", "));
-    Failure::new(ErrorCode::AmbiguousPath, message).with_hint(format!("name one in full, for example `{}`", found[0]))
+    let message = format!("`{request}` fits more than one {what}: {}.", listed.join(", "));
+    let first = names.first().map_or("", String::as_str);
+    Failure::new(ErrorCode::AmbiguousPath, message).with_hint(format!("name one in full, for example `{first}`"))
 }

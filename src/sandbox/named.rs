@@ -43,7 +43,7 @@ fn read(path: &Path, policy: &Policy) -> std::result::Result<FileBytes, Refusal>
 fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {
     let name = path.file_name().and_then(|n| n.to_str()).ok_or(Denied::Extension)?;
     policy.check_name(name)?;
-    policy.check_extension(name)?;
+    policy.check_extension(name, false)?;
     let above = path.parent().into_iter().flat_map(Path::components);
     let is_denied = |part: std::path::Component<'_>| policy.is_deny_listed(&part.as_os_str().to_string_lossy());
     if above.into_iter().any(is_denied) { Err(Denied::Name) } else { Ok(()) }

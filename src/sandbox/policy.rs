@@ -14,6 +14,8 @@ pub(super) const MAX_PATH_BYTES: usize = 4096;
 const MAX_NAME_BYTES: usize = 255;
 /// Deepest nesting that is looked at; bounds the open handles of one descent.
 pub(super) const MAX_DEPTH: usize = 128;
+/// Extensions of source files, which count as allowed below a root that holds code.
+pub const CODE_EXTS: [&str; 9] = [".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"];
 /// Folders that hold settings and rubbish of other programs, never a person's notes.
 const NEVER_WALKED: [&str; 3] = [".obsidian", ".trash", ".trash-local-agent"];
 
@@ -123,13 +125,18 @@ impl Policy {
         self.max_file_bytes
     }
 
-    /// Judges every name of a path and the extension of its last.
-    pub(super) fn check_path(&self, path: &RelPath) -> Result<(), Denied> {
+    /// Judges every name of a path and the extension of its last; `code`: the root holds source files.
+    pub(super) fn check_path(&self, path: &RelPath, code: bool) -> Result<(), Denied> {
+        self.check_folder(path)?;
+        self.check_extension(path.file_name(), code)
+    }
+
+    /// Judges every name of a folder's path.
+    pub(super) fn check_folder(&self, path: &RelPath) -> Result<(), Denied> {
         if path.as_str().len() > MAX_PATH_BYTES || path.segments().count() > MAX_DEPTH {
             return Err(Denied::TooLong);
         }
-        path.segments().try_for_each(|name| self.check_name(name))?;
-        self.check_extension(path.file_name())
+        path.segments().try_for_each(|name| self.check_name(name))
     }
 
     /// Judges one name, of a folder or a file.
@@ -153,9 +160,17 @@ impl Policy {
         if self.means_something_else(&folded, bare) { Err(Denied::ForeignName) } else { Ok(()) }
     }
 
-    /// Whether the extension of a file name is allowed; the name must have a stem.
-    pub(super) fn check_extension(&self, name: &str) -> Result<(), Denied> {
-        if self.exts.iter().any(|ext| has_extension(name, ext)) { Ok(()) } else { Err(Denied::Extension) }
+    /// Whether the extension of a file name is allowed; the name must have a stem. `code`: those of source files are.
+    pub(super) fn check_extension(&self, name: &str, code: bool) -> Result<(), Denied> {
+        let allowed = self.exts.iter().any(|ext| has_extension(name, ext));
+        let is_code = || code && CODE_EXTS.iter().any(|ext| has_extension(name, ext));
+        if allowed || is_code() { Ok(()) } else { Err(Denied::Extension) }
+    }
+
+    /// The extensions that may be read, lower-case, with their dots.
+    pub fn extensions(&self, code: bool) -> Vec<&str> {
+        let own = self.exts.iter().map(String::as_str);
+        own.chain(CODE_EXTS.into_iter().filter(|ext| code && !self.exts.iter().any(|own| own == ext))).collect()
     }
 
     /// Only deny-listed names, for the folders above a file that a person named outright.
@@ -177,7 +192,7 @@ impl Policy {
     /// Names that a system reads as something other than a plain file of that name. A colon after an allowed
     /// extension is an NTFS stream wherever such a disk is mounted; elsewhere a colon is a character like others.
     fn means_something_else(&self, folded: &str, bare: &str) -> bool {
-        if folded.match_indices(':').any(|(at, _)| self.exts.iter().any(|e| folded[..at].ends_with(e.as_str()))) {
+        if folded.match_indices(':').any(|(at, _)| self.extensions(true).iter().any(|e| folded[..at].ends_with(e))) {
             return true;
         }
         self.windows_names && (folded != bare || folded.contains(':') || is_windows_device(bare))
@@ -268,7 +283,7 @@ pub(super) mod tests {
     }
 
     fn judge(path: &str) -> Result<(), Denied> {
-        Policy::from(&security()).check_path(&RelPath::new(path).unwrap())
+        Policy::from(&security()).check_path(&RelPath::new(path).unwrap(), false)
     }
 
     #[test]
@@ -302,10 +317,10 @@ pub(super) mod tests {
             "id_r\u{17f}a/a.md",
             "id_rsa:a.md",
         ] {
-            assert_eq!(policy.check_path(&RelPath::new(path).unwrap()), Err(Denied::Name), "{path:?}");
+            assert_eq!(policy.check_path(&RelPath::new(path).unwrap(), false), Err(Denied::Name), "{path:?}");
         }
         for path in ["environment.md", "my.key.md", "git/a.md", "monkey.md", ".github/a.md"] {
-            assert_eq!(policy.check_path(&RelPath::new(path).unwrap()), Ok(()), "{path:?}");
+            assert_eq!(policy.check_path(&RelPath::new(path).unwrap(), false), Ok(()), "{path:?}");
         }
     }
 
@@ -326,7 +341,7 @@ pub(super) mod tests {
         }
         let mut policy = Policy::from(&security());
         policy.windows_names = false;
-        let ok = |policy: &Policy, path: &str| policy.check_path(&RelPath::new(path).unwrap()).is_ok();
+        let ok = |policy: &Policy, path: &str| policy.check_path(&RelPath::new(path).unwrap(), false).is_ok();
         for path in ["10:30.md", "NUL.md", "con/x.md", "com1.md", "dir./x.md", "dir /x.md"] {
             assert!(ok(&policy, path), "{path:?}");
         }
@@ -370,7 +385,7 @@ pub(super) mod tests {
             let policy = Policy::from(&security());
             let _ = policy.check_name(&text);
             let _ = policy.is_passed_by(&text);
-            if let Ok(path) = RelPath::new(text) { let _ = policy.check_path(&path); }
+            if let Ok(path) = RelPath::new(text) { let _ = policy.check_path(&path, true); }
         }
     }
 }

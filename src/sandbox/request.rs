@@ -11,12 +11,14 @@ pub(super) struct RootText {
     pub(super) place: Vec<String>,
     /// Folders below the root that hold this program's own state, folded.
     pub(super) own_state: Vec<Vec<String>>,
+    /// Whether source files are allowed below it.
+    pub(super) code: bool,
 }
 
 impl RootText {
     /// Judges a path below this root.
     pub(super) fn check(&self, path: &RelPath, policy: &Policy) -> Result<(), Denied> {
-        policy.check_path(path)?;
+        policy.check_path(path, self.code)?;
         if self.holds_own_state(path) { Err(Denied::OwnState) } else { Ok(()) }
     }
 
@@ -35,6 +37,15 @@ pub(super) struct Candidate {
     /// Index into the roots.
     pub(super) root: usize,
     pub(super) path: RelPath,
+}
+
+/// A folder that a request can mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Index into the roots.
+    pub(super) root: usize,
+    /// `None`: the root itself.
+    pub(super) path: Option<RelPath>,
 }
 
 /// Every place a request can mean, none of them denied; never empty.
@@ -91,6 +102,44 @@ pub(super) fn plan(
     }
     let bare_name = (!request.contains(['/', '\\'])).then(|| path.as_str().to_owned());
     admit(places, bare_name, roots, policy)
+}
+
+/// Every folder a request can mean, none of them denied: `source:`, `source:folder`, or `folder` below any root.
+pub(super) fn plan_folder(request: &str, roots: &[RootText], policy: &Policy) -> Result<Vec<Place>, Denied> {
+    if request.trim().is_empty() {
+        return Err(Denied::Blank);
+    }
+    if request.len() > MAX_PATH_BYTES {
+        return Err(Denied::TooLong);
+    }
+    if request.chars().any(char::is_control) {
+        return Err(Denied::Control);
+    }
+    let named = request.split_once(':');
+    let source = named.and_then(|(name, _)| roots.iter().position(|r| r.name.as_str() == name));
+    let (wanted, rest): (Vec<usize>, &str) = match (source, named) {
+        (Some(root), Some((_, rest))) => (vec![root], rest),
+        _ if is_home(request) => return Err(Denied::Home),
+        _ if is_absolute(request) => return Err(Denied::Absolute),
+        (_, Some(_)) => return Err(Denied::UnknownSource),
+        (_, None) => ((0..roots.len()).collect(), request),
+    };
+    if !rest.is_empty() {
+        refuse_anchored(rest)?;
+    }
+    let names = normalise(rest)?;
+    let path = if names.is_empty() { None } else { Some(rel_path(&names)?) };
+    if let Some(path) = &path {
+        policy.check_folder(path)?;
+    }
+    let mut places = Vec::new();
+    for root in wanted {
+        match &path {
+            Some(path) if roots[root].holds_own_state(path) => {}
+            _ => places.push(Place { root, path: path.clone() }),
+        }
+    }
+    if places.is_empty() { Err(Denied::OwnState) } else { Ok(places) }
 }
 
 /// Keeps the places that the policy lets through; when there is none, says why the first was refused.
@@ -172,7 +221,12 @@ mod tests {
     use std::path::Path;
 
     fn root(name: &str, place: &str) -> RootText {
-        RootText { name: SourceName::new(name).unwrap(), place: names_of(Path::new(place)), own_state: vec![] }
+        RootText {
+            name: SourceName::new(name).unwrap(),
+            place: names_of(Path::new(place)),
+            own_state: vec![],
+            code: false,
+        }
     }
 
     fn roots() -> Vec<RootText> {
@@ -279,7 +333,7 @@ mod tests {
             if let Ok(plan) = ask(&request) {
                 prop_assert!(!plan.candidates.is_empty());
                 for c in plan.candidates {
-                    prop_assert!(policy.check_path(&c.path).is_ok());
+                    prop_assert!(policy.check_path(&c.path, false).is_ok());
                     prop_assert!(c.path.segments().all(|s| s != ".." && s != "." && !s.contains(['/', '\\'])));
                 }
             }
@@ -290,7 +344,7 @@ mod tests {
             let policy = Policy::from(&security());
             if let Ok(plan) = ask(&request) {
                 for c in plan.candidates {
-                    prop_assert!(policy.check_path(&c.path).is_ok());
+                    prop_assert!(policy.check_path(&c.path, false).is_ok());
                     prop_assert!(!c.path.segments().any(|s| s == ".git"));
                 }
             }

@@ -87,7 +87,7 @@ impl Wanted<'_> {
     }
 }
 
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     root: &'a Dir,
     text: &'a RootText,
     policy: &'a Policy,
@@ -122,6 +122,34 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
     });
     entries.dedup_by(|later, first| later.path == first.path);
     Ok(entries)
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that has not begun: [`Walk::one`] looks at one folder of it.
+    pub(super) fn of(root: &'a OpenRoot<'a>, exts: &'a [String]) -> Self {
+        let wanted = Wanted::Extensions(exts);
+        Self { root: root.dir, text: root.text, policy: root.policy, wanted, out: Mutex::default() }
+    }
+
+    /// What a walk would see in one folder, not below it: entries, and the paths of folders. The ignore files of the
+    /// folders above count; whether `folder` itself is left out by them does not, for it was asked for.
+    pub(super) fn one(self, folder: Option<&RelPath>) -> std::result::Result<(Vec<Entry>, Vec<RelPath>), Refusal> {
+        let mut here = self.list(String::new(), 0, None)?;
+        let mut prefix = String::new();
+        for (depth, name) in folder.into_iter().flat_map(RelPath::segments).enumerate() {
+            prefix = format!("{prefix}{name}/");
+            here = self.list(prefix.clone(), depth + 1, here.ignores.clone())?;
+        }
+        let (mut entries, mut folders) = (Vec::new(), Vec::new());
+        for entry in &here.entries {
+            match self.classify(&here, entry) {
+                Seen::Nothing => {}
+                Seen::Entry(entry) => entries.push(entry),
+                Seen::Folder(prefix) => folders.extend(RelPath::new(prefix.trim_end_matches('/'))),
+            }
+        }
+        Ok((entries, folders))
+    }
 }
 
 impl Walk<'_> {
@@ -224,7 +252,7 @@ impl Walk<'_> {
     fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
         path.as_str().len() <= MAX_PATH_BYTES
             && self.policy.check_name(name).is_ok()
-            && self.policy.check_extension(name).is_ok()
+            && self.policy.check_extension(name, self.text.code).is_ok()
             && !self.text.holds_own_state(path)
     }
 

@@ -140,6 +140,17 @@ impl IndexReader {
         })
     }
 
+    /// Ends the read transaction. Until [`Self::begin_again`] every read would see a moment of its own.
+    pub fn end(&self) -> Result<()> {
+        Ok(self.conn.execute_batch("COMMIT")?)
+    }
+
+    /// Begins a new read transaction and gives the newest commit that it sees.
+    pub fn begin_again(&self) -> Result<Option<CommitId>> {
+        self.conn.execute_batch("BEGIN")?;
+        self.commit_id()
+    }
+
     /// The newest commit; `None`: nothing was published yet.
     pub fn commit_id(&self) -> Result<Option<CommitId>> {
         let newest = "SELECT commit_id FROM commits ORDER BY gen DESC LIMIT 1";

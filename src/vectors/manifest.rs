@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::types::{Sha256, to_hex};
 
 /// The manifest's own name.
-pub(super) const FILE: &str = "manifest.json";
+pub const FILE: &str = "manifest.json";
 const FORMAT: &str = "local-agent vectors";
 const VERSION: u64 = 1;
 /// Far above any real manifest (a segment takes some 250 bytes).

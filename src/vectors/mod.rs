@@ -35,6 +35,7 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{ChunkKey, CommitId, Fingerprint};
 
 pub use kernels::Kernel;
+pub use manifest::FILE as MANIFEST_FILE;
 pub use matrix::Matrix;
 pub use writer::Writer;
 

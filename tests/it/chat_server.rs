@@ -16,6 +16,8 @@ pub enum Say {
     ReadOnly(u32, String),
     /// A reply that the token limit cut off.
     Cut(String),
+    /// Calls of tools in the server's own format.
+    Calls(Vec<(&'static str, Value)>),
     /// Whatever bytes.
     Bytes(Vec<u8>),
 }
@@ -37,6 +39,17 @@ impl ChatServer {
         Self::start(script, |seen| match seen.path.as_str() {
             "/api/tags" => Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned()),
             "/api/show" => Some(r#"{"model_info":{"llama.context_length":8192}}"#.to_owned()),
+            _ => None,
+        })
+    }
+
+    /// The same, with a model that was made to call tools.
+    pub fn ollama_with_tools(script: Vec<Say>) -> Self {
+        Self::start(script, |seen| match seen.path.as_str() {
+            "/api/tags" => Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned()),
+            "/api/show" => {
+                Some(r#"{"capabilities":["tools"],"model_info":{"llama.context_length":131072}}"#.to_owned())
+            }
             _ => None,
         })
     }
@@ -90,7 +103,12 @@ impl ChatServer {
 
 fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
     let usual = u32::try_from(prompt_bytes / 4 + 1).unwrap();
+    let mut calls = Vec::new();
     let (text, tokens, reason) = match next {
+        Say::Calls(all) => {
+            calls = all;
+            (String::new(), usual, "stop")
+        }
         Say::Bytes(bytes) => return bytes,
         Say::Text(text) => (text, usual, "stop"),
         Say::ReadOnly(tokens, text) => (text, tokens, "stop"),
@@ -103,6 +121,25 @@ fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
             format!("data: {}\n\n", json!({"model": "m", "choices": [{"delta": {"content": piece}}]}))
         } else {
             format!("{}\n", json!({"model": "m:latest", "message": {"content": piece}, "done": false}))
+        };
+        out.extend(line.bytes());
+    }
+    for (n, (name, arguments)) in calls.into_iter().enumerate() {
+        let line = if openai {
+            // In two pieces, as servers send them.
+            let text = arguments.to_string();
+            let (one, two) = text.split_at(text.len() / 2);
+            let piece = |id: Value, name: Value, text: &str| {
+                let call = json!({"index": n, "id": id, "function": {"name": name, "arguments": text}});
+                format!("data: {}\n\n", json!({"model": "m", "choices": [{"delta": {"tool_calls": [call]}}]}))
+            };
+            piece(json!(format!("id{n}")), json!(name), one) + &piece(Value::Null, Value::Null, two)
+        } else {
+            let call = json!({"function": {"name": name, "arguments": arguments}});
+            format!(
+                "{}\n",
+                json!({"model": "m:latest", "message": {"content": "", "tool_calls": [call]}, "done": false})
+            )
         };
         out.extend(line.bytes());
     }

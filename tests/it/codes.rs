@@ -47,6 +47,7 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::DbCorrupt, "tests/it/index.rs", "a_damaged_index_is_said_to_be_damaged_and_can_be_made_again"),
     (ErrorCode::DbError, "tests/it/readers.rs", "an_index_of_an_older_version_is_named_and_made_again"),
     (ErrorCode::Locked, "tests/it/index.rs", "s36_a_second_job_is_told_who_holds_the_lock_and_can_wait"),
+    (ErrorCode::NotFresh, "tests/it/watch.rs", "waiting_for_what_nobody_does_ends_with_what_is_behind"),
     (ErrorCode::ModelNotFound, "tests/it/embed.rs", "models_that_are_missing_or_broken_are_named"),
     (ErrorCode::ModelInvalid, "tests/it/embed.rs", "models_that_are_missing_or_broken_are_named"),
     (ErrorCode::ModelChecksum, "src/models/tests.rs", "verify_records_hashes_once_and_sees_damage_afterwards"),
@@ -66,6 +67,7 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::UnexpectedToolCall, "tests/it/ask_file.rs", "what_pass_two_can_get_wrong_has_a_code_each"),
     (ErrorCode::FormatViolation, "tests/it/ask_file.rs", "what_pass_two_can_get_wrong_has_a_code_each"),
     (ErrorCode::EvalError, "tests/it/eval.rs", "nothing_to_measure_is_a_failure_and_not_a_zero"),
+    (ErrorCode::Cancelled, "tests/it/mcp.rs", "a_call_that_is_taken_back_ends_and_its_record_says_so"),
     (ErrorCode::WriteError, "tests/it/index.rs", "a_state_folder_that_cannot_be_written_is_a_write_error"),
 ];
 

@@ -67,7 +67,7 @@ const DEFECTS: &[(u8, &str, &[&str])] = &[
     (35, "the fingerprint was about the machine", &["w35_the_fingerprint_is_about_vectors_only"]),
     (36, "nothing to do loaded the model", &["w36_nothing_to_embed_loads_no_model"]),
     (37, "vectors were scaled twice", &["every_vector_has_length_one"]),
-    (38, "a path was checked and opened later", &["s11_w38_a_file_swapped_for_a_link_is_never_followed"]),
+    (38, "a path was checked and opened later", &["s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_with_openat2"]),
     (
         39,
         "a link opened what a name could not",

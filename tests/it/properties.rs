@@ -51,9 +51,9 @@ impl Folder {
 
     fn index(&self, state: &State) -> IndexSummary {
         let name = SourceName::new("notes").unwrap();
-        let sources = [Source { name: name.clone(), root: self.notes(), kind: "notes".into() }];
+        let sources = [Source { name: name.clone(), root: self.notes(), kind: "notes".into(), code: false }];
         let config = Config::defaults(self.dir.path()).unwrap();
-        let spec = RootSpec { name, path: self.notes(), kind: "notes".into() };
+        let spec = RootSpec { name, path: self.notes(), kind: "notes".into(), code: false };
         let sandbox = Sandbox::open(vec![spec], Policy::from(&config.security)).unwrap();
         let options = IndexOptions {
             selected: &sources,

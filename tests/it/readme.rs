@@ -67,15 +67,17 @@ fn the_transcripts_of_a_chat_model_in_the_readme_are_what_the_program_prints() {
 fn every_command_line_in_the_documents_is_understood() {
     let world = World::empty();
     let mut seen = 0;
-    for name in ["README.md", "OPERATOR_QUICKREF.md", "docs/quality.md"] {
+    for name in ["README.md", "OPERATOR_QUICKREF.md", "docs/quality.md", "docs/mcp.md"] {
         for line in blocks(&document(name), "sh").concat() {
             let line = line.split(" #").next().unwrap_or_default();
             for command in line.split("&&").map(str::trim).filter(|c| c.starts_with("local-agent ")) {
                 // `--help` is read with the whole line parsed, and runs nothing.
                 let subcommand = command.split_whitespace().nth(1).unwrap();
                 // `eval retrieval` and its like have flags of their own.
-                let deeper =
-                    command.split_whitespace().nth(2).filter(|_| ["eval", "runs", "memory"].contains(&subcommand));
+                let deeper = command
+                    .split_whitespace()
+                    .nth(2)
+                    .filter(|_| ["eval", "runs", "memory", "mcp"].contains(&subcommand));
                 let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")].into_iter().flatten().collect();
                 let help = world.ok(&path).stdout;
                 for flag in command.split_whitespace().filter(|word| word.starts_with("--")) {

@@ -135,6 +135,7 @@ fn begin(world: &World) -> Run {
     config.runs.dir = world.state().join("runs");
     let place = Place { runs_dir: &config.runs.dir, durable: &world.state().join("durable.sqlite") };
     let begin = Begin {
+        asked_by: "cli",
         mode: Mode::Ask,
         question: QUESTION,
         roots: Roots::default(),

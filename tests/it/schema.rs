@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::World;
 
 /// Words that say nothing about a value.
-const SAYS_NOTHING: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "required"];
+const SAYS_NOTHING: [&str; 7] = ["$schema", "$id", "$defs", "title", "description", "required", "format"];
 
 fn schema() -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/run.schema.json");
@@ -46,6 +46,8 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
             },
             "const" => value == rule,
             "enum" => rule.as_array().unwrap().contains(value),
+            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+            "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
             "minimum" => value.as_f64() >= rule.as_f64(),
             "pattern" => value.as_str().is_none_or(|text| Regex::new(rule.as_str().unwrap()).unwrap().is_match(text)),
             "anyOf" => rule.as_array().unwrap().iter().any(|one| check(root, one, value, at).is_ok()),
@@ -79,10 +81,20 @@ fn fields(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), S
         match (schema["properties"].get(name), &schema["additionalProperties"]) {
             (Some(rule), _) => check(root, rule, field, &format!("{at}/{name}"))?,
             (None, Value::Bool(false)) => return Err(format!("{at}: `{name}` is not in the schema")),
+            (None, Value::Null) => {}
             (None, rule) => check(root, rule, field, &format!("{at}/{name}"))?,
         }
     }
     Ok(())
+}
+
+/// Fails when `value` is not what this schema says, or has a field that it does not name.
+pub fn holds(schema: &Value, value: &Value) {
+    let mut strict = schema.clone();
+    strict["additionalProperties"] = json!(false);
+    if let Err(why) = check(&strict, &strict, value, "") {
+        panic!("{why}");
+    }
 }
 
 /// Fails when `record` is not what the schema says.

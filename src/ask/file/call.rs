@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::envelope;
 use super::super::prompt::{Nonce, defang, template_free};
 use super::contract::TextResult;
 use crate::error::{ErrorCode, Failure, Result};
@@ -50,15 +51,9 @@ pub(super) fn is_call(reply: &str) -> bool {
     parse(reply).is_some()
 }
 
-/// The call at the start of a reply; one code fence around it is looked through.
+/// The call at the start of a reply.
 fn parse(reply: &str) -> Option<Value> {
-    let text = reply.trim_start();
-    let text = text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).unwrap_or(text).trim_start();
-    if !text.starts_with('{') {
-        return None;
-    }
-    let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok()?;
-    (first["type"].as_str() == Some("tool_call")).then_some(first)
+    envelope::parse(reply).map(|envelope| envelope.call)
 }
 
 /// Pass 2: the rules, the question, the call, and the file as data.

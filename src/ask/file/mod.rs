@@ -21,6 +21,7 @@ mod form;
 mod pattern;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub use contract::FileScope;
 pub use pattern::named_file;
@@ -63,7 +64,7 @@ pub fn ask_file(
     sandbox: &Sandbox,
     chosen: &Chosen,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Embedder>,
+    load: impl FnOnce() -> Result<Arc<Embedder>>,
 ) -> Asked {
     let mut trail = Trail::of(chosen);
     let answer = answer(question, sandbox, chosen, &mut trail, observe, load);
@@ -76,7 +77,7 @@ fn answer(
     chosen: &Chosen,
     trail: &mut Trail,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Embedder>,
+    load: impl FnOnce() -> Result<Arc<Embedder>>,
 ) -> Result<Answer> {
     if let (Answerer::Chat(chat), true) = (&chosen.answerer, question.named_by_question) {
         let first = chat.first.as_ref().unwrap_or(&chat.chat);
@@ -158,6 +159,7 @@ fn first_pass(
         freshness: Default::default(),
         report: None,
         refused,
+        steps: Vec::new(),
     })?;
     outcome
 }
@@ -196,6 +198,7 @@ fn second_pass(
             freshness: answer.packed.freshness.clone(),
             report: report.clone(),
             refused: refusal.clone(),
+            steps: Vec::new(),
         })?;
         let (judged, reply) = judged?;
         let Some(reasons) = refusal else {
@@ -263,7 +266,11 @@ pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
 }
 
 /// The extractive answer from the file's own sentences.
-fn extracted(question: &FileQuestion<'_>, answer: &mut Answer, load: impl FnOnce() -> Result<Embedder>) -> Result<()> {
+fn extracted(
+    question: &FileQuestion<'_>,
+    answer: &mut Answer,
+    load: impl FnOnce() -> Result<Arc<Embedder>>,
+) -> Result<()> {
     let topic = pattern::topic(question.text, question.file);
     if pattern::wants_summary(question.text) && topic.split_whitespace().count() < 2 {
         answer.why =

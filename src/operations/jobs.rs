@@ -1,9 +1,9 @@
-//! The jobs as several commands run them: `index` and `embed`, `query --refresh`, `try`.
+//! The jobs as several commands run them: `index` and `embed`, `query --refresh`, `try`, `watch`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::context::{self, Cutting};
+use super::setting::{Cutting, file_stamp, holder, model_files, now};
 use crate::config::{Config, Source};
 use crate::embedding::{self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter};
 use crate::error::{ErrorCode, Failure, Result};
@@ -37,7 +37,7 @@ pub fn run_index(
     }
     let selected = select(config, run.only)?;
     let cutting = Cutting::new(config, files);
-    let (stamp, holder) = (context::file_stamp(), context::holder("index"));
+    let (stamp, holder) = (file_stamp(), holder("index"));
     let options = IndexOptions {
         selected: &selected,
         configured: &config.sources,
@@ -84,7 +84,7 @@ pub struct EmbedRun<'a> {
 const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 
 /// What questions and chunks are embedded with; no weights are loaded before [`Model::load`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Model {
     /// candle, from files on this machine.
     Local(ModelFiles),
@@ -93,12 +93,12 @@ pub enum Model {
 }
 
 impl Model {
-    /// The configured model.
-    pub fn configured(context: &context::Context, config: &Config) -> Result<Self> {
+    /// The configured model; `models_dir` is where downloaded ones are.
+    pub fn configured(config: &Config, models_dir: Option<&Path>) -> Result<Self> {
         if config.embed.provider.is_server() {
             ServerSpec::configured(config, SERVER_PATIENCE).map(Self::Server)
         } else {
-            context.model(config).map(Self::Local)
+            model_files(config, models_dir).map(Self::Local)
         }
     }
 
@@ -148,7 +148,7 @@ pub fn run_embed(
     on_progress: OnProgress<'_>,
 ) -> Result<(EmbedSummary, Fingerprint)> {
     let fingerprint = model.fingerprint()?;
-    let (stamp, holder, now) = (context::file_stamp(), context::holder("embed"), context::now());
+    let (stamp, holder, now) = (file_stamp(), holder("embed"), now());
     let vectors_dir: PathBuf = config.vectors_dir();
     let threads = match config.embed.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),

@@ -1,14 +1,35 @@
-//! `--source --path --tag --after --before` → what retrieval may return.
+//! Sources, folders, tags and days → what retrieval may return.
 
-use super::args::ScopeArgs;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::Filter;
 use crate::retrieval::Scope;
 use crate::types::SourceName;
 
-/// Reads the flags; a source that is not configured and a day that is none are failures, not empty results.
-pub fn scope(config: &Config, args: &ScopeArgs) -> Result<Scope> {
+/// Where to look, as it was typed.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// Any of these sources; empty: all.
+    pub source: Vec<String>,
+    /// Folders or globs.
+    pub path: Vec<String>,
+    pub tag: Vec<String>,
+    /// `YYYY-MM-DD`, included.
+    pub after: Option<String>,
+    /// `YYYY-MM-DD`, not included.
+    pub before: Option<String>,
+}
+
+impl Limits {
+    /// Whether nothing is left out.
+    pub fn is_everything(&self) -> bool {
+        let Self { source, path, tag, after, before } = self;
+        source.is_empty() && path.is_empty() && tag.is_empty() && after.is_none() && before.is_none()
+    }
+}
+
+/// Reads the limits; a source that is not configured and a day that is none are failures, not empty results.
+pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
     let mut scope = Scope { path_prefix: config.retrieve.path_prefix.clone(), ..Scope::default() };
     for name in &args.source {
         let source = SourceName::new(name.as_str()).ok().filter(|n| config.sources.iter().any(|s| s.name == *n));

@@ -1,19 +1,16 @@
-//! How a command records its run: begun before anything is asked, ended before anything is shown.
+//! How `ask` records its run: begun before anything is asked, ended before anything is shown.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
-use super::output::talk;
-use crate::ask::{Asked, Round, Trail};
+use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
 use crate::config::{Config, Loaded, ServerUrl};
 use crate::error::Result;
 use crate::evidence::canonical_json;
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
-use crate::runs::{Begin, Call, Checking, ContextItem, End, Finished, Mode, Place, Roots, Run, Sent};
+use crate::runs::{Begin, Call, CalledTool, Checking, ContextItem, End, Finished, Mode, Place, Run, RunId, Sent};
 use crate::types::Sha256;
 
 /// The record of this run, unless `runs.enabled` is off.
@@ -26,32 +23,59 @@ pub fn place(config: &Config) -> Place<'_> {
 
 impl RunLog {
     /// Begins the record. A run that cannot be recorded is a failure.
-    pub fn begin(context: &Context, loaded: &Loaded, question: &str, checking: &Checking) -> Result<Self> {
+    pub fn begin(
+        loaded: &Loaded,
+        roots: &Map<String, Value>,
+        asked_by: &str,
+        mode: Mode,
+        question: &str,
+        checking: &Checking,
+    ) -> Result<Self> {
         let config = &loaded.config;
         if !config.runs.enabled {
             return Ok(Self(None));
         }
         let begin = Begin {
-            mode: Mode::Ask,
+            mode,
+            asked_by,
             question,
-            roots: roots(context.roots()),
+            roots: serde_json::from_value(Value::Object(roots.clone())).unwrap_or_default(),
             config_sha256: config_sha256(loaded),
             checking: checking.clone(),
         };
         Run::begin(place(config), (&config.runs).into(), begin).map(|run| Self(Some(run)))
     }
 
-    /// Ends the record with what came of it, and gives the fields that JSON outputs name it by. `embeds`: a server was
-    /// asked for vectors.
-    pub fn end(
-        self,
-        context: &Context,
-        config: &Config,
-        asked: &Asked,
-        embeds: bool,
-        recalled: &[Recalled],
-    ) -> Result<Map<String, Value>> {
+    /// Its name.
+    pub fn id(&self) -> Option<RunId> {
+        self.0.as_ref().map(|run| run.id().clone())
+    }
+
+    /// Ends the record of a chat: words of a model that nobody has checked.
+    pub fn end_chat(self, config: &Config, chatted: &Chatted) -> Result<Map<String, Value>> {
         let Some(run) = self.0 else { return Ok(fields(None)) };
+        let trail = &chatted.trail;
+        let common = End {
+            calls: trail.rounds.iter().map(call).collect(),
+            sent: sent(config, trail, false),
+            timings_ms: timings(trail),
+            ..End::default()
+        };
+        let finished = match &chatted.text {
+            Err(failure) => run.finish(&End { failure: Some(failure), ..common })?,
+            Ok(text) => run.finish(&End {
+                outcome: "unverified",
+                answerer: trail.model.as_ref().map(|model| model.provider),
+                text: Some(text),
+                ..common
+            })?,
+        };
+        Ok(fields(Some(&finished)))
+    }
+
+    /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was asked for vectors.
+    pub fn end(self, config: &Config, asked: &Asked, embeds: bool, recalled: &[Recalled]) -> Result<Option<Finished>> {
+        let Some(run) = self.0 else { return Ok(None) };
         let trail = &asked.trail;
         let common = End {
             calls: trail.rounds.iter().map(call).collect(),
@@ -85,14 +109,7 @@ impl RunLog {
                 ..common
             })?,
         };
-        if let Some(why) = &finished.unanchored {
-            let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
-            talk(&format!("runs: the ledger's head is not kept: {} (fix: {fix})", context.out.shown(&why.message)));
-        }
-        if !context.out.json && std::io::stderr().is_terminal() {
-            talk(&context.out.dim(&format!("run {} (local-agent runs show last)", finished.id)));
-        }
-        Ok(fields(Some(&finished)))
+        Ok(Some(finished))
     }
 }
 
@@ -115,6 +132,24 @@ fn call(round: &Round) -> Call {
         elapsed_ms: call.took_ms,
         error: call.error.clone(),
         refused: refused.clone(),
+        tools: round.steps.iter().map(called_tool).collect(),
+    }
+}
+
+/// Bytes of a call's arguments that a record keeps.
+const MOST_ARGS: usize = 2000;
+
+fn called_tool(step: &ToolStep) -> CalledTool {
+    let args = step.args.to_string();
+    CalledTool {
+        name: step.name.clone(),
+        args: args.chars().take(MOST_ARGS).collect(),
+        args_sha256: Sha256::of(args.as_bytes()),
+        outcome: step.outcome.clone(),
+        bytes: step.bytes,
+        result_sha256: step.sha256,
+        labels: step.labels.clone(),
+        trailing_text_ignored: step.trailing.clone(),
     }
 }
 
@@ -134,7 +169,8 @@ fn context_item(one: &Recalled) -> ContextItem {
     }
 }
 
-fn fields(finished: Option<&Finished>) -> Map<String, Value> {
+/// The fields that JSON outputs name a run by.
+pub fn fields(finished: Option<&Finished>) -> Map<String, Value> {
     let body = json!({
         "run_id": finished.map(|run| run.id.to_string()),
         "run_record": finished.map(|run| run.path.to_string_lossy().into_owned()),
@@ -143,10 +179,6 @@ fn fields(finished: Option<&Finished>) -> Map<String, Value> {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
-}
-
-fn roots(roots: Map<String, Value>) -> Roots {
-    serde_json::from_value(Value::Object(roots)).unwrap_or_default()
 }
 
 /// Of every key with its value in force; numbers as text, so that the hash means the same everywhere.

@@ -1,0 +1,82 @@
+//! The text envelope in which a model calls a tool where its server has no format of its own:
+//! `{"type":"tool_call","name":…,"args":{…}}`, the whole reply or its beginning.
+
+use serde_json::Value;
+
+/// Characters of ignored text that are kept for the record.
+const KEPT: usize = 200;
+
+/// A call and what stood behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Envelope {
+    /// The object as it came.
+    pub call: Value,
+    /// The beginning of what was written behind the call and is ignored.
+    pub trailing: Option<String>,
+}
+
+/// The call that a reply is, or begins with; one code fence around it is looked through. Text before a call makes it
+/// none.
+pub(super) fn parse(reply: &str) -> Option<Envelope> {
+    let text = unfenced(reply);
+    // Strictly first: the whole reply is one object.
+    if let Ok(call) = serde_json::from_str::<Value>(text.trim_end().trim_end_matches("```").trim_end()) {
+        return is_call(&call).then_some(Envelope { call, trailing: None });
+    }
+    if !text.starts_with('{') {
+        return None;
+    }
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let call = stream.next()?.ok()?;
+    let rest = text.get(stream.byte_offset()..).unwrap_or_default().trim().trim_start_matches("```").trim();
+    let trailing = (!rest.is_empty()).then(|| rest.chars().take(KEPT).collect());
+    is_call(&call).then_some(Envelope { call, trailing })
+}
+
+/// Whether a reply was meant to be a call and is none that can be read.
+pub(super) fn is_broken(reply: &str) -> bool {
+    let text = unfenced(reply);
+    text.starts_with('{') && text.contains("\"tool_call\"") && parse(reply).is_none()
+}
+
+fn unfenced(reply: &str) -> &str {
+    let text = reply.trim_start();
+    text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).unwrap_or(text).trim_start()
+}
+
+fn is_call(value: &Value) -> bool {
+    value["type"].as_str() == Some("tool_call")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CALL: &str = r#"{"type":"tool_call","name":"grep","args":{"pattern":"x"}}"#;
+
+    #[test]
+    fn a_call_is_the_whole_reply_or_its_beginning_and_the_rest_is_kept_in_part() {
+        for reply in [CALL.to_owned(), format!(" \n{CALL}\n"), format!("```json\n{CALL}\n```")] {
+            assert_eq!(parse(&reply).unwrap().trailing, None, "{reply}");
+        }
+        let long = format!("{CALL} I will now {}", "x".repeat(500));
+        assert_eq!(parse(&long).unwrap().trailing.unwrap().chars().count(), KEPT);
+        assert_eq!(parse(&format!("{CALL}{CALL}")).unwrap().trailing.unwrap(), CALL);
+        for reply in [&format!("Sure: {CALL}"), "It is 5.", "{\"type\":\"answer\"}", "", "[1]"] {
+            assert!(parse(reply).is_none() && !is_broken(reply), "{reply}");
+        }
+        for reply in ["{\"type\":\"tool_call\",\"name\":", "{\"type\": \"tool_call\" name}"] {
+            assert!(is_broken(reply), "{reply}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_reply_makes_it_panic(text in any::<String>(), cut in 0usize..60) {
+            let _ = (parse(&text), is_broken(&text));
+            let half = &CALL[..cut.min(CALL.len())];
+            let _ = (parse(half), is_broken(half));
+        }
+    }
+}

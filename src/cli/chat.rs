@@ -1,0 +1,66 @@
+//! `chat`: one call of the chat model, or with `--tools` the bounded loop. Nothing it says is checked, and that is said.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::args::Chat as Args;
+use super::ask::{Progress, round, say_who};
+use super::context::Context;
+use super::index::extend;
+use super::output::talk;
+use super::toolbox;
+use crate::ask::{self, Chatted, Event};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::operations::run_log::RunLog;
+use crate::runs::{Checking, Mode};
+use crate::tools::Caller;
+use crate::verify::VerifyOptions;
+
+pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    if args.prompt.trim().is_empty() {
+        return Err(
+            Failure::new(ErrorCode::InvalidQuery, "the prompt is blank").with_hint("local-agent chat \"your prompt\"")
+        );
+    }
+    let loaded = context.load()?;
+    let config = &loaded.config;
+    let chosen = ask::choose_for_chat(config, &args.prompt)?;
+    let checking = Checking::new(&VerifyOptions::default(), false);
+    let log = RunLog::begin(&loaded, &context.roots(), "cli", Mode::Chat, &args.prompt, &checking)?;
+    let progress = Progress::new();
+    let mut observe = |event: &Event<'_>| progress.tell(event);
+    let factory = toolbox::factory(context, config, Caller::Model, log.id())?;
+    let tools = args.tools.then(|| ask::Toolbox::new(&factory, &config.tools));
+    let chatted = ask::chat(&args.prompt, &chosen, tools.as_ref(), &mut observe);
+    progress.finish();
+    let run = log.end_chat(config, &chatted)?;
+    let Chatted { text, trail } = chatted;
+    let text = text?;
+    if args.json {
+        let mut body = json!({
+            "prompt": args.prompt,
+            "outcome": "unverified",
+            "text": text,
+            "verified": false,
+            "provider": trail.provider,
+            "provider_why": trail.provider_why,
+            "model": trail.model,
+            "rounds": trail.rounds.iter().map(round).collect::<Vec<_>>(),
+            "sent_to": trail.sent_to,
+            "warnings": config.warnings,
+        });
+        extend(&mut body, run);
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.out.line(&context.out.shown(&text));
+    if let Some(path) = run.get("run_record").and_then(|path| path.as_str()) {
+        context.out.line("");
+        context.out.line(&format!("[logged] {path}"));
+    }
+    say_who(&trail);
+    talk("unverified: these are the model's own words; `local-agent ask` checks an answer against your notes");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,41 @@
+//! The controlling terminal: where a person is asked, so that a pipe, a model or a script cannot say yes.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
+
+use crate::error::Result;
+
+/// Longest answer that is read, in bytes.
+const MOST: u64 = 100;
+
+/// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` agree; without a terminal
+/// nobody does. `question` is made safe again here: it may hold text of files.
+pub(super) fn agrees(question: &str) -> Result<bool> {
+    let Some((mut out, input)) = open() else { return Ok(false) };
+    let asked = write!(out, "{} [y/N] ", super::output::visible(question)).and_then(|()| out.flush());
+    if asked.is_err() {
+        return Ok(false);
+    }
+    let mut line = String::new();
+    let read = BufReader::new(std::io::Read::take(input, MOST)).read_line(&mut line);
+    Ok(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// The terminal that this process belongs to, whatever its streams are.
+#[cfg(unix)]
+fn open() -> Option<(std::fs::File, std::fs::File)> {
+    let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok().filter(|file| file.is_terminal())?;
+    Some((terminal.try_clone().ok()?, terminal))
+}
+
+#[cfg(windows)]
+fn open() -> Option<(std::fs::File, std::fs::File)> {
+    let input = OpenOptions::new().read(true).write(true).open("CONIN$").ok().filter(|file| file.is_terminal())?;
+    let output = OpenOptions::new().read(true).write(true).open("CONOUT$").ok().filter(|file| file.is_terminal())?;
+    Some((output, input))
+}
+
+#[cfg(not(any(unix, windows)))]
+fn open() -> Option<(std::fs::File, std::fs::File)> {
+    None
+}

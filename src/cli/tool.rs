@@ -1,0 +1,186 @@
+//! `tool list`, `tool describe`, `tool run`, `tool log`: the tools, by hand.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use super::args::{ToolCommand, ToolRun};
+use super::context::Context;
+use super::index::extend;
+use super::output::talk;
+use super::toolbox;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::runs::{Kind, Ledger};
+use crate::tools::{Caller, Effect, Tool, ToolFactory};
+
+pub fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
+    match command {
+        ToolCommand::List { json } => list(context, *json),
+        ToolCommand::Describe { name, json } => describe(context, name, *json),
+        ToolCommand::Run(args) => run_one(context, args),
+        ToolCommand::Log { limit, json } => log(context, *limit, *json),
+    }
+}
+
+fn tools(context: &Context) -> Result<ToolFactory> {
+    let config = context.load()?.config;
+    toolbox::factory(context, &config, Caller::Person, None)
+}
+
+fn find(tools: &ToolFactory, name: &str) -> Result<Tool> {
+    tools.get(name).ok_or_else(|| {
+        let names: Vec<&str> = tools.all().iter().map(Tool::name).collect();
+        Failure::new(ErrorCode::ToolError, format!("There is no tool `{name}`."))
+            .with_hint(format!("the tools are: {}", names.join(", ")))
+    })
+}
+
+fn facts(tool: &Tool) -> Value {
+    json!({
+        "name": tool.name(),
+        "description": tool.description(),
+        "effect": if tool.effect() == Effect::Reads { "reads" } else { "proposes changes" },
+        "rule": tool.rule(),
+        "admissible_as_evidence": tool.is_admissible(),
+    })
+}
+
+fn list(context: &Context, json: bool) -> Result<ExitCode> {
+    let tools = tools(context)?.all();
+    if json {
+        let mut body = json!({"count": tools.len(), "tools": tools.iter().map(facts).collect::<Vec<_>>()});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for tool in &tools {
+        let facts = facts(tool);
+        let rule = facts["rule"].as_str().unwrap_or_default();
+        context.out.line(&format!("{:<15} {rule:<6} {}", tool.name(), tool.description()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
+    let tool = find(&tools(context)?, name)?;
+    let mut body = facts(&tool);
+    body["schema"] = tool.schema();
+    if json {
+        extend(&mut body, context.roots());
+        context.out.json(body);
+    } else {
+        context.out.line(&format!("{}: {}", tool.name(), tool.description()));
+        let schema = tool.schema();
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (argument, one) in schema["properties"].as_object().into_iter().flatten() {
+            let must = if required.contains(&argument.as_str()) { " (required)" } else { "" };
+            let kind = match &one["type"] {
+                Value::Array(kinds) => {
+                    kinds.iter().filter_map(Value::as_str).find(|k| *k != "null").unwrap_or_default()
+                }
+                kind => kind.as_str().unwrap_or_default(),
+            };
+            let doc = one["description"].as_str().unwrap_or_default();
+            context.out.line(&format!("  --arg {argument}=<{kind}>{must}  {doc}"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
+    let tool = find(&tools(context)?, &args.name)?;
+    let given = match &args.json_args {
+        Some(text) => serde_json::from_str(text).map_err(|e| {
+            Failure::new(ErrorCode::InvalidArgs, format!("--json-args is not JSON: {e}."))
+                .with_hint(format!("local-agent tool describe {}", args.name))
+        })?,
+        None => typed(&tool.schema(), &args.args)?,
+    };
+    let outcome = tool.run(&given);
+    let output = outcome.result().map_err(Clone::clone)?;
+    if args.json {
+        let mut body = outcome.to_json();
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.out.raw(&context.out.shown(&output.text));
+    if !output.text.is_empty() && !output.text.ends_with('\n') {
+        talk("");
+    }
+    if output.data.get("truncated") == Some(&Value::Bool(true)) {
+        let next =
+            ["next_start_line", "next_offset"].iter().find_map(|key| Some((key, output.data.get(*key)?.as_u64()?)));
+        let more = next.map_or_else(String::new, |(key, n)| format!(" ({key}: {n})"));
+        talk(&format!("this is not all{more}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `name=value` pairs with the types that the schema asks for. A value that does not fit stays text, and the schema
+/// refuses it.
+fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
+    let mut out = Map::new();
+    for pair in pairs {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{pair}` is not NAME=VALUE."))
+                .with_hint("--arg path=notes:plan.md"));
+        };
+        let kinds = &schema["properties"][name]["type"];
+        let is =
+            |kind: &str| kinds.as_str() == Some(kind) || kinds.as_array().is_some_and(|k| k.iter().any(|k| k == kind));
+        let parsed = if is("string") { None } else { serde_json::from_str(value).ok() };
+        if out.insert(name.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned()))).is_some() {
+            return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is given twice.")));
+        }
+    }
+    Ok(Value::Object(out))
+}
+
+fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
+    let chain = ledger.read()?;
+    // A log that was changed is not shown as if it were whole.
+    ledger.anchor(chain.as_ref())?;
+    let chain = chain.unwrap_or_default();
+    let calls: Vec<_> = chain.lines.iter().rev().filter(|(line, _)| line.kind == Kind::Tool).collect();
+    if json {
+        let shown: Vec<Value> = calls.iter().take(limit).map(|(line, _)| json!(line)).collect();
+        let mut body = json!({"count": calls.len(), "calls": shown});
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (line, _) in calls.into_iter().take(limit) {
+        let Some(tool) = &line.tool else { continue };
+        let why = tool.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+        let text = format!(
+            "{}  {:<6} {:<15} {}{why}  {} bytes  {}",
+            line.at, tool.caller, tool.name, tool.outcome, tool.bytes, tool.subject
+        );
+        context.out.line(&context.out.shown(&text));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_get_the_types_of_the_schema() {
+        let schema = json!({"properties": {
+            "path": {"type": "string"}, "n": {"type": ["integer", "null"]}, "yes": {"type": ["boolean", "null"]},
+        }});
+        let pairs = |pairs: &[&str]| typed(&schema, &pairs.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            pairs(&["path=12", "n=3", "yes=true", "other=x"]).unwrap(),
+            json!({"path": "12", "n": 3, "yes": true, "other": "x"})
+        );
+        assert_eq!(pairs(&["n=abc"]).unwrap(), json!({"n": "abc"}));
+        assert_eq!(pairs(&["path=a=b"]).unwrap(), json!({"path": "a=b"}));
+        assert!(pairs(&["path"]).is_err() && pairs(&["n=1", "n=2"]).is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! The tools of this configuration, with the audit log that every call goes into, and the terminal.
+
+use std::sync::Arc;
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::context::Context;
+use super::terminal;
+use crate::config::Config;
+use crate::error::Result;
+use crate::runs::{Kind, Ledger, RunId, ToolLine};
+use crate::tools::{Audit, AuditRow, Caller, Confirm, Effect, ToolFactory, ToolPolicy};
+
+/// Tools for `caller`; `run`: the run that their calls belong to.
+///
+/// With `runs.enabled: false` only changes to files are logged.
+pub(super) fn factory(context: &Context, config: &Config, caller: Caller, run: Option<RunId>) -> Result<ToolFactory> {
+    let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
+    let mut policy = ToolPolicy::from(&config.tools);
+    if caller == Caller::Person {
+        policy.writes_before = writes_of_today(&ledger)?;
+    }
+    let all = config.runs.enabled;
+    let sandbox = context.sandbox(config)?;
+    let tools = ToolFactory::new(sandbox.clone(), policy.clone());
+    let writers: Vec<&str> = tools.all().iter().filter(|t| t.effect() == Effect::Writes).map(|t| t.name()).collect();
+    let audit = move |row: &AuditRow| {
+        if !all && !writers.contains(&row.tool.as_str()) {
+            return Ok(());
+        }
+        ledger.enter_tool(run.as_ref(), line(row)).map(drop)
+    };
+    let audit: Arc<Audit> = Arc::new(audit);
+    // An agent's client owns the terminal.
+    let confirm: Option<Arc<Confirm>> = (caller != Caller::Agent).then(|| Arc::new(terminal::agrees) as _);
+    Ok(tools.with(caller, Some(audit), confirm))
+}
+
+fn line(row: &AuditRow) -> ToolLine {
+    ToolLine {
+        caller: row.caller.as_str().to_owned(),
+        name: row.tool.clone(),
+        subject: row.subject.clone(),
+        outcome: row.outcome.clone(),
+        why: row.why.clone(),
+        bytes: row.bytes,
+    }
+}
+
+/// Changes that a person agreed to in the last 24 hours.
+fn writes_of_today(ledger: &Ledger) -> Result<u32> {
+    let since = OffsetDateTime::now_utc() - time::Duration::DAY;
+    let recent = |at: &str| OffsetDateTime::parse(at, &Rfc3339).is_ok_and(|at| at >= since);
+    let chain = ledger.read()?.unwrap_or_default();
+    let agreed = chain.lines.iter().rev().filter(|(line, _)| {
+        line.kind == Kind::Tool && line.tool.as_ref().is_some_and(|t| t.outcome == "agreed") && recent(&line.at)
+    });
+    Ok(u32::try_from(agreed.count()).unwrap_or(u32::MAX))
+}

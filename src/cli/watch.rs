@@ -1,0 +1,85 @@
+//! `watch`: keeps index and embeddings current.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::args::{Unit, Watch as Args};
+use super::context::Context;
+use super::output::{Output, talk};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::watch::{self, Plan, Said, cron, systemd, watch};
+
+pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    if let Some(unit) = args.print_unit {
+        print_unit(context, &config, unit)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if config.sources.is_empty() {
+        return Err(
+            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+        );
+    }
+    let files = context.model(&config)?;
+    let model = if args.no_embed { None } else { Some(context.embedding(&config)?) };
+    let plan = Plan {
+        config: &config,
+        files: &files,
+        model: model.as_ref(),
+        debounce: Duration::from_millis(args.debounce),
+        notifications: !args.no_notifications,
+        poll: args.poll.map(Duration::from_secs),
+    };
+    match watch(&plan, &|said| say(context.out, args, said))? {}
+}
+
+fn say(out: Output, args: &Args, said: &watch::Said) {
+    if args.json {
+        match serde_json::to_string(said) {
+            Ok(line) => out.line(&line),
+            Err(e) => talk(&format!("error: {e}")),
+        }
+        return;
+    }
+    match said {
+        Said::Watching { by, why: None } => talk(&format!("watching by {by}")),
+        Said::Watching { by, why: Some(why) } => talk(&format!("watching by {by}: {}", out.shown(why))),
+        Said::Updated { .. } if args.quiet => {}
+        Said::Updated { index, embed, took_ms } => {
+            out.line(&format!(
+                "updated: {} changed, {} gone, {} embedded; {} documents in {} chunks ({took_ms} ms)",
+                index.docs_changed,
+                index.docs_pruned,
+                embed.as_ref().map_or(0, |embed| embed.embedded_written),
+                index.total_docs,
+                index.total_chunks,
+            ));
+            for error in &index.errors {
+                talk(&format!("error: {}", out.shown(error)));
+            }
+        }
+        Said::PutOff { why } => talk(&format!("put off: {}", out.shown(why))),
+        Said::Failed { error_code, error_message, hint } => {
+            talk(&format!("error[{error_code}]: {}", out.shown(error_message)));
+            if let Some(hint) = hint {
+                talk(&format!("fix: {}", out.shown(hint)));
+            }
+        }
+    }
+}
+
+fn print_unit(context: &Context, config: &crate::config::Config, unit: Unit) -> Result<()> {
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
+    let program = program.to_string_lossy().into_owned();
+    let named = config.config_path.as_ref().map(|file| ["--config".to_owned(), file.to_string_lossy().into_owned()]);
+    let named: Vec<String> = named.into_iter().flatten().collect();
+    context.out.raw(&match unit {
+        Unit::Systemd => {
+            let command: Vec<String> = [program].into_iter().chain(named).chain(["watch".to_owned()]).collect();
+            systemd(&command)
+        }
+        Unit::Cron => cron(&[program], &named),
+    });
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Calls of tools, in both wire formats. What a model puts into a call is not believed: a name is text, arguments are
+//! whatever JSON came, and arguments that are no JSON stay the text they are, for the tool to refuse.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Message, Role};
+
+/// Calls of one reply that are looked at.
+const MOST: usize = 16;
+
+/// A tool as it is offered to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    pub name: String,
+    pub description: String,
+    /// JSON schema of the arguments.
+    pub parameters: Value,
+}
+
+/// A call that a model wants made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolCall {
+    /// By which the result is told to belong to it.
+    pub id: String,
+    pub name: String,
+    pub arguments: Value,
+}
+
+/// Both formats offer tools in the same words.
+pub(super) fn offers(tools: &[Offer]) -> Value {
+    let one = |tool: &Offer| {
+        json!({
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+        })
+    };
+    tools.iter().map(one).collect()
+}
+
+/// Messages as `/api/chat` takes them: arguments are objects, results name their tool.
+pub(super) fn ollama_messages(messages: &[Message]) -> Value {
+    let one = |message: &Message| {
+        let mut body = json!({"role": message.role, "content": message.content});
+        if !message.calls.is_empty() {
+            let call = |call: &ToolCall| json!({"function": {"name": call.name, "arguments": object(&call.arguments)}});
+            body["tool_calls"] = message.calls.iter().map(call).collect();
+        }
+        if let Some(call) = &message.answers {
+            body["tool_name"] = json!(call.name);
+        }
+        body
+    };
+    messages.iter().map(one).collect()
+}
+
+/// Messages as `/v1/chat/completions` takes them: arguments are text, results name their call.
+pub(super) fn openai_messages(messages: &[Message]) -> Value {
+    let one = |message: &Message| {
+        let mut body = json!({"role": message.role, "content": message.content});
+        if !message.calls.is_empty() {
+            let call = |call: &ToolCall| {
+                let function = json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
+                json!({"id": call.id, "type": "function", "function": function})
+            };
+            body["tool_calls"] = message.calls.iter().map(call).collect();
+        }
+        if let Some(call) = &message.answers {
+            body["tool_call_id"] = json!(call.id);
+        }
+        body
+    };
+    debug_assert!(messages.iter().all(|m| m.answers.is_some() == (m.role == Role::Tool)));
+    messages.iter().map(one).collect()
+}
+
+/// A server may refuse a conversation whose arguments are no object, so what a model made up is not repeated.
+fn object(arguments: &Value) -> Value {
+    if arguments.is_object() { arguments.clone() } else { json!({}) }
+}
+
+/// Calls as they come in: whole, or in pieces that belong together by their index.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<Piece>);
+
+#[derive(Debug, Default)]
+struct Piece {
+    id: String,
+    name: String,
+    /// Arguments that came as an object.
+    object: Option<Value>,
+    /// Arguments that came as text, in pieces.
+    text: String,
+}
+
+impl Calls {
+    /// Takes the `tool_calls` of one piece of a reply; anything that is none is passed over.
+    pub fn take(&mut self, calls: &Value) {
+        for (position, call) in calls.as_array().into_iter().flatten().enumerate() {
+            // Ollama sends whole calls without an index, one or more a piece; others number the pieces of a call.
+            let index = match call["index"].as_u64() {
+                Some(index) => usize::try_from(index).unwrap_or(usize::MAX),
+                None if call["function"]["arguments"].is_object() => self.0.len(),
+                None => position,
+            };
+            if index >= MOST {
+                continue;
+            }
+            if self.0.len() <= index {
+                self.0.resize_with(index + 1, Piece::default);
+            }
+            let Some(piece) = self.0.get_mut(index) else { continue };
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            if piece.id.is_empty() {
+                piece.id = text(&call["id"]);
+            }
+            piece.name.push_str(&text(&call["function"]["name"]));
+            match &call["function"]["arguments"] {
+                Value::String(more) => piece.text.push_str(more),
+                Value::Null => {}
+                whole => piece.object = Some(whole.clone()),
+            }
+        }
+    }
+
+    pub fn finish(self) -> Vec<ToolCall> {
+        let one = |(n, piece): (usize, Piece)| {
+            let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
+                "" => json!({}),
+                text => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+            });
+            let id = if piece.id.is_empty() { format!("call_{n}") } else { piece.id };
+            (!piece.name.is_empty()).then_some(ToolCall { id, name: piece.name, arguments })
+        };
+        self.0.into_iter().enumerate().filter_map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn calls(pieces: &[Value]) -> Vec<(String, Value)> {
+        let mut calls = Calls::default();
+        pieces.iter().for_each(|piece| calls.take(piece));
+        calls.finish().into_iter().map(|call| (call.name, call.arguments)).collect()
+    }
+
+    #[test]
+    fn calls_come_whole_or_in_pieces() {
+        let whole = json!([{"function": {"name": "grep", "arguments": {"pattern": "x"}}}]);
+        let two = [("grep".to_owned(), json!({"pattern": "x"})), ("grep".to_owned(), json!({"pattern": "x"}))];
+        assert_eq!(calls(&[whole.clone(), whole]), two);
+        let pieces = [
+            json!([{"index": 0, "id": "a", "function": {"name": "grep", "arguments": ""}}]),
+            json!([{"index": 1, "id": "b", "function": {"name": "list_dir", "arguments": "{}"}}]),
+            json!([{"index": 0, "function": {"arguments": "{\"pattern\":"}}]),
+            json!([{"index": 0, "function": {"arguments": "\"y\"}"}}]),
+        ];
+        assert_eq!(calls(&pieces), [("grep".to_owned(), json!({"pattern": "y"})), ("list_dir".to_owned(), json!({}))]);
+        let broken = json!([{"index": 0, "function": {"name": "grep", "arguments": "{\"pattern\""}}]);
+        assert_eq!(calls(&[broken]), [("grep".to_owned(), json!("{\"pattern\""))]);
+        assert!(calls(&[json!(null), json!([]), json!({"a": 1}), json!([1, {"index": 9_999_999}])]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_pieces_make_it_panic(index in any::<Option<u64>>(), name in any::<Option<String>>(), text in any::<String>()) {
+            let _ = calls(&[json!([{"index": index, "function": {"name": name, "arguments": text}}])]);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The same operations for agents, over the Model Context Protocol.
+//!
+//! The core is synchronous; this room is where it meets tokio: each call runs on a thread of its own, with a flag that is
+//! raised when the client takes the call back. What fails is told to the model as a result with the code, sentence and
+//! fix of the command line, never as a crash. Nothing here writes to files of the person.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `transport` | one JSON object a line, whatever comes in |
+//! | `server` | the protocol's side: lists, calls, progress, the prompt |
+//! | `tools` | which tools there are, and each one's words |
+//! | `shapes` | what tools take and give: their schemas come from here |
+//! | `page` | cursors and byte budgets |
+//! | `guide` | what a client is told about citing |
+
+mod guide;
+mod page;
+mod server;
+mod shapes;
+mod tools;
+mod transport;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::config::Loaded;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::operations::Library;
+use crate::sandbox::Sandbox;
+use crate::tools::Tool;
+
+/// Calls at work at once; others wait. Each search keeps an index open while it runs.
+const AT_ONCE: usize = 16;
+
+/// How long the process waits for calls at work when the client is gone.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// What a server is made of.
+pub struct House {
+    pub loaded: Loaded,
+    pub sandbox: Sandbox,
+    /// Kept warm: see [`Library::that_stays`].
+    pub library: Library,
+    /// Tools for files that are offered beside the operations; they only read.
+    pub tools: Vec<Tool>,
+    /// The five roots that records name.
+    pub roots: Map<String, Value>,
+    /// Where a person may read what is going on; never the stream that carries the protocol.
+    pub log: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Serves one client until it closes its end.
+///
+/// Errors: `INTERNAL_ERROR` when the runtime cannot be made; `WRITE_ERROR` when the client cannot be written to.
+pub fn serve<R, W>(house: House, streams: impl FnOnce() -> (R, W)) -> Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(AT_ONCE)
+        .build()
+        .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))?;
+    let house = Arc::new(house);
+    warm_up(&house);
+    let ended = runtime.block_on(async {
+        let (reader, writer) = streams();
+        let server = server::Server::new(Arc::clone(&house));
+        match server.serve(transport::Lines::new(reader, writer)).await {
+            Ok(running) => {
+                let _ = running.waiting().await;
+                Ok(())
+            }
+            // The client went before it had asked anything.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(e) => Err(Failure::new(ErrorCode::WriteError, format!("the client was lost: {e}"))),
+        }
+    });
+    runtime.shutdown_timeout(FAREWELL);
+    ended
+}
+
+/// Loads the model and opens the index, so that the first question does not wait for either. What fails here fails
+/// again, with its sentence, when it is asked for.
+fn warm_up(house: &Arc<House>) {
+    let house = Arc::clone(house);
+    std::thread::spawn(move || {
+        let opened = house.library.with(|engine| Ok(engine.has_vectors()));
+        if matches!(opened, Ok(true)) {
+            let _ = house.library.embedder();
+        }
+    });
+}

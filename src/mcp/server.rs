@@ -1,0 +1,194 @@
+//! The protocol's side: lists, calls, progress, the prompt.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode as Rpc, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, Prompt,
+    PromptArgument, PromptMessage, Role, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Value, json};
+
+use super::tools::{self, Call, Reply, SPECS, Spec};
+use super::{House, guide};
+use crate::error::{Failure, Result};
+use crate::tools::Tool;
+
+/// Under which name a failed result carries the error envelope of the command line.
+const ERROR: &str = "local-agent/error";
+
+/// Longest name that a client may give itself in a record.
+const LONGEST_NAME: usize = 80;
+
+/// One client's server.
+pub(super) struct Server {
+    house: Arc<House>,
+}
+
+impl Server {
+    pub(super) fn new(house: Arc<House>) -> Self {
+        Self { house }
+    }
+
+    /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the client's taking it back.
+    async fn run(&self, tool: Wanted, args: Value, context: &RequestContext<RoleServer>) -> Result<Reply> {
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let (sender, mut steps) = tokio::sync::mpsc::unbounded_channel();
+        let token = context.meta.get_progress_token();
+        let call = Call {
+            cancelled: Arc::clone(&cancelled),
+            progress: token.is_some().then_some(sender),
+            asked_by: asked_by(context),
+        };
+        let house = Arc::clone(&self.house);
+        let mut work = tokio::task::spawn_blocking(move || match tool {
+            Wanted::Operation(spec) => (spec.run)(&house, args, &call),
+            Wanted::Files(tool) => tools::on_files(&tool, &args),
+        });
+        let mut done = 0.0;
+        loop {
+            tokio::select! {
+                biased;
+                Some(message) = steps.recv() => {
+                    done += 1.0;
+                    if let Some(token) = token.clone() {
+                        let params = ProgressNotificationParam::new(token, done).with_message(message);
+                        // A client that went is told nothing.
+                        let _ = context.peer.notify_progress(params).await;
+                    }
+                }
+                result = &mut work => {
+                    return result.unwrap_or_else(|_| Err(Failure::internal("the tool panicked")));
+                }
+                () = context.ct.cancelled(), if !cancelled.load(Ordering::Relaxed) => {
+                    cancelled.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+/// What a call is to run.
+enum Wanted {
+    Operation(&'static Spec),
+    Files(Tool),
+}
+
+/// `mcp`, and what the client calls itself.
+fn asked_by(context: &RequestContext<RoleServer>) -> String {
+    let Some(client) = context.client_info() else { return "mcp".to_owned() };
+    let name = format!("mcp: {} {}", client.name, client.version);
+    name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect()
+}
+
+fn told(result: Result<Reply>) -> CallToolResult {
+    match result {
+        Ok(Reply { text, data }) => {
+            let mut told = CallToolResult::success(vec![ContentBlock::text(text)]);
+            told.structured_content = Some(data);
+            told
+        }
+        Err(failure) => {
+            let mut text = format!("error[{}]: {}", failure.code, failure.message);
+            if let Some(hint) = &failure.hint {
+                text.push_str(&format!("\nfix: {hint}"));
+            }
+            let envelope = json!({
+                "ok": false,
+                "error_code": failure.code.as_str(),
+                "error_message": failure.message,
+                "hint": failure.hint,
+            });
+            // Not as structured content: clients hold that against the tool's output schema, which is of results.
+            let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
+            CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
+        }
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {
+    let name: String = name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+    ErrorData::invalid_params(format!("there is no {what} `{name}`; there are: {}", known.join(", ")), None)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("local-agent", env!("CARGO_PKG_VERSION"))
+                    .with_description(env!("CARGO_PKG_DESCRIPTION")),
+            )
+            .with_instructions(guide::INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListToolsResult, ErrorData> {
+        let operations = SPECS.iter().map(|spec| spec.listed(&self.house));
+        Ok(ListToolsResult::with_all_items(operations.chain(self.house.tools.iter().map(tools::listed)).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<CallToolResponse, ErrorData> {
+        let operation = SPECS.iter().find(|spec| spec.name == request.name).map(Wanted::Operation);
+        let files = || self.house.tools.iter().find(|tool| tool.name() == request.name).cloned().map(Wanted::Files);
+        let Some(tool) = operation.or_else(files) else {
+            let operations = SPECS.iter().map(|spec| spec.name);
+            let known: Vec<&str> = operations.chain(self.house.tools.iter().map(|tool| tool.name())).collect();
+            return Err(unknown("tool", &request.name, &known));
+        };
+        let args = Value::Object(request.arguments.unwrap_or_default());
+        Ok(told(self.run(tool, args, &context).await).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListPromptsResult, ErrorData> {
+        let question = PromptArgument::new("question").with_description("What to answer.").with_required(true);
+        let prompt = Prompt::new(guide::NAME, Some(guide::DESCRIPTION), Some(vec![question]))
+            .with_title("Answer from the notes, with proof");
+        Ok(ListPromptsResult::with_all_items(vec![prompt]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<GetPromptResponse, ErrorData> {
+        if request.name != guide::NAME {
+            return Err(unknown("prompt", &request.name, &[guide::NAME]));
+        }
+        let question = request.arguments.as_ref().and_then(|args| args.get("question")).and_then(Value::as_str);
+        let Some(question) = question.filter(|question| !question.trim().is_empty()) else {
+            return Err(ErrorData::invalid_params("`question` is missing", None));
+        };
+        let message = PromptMessage::new_text(Role::User, guide::prompt(question));
+        Ok(GetPromptResult::new(vec![message]).with_description(guide::DESCRIPTION).into())
+    }
+
+    /// A request of a known name comes here when its parameters do not fit.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<CustomResult, ErrorData> {
+        const SERVED: [&str; 6] = ["initialize", "ping", "tools/list", "tools/call", "prompts/list", "prompts/get"];
+        if SERVED.contains(&request.method.as_str()) {
+            return Err(ErrorData::invalid_params(format!("the parameters of {} do not fit", request.method), None));
+        }
+        let method: String = request.method.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+        Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, format!("there is no method {method}"), None))
+    }
+}

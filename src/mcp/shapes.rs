@@ -1,0 +1,322 @@
+//! What tools take and give. The schemas that clients see are made of these types, and the words beside the fields are
+//! what a model reads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::operations::Limits;
+
+/// Defines the arguments of a tool; unknown ones are refused, so that a slip of the pen is seen.
+macro_rules! arguments {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name { $($(#[$field_doc])* pub(super) $field: $kind,)* }
+    };
+}
+
+arguments! {
+    SearchArgs {
+        /// What to look for: a question or words, in plain language.
+        query: String,
+        /// Most hits on one page, 1 to 50. Usually 8.
+        limit: Option<u32>,
+        /// Only these sources, by name.
+        #[serde(default)]
+        source: Vec<String>,
+        /// Only below these folders, or paths that fit these globs.
+        #[serde(default)]
+        path: Vec<String>,
+        /// Only notes with one of these tags or one below it, without `#`.
+        #[serde(default)]
+        tag: Vec<String>,
+        /// Only notes of this day or later, YYYY-MM-DD.
+        after: Option<String>,
+        /// Only notes of before this day, YYYY-MM-DD.
+        before: Option<String>,
+        /// Most bytes of text on one page. Usually 16384.
+        max_bytes: Option<usize>,
+        /// `next_cursor` of the page before, with all other arguments as they were.
+        cursor: Option<String>,
+    }
+}
+
+arguments! {
+    GetArgs {
+        /// `source:path.md`, `path.md`, `path.md:40` (from line 40), `path.md:40:20` (20 lines), or `#chunk_key`.
+        address: String,
+        /// Most bytes of text in one result. Usually 32768.
+        max_bytes: Option<usize>,
+        /// `next_cursor` of the result before.
+        cursor: Option<String>,
+    }
+}
+
+arguments! {
+    MultiGetArgs {
+        /// Over `source:path` or `path`; `*` stays within a folder, `**` does not: `daily/2026-*.md`.
+        glob: String,
+        /// Most bytes of text on one page. Usually 65536.
+        max_bytes: Option<usize>,
+        /// `next_cursor` of the page before.
+        cursor: Option<String>,
+    }
+}
+
+arguments! {
+    AskArgs {
+        /// The question, in plain language.
+        question: String,
+        /// Answer from this one file, read whole; leave out to ask all notes.
+        file: Option<String>,
+        /// Only these sources, by name.
+        #[serde(default)]
+        source: Vec<String>,
+        /// Only below these folders, or paths that fit these globs.
+        #[serde(default)]
+        path: Vec<String>,
+        /// Only notes with one of these tags or one below it, without `#`.
+        #[serde(default)]
+        tag: Vec<String>,
+        /// Only notes of this day or later, YYYY-MM-DD.
+        after: Option<String>,
+        /// Only notes of before this day, YYYY-MM-DD.
+        before: Option<String>,
+        /// Fail instead of giving the notes' own sentences when a model's answer does not pass.
+        #[serde(default)]
+        strict: bool,
+        /// Most bytes of evidence text. Usually 16384.
+        max_bytes: Option<usize>,
+    }
+}
+
+arguments! {
+    VerifyArgs {
+        /// The answer to judge, as the person would read it, with its citations.
+        answer: String,
+        /// For citations by label: the `run_id` that `ask` gave. Leave out when the answer cites lines of files,
+        /// `[notes:ovens.md:12-18]`; those are read as they are now.
+        run_id: Option<String>,
+        /// Most bytes of claims on one page. Usually 32768.
+        max_bytes: Option<usize>,
+        /// `next_cursor` of the page before.
+        cursor: Option<String>,
+    }
+}
+
+arguments! {
+    StatusArgs {
+        /// Also compare every file with the index, which takes a walk over all of them.
+        #[serde(default)]
+        compare_files: bool,
+    }
+}
+
+macro_rules! limits {
+    ($($name:ident)*) => {$(
+        impl $name {
+            pub(super) fn limits(&self) -> Limits {
+                let Self { source, path, tag, after, before, .. } = self;
+                Limits {
+                    source: source.clone(),
+                    path: path.clone(),
+                    tag: tag.clone(),
+                    after: after.clone(),
+                    before: before.clone(),
+                }
+            }
+        }
+    )*};
+}
+
+limits! { SearchArgs AskArgs }
+
+/// How much of the index can be found by meaning.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Covered {
+    pub(super) chunks: u64,
+    /// Of those, with a vector.
+    pub(super) embedded: u64,
+}
+
+/// Something that is behind the files or the index.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Behind {
+    pub(super) why: String,
+    /// The command that mends it.
+    pub(super) fix: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SearchHit {
+    /// From 1, over all pages.
+    pub(super) rank: usize,
+    /// What to write behind a sentence that rests on this.
+    pub(super) cite: String,
+    pub(super) source: String,
+    pub(super) rel_path: String,
+    pub(super) title: String,
+    pub(super) heading_path: String,
+    /// First and last line, from 1, both included.
+    pub(super) lines: [u32; 2],
+    pub(super) chunk_key: String,
+    /// The chance that it is relevant, 0 to 1.
+    pub(super) score: f32,
+    /// Word for word.
+    pub(super) text: String,
+    /// Whether `text` was cut for the budget; `get` with `#` and the key gives all of it.
+    pub(super) truncated: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SearchPage {
+    /// `found` or `nothing_found`.
+    pub(super) outcome: &'static str,
+    /// Best first.
+    pub(super) hits: Vec<SearchHit>,
+    /// Gives the next page; null: there is none.
+    pub(super) next_cursor: Option<String>,
+    pub(super) coverage: Covered,
+    pub(super) stale: Vec<Behind>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Document {
+    /// `source:path`.
+    pub(super) address: String,
+    /// Of the whole file.
+    pub(super) sha256: String,
+    /// Number of the first line of `text`, from 1.
+    pub(super) first_line: usize,
+    /// Lines of the whole file.
+    pub(super) total_lines: usize,
+    /// Word for word, without line numbers.
+    pub(super) text: String,
+    /// Whether `text` was cut for the budget.
+    pub(super) truncated: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct GetResult {
+    #[serde(flatten)]
+    pub(super) document: Document,
+    /// Gives what comes after; null: this was the end.
+    pub(super) next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Skipped {
+    pub(super) path: String,
+    pub(super) reason: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MultiGetPage {
+    /// `found` or `nothing_found`.
+    pub(super) outcome: &'static str,
+    /// How many files fit the glob.
+    pub(super) matched: usize,
+    pub(super) documents: Vec<Document>,
+    /// Files that fit and are not read.
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Evidence {
+    /// `E1`, `E2`, …: cited as `[E1]`.
+    pub(super) label: String,
+    pub(super) source: String,
+    pub(super) rel_path: String,
+    pub(super) heading_path: String,
+    /// First and last line, from 1, both included.
+    pub(super) lines: [u32; 2],
+    pub(super) chunk_key: String,
+    /// Word for word; empty when the budget was spent.
+    pub(super) text: String,
+    /// Whether `text` was cut for the budget; `get` with `#` and the key gives all of it.
+    pub(super) truncated: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct AskResult {
+    /// `answered`, `abstained`, or `extractive_fallback`: the model's answer did not pass, these are the notes' own
+    /// sentences.
+    pub(super) outcome: &'static str,
+    /// With citations; null when the notes do not answer the question.
+    pub(super) answer: Option<String>,
+    /// Why there is no answer, not all of it, or not the model's.
+    pub(super) why: Option<String>,
+    /// Who wrote it: `extractive`, `ollama`, `openai`.
+    pub(super) answerer: String,
+    /// Whether every claim of `answer` passed the checks and the configuration lets that be said.
+    pub(super) verified: bool,
+    /// What the checks came to.
+    pub(super) checks: Option<String>,
+    /// What the answer may be checked against, and what `verify` takes as `run_id`; null when no records are kept.
+    pub(super) run_id: Option<String>,
+    pub(super) evidence: Vec<Evidence>,
+    /// What the person told the program to remember about this: context, not evidence.
+    pub(super) memory: Vec<String>,
+    /// Servers that text was sent to; empty: it stayed in this program.
+    pub(super) sent_to: Vec<String>,
+    pub(super) coverage: Covered,
+    pub(super) stale: Vec<Behind>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ClaimResult {
+    /// As written, without its citations.
+    pub(super) text: String,
+    /// `verified`: word for word in the evidence. `checked`: cited, and nothing was found against it, which is not a
+    /// proof. `rejected`: see `codes` and `why`.
+    pub(super) verdict: String,
+    pub(super) codes: Vec<String>,
+    pub(super) why: String,
+    /// Where it is carried: `source:path:first-last`.
+    pub(super) found_in: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Unresolved {
+    pub(super) citation: String,
+    pub(super) why: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct VerifyResult {
+    /// Whether everything passed, or the answer says that it cannot answer and claims nothing.
+    pub(super) passed: bool,
+    /// `passed`, `abstained` or `rejected`.
+    pub(super) outcome: String,
+    /// Of the whole answer.
+    pub(super) codes: Vec<String>,
+    pub(super) claims: Vec<ClaimResult>,
+    /// Citations that name nothing that can be read.
+    pub(super) unresolved: Vec<Unresolved>,
+    pub(super) footer: String,
+    pub(super) next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SourceResult {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) documents: u64,
+    pub(super) last_scan_unix: i64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StatusResult {
+    pub(super) indexed: bool,
+    pub(super) documents: u64,
+    pub(super) skipped_files: u64,
+    pub(super) sources: Vec<SourceResult>,
+    pub(super) coverage: Covered,
+    pub(super) stale: Vec<Behind>,
+    /// The embedding model.
+    pub(super) model: Option<String>,
+    /// Jobs that are at work now.
+    pub(super) jobs: Vec<String>,
+}

@@ -1,0 +1,191 @@
+//! One JSON object a line, whatever comes in: what is no message gets the answer that JSON-RPC has for it, and the stream
+//! goes on. Every future here may be dropped half-way without losing or breaking a line.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, JsonRpcMessage, NumberOrString, ServerResult};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::Mutex;
+
+/// Longest line: twice the largest answer that `verify` takes.
+const LONGEST: usize = 16 << 20;
+
+/// Lines in, lines out.
+pub(super) struct Lines<R, W> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    /// The rest of a line that was too long is thrown away.
+    skipping: bool,
+    /// Whether a session has begun: before that, only requests mean anything, and anything else would end the server.
+    begun: bool,
+    writer: Arc<Mutex<Out<W>>>,
+}
+
+/// What is to be written, and how much of it is.
+struct Out<W> {
+    /// `None`: closed.
+    to: Option<W>,
+    bytes: Vec<u8>,
+    done: usize,
+}
+
+impl<W: AsyncWrite + Unpin> Out<W> {
+    fn add(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+        let line = serde_json::to_vec(message)?;
+        self.bytes.extend_from_slice(&line);
+        self.bytes.push(b'\n');
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        let Some(to) = &mut self.to else { return Err(io::ErrorKind::NotConnected.into()) };
+        while self.done < self.bytes.len() {
+            match to.write(&self.bytes[self.done..]).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                n => self.done += n,
+            }
+        }
+        self.bytes.clear();
+        self.done = 0;
+        to.flush().await
+    }
+}
+
+enum Line {
+    Whole,
+    TooLong,
+    End,
+}
+
+impl<R: AsyncRead + Unpin, W> Lines<R, W> {
+    pub(super) fn new(reader: R, writer: W) -> Self {
+        let out = Out { to: Some(writer), bytes: Vec::new(), done: 0 };
+        Self {
+            reader: BufReader::with_capacity(64 << 10, reader),
+            line: Vec::new(),
+            skipping: false,
+            begun: false,
+            writer: Arc::new(Mutex::new(out)),
+        }
+    }
+
+    /// Reads up to the next line break. What was read stays in `self` when this is dropped.
+    async fn next(&mut self) -> Line {
+        loop {
+            // A pipe that breaks is a client that is gone.
+            let Ok(available) = self.reader.fill_buf().await else { return Line::End };
+            if available.is_empty() {
+                return Line::End;
+            }
+            let end = available.iter().position(|b| *b == b'\n');
+            let taken = end.map_or(available.len(), |at| at + 1);
+            if !self.skipping {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.reader.consume(taken);
+            let skipped = self.skipping;
+            if self.line.len() > LONGEST {
+                self.line = Vec::new();
+                self.skipping = true;
+            }
+            if end.is_some() {
+                let too_long = std::mem::take(&mut self.skipping);
+                if too_long && !skipped {
+                    return Line::TooLong;
+                }
+                if !too_long {
+                    return Line::Whole;
+                }
+            } else if self.skipping && !skipped {
+                return Line::TooLong;
+            }
+        }
+    }
+
+    /// The message of a line; `Err`: what to answer to something that is none.
+    fn read(&mut self) -> std::result::Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
+        let line = self.line.trim_ascii();
+        if line.is_empty() {
+            return Ok(None);
+        }
+        let message = serde_json::from_slice(line).map_err(|_| refusal(line))?;
+        // A client that starts its server anew may still be talking about the old one's requests.
+        let means_something = self.begun || matches!(message, JsonRpcMessage::Request(_));
+        Ok(means_something.then_some(message))
+    }
+}
+
+/// The answer to a line that is no message.
+struct Refusal(ErrorData, Option<NumberOrString>);
+
+fn refusal(line: &[u8]) -> Refusal {
+    let Ok(value) = serde_json::from_slice::<Value>(line) else {
+        return Refusal(ErrorData::parse_error("the line is not JSON", None), None);
+    };
+    let id = match &value["id"] {
+        Value::String(id) => Some(NumberOrString::String(id.as_str().into())),
+        id => id.as_i64().map(NumberOrString::Number),
+    };
+    let why = if value.is_array() { "batches are not taken; send one object a line" } else { "not a JSON-RPC message" };
+    Refusal(ErrorData::invalid_request(why, None), id)
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, item: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        // Pings and `server/discover` are answered before there is a session.
+        if let JsonRpcMessage::Response(response) = &item {
+            self.begun |= !matches!(response.result, ServerResult::EmptyResult(_) | ServerResult::DiscoverResult(_));
+        }
+        let writer = Arc::clone(&self.writer);
+        async move {
+            let mut out = writer.lock().await;
+            out.add(&item)?;
+            out.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let refusal = match self.next().await {
+                Line::End => return None,
+                Line::TooLong => {
+                    Refusal(ErrorData::invalid_request(format!("the line is longer than {LONGEST} bytes"), None), None)
+                }
+                Line::Whole => {
+                    let read = self.read();
+                    self.line.clear();
+                    match read {
+                        Ok(Some(message)) => return Some(message),
+                        Ok(None) => continue,
+                        Err(refusal) => refusal,
+                    }
+                }
+            };
+            // Added before anything is awaited: whoever writes next sends it along, if this is dropped here.
+            let writer = Arc::clone(&self.writer);
+            let mut out = writer.lock().await;
+            let message = JsonRpcMessage::error(refusal.0, refusal.1);
+            if out.add(&message).is_err() || out.flush().await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        let mut out = self.writer.lock().await;
+        let flushed = out.flush().await;
+        out.to = None;
+        flushed
+    }
+}

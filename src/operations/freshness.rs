@@ -1,0 +1,82 @@
+//! Do index and projections match the files? Reads only.
+
+use std::time::{Duration, Instant};
+
+use super::library::Library;
+use super::setting::sandbox;
+use crate::config::Config;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::indexing::{Compared, compare};
+use crate::store::IndexReader;
+
+/// Between two looks.
+const SHORTEST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Files that a sentence names.
+const NAMED: usize = 3;
+
+/// What is behind, one sentence each; none: everything that is in the files can be found.
+///
+/// Errors: those of the sandbox and of the databases; a source whose root cannot be used counts as behind.
+pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
+    if IndexReader::open(&config.index.db_path)?.is_none() {
+        return Ok(vec!["nothing is indexed yet".to_owned()]);
+    }
+    let mut behind = files_behind(config)?;
+    library.with(|engine| {
+        behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
+        let coverage = engine.coverage()?;
+        if engine.has_vectors() && coverage.embedded < coverage.chunks {
+            behind.push(format!("{} of {} chunks have a vector", coverage.embedded, coverage.chunks));
+        }
+        Ok(())
+    })?;
+    Ok(behind)
+}
+
+/// Which files the index does not know in their present state, one sentence a kind.
+///
+/// Errors: as [`behind`], and `INDEX_MISSING`.
+pub fn files_behind(config: &Config) -> Result<Vec<String>> {
+    let index = IndexReader::required(&config.index.db_path)?;
+    // Opened anew each time: a folder that was made again is another folder.
+    let sandbox = sandbox(config)?;
+    let (mut compared, mut behind) = (Compared::default(), Vec::new());
+    for source in &config.sources {
+        match compare(&sandbox, source, &index, &mut compared) {
+            Err(failure) if failure.code == ErrorCode::ConfigError => behind.push(failure.message),
+            done => done?,
+        }
+    }
+    for (what, files) in [("new", &compared.new), ("changed", &compared.changed), ("gone", &compared.gone)] {
+        if !files.is_empty() {
+            let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
+            let more = if files.len() > NAMED { ", …" } else { "" };
+            behind.push(format!("files are {what} ({}): {}{more}", files.len(), named.join(", ")));
+        }
+    }
+    Ok(behind)
+}
+
+/// Waits until nothing is behind.
+///
+/// Errors: `NOT_FRESH` with what is behind when `patience` is over; those of [`behind`].
+pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()> {
+    let start = Instant::now();
+    let mut pause = SHORTEST;
+    loop {
+        let behind = behind(config, library)?;
+        if behind.is_empty() {
+            return Ok(());
+        }
+        let left = patience.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            let message = format!("still behind the files after {} s: {}", patience.as_secs(), behind.join("; "));
+            return Err(Failure::new(ErrorCode::NotFresh, message)
+                .with_hint("local-agent index && local-agent embed, or keep `local-agent watch` at work"));
+        }
+        std::thread::sleep(pause.min(left));
+        pause = (pause * 2).min(LONGEST);
+    }
+}

@@ -1,0 +1,33 @@
+//! What the commands do, below argument parsing and above printing.
+//!
+//! This room exists because two doors lead to the same operations: the command line and MCP. Searching, asking, reading,
+//! judging, saying how things stand, and the jobs stand here once; `cli/` and `mcp/` take arguments apart and show
+//! results, each in its own way. Nothing here prints.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `setting` | what every operation starts from: sandbox, model files, way of cutting, clock |
+//! | `library` | index, projections and model, opened once for a command or kept warm for a server |
+//! | `scope` | where to look |
+//! | `search`, `ask`, `documents`, `verify`, `status` | one operation each |
+//! | `freshness` | do index and projections match the files? |
+//! | `run_log` | how `ask` records its run |
+//! | `jobs` | `index` and `embed` |
+
+pub mod ask;
+pub mod documents;
+pub mod freshness;
+pub mod jobs;
+pub mod library;
+pub mod run_log;
+pub mod scope;
+pub mod search;
+mod setting;
+pub mod status;
+pub mod verify;
+
+pub use jobs::{EmbedRun, IndexRun, Model};
+pub use library::Library;
+pub use run_log::place;
+pub use scope::Limits;
+pub use setting::{Cutting, file_stamp, holder, model_files, now, roots, sandbox};

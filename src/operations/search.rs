@@ -1,0 +1,87 @@
+//! Searching, as `query` and MCP do it.
+
+use std::collections::BTreeSet;
+
+use super::library::Library;
+use super::scope::{Limits, scope};
+use crate::config::{Config, Fusion};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::lexical;
+use crate::retrieval::{Found, Mode, Request};
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub struct Search<'a> {
+    pub text: &'a str,
+    /// Whether `text` may hold "phrases", -exclusions and name:value filters; else it is plain words.
+    pub has_syntax: bool,
+    pub mode: Mode,
+    /// `None`: as configured.
+    pub fusion: Option<Fusion>,
+    pub limits: Limits,
+    /// Most hits.
+    pub limit: usize,
+    /// Show hits whose chance of relevance is at least this; `None`: the calibrated floor decides whether anything was
+    /// found.
+    pub min_score: Option<f32>,
+}
+
+/// Searches the library.
+///
+/// Errors: `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of [`Library::with`] and
+/// of the search itself.
+pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result<(lexical::Query, Found)> {
+    not_blank(wanted.text)?;
+    let mut limited = scope(config, &wanted.limits)?;
+    library.with(|engine| {
+        let query = if wanted.has_syntax {
+            // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a
+            // filter.
+            let keys = if wanted.text.contains(':') { engine.index().frontmatter_keys()? } else { BTreeSet::new() };
+            lexical::Query::parse(wanted.text, &keys)
+        } else {
+            lexical::Query::plain(wanted.text)
+        };
+        limited.filters.extend(query.filters.iter().cloned());
+        let request = Request {
+            query: &query,
+            mode: wanted.mode,
+            scope: limited,
+            limit: wanted.limit.max(1),
+            fusion: wanted.fusion.unwrap_or(config.retrieve.fusion),
+            vector_weight: config.retrieve.vector_weight,
+        };
+        let text = words_of(&query);
+        // The question is embedded in a thread of its own while the words are searched.
+        let mut found = std::thread::scope(|threads| {
+            let meant = engine.has_vectors() && wanted.mode != Mode::Lexical;
+            let embedding = meant.then(|| threads.spawn(|| library.embed_question(&text)));
+            engine.search(&request, || match embedding {
+                Some(thread) => {
+                    thread.join().unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked")))
+                }
+                None => Err(Failure::internal("vectors are searched without a model")),
+            })
+        })?;
+        match wanted.min_score {
+            Some(least) => found.hits.retain(|hit| hit.chance >= least),
+            None if !found.is_relevant => found.hits.clear(),
+            None => {}
+        }
+        Ok((query, found))
+    })
+}
+
+/// `INVALID_QUERY` for a text without a word.
+pub fn not_blank(text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
+            .with_hint("local-agent query \"words to look for\""));
+    }
+    Ok(())
+}
+
+/// What is left of a query when filters and exclusions are taken out: what is embedded.
+pub fn words_of(query: &lexical::Query) -> String {
+    query.words.iter().chain(&query.phrases).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
