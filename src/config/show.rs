@@ -45,7 +45,13 @@ fn place(key: &str, config: &Config) -> Option<Json> {
             Some(config.security.allowed_roots.iter().map(|r| r.display().to_string()).collect())
         }
         "sources" => {
-            let one = |s: &super::Source| json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind, "code": s.code});
+            let one = |s: &super::Source| {
+                let mut one = json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
+                if s.code {
+                    one["code"] = json!(true);
+                }
+                one
+            };
             Some(config.sources.iter().map(one).collect())
         }
         _ => None,

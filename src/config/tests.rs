@@ -606,19 +606,37 @@ mod trusting {
     #[test]
     fn a_found_file_may_not_take_back_what_the_user_tightened() {
         let world = World::new();
-        let user = "security: {deny_names: [\"*.secret\"], allowed_exts: [.md]}\nask: {strict: true}\n";
+        let user = "security: {deny_names: [\"*.secret\"], allowed_exts: [.md]}\nask: {strict: true}\n\
+                    tools: {delete: deny, grep: ask, max_writes: 3}\n";
         world.write("home/.config/local-agent/config.yaml", user);
         for (text, says) in [
             ("security: {deny_names: [.env]}\n", "lacks `*.secret`"),
             ("security: {allowed_exts: [.MD, .txt]}\n", "adds `.txt`"),
             ("ask: {strict: false}\n", "`ask.strict` is off"),
+            ("tools: {delete: ask}\n", "`tools.delete` is `ask`"),
+            ("tools: {grep: allow}\n", "`tools.grep` is `allow`"),
+            ("tools: {max_writes: 4}\n", "`tools.max_writes` is raised"),
         ] {
             world.write("w/local-agent.yaml", text);
             let failure = load(&world.inputs()).unwrap_err();
             assert!(failure.code == ErrorCode::ConfigUntrusted && failure.message.contains(says), "{failure}");
         }
-        world.write("w/local-agent.yaml", "security: {allowed_exts: [.MD], deny_names: [\"*.SECRET\"]}\n");
+        world.write(
+            "w/local-agent.yaml",
+            "security: {allowed_exts: [.MD], deny_names: [\"*.SECRET\"]}\ntools: {grep: deny, max_writes: 2}\n",
+        );
         assert!(load(&world.inputs()).is_ok());
+    }
+
+    #[test]
+    fn a_source_may_hold_code_and_says_so_by_true_or_false() {
+        let world = World::new();
+        world.write("w/local-agent.yaml", "sources: [{name: n, root: .}, {name: c, root: src, code: true}]\n");
+        let config = load(&world.inputs()).unwrap().config;
+        assert_eq!(config.sources.iter().map(|s| s.code).collect::<Vec<_>>(), [false, true]);
+        world.write("w/local-agent.yaml", "sources: [{name: c, root: src, code: yes}]\n");
+        let failure = load(&world.inputs()).unwrap_err();
+        assert!(failure.message.contains("`code` takes `true` or `false`"), "{failure}");
     }
 
     #[test]

@@ -102,6 +102,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 }
 
 fn compile(args: &Args) -> Result<RegexMatcher> {
+    if args.pattern.contains('\n') {
+        let message = "The pattern holds a line break, and lines are matched one by one.";
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("search for one of its lines"));
+    }
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).line_terminator(Some(b'\n')).crlf(false);
     builder.size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).nest_limit(100);

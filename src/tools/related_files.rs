@@ -36,6 +36,17 @@ struct Args {
     path: String,
 }
 
+/// How one other note stands to the one that was asked about.
+struct Related {
+    at: Address,
+    /// It is linked to.
+    to: bool,
+    /// It links back.
+    from: bool,
+    /// Tags that both have.
+    shared: Vec<String>,
+}
+
 fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: Args = schema::parse(args)?;
     let file = Read::of(bound, &args.path)?;
@@ -51,7 +62,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         .filter(|at| is_note(at) && *at != file.at)
         .collect();
     let count = all.len();
-    let mut seen: Vec<(Address, bool, bool, Vec<String>)> = all
+    let mut seen: Vec<Related> = all
         .into_par_iter()
         .filter_map(|at| {
             if deadline.is_over() {
@@ -61,17 +72,17 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
             let other = notes::parse(read.text().ok()?);
             let shared = other.tags.iter().filter(|tag| own_tags.contains(&tag.to_lowercase())).cloned().collect();
             let (to, from) = (links(&own, &file.at, &at), links(&other, &at, &file.at));
-            Some((at, to, from, shared))
+            Some(Related { at, to, from, shared })
         })
         .collect();
-    seen.sort_by(|a, b| a.0.path.as_str().cmp(b.0.path.as_str()));
+    seen.sort_by(|a, b| a.at.path.as_str().cmp(b.at.path.as_str()));
     let looked = seen.len();
-    let of = |pick: &dyn Fn(&(Address, bool, bool, Vec<String>)) -> bool| -> Vec<String> {
-        seen.iter().filter(|one| pick(one)).map(|one| one.0.to_string()).collect()
+    let of = |pick: fn(&Related) -> bool| -> Vec<String> {
+        seen.iter().filter(|one| pick(one)).map(|one| one.at.to_string()).collect()
     };
-    let (to, from) = (of(&|one| one.1), of(&|one| one.2));
+    let (to, from) = (of(|one| one.to), of(|one| one.from));
     let mut shared: Vec<(String, Vec<String>)> =
-        seen.iter().filter(|one| !one.3.is_empty()).map(|one| (one.0.to_string(), one.3.clone())).collect();
+        seen.iter().filter(|one| !one.shared.is_empty()).map(|one| (one.at.to_string(), one.shared.clone())).collect();
     shared.sort_by_key(|(_, tags)| std::cmp::Reverse(tags.len()));
     let truncated = looked < count || [to.len(), from.len(), shared.len()].iter().any(|n| *n > MOST);
     let mut text = String::new();
