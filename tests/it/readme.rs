@@ -75,7 +75,7 @@ fn every_command_line_in_the_documents_is_understood() {
                 let subcommand = command.split_whitespace().nth(1).unwrap();
                 // `eval retrieval` and its like have flags of their own.
                 let deeper =
-                    command.split_whitespace().nth(2).filter(|_| ["eval", "runs", "memory", "mcp"].contains(&subcommand));
+                    command.split_whitespace().nth(2).filter(|_| ["eval", "runs", "memory", "tool", "mcp"].contains(&subcommand));
                 let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")].into_iter().flatten().collect();
                 let help = world.ok(&path).stdout;
                 for flag in command.split_whitespace().filter(|word| word.starts_with("--")) {
