@@ -11,6 +11,7 @@ fuzz_target!(|input: (&str, &str)| {
     let (Ok(source), Ok(path)) = (SourceName::new("notes"), RelPath::new("a.md")) else { return };
     let (Some(span), Some(lines)) = (ByteSpan::new(0, text.len()), LineSpan::new(1, 1)) else { return };
     let excerpt = Excerpt {
+        path_is_shared: false,
         chunk_key: ChunkKey::from_bytes([1; 16]),
         merged: vec![],
         source,

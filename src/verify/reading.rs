@@ -180,3 +180,53 @@ impl Reading {
         self.text.sentences.partition_point(|s| s.tokens.end <= token)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn postings_give_each_sentence_of_a_key_once_and_in_order() {
+        let postings = Postings::of(vec![(7, 2), (3, 0), (7, 0), (7, 2), (9, 5)]);
+        assert_eq!((postings.get(3), postings.get(7), postings.get(9)), (&[0][..], &[0, 2][..], &[5][..]));
+        for missing in [0, 4, 8, 10, u32::MAX] {
+            assert_eq!(postings.get(missing), &[0_u32; 0], "{missing}");
+        }
+        assert_eq!(Postings::of(Vec::new()).get(0), &[0_u32; 0]);
+    }
+
+    #[test]
+    fn a_reading_knows_where_a_stem_and_its_like_stand() {
+        let mut lexicon = Lexicon::default();
+        let text = "Boats harboured here. The harbours closed. A harbourmaster left.";
+        let first = text.find(" The").unwrap();
+        let second = text.find(" A har").unwrap();
+        let reading = Reading::of(text, &[0..first, first..second, second..text.len()], &mut lexicon);
+        let claim = Reading::claim("harbour", &mut lexicon);
+        let id = claim.text.tokens[0].id;
+        assert_eq!(reading.sentences_with(id), [0, 1]);
+        assert_eq!(reading.sentences_like(id, &lexicon), [0, 1, 2]);
+        assert!(reading.has(id) && reading.matches(id, &lexicon) == 1.0);
+        let near = Reading::claim("harbourside", &mut lexicon).text.tokens[0].id;
+        assert_eq!((reading.has(near), reading.matches(near, &lexicon)), (false, ALIKE));
+        let strange = Reading::claim("submarine", &mut lexicon).text.tokens[0].id;
+        assert_eq!(reading.matches(strange, &lexicon), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn postings_are_a_map_from_keys_to_sets(pairs in prop::collection::vec((0_u32..12, 0_u32..9), 0..60)) {
+            let mut map: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+            for (key, sentence) in &pairs {
+                map.entry(*key).or_default().insert(*sentence);
+            }
+            let postings = Postings::of(pairs);
+            for key in 0..14 {
+                let wanted: Vec<u32> = map.get(&key).into_iter().flatten().copied().collect();
+                prop_assert_eq!(postings.get(key), wanted.as_slice());
+            }
+        }
+    }
+}

@@ -7,8 +7,8 @@
 use std::sync::LazyLock;
 
 use super::reading::{ALIKE, Reading};
-use super::tables::Quantity;
-use super::text::{Lexicon, Token, lower_case};
+use super::tables::{Mood, Quantity};
+use super::text::{Lexicon, Token};
 
 /// Most words of one claim that are looked at; bounds the work on hostile answers.
 const MOST_WORDS: usize = 300;
@@ -17,52 +17,39 @@ const MOST_WORDS: usize = 300;
 pub const WINDOW: usize = 3;
 
 /// What is measured, in the order of [`Features::values`].
-pub const NAMES: [&str; 9] =
-    ["cover", "window", "tail", "numbers", "grams", "direction", "universal", "negation", "hedge"];
+pub const NAMES: [&str; 7] = ["cover", "said", "stranger", "numbers", "direction", "universal", "hedge"];
 
 /// What was measured about one claim and its evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Features {
     /// Share of the claim's words that stand anywhere in the evidence.
     pub cover: f64,
-    /// The same within the best window, rare words counting more.
-    pub window: f64,
-    /// The same for the last two words of the claim: what is said, not what it is said of.
-    pub tail: f64,
-    /// Share of the claim's numbers that stand in the window.
+    /// The same within the best window, rare words counting more, for the words after the claim's opening names: what
+    /// is said, not what it is said of. Texts name what they are about in their titles, and the rest of a claim is
+    /// where it is true or false.
+    pub said: f64,
+    /// 1 when a name among those words is not in the window.
+    pub stranger: f64,
+    /// Share of the claim's numbers that stand anywhere in the evidence.
     pub numbers: f64,
-    /// Share of the claim's runs of four letters that stand in the window.
-    pub grams: f64,
-    /// 1 when the window says the opposite of a word of the claim.
+    /// 1 when the best sentence says the opposite of a word of the claim.
     pub direction: f64,
     /// 1 when the claim says "all", "only", "never", and the window does not.
     pub universal: f64,
-    /// 1 when the claim is negated and the window is not.
-    pub negation: f64,
-    /// 1 when the window is unsure and the claim is not.
+    /// 1 when the best sentence is unsure and the claim is not.
     pub hedge: f64,
 }
 
 impl Features {
     /// In the order of [`NAMES`].
-    pub const fn values(&self) -> [f64; 9] {
-        [
-            self.cover,
-            self.window,
-            self.tail,
-            self.numbers,
-            self.grams,
-            self.direction,
-            self.universal,
-            self.negation,
-            self.hedge,
-        ]
+    pub const fn values(&self) -> [f64; 7] {
+        [self.cover, self.said, self.stranger, self.numbers, self.direction, self.universal, self.hedge]
     }
 }
 
 /// The weights and where they come from.
 pub struct Weights {
-    weights: [f64; 9],
+    weights: [f64; 7],
     bias: f64,
     /// At this score and above, a claim counts as supported where a yes or no is wanted (`eval claims`).
     pub supported: f64,
@@ -212,7 +199,10 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
     };
     let anywhere = |t: &Token| texts.iter().map(|text| text.matches(t.id, lexicon)).fold(0.0, f64::max);
     let numbers: Vec<&Token> = counted.iter().filter(|t| t.number).collect();
-    let tail = counted.get(counted.len().saturating_sub(2)..).unwrap_or(&[]);
+    let weights = word_weights(&counted, texts);
+    let after = end_of_opening(claim);
+    let said = || counted.iter().zip(&weights).filter(|(t, _)| t.start >= after);
+    let said_weight: f64 = said().map(|(_, w)| w).sum();
     let flag = |b: bool| if b { 1.0 } else { 0.0 };
     let best = text.tokens_of(window.best);
     let opposite = |t: &Token| {
@@ -223,19 +213,31 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
         matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing))
             || matches!(lexicon.stem(t.id), "on" | "only" | "sol" | "exclus")
     };
-    let negations = |tokens: &[Token]| tokens.iter().filter(|t| t.negates()).count();
-    let unsure = |t: &Token| matches!(t.mood(), Some(super::tables::Mood::May | super::tables::Mood::Hedge));
+    let unsure = |t: &Token| matches!(t.mood(), Some(Mood::May | Mood::Hedge));
+    let stands = |t: &&&Token| texts.iter().any(|text| text.has(t.id));
     Features {
         cover: share(counted.iter().map(anywhere), counted.len()),
-        window: window.share,
-        tail: share(tail.iter().map(in_window), tail.len()),
-        numbers: if numbers.is_empty() { 1.0 } else { share(numbers.iter().map(|t| flag(held(t.id))), numbers.len()) },
-        grams: grams(claim, text, inside),
+        said: if said_weight > 0.0 {
+            said().map(|(t, w)| w * in_window(t)).sum::<f64>() / said_weight
+        } else {
+            window.share
+        },
+        stranger: flag(said().any(|(t, _)| t.capital && in_window(t) == 0.0)),
+        numbers: if numbers.is_empty() {
+            1.0
+        } else {
+            share(numbers.iter().filter(stands).map(|_| 1.0), numbers.len())
+        },
         direction: flag(claim.text.tokens.iter().any(opposite)),
         universal: flag(claim.text.tokens.iter().any(|t| wide(t) && !held(t.id))),
-        negation: flag(negations(&claim.text.tokens) > 0 && !near.iter().any(|t| t.negates() || t.turns())),
         hedge: flag(best.iter().any(unsure) && !claim.text.tokens.iter().any(|t| t.mood().is_some())),
     }
+}
+
+/// Where the names and little words that a claim opens with end: mostly its subject.
+fn end_of_opening(claim: &Reading) -> usize {
+    let goes_on = claim.text.tokens.iter().find(|t| !(t.capital || t.is_stop()));
+    goes_on.map_or(claim.normal.len(), |t| t.start)
 }
 
 /// Each value once, ascending, to be searched.
@@ -248,24 +250,6 @@ fn sorted(values: impl Iterator<Item = u32>) -> Vec<u32> {
 
 fn share(values: impl Iterator<Item = f64>, of: usize) -> f64 {
     if of == 0 { 0.0 } else { values.sum::<f64>() / f64::from(u32::try_from(of).unwrap_or(u32::MAX)) }
-}
-
-/// Share of the claim's runs of four bytes (words in lower case, one blank between) that the window holds too.
-fn grams(claim: &Reading, text: &Reading, window: std::ops::Range<usize>) -> f64 {
-    let plain = |text: &Reading, tokens: &mut dyn Iterator<Item = &Token>| {
-        let mut out = String::new();
-        for token in tokens {
-            out.push_str(&lower_case(text.word(token)));
-            out.push(' ');
-        }
-        out
-    };
-    let gram = |bytes: &[u8]| bytes.iter().fold(0, |gram: u32, b| gram << 8 | u32::from(*b));
-    let claim = plain(claim, &mut claim.text.tokens.iter());
-    let there = plain(text, &mut window.flat_map(|s| text.tokens_of(s)));
-    let held = sorted(there.as_bytes().windows(4).map(gram));
-    let wanted = claim.len().saturating_sub(3);
-    share(claim.as_bytes().windows(4).map(|g| if held.binary_search(&gram(g)).is_ok() { 1.0 } else { 0.0 }), wanted)
 }
 
 /// How much one text carries one claim, for measuring the verifier itself.

@@ -353,6 +353,9 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
 /// How many content words a negation governs.
 const GOVERNED: usize = 3;
 
+/// How far they may be from it, in words.
+const REACH: usize = 24;
+
 /// Marks what each negation of a sentence governs: the next content words of its clause.
 fn mark_negation(tokens: &mut [Token], text: &str) {
     for i in 0..tokens.len() {
@@ -366,7 +369,7 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways; "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
         let mut left = GOVERNED;
-        for token in tokens.get_mut(i + 1..).unwrap_or(&mut []) {
+        for token in tokens.get_mut(i + 1..).unwrap_or(&mut []).iter_mut().take(REACH) {
             if token.clause != cue.clause || left == 0 {
                 break;
             }

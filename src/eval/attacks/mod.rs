@@ -2,8 +2,9 @@
 //!
 //! Three sources: sentences taken from notes (`notes`), claims that people found supported (`claims`), and paraphrases
 //! written by hand with faults of their own (`paraphrases`, `held_out`). Of the files here, `operators.rs`,
-//! `paraphrases.jsonl` and `held_out.jsonl` were written before the rules that are measured; `held_out.jsonl` and
-//! `operators.rs` were not opened while the rules were written.
+//! `paraphrases.jsonl` and `held_out.jsonl` were written before the rules that are measured. `held_out.jsonl` was not
+//! opened while rules were written; `operators.rs` was read before the latest rules of negation and names, whose words do
+//! not come from it.
 
 mod operators;
 

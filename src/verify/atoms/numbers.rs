@@ -127,6 +127,22 @@ pub fn digits_value(digits: &str) -> Option<f64> {
     plain.parse().ok().filter(|v: &f64| v.is_finite())
 }
 
+/// A number before its magnitude and unit.
+struct Value {
+    value: f64,
+    /// The token after it.
+    next: usize,
+    ordinal: bool,
+    /// Whether it was written in words.
+    words: bool,
+}
+
+impl Value {
+    fn words(value: f64, next: usize) -> Self {
+        Self { value, next, ordinal: false, words: true }
+    }
+}
+
 /// What stands at one place of a text, for readers of numbers.
 pub struct Reader<'t> {
     /// The normalised text.
@@ -171,8 +187,7 @@ impl<'t> Reader<'t> {
 
     /// Reads the number that begins at token `i`; with it, the index after its last token.
     pub fn number(&self, i: usize) -> Option<(Number, usize)> {
-        let (value, mut next, ordinal, words) = self.value(i)?;
-        let mut value = value;
+        let Value { mut value, mut next, ordinal, words } = self.value(i)?;
         let mut unit = self.currency_before(i);
         let last = next - 1;
         let attached = self.gap(last).is_empty() && self.token(next).is_some();
@@ -208,61 +223,69 @@ impl<'t> Reader<'t> {
         Some((number, next))
     }
 
-    /// (value, index after it, ordinal, in words)
-    fn value(&self, i: usize) -> Option<(f64, usize, bool, bool)> {
-        let token = self.token(i)?;
+    /// The value that begins at token `i`, before magnitudes and units.
+    fn value(&self, i: usize) -> Option<Value> {
         let word = self.word(i);
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            let value = digits_value(word)?;
-            let ordinal = self.text.get(token.end..).is_some_and(|r| {
-                ["st", "nd", "rd", "th"]
-                    .iter()
-                    .any(|s| r.strip_prefix(s).is_some_and(|r| !r.starts_with(char::is_alphanumeric)))
-            });
-            return Some((value, i + 1, ordinal, false));
+            return self.in_digits(i);
         }
         if !word.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b >= 0x80) || word.len() > 9 {
             return None;
         }
         let lower = self.lower(i);
         if let Some(value) = ordinal_value(&lower) {
-            // "a third of", "one third": a fraction; "per second", "10 seconds": a unit.
-            let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
-            if lower == "third" && matches!(&*before, "a" | "one") {
-                return Some((1.0 / 3.0, i + 1, false, true));
+            return self.ordinal(i, &lower, value);
+        }
+        match &*lower {
+            "half" | "quarter" | "quarters" | "thirds" => self.fraction(i, &lower),
+            "a" | "an" => {
+                let next = self.lower(i + 1);
+                let big = units::magnitude(&next).filter(|_| next.len() > 1).or((next == "dozen").then_some(12.0))?;
+                Some(Value::words(big, i + 2))
             }
-            if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
-                return None;
-            }
-            return Some((value, i + 1, true, true));
+            _ => self.in_words(i, &lower),
         }
-        if matches!(&*lower, "half" | "quarter" | "quarters" | "thirds") {
-            let value = fraction_value(&lower)?;
-            let times = i.checked_sub(1).and_then(|p| word_value(&self.lower(p))).filter(|_| lower != "half");
-            // "half a million"
-            let article = matches!(&*self.lower(i + 1), "a" | "an");
-            let big = units::magnitude(self.word(i + 2)).filter(|_| article);
-            return Some((
-                value * times.unwrap_or(1.0) * big.unwrap_or(1.0),
-                if big.is_some() { i + 3 } else { i + 1 },
-                false,
-                true,
-            ));
+    }
+
+    fn in_digits(&self, i: usize) -> Option<Value> {
+        let value = digits_value(self.word(i))?;
+        let rest = self.text.get(self.token(i)?.end..).unwrap_or("");
+        let ends = |s: &&str| rest.strip_prefix(*s).is_some_and(|r| !r.starts_with(char::is_alphanumeric));
+        let ordinal = ["st", "nd", "rd", "th"].iter().any(ends);
+        Some(Value { value, next: i + 1, ordinal, words: false })
+    }
+
+    /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per second").
+    fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
+        let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
+        if lower == "third" && matches!(&*before, "a" | "one") {
+            return Some(Value::words(1.0 / 3.0, i + 1));
         }
-        let article = matches!(&*lower, "a" | "an");
-        if article {
-            let next = self.lower(i + 1);
-            let big = units::magnitude(&next).filter(|_| next.len() > 1).or((next == "dozen").then_some(12.0))?;
-            return Some((big, i + 2, false, true));
+        if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
+            return None;
         }
-        let mut value = word_value(&lower)?;
+        Some(Value { ordinal: true, ..Value::words(value, i + 1) })
+    }
+
+    /// "half", "three quarters", "half a million".
+    fn fraction(&self, i: usize, lower: &str) -> Option<Value> {
+        let value = fraction_value(lower)?;
+        let times = i.checked_sub(1).and_then(|p| word_value(&self.lower(p))).filter(|_| lower != "half");
+        let article = matches!(&*self.lower(i + 1), "a" | "an");
+        let big = units::magnitude(self.word(i + 2)).filter(|_| article);
+        let next = if big.is_some() { i + 3 } else { i + 1 };
+        Some(Value::words(value * times.unwrap_or(1.0) * big.unwrap_or(1.0), next))
+    }
+
+    /// "twenty-five", "two hundred and fifty", "two thirds".
+    fn in_words(&self, i: usize, lower: &str) -> Option<Value> {
+        let mut value = word_value(lower)?;
         let mut next = i + 1;
         if matches!(&*self.lower(next), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths")
             && self.joined(i)
         {
-            return Some((value * fraction_value(&self.lower(next))?, next + 1, false, true));
+            return Some(Value::words(value * fraction_value(&self.lower(next))?, next + 1));
         }
-        // "twenty-five", "two hundred and fifty"
         let mut total = 0.0;
         while self.joined(next - 1) {
             let word = self.lower(next);
@@ -286,7 +309,7 @@ impl<'t> Reader<'t> {
         if lower == "one" && next == i + 1 && self.unit_after(next).0.is_none() {
             return None;
         }
-        Some((value + total, next, false, true))
+        Some(Value::words(value + total, next))
     }
 
     fn currency_before(&self, i: usize) -> Option<Unit> {

@@ -4,6 +4,8 @@ mod align;
 mod atoms;
 mod language;
 mod names;
+mod negation;
+mod numbers;
 mod polarity;
 mod referent;
 mod status;
@@ -12,7 +14,7 @@ use std::ops::Range;
 
 use super::Code;
 use super::reading::Reading;
-use super::support::{self, Window, best_window, measure, weights};
+use super::support::{self, Features, Window, best_window, measure, weights};
 use super::text::Lexicon;
 use crate::evidence::EvidenceItem;
 use crate::types::Label;
@@ -121,8 +123,11 @@ fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> 
 /// L6: too few of the words stand in the cited text; and where more of them stand.
 fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, foreign: bool, out: &mut Findings) {
     let Some(window) = window.filter(|_| !foreign) else { return };
-    let score =
-        |readings: &[&Reading], window: &Window| weights().score(&measure(case.claim, readings, window, case.lexicon));
+    // Its numbers were held against the text in every way of writing them; here the words are counted.
+    let score = |readings: &[&Reading], window: &Window| {
+        let measured = measure(case.claim, readings, window, case.lexicon);
+        weights().score(&Features { numbers: 1.0, ..measured })
+    };
     let own = score(readings, &window);
     // "Three notes mention it": said of the notes, not by them.
     let about = case.cited.len() > 1

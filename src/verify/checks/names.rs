@@ -28,7 +28,11 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(
         if !is_name(token) || roman || literal(i) || token.first && !replaces_a_name(case, alignment, token) {
             continue;
         }
-        if !carried(case, i) && !stands_for_pronoun(case, alignment, i) {
+        if !(carried(case, i)
+            || stands_for_pronoun(case, alignment, i)
+            || given_name(case, alignment, i)
+            || explained(case, i))
+        {
             let shown = case.claim.word(token);
             out.push((Code::Name, format!("The name “{shown}” does not stand in the cited text.")));
         }
@@ -61,7 +65,57 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
         return true;
     }
     let lower = word.to_lowercase();
-    readings().any(|r| stands_inside(r, &lower) || demonym(r, &lower) || initials(r, word)) || spelled_out(case, i)
+    readings().any(|r| stands_inside(r, &lower) || derived(r, &lower) || initials(r, word) || unaccented(r, &lower))
+        || spelled_out(case, i)
+}
+
+/// "Robin Singh" where the text speaks of Singh, and never says another given name with it.
+fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
+    let tokens = &case.claim.text.tokens;
+    let joined = |a: &Token, b: &Token| b.start <= a.end + 1;
+    let Some(mut last) = tokens.get(i) else { return false };
+    for next in tokens.get(i + 1..).unwrap_or(&[]).iter().take_while(|t| t.capital && !t.number) {
+        if !joined(last, next) {
+            break;
+        }
+        last = next;
+    }
+    let meant = |t: &Token| t.id == last.id && t.capital;
+    if last.start == tokens.get(i).map_or(0, |t| t.start) || !alignment.tokens().any(meant) {
+        return false;
+    }
+    let named_otherwise = |r: &Reading| {
+        let mut pairs = r.text.tokens.windows(2);
+        pairs.any(|pair| match pair {
+            [before, name] => meant(name) && before.capital && before.end - before.start > 1 && joined(before, name),
+            _ => false,
+        })
+    };
+    !case.cited.iter().any(|s| named_otherwise(s.reading))
+}
+
+/// "diastolic blood pressure (DBP)": the claim itself says what the letters stand for.
+fn explained(case: &Case<'_>, i: usize) -> bool {
+    let tokens = &case.claim.text.tokens;
+    let Some(token) = tokens.get(i) else { return false };
+    let word = case.claim.word(token);
+    let letters = word.strip_suffix('s').unwrap_or(word);
+    let count = letters.chars().count();
+    let Some(before) = i.checked_sub(count).and_then(|from| tokens.get(from..i)) else { return false };
+    let first = |t: &Token| case.claim.word(t).chars().next().map(|c| c.to_uppercase().to_string());
+    count >= 2 && before.iter().zip(letters.chars()).all(|(t, c)| first(t).is_some_and(|f| *f == c.to_string()))
+}
+
+/// "Noel" where the text says "Noël", and the other way round.
+fn unaccented(reading: &Reading, lower: &str) -> bool {
+    let count = lower.chars().count();
+    let same = |word: &String| {
+        word.chars().count() == count
+            && (word.is_ascii() != lower.is_ascii())
+            && word.chars().zip(lower.chars()).all(|(a, b)| a == b || a.is_ascii() != b.is_ascii())
+            && word.chars().zip(lower.chars()).filter(|(a, b)| a == b).count() * 2 >= count
+    };
+    count >= 4 && reading.capitals().words.iter().any(same)
 }
 
 /// The subject of the claim, where the nearest sentence begins with a pronoun or a description instead of a name: a text
@@ -70,13 +124,18 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
     const ANAPHORS: [&str; 16] = [
         "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we", "our", "i", "my", "both",
     ];
+    /// After these a name is not what they stand for: "the Pier".
+    const ARTICLES: [&str; 3] = ["the", "this", "these"];
     let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else { return false };
     let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
     let subject = lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
-    let anaphor =
-        best.tokens().iter().take(3).any(|t| ANAPHORS.contains(&best.source.reading.word(t).to_lowercase().as_str()));
-    let named = best.tokens().iter().take(5).any(is_name);
-    subject && anaphor && !named
+    let word = |t: &Token| best.source.reading.word(t).to_lowercase();
+    let Some(at) = best.tokens().iter().take(3).position(|t| ANAPHORS.contains(&word(t).as_str())) else {
+        return false;
+    };
+    let article = best.tokens().get(at).is_some_and(|t| ARTICLES.contains(&word(t).as_str()));
+    let named = best.tokens().iter().take(if article { 5 } else { at }).any(is_name);
+    subject && !named
 }
 
 /// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
@@ -84,15 +143,20 @@ fn stands_inside(reading: &Reading, lower: &str) -> bool {
     lower.chars().count() >= 3 && reading.lower().contains(lower)
 }
 
-/// "Danish" and "Denmark", "Chinese" and "China".
-fn demonym(reading: &Reading, lower: &str) -> bool {
+/// "Danish" and "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
+fn derived(reading: &Reading, lower: &str) -> bool {
     const ENDINGS: [&str; 8] = ["ish", "ese", "ian", "ans", "an", "ic", "i", "ch"];
+    const LONG: usize = 5;
     let root: String = lower.chars().take(4).collect();
     let derived = |w: &str| ENDINGS.iter().any(|e| w.ends_with(e));
     let words = &reading.capitals().words;
     let from = words.partition_point(|w| *w < root);
     root.chars().count() == 4
-        && words.iter().skip(from).take_while(|w| w.starts_with(&root)).any(|w| derived(lower) || derived(w))
+        && words
+            .iter()
+            .skip(from)
+            .take_while(|w| w.starts_with(&root))
+            .any(|w| derived(lower) || derived(w) || w.chars().count() >= LONG && lower.starts_with(w.as_str()))
 }
 
 /// "NFL" where the text says "National Football League".
@@ -160,12 +224,14 @@ fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
 
 /// The same for a word of the claim: nowhere in small letters, in no text of the snapshot.
 fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
-    let word = case.claim.word(token);
     let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
-    let english =
-        ["ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able"].iter().any(|e| word.ends_with(e));
-    !english
+    !ends_as_a_word(case.claim.word(token))
         && !case.cited.iter().chain(case.others).any(|s| small(s.reading))
         && token.status().is_none()
         && token.pairs().is_empty()
+}
+
+/// Whether a word has an ending of common words; names seldom have one.
+pub fn ends_as_a_word(word: &str) -> bool {
+    ["ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able"].iter().any(|e| word.ends_with(e))
 }

@@ -1,10 +1,10 @@
-//! L5: negation, direction, quantity and mood are those of the cited text.
+//! L5: direction, quantity and mood are those of the cited text (negation: `negation`).
 //!
 //! Every rule compares a word of the claim with the same word of the nearest sentences, or with its opposite there;
 //! where the cited text has neither, nothing is said against the claim.
 
 use super::align::{Alignment, Edit};
-use super::{Case, Extent};
+use super::{Case, Extent, negation};
 use crate::verify::Code;
 use crate::verify::tables::{Mood, Quantity};
 use crate::verify::text::Token;
@@ -13,7 +13,7 @@ use crate::verify::text::Token;
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
     let changed = alignment.edits();
-    out.extend(negation(case, alignment, changed));
+    out.extend(negation::check(case, alignment));
     out.extend(direction(case, alignment, changed));
     if case.extent == Extent::Sentence {
         out.extend(swapped(case, alignment));
@@ -25,158 +25,6 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
 
 fn said(case: &Case<'_>, token: &Token) -> String {
     case.claim.word(token).to_owned()
-}
-
-/// A word is negated on one side only.
-fn negation(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -> Option<(Code, String)> {
-    let found = |word: String, by_claim: bool| {
-        let why = if by_claim {
-            format!("The claim negates “{word}”; the cited text does not.")
-        } else {
-            format!("The cited text negates “{word}”; the claim does not.")
-        };
-        Some((Code::Negation, why))
-    };
-    let claim = &case.claim.text.tokens;
-    for token in claim.iter().filter(|t| t.is_content()) {
-        let same: Vec<&Token> = alignment.tokens().filter(|e| e.id == token.id).collect();
-        if same.is_empty() {
-            if let Some(word) = prefixed(case, alignment, token) {
-                return found(word, false);
-            }
-            continue;
-        }
-        let agreeing = same.iter().any(|e| e.negated == token.negated);
-        if agreeing {
-            continue;
-        }
-        if token.head && token.negated {
-            return found(said(case, token), true);
-        }
-        if !token.negated && same.iter().any(|e| e.head && e.negated) {
-            return found(said(case, token), false);
-        }
-    }
-    // Nearly the same sentence, with a negation put in or left out.
-    let odd = changed.iter().filter(|e| {
-        let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
-        negates(e.claim) != negates(e.evidence)
-    });
-    let real = |t: &Token, tokens: &[Token]| {
-        t.negates() && !tokens.iter().any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow())
-    };
-    let near = alignment.best().map_or(&[][..], |b| b.tokens());
-    let added = odd.clone().filter(|e| e.claim.is_some_and(|t| real(t, claim))).count();
-    let dropped = odd.filter(|e| e.evidence.is_some_and(|t| real(t, near) && !is_double(case, t, near))).count();
-    let negative = |t: &Token| {
-        t.negates()
-            || t.turns()
-            || t.negated
-            || matches!(t.quantity(), Some(Quantity::Rare | Quantity::Nothing))
-            || t.status() == Some(crate::verify::tables::Status::Rejected)
-    };
-    let few = |t: &Token, word: &str| {
-        matches!(word, "few" | "little" | "only" | "less" | "lower" | "low" | "fewer" | "except" | "absent")
-            || negative(t)
-            || ["un", "in", "im", "non", "dis", "ir"].iter().any(|p| word.starts_with(p) && word.len() > 6)
-            || word.ends_with("less")
-    };
-    // The claim denies something, and nothing near it in the cited text denies anything.
-    let denied = claim.iter().find(|t| {
-        t.head && t.negated && claim.iter().any(|n| n.negates() && n.clause == t.clause && n.start < t.start)
-    });
-    if let Some(token) = denied
-        && !alignment.0.is_empty()
-        && !alignment.0.iter().any(|a| a.tokens().iter().any(|t| few(t, &a.source.reading.word(t).to_lowercase())))
-        && !alignment.tokens().any(|e| token.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side))))
-    {
-        return found(said(case, token), true);
-    }
-    // And the other way round: most of the claim stands in one clause that is denied.
-    let denies = |t: &Token| {
-        negative(t)
-            || matches!(t.quantity(), Some(Quantity::Partial))
-            || t.mood().is_some()
-            || ["un", "in", "im", "non", "dis"].iter().any(|p| case.claim.word(t).to_lowercase().starts_with(p))
-    };
-    let content: Vec<&Token> = claim.iter().filter(|t| t.is_content()).collect();
-    if content.len() >= 2
-        && !claim.iter().any(|t| denies(t) || case.claim.word(t).ends_with("less"))
-        && let Some(best) = alignment.best().filter(|b| b.share >= 0.5)
-    {
-        let tokens = best.tokens();
-        let cue = tokens.iter().find(|cue| {
-            let held = content.iter().filter(|c| tokens.iter().any(|t| t.clause == cue.clause && t.id == c.id)).count();
-            // "Nobody knows why the sky is green" denies nothing of the sky.
-            let complement = tokens.iter().any(|t| {
-                t.start > cue.start
-                    && t.clause == cue.clause
-                    && matches!(
-                        best.source.reading.word(t),
-                        "why"
-                            | "that"
-                            | "whether"
-                            | "if"
-                            | "how"
-                            | "what"
-                            | "who"
-                            | "which"
-                            | "when"
-                            | "where"
-                            | "until"
-                    )
-            });
-            cue.negates()
-                && !complement
-                && !is_double(case, cue, tokens)
-                && tokens.iter().any(|t| t.head && t.negated && t.clause == cue.clause && t.start > cue.start)
-                && held * 2 > content.len()
-        });
-        if let Some(cue) = cue {
-            return found(best.source.reading.word(cue).to_owned(), false)
-                .map(|(code, _)| (code, "The cited text is negated; the claim is not.".to_owned()));
-        }
-    }
-    match (added, dropped) {
-        (1, 0) => Some((Code::Negation, "The claim is negated; the cited text is not.".to_owned())),
-        (0, 1) => Some((Code::Negation, "The cited text is negated; the claim is not.".to_owned())),
-        _ => None,
-    }
-}
-
-/// "not uncommon", "not without": what is negated is a negation itself.
-fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
-    let mut after = tokens.iter().filter(|t| t.start > cue.start && t.clause == cue.clause);
-    after.any(|t| {
-        let stem = case.lexicon.stem(t.id);
-        let prefixed = t.head
-            && ["un", "in", "im", "non", "dis", "ir", "il"].iter().any(|p| stem.starts_with(p))
-            && stem.len() > 4;
-        t.negates() || t.turns() || prefixed
-    })
-}
-
-/// "available" where the text says "unavailable", both negated or neither.
-fn prefixed(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> Option<String> {
-    const OTHER_WORDS: [&str; 14] = [
-        "cover", "play", "count", "tract", "solve", "miss", "order", "charge", "patch", "position", "close", "til",
-        "it", "der",
-    ];
-    let stem = case.lexicon.stem(token.id);
-    if stem.len() < 4 || token.capital {
-        return None;
-    }
-    let negates = |long: &str, short: &str| {
-        ["un", "non", "dis"].iter().any(|p| long.strip_prefix(p) == Some(short)) && !OTHER_WORDS.contains(&short)
-            || ["in", "im", "ir", "il"].iter().any(|p| long.strip_prefix(p) == Some(short))
-                && ["abl", "ibl", "ent", "ant", "iv", "ar", "act", "plet", "elig"].iter().any(|e| short.ends_with(e))
-    };
-    let opposite = alignment.tokens().find(|e| {
-        let other = case.lexicon.stem(e.id);
-        e.negated == token.negated && (negates(other, stem) || negates(stem, other))
-    })?;
-    let _ = opposite;
-    Some(said(case, token))
 }
 
 /// A word of the claim has its opposite in the cited text.

@@ -139,11 +139,19 @@ fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
         }
     }
     let tokens = &reading.text.tokens;
+    let mut small: Vec<u32> = tokens.iter().filter(|t| !t.capital).map(|t| t.id).collect();
+    small.sort_unstable();
     for (i, token) in tokens.iter().enumerate() {
         let atom = taken.get(i).copied().unwrap_or(false);
         // The last word of a run of capitals stands for the name; the first word of a sentence only inside a run.
         let goes_on = tokens.get(i + 1).is_some_and(|n| names::is_name(n) && n.start <= token.end + 1);
-        if names::is_name(token) && !atom && !goes_on {
+        let goes_before = i.checked_sub(1).and_then(|p| tokens.get(p));
+        let in_run = goes_before.is_some_and(|p| names::is_name(p) && token.start <= p.end + 1);
+        // A common word is written small elsewhere, or ends as common words do.
+        let opens = token.first
+            && !in_run
+            && (names::ends_as_a_word(reading.word(token)) || small.binary_search(&token.id).is_ok());
+        if names::is_name(token) && !atom && !goes_on && !opens {
             out.push((i..i + 1, Thing::Name(token.id)));
         }
     }

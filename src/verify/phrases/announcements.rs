@@ -1,0 +1,216 @@
+//! Sentences that only announce what follows, and courtesies.
+
+use super::{ends_with_colon, plain_lower, starts_with_any, words};
+
+/// Words of announcements.
+const META: &[&str] = &[
+    "a",
+    "about",
+    "above",
+    "according",
+    "all",
+    "an",
+    "and",
+    "answer",
+    "answers",
+    "are",
+    "as",
+    "asked",
+    "available",
+    "based",
+    "below",
+    "brief",
+    "can",
+    "certainly",
+    "conclusion",
+    "concerning",
+    "context",
+    "course",
+    "detail",
+    "details",
+    "document",
+    "documents",
+    "evidence",
+    "excerpts",
+    "file",
+    "files",
+    "find",
+    "findings",
+    "first",
+    "following",
+    "follows",
+    "for",
+    "found",
+    "from",
+    "given",
+    "have",
+    "help",
+    "helps",
+    "here",
+    "here's",
+    "hope",
+    "i",
+    "i've",
+    "in",
+    "info",
+    "information",
+    "is",
+    "it",
+    "key",
+    "let",
+    "list",
+    "listed",
+    "main",
+    "me",
+    "mention",
+    "mentions",
+    "my",
+    "next",
+    "note",
+    "notes",
+    "of",
+    "okay",
+    "ok",
+    "on",
+    "or",
+    "our",
+    "overall",
+    "overview",
+    "passages",
+    "point",
+    "points",
+    "provided",
+    "question",
+    "questions",
+    "quote",
+    "quotes",
+    "regarding",
+    "relevant",
+    "result",
+    "results",
+    "say",
+    "says",
+    "see",
+    "short",
+    "show",
+    "shows",
+    "snapshot",
+    "source",
+    "sources",
+    "state",
+    "states",
+    "sum",
+    "summarized",
+    "summary",
+    "sure",
+    "thanks",
+    "that",
+    "the",
+    "these",
+    "this",
+    "those",
+    "to",
+    "up",
+    "us",
+    "vault",
+    "was",
+    "we",
+    "were",
+    "what",
+    "with",
+    "you",
+    "your",
+];
+
+/// How an announcement about the topic begins ("Here is what I found about the budget:").
+const OPENERS: &[&str] = &[
+    "here is",
+    "here are",
+    "here's",
+    "below",
+    "the following",
+    "this is what",
+    "these are",
+    "based on",
+    "according to",
+    "from your",
+    "from the",
+    "in your",
+    "in the notes",
+    "regarding",
+    "concerning",
+    "about",
+    "as for",
+    "i found",
+    "your notes",
+    "the notes",
+    "the evidence",
+    "to summarize",
+    "in summary",
+    "in short",
+];
+
+/// Whether the sentence only announces: words of announcement and nothing else; with an opener and a colon, words of
+/// the question too. Numbers are never announcements.
+pub fn is_meta(lower: &str, question_lower: &str) -> bool {
+    if lower.contains(|c: char| c.is_numeric()) {
+        return false;
+    }
+    let topic = ends_with_colon(lower) && starts_with_any(lower, OPENERS);
+    let mut any = false;
+    let known = |word: &str| META.contains(&word) || (topic && words(question_lower).any(|q| q == word));
+    // Four words are enough to be sure, and a long sentence is no announcement.
+    words(lower).take(40).all(|word| {
+        any = true;
+        known(word)
+    }) && any
+        && lower.len() < 400
+}
+
+/// Whether the sentence is a courtesy ("Let me know if you need more details!").
+pub fn is_courtesy(lower: &str) -> bool {
+    let polite = ["let me know", "feel free", "i hope this", "hope this helps", "please let me know"];
+    starts_with_any(lower, &polite) && lower.len() < 120 && !lower.contains(|c: char| c.is_numeric() || c == ':')
+}
+
+/// Whether an opener announces what follows, whatever the topic.
+pub fn announces(lower: &str) -> bool {
+    ends_with_colon(lower) && starts_with_any(lower, OPENERS)
+}
+
+/// Whether a line consists of words of announcement.
+pub fn says_nothing_new(text: &str) -> bool {
+    let lower = plain_lower(text);
+    is_meta(&lower, "") || is_courtesy(&lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c48_announcements_claim_nothing_and_claims_are_no_announcements() {
+        let question = "what is the budget for the harbour project?";
+        for meta in [
+            "Here is what I found:",
+            "Here's a summary of the key points:",
+            "Based on your notes:",
+            "I found the following in your notes.",
+            "Here is what the notes say about the harbour project budget:",
+            "Sure, here are the details.",
+            "In summary:",
+        ] {
+            assert!(is_meta(&plain_lower(meta), question), "{meta}");
+        }
+        for claim in [
+            "Here is the answer: 5 million.",
+            "The budget is for the harbour project.",
+            "Here are 3 points:",
+            "The notes say the harbour is closed:",
+            "The harbour project is the budget",
+            "Here is what the notes say about the corrupt mayor:",
+        ] {
+            assert!(!is_meta(&plain_lower(claim), question), "{claim}");
+        }
+    }
+}
