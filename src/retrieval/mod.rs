@@ -127,6 +127,13 @@ enum Per {
     Document,
 }
 
+/// What either side found, and the mean cosine of the question and the index.
+struct Sides {
+    words: Vec<lexical::Hit>,
+    meaning: Vec<vectors::Hit>,
+    mean: f32,
+}
+
 /// An index with its projections, as they stood when it was opened.
 pub struct Engine {
     index: IndexReader,
@@ -247,11 +254,11 @@ impl Engine {
     fn found(&self, request: &Request<'_>, per: Per, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
-        let (by_words, (by_meaning, mean)) = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
-        let top_cosine = by_meaning.first().map(|hit| hit.score);
+        let sides = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
+        let top_cosine = sides.meaning.first().map(|hit| hit.score);
         let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
-        let meaning = fuse::Meaning { hits: &by_meaning, mean };
-        let fused = fuse::fuse(request, &by_words, meaning, |chunk_id| with_vector.contains(chunk_id));
+        let meaning = fuse::Meaning { hits: &sides.meaning, mean: sides.mean };
+        let fused = fuse::fuse(request, &sides.words, meaning, |chunk_id| with_vector.contains(chunk_id));
         let (mut hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit.max(chance::JUDGED))?;
         let floor = chance::rate(request, self.lexical.is_some(), &mut hits);
         hits.truncate(request.limit);
@@ -272,16 +279,19 @@ impl Engine {
         documents: Option<&IdSet>,
         chunks: Option<&IdSet>,
         embed: impl FnOnce() -> Result<Vec<f32>>,
-    ) -> Result<(Vec<lexical::Hit>, (Vec<vectors::Hit>, f32))> {
+    ) -> Result<Sides> {
         let reader = self.lexical.as_ref();
         if self.matrix.is_none() || request.mode != Mode::Hybrid {
-            return Ok((by_words(reader, request, documents)?, self.by_meaning(request, chunks, embed)?));
+            let words = by_words(reader, request, documents)?;
+            let (meaning, mean) = self.by_meaning(request, chunks, embed)?;
+            return Ok(Sides { words, meaning, mean });
         }
         std::thread::scope(|scope| {
             let words = scope.spawn(|| by_words(reader, request, documents));
             let meaning = self.by_meaning(request, chunks, embed);
             let words = words.join().map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
-            Ok((words?, meaning?))
+            let (words, (meaning, mean)) = (words?, meaning?);
+            Ok(Sides { words, meaning, mean })
         })
     }
 
