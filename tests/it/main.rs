@@ -23,6 +23,7 @@ mod filters;
 mod freshness;
 mod fuzzed;
 mod get;
+mod growth;
 mod harness;
 mod index;
 mod init;

@@ -1,0 +1,114 @@
+//! Judging a text takes work that grows with the text, whatever it is made of.
+
+use std::fs;
+
+use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
+use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
+use local_agent::verify::{VerifyOptions, verify_text};
+
+fn frozen(text: &str) -> EvidenceSnapshot {
+    let excerpt = Excerpt {
+        path_is_shared: false,
+        chunk_key: ChunkKey::from_bytes([1; 16]),
+        merged: Vec::new(),
+        source: SourceName::new("notes").unwrap(),
+        path: RelPath::new("n1.md").unwrap(),
+        heading: HeadingPath::default(),
+        span: ByteSpan::new(0, text.len()).unwrap(),
+        lines: LineSpan::new(1, text.lines().count() as u32).unwrap(),
+        text: text.to_owned(),
+    };
+    EvidenceSnapshot::freeze("Who leads?", vec![excerpt]).unwrap()
+}
+
+/// Nanoseconds that this thread has computed, where the system counts them: a machine busy with other things does not
+/// make them more.
+fn computed() -> Option<u64> {
+    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+}
+
+/// What makes much of one kind of work; repeated until the answer is long enough.
+const DENSE: &[&str] = &[
+    "It is so [E1]. ",
+    "word ",
+    "Word ",
+    "Name and word ",
+    "7",
+    "7 ",
+    "1,",
+    "May 5 ",
+    "[",
+    "[[",
+    "](",
+    "\"",
+    "“",
+    "\"abc def ghi\" ",
+    "|",
+    "| a ",
+    "| 7 [E1] |\n",
+    "> ",
+    "- ",
+    "(",
+    "`",
+    "*",
+    "_a",
+    "<",
+    "%%",
+    "not ",
+    "but, ",
+    "I cannot answer, but ",
+    "[E1]",
+    "[E1: \"",
+    "[source: ",
+    "【E1】",
+    "…",
+    ". ",
+    "e\u{301}",
+    "没",
+    "&#91;",
+    "a.b",
+    "https://a/",
+    "v1.2.3 ",
+];
+
+/// Judges `unit`, repeated to `size` bytes and cited at its end; the work it took.
+fn work(frozen: &EvidenceSnapshot, unit: &str, size: usize) -> Option<u64> {
+    let answer = format!("{} [E1].", unit.repeat(size / unit.len()));
+    let before = computed()?;
+    verify_text(&answer, frozen, &FreshnessReport::default(), &VerifyOptions::default());
+    Some(computed()? - before)
+}
+
+/// Those of [`DENSE`] that took more than nine times the work for four times the text, where linear work takes four
+/// times and quadratic work sixteen.
+fn steep(mut run: impl FnMut(&str, usize) -> Option<u64>) -> Vec<String> {
+    let mut out = Vec::new();
+    for unit in DENSE {
+        // The least of some runs: what other threads do to the caches is no work of this one.
+        let mut least = |size: usize| (0..2).filter_map(|_| run(unit, size)).min();
+        let (Some(few), Some(many)) = (least(12_000), least(48_000)) else { continue };
+        // Eight milliseconds are two ticks of the clock that counts.
+        if many > 9 * few.max(8_000_000) {
+            out.push(format!("{unit:?}: {few} ns, then {many} ns"));
+        }
+    }
+    out
+}
+
+#[test]
+fn c43_four_times_the_answer_is_not_sixteen_times_the_work() {
+    let frozen = frozen("Alice leads.\n");
+    assert_eq!(steep(|unit, size| work(&frozen, unit, size)), [""; 0]);
+}
+
+#[test]
+fn c43_four_times_the_evidence_is_not_sixteen_times_the_work() {
+    let answer = "Alice does not lead 7 of the word groups since 5 May, not \"abc def ghi jkl\" [E1]. ".repeat(10);
+    let run = |unit: &str, size: usize| {
+        let frozen = frozen(&format!("Alice leads.\n\n{}\n", unit.repeat(size / unit.len())));
+        let before = computed()?;
+        verify_text(&answer, &frozen, &FreshnessReport::default(), &VerifyOptions::default());
+        Some(computed()? - before)
+    };
+    assert_eq!(steep(run), [""; 0]);
+}
