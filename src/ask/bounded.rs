@@ -365,6 +365,10 @@ pub(super) fn draft(
         let (call, reply) = if repaired {
             let sampling = room(&answerer.chat, &session.messages, answerer.sampling)?;
             let (call, outcome) = asker.call(Purpose::Repair, session.messages.clone(), sampling)?;
+            let outcome = match outcome {
+                Ok(reply) if reply.is_truncated(bytes_of(&session.messages)) => Err(not_seen(&answerer.chat)),
+                other => other,
+            };
             match outcome {
                 Ok(reply) => (call, reply),
                 Err(failure) => {

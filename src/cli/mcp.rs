@@ -26,7 +26,9 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 fn serve(context: &Context) -> Result<ExitCode> {
-    let loaded = context.load()?;
+    let mut loaded = context.load()?;
+    // A person may name any file of theirs; an agent may not, whatever the configuration says.
+    loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
     let house = House {
         tools: tools(context, config)?,

@@ -12,6 +12,7 @@ const MOST: u64 = 100;
 /// nobody does. `question` is made safe again here: it may hold text of files.
 pub(super) fn agrees(question: &str) -> Result<bool> {
     let Some((mut out, input)) = open() else { return Ok(false) };
+    let input = without_what_was_typed_before(input);
     let asked = write!(out, "{} [y/N] ", super::output::visible(question)).and_then(|()| out.flush());
     if asked.is_err() {
         return Ok(false);
@@ -19,6 +20,25 @@ pub(super) fn agrees(question: &str) -> Result<bool> {
     let mut line = String::new();
     let read = BufReader::new(std::io::Read::take(input, MOST)).read_line(&mut line);
     Ok(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Throws away lines that were typed before the question stood there: a yes to something else is no yes to this.
+#[cfg(target_os = "linux")]
+fn without_what_was_typed_before(input: std::fs::File) -> std::fs::File {
+    use std::io::Read as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    if let Ok(mut waiting) = OpenOptions::new().read(true).custom_flags(flags).open("/dev/tty") {
+        let mut line = [0; 4096];
+        while waiting.read(&mut line).is_ok_and(|read| read > 0) {}
+    }
+    input
+}
+
+#[cfg(not(target_os = "linux"))]
+fn without_what_was_typed_before(input: std::fs::File) -> std::fs::File {
+    input
 }
 
 /// The terminal that this process belongs to, whatever its streams are.

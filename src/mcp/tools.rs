@@ -32,6 +32,7 @@ use crate::operations::{self, place as runs_place};
 use crate::retrieval::{Coverage, Hit, Mode, Stale};
 use crate::runs::{Archive, thaw};
 use crate::tools::Tool as FileTool;
+use crate::types::SkipReason;
 use crate::types::{LineSpan, percent_encode};
 use crate::verify::{Outcome, Verdict};
 
@@ -281,8 +282,8 @@ fn find(house: &House, args: &SearchArgs) -> Result<Reply> {
             hit.chunk_key,
             hit.heading_path,
             hit.score,
-            hit.text.trim_end(),
-            if hit.truncated { "\n(cut: get it by its key)" } else { "" },
+            framed(hit.text.trim_end()),
+            if hit.truncated { "(cut: get it by its key)\n" } else { "" },
         );
     }
     say_limits(&mut text, &page.coverage, &page.stale);
@@ -324,8 +325,7 @@ fn get(house: &House, args: &GetArgs) -> Result<Reply> {
     let document = document(&piece, first_line, shown);
     let next_cursor = (end < piece.text.len()).then(|| cursor(end, &of));
     let mut text = head(&document);
-    text.push_str(&document.text);
-    text.push('\n');
+    text.push_str(&framed(&document.text));
     say_next(&mut text, next_cursor.as_deref());
     Reply::new(text, &GetResult { document, next_cursor })
 }
@@ -339,6 +339,11 @@ fn document(piece: &Piece, first_line: usize, shown: &str) -> Document {
         truncated: shown.len() < piece.text.len(),
         text: shown.to_owned(),
     }
+}
+
+/// Text of notes, told apart from this server's own lines: each line begins with `> `.
+fn framed(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}\n")).collect()
 }
 
 /// What stands above the text of a document.
@@ -358,6 +363,8 @@ fn multi_get(house: &House, args: &MultiGetArgs, call: &Call) -> Result<Reply> {
         call.go_on()?;
         let refused = |reason: &str| Skipped { path: address.to_string(), reason: reason.to_owned() };
         match (reason, documents::whole(&house.sandbox, address)) {
+            // What is denied or lies behind a link does not exist for an agent, as in `list_dir`.
+            (Some(SkipReason::Denied | SkipReason::Symlink), _) => {}
             (Some(reason), _) => skipped.push(refused(reason.as_str())),
             (None, Err(failure)) => skipped.push(refused(failure.code.as_str())),
             (None, Ok(piece)) if piece.text.len() > left && !pages.is_empty() => break,
@@ -378,7 +385,7 @@ fn multi_get(house: &House, args: &MultiGetArgs, call: &Call) -> Result<Reply> {
     };
     let mut text = if matched.is_empty() { "No note fits this glob.\n".to_owned() } else { String::new() };
     for document in &page.documents {
-        let _ = writeln!(text, "== {}{}", head(document), document.text);
+        let _ = writeln!(text, "== {}{}", head(document), framed(&document.text));
         if document.truncated {
             let next = document.first_line + document.text.lines().count();
             let _ = writeln!(text, "(cut: get `{}:{next}` reads on)", document.address);
@@ -510,8 +517,8 @@ fn ask_text(result: &AskResult) -> String {
             one.lines[1],
             one.chunk_key,
             one.heading_path,
-            one.text.trim_end(),
-            if one.truncated { "\n(cut: get it by its key)" } else { "" },
+            framed(one.text.trim_end()),
+            if one.truncated { "(cut: get it by its key)\n" } else { "" },
         );
     }
     if !result.memory.is_empty() {

@@ -137,6 +137,9 @@ fn parts(answer: &str, files: &mut Files<'_>) -> Vec<Part> {
     out
 }
 
+/// Text of files that one answer may cite. Lines may be cited in ever new ranges, and each is held as evidence.
+const MOST_CITED_BYTES: usize = 16 << 20;
+
 impl Files<'_> {
     /// The label of the cited lines; reads them when they are new.
     fn label(&mut self, citation: &LineCitation) -> std::result::Result<Label, String> {
@@ -148,6 +151,10 @@ impl Files<'_> {
         let bytes = self.sandbox.read(&key.0).map_err(|f| f.message)?.bytes;
         let text = std::str::from_utf8(&bytes).map_err(|_| "the file is not UTF-8 text".to_owned())?;
         let excerpt = excerpt(&key.0, text, citation)?;
+        let held: usize = self.excerpts.iter().map(|excerpt| excerpt.text.len()).sum();
+        if held + excerpt.text.len() > MOST_CITED_BYTES {
+            return Err("more text is cited than is judged at once".to_owned());
+        }
         self.excerpts.push(excerpt);
         let label = u32::try_from(self.excerpts.len()).ok().and_then(Label::new).ok_or("too many citations")?;
         self.places.insert(key, label);

@@ -22,9 +22,9 @@ use crate::types::{Sha256, to_hex};
 pub(super) const TRASH: &str = ".trash-local-agent";
 
 /// Endings of names that a system runs when they are opened. Never written, whatever `security.allowed_exts` says.
-const EXECUTABLE: [&str; 24] = [
+const EXECUTABLE: [&str; 27] = [
     ".exe", ".sh", ".bat", ".cmd", ".ps1", ".dll", ".so", ".com", ".scr", ".msi", ".vbs", ".vbe", ".jse", ".wsf",
-    ".jar", ".app", ".dylib", ".bash", ".zsh", ".fish", ".command", ".desktop", ".lnk", ".hta",
+    ".jar", ".app", ".dylib", ".bash", ".zsh", ".fish", ".command", ".desktop", ".lnk", ".hta", ".pif", ".reg", ".wsh",
 ];
 
 impl Sandbox {
@@ -75,13 +75,11 @@ impl Sandbox {
         let (parent, name) = self.parent_for_change(at, expected.is_none())?;
         let fail = |e: std::io::Error| unwritable(at, &e);
         let before = self.check_unchanged(at, &parent, &name, expected)?;
-        let (temporary, mut file) = new_file(&parent).map_err(fail)?;
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| match before {
-                Some(permissions) => file.set_permissions(permissions),
-                None => Ok(()),
-            })
+        let (temporary, mut file) = new_file(&parent, before.is_some()).map_err(fail)?;
+        // Who may read it is settled before there is anything to read.
+        let written = before
+            .map_or(Ok(()), |permissions| file.set_permissions(permissions))
+            .and_then(|()| file.write_all(bytes))
             .and_then(|()| file.sync_all());
         let put = written.map_err(fail).and_then(|()| {
             self.check_unchanged(at, &parent, &name, expected)?;
@@ -171,10 +169,17 @@ fn random() -> std::io::Result<String> {
 }
 
 /// A new file beside the one that is to be replaced. Its name begins with a dot: no walk takes it for a note.
-fn new_file(parent: &Dir) -> std::io::Result<(String, cap_std::fs::File)> {
+/// `private`: for the owner alone.
+fn new_file(parent: &Dir, private: bool) -> std::io::Result<(String, cap_std::fs::File)> {
     let name = format!(".local-agent-{}.new", random()?);
     let mut how = OpenOptions::new();
     how.write(true).create_new(true).follow(FollowSymlinks::No);
+    #[cfg(unix)]
+    if private {
+        cap_std::fs::OpenOptionsExt::mode(&mut how, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
     let file = parent.open_with(&name, &how)?;
     Ok((name, file))
 }

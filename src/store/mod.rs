@@ -287,7 +287,7 @@ pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connec
         Err(e) => return Err(e.into()),
     };
     // Mapped pages count as memory of this process, so a job that reads everything maps a part.
-    conn.pragma_update(None, "mmap_size", 1_i64 << 25)?;
+    conn.pragma_update(None, "mmap_size", 1_i64 << 24)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Some(conn))
 }

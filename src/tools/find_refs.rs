@@ -7,7 +7,7 @@ use super::find_defs::{Args, look};
 use super::notes;
 use super::outcome::Output;
 use super::related_files::names_target;
-use super::symbols::symbols;
+use super::symbols::{Lines, symbols};
 use super::{Bound, Effect, Spec, schema};
 use crate::error::Result;
 
@@ -26,10 +26,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let places = look(bound, args.path.as_deref(), &name, |file| {
         if is_note(&file.at) {
             let text = file.text()?;
-            let line = |byte: usize| u32::try_from(text[..byte].matches('\n').count() + 1).unwrap_or(u32::MAX);
+            let lines = Lines::of(text);
             let links = notes::parse(text).links;
             let fits = links.into_iter().filter(|link| !link.is_external() && names_target(&link.target, &name));
-            return Ok(fits.map(|l| (line(l.span.start()), "link".to_owned(), l.target)).collect());
+            return Ok(fits.map(|l| (lines.at(l.span.start()), "link".to_owned(), l.target)).collect());
         }
         let uses = symbols(file)?.into_iter().filter(|s| !s.is_definition && s.name == name);
         let mut found: Vec<_> = uses.map(|s| (s.line, s.kind, s.name)).collect();

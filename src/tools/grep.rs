@@ -18,7 +18,7 @@ const LINE: usize = 400;
 /// Bytes of text that one call gives.
 const MOST_BYTES: usize = 64 * 1024;
 /// Memory that one compiled pattern may take, in bytes.
-const PATTERN_SIZE: usize = 10 << 20;
+const PATTERN_SIZE: usize = 256 << 10;
 
 pub(super) const SPEC: Spec = Spec {
     name: "grep",

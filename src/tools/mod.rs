@@ -241,8 +241,9 @@ impl Tool {
             let message = format!("`{}` changes files, and only a person may call it.", self.name());
             return Err(Failure::new(ErrorCode::ToolDenied, message).with_hint("tell the person what to change"));
         }
-        self.bound.policy.admit(self.name(), self.bound.caller, self.bound.confirm.as_deref(), args)?;
-        schema::check(self.name(), &self.schema(), args)
+        // What a person may be asked about is within its limits.
+        schema::check(self.name(), &self.schema(), args)?;
+        self.bound.policy.admit(self.name(), self.bound.caller, self.bound.confirm.as_deref(), args)
     }
 }
 

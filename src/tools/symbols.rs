@@ -85,9 +85,23 @@ fn extension(at: &Address) -> Option<&'static str> {
     CODE_EXTS.into_iter().find(|ext| name.ends_with(ext))
 }
 
+/// Offsets of the line breaks of a text, so that many places are found in one pass.
+pub(super) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at).collect())
+    }
+
+    /// The line of a byte, from 1.
+    pub(super) fn at(&self, byte: usize) -> u32 {
+        u32::try_from(self.0.partition_point(|b| *b < byte) + 1).unwrap_or(u32::MAX)
+    }
+}
+
 fn headings(text: &str) -> Vec<Symbol> {
     let document = notes::parse(text);
-    let line_of = |byte: usize| text[..byte].matches('\n').count() + 1;
+    let lines = Lines::of(text);
     let one = |(n, heading): (usize, &crate::markdown::HeadingAt)| {
         let range = notes::section(&document, n, text)?;
         let last = range.start + text[range.clone()].trim_end().len();
@@ -95,7 +109,7 @@ fn headings(text: &str) -> Vec<Symbol> {
             name: heading.title.clone(),
             kind: "heading".to_owned(),
             line: heading.line,
-            end_line: u32::try_from(line_of(last)).ok()?,
+            end_line: lines.at(last),
             level: heading.level,
             range,
             is_definition: true,
@@ -137,8 +151,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
         tags
     });
     let tags = tags.map_err(|e| unreadable(e.to_string()))?;
-    let row = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
-    let line_of = |byte: usize| text.as_bytes()[..byte.min(text.len())].iter().filter(|b| **b == b'\n').count();
+    let lines = Lines::of(text);
     let mut out = Vec::new();
     for tag in tags {
         let Some(name) = text.get(tag.name_range.clone()) else { continue };
@@ -146,8 +159,8 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
         out.push(Symbol {
             name: name.to_owned(),
             kind: config.syntax_type_name(tag.syntax_type_id).to_owned(),
-            line: row(line_of(at)),
-            end_line: row(line_of(tag.range.end.saturating_sub(1))),
+            line: lines.at(at),
+            end_line: lines.at(tag.range.end.saturating_sub(1)),
             level: 0,
             range: tag.range,
             is_definition: tag.is_definition,
