@@ -202,7 +202,7 @@ fn s31_every_call_is_a_line_of_the_ledger_with_its_true_reason() {
 #[cfg(target_os = "linux")]
 #[test]
 fn only_the_controlling_terminal_can_say_yes() {
-    use std::io::Write as _;
+    use std::io::{Read as _, Write as _};
     use std::process::{Command, Stdio};
     let world = zoo();
     let program = env!("CARGO_BIN_EXE_local-agent");
@@ -224,8 +224,10 @@ fn only_the_controlling_terminal_can_say_yes() {
     let out = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&out.stderr).contains("WRITE_DENIED"), "{out:?}");
     assert!(!world.vault().join("new.md").exists());
-    // With a terminal at which somebody answers.
-    for (answer, applied) in [("n\n", false), ("\n", false), ("yes\n", true)] {
+    // With a terminal at which somebody answers; what is typed before the question is no answer to it.
+    for (early, answer, applied) in
+        [("", "n\n", false), ("", "\n", false), ("yes\n", "n\n", false), ("", "yes\n", true)]
+    {
         let line = format!("{program} {} 2>&1", args.map(|a| format!("'{a}'")).join(" "));
         let mut child = Command::new("script")
             .args(["-qec", &line, "/dev/null"])
@@ -238,15 +240,26 @@ fn only_the_controlling_terminal_can_say_yes() {
             .spawn()
             .unwrap();
         let mut input = child.stdin.take().unwrap();
-        let _ = input.write_all(answer.as_bytes());
-        let out = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&out.stdout);
+        let _ = input.write_all(early.as_bytes());
+        let (mut output, mut said) = (child.stdout.take().unwrap(), String::new());
+        let mut some = [0; 1024];
+        while let Ok(read) = output.read(&mut some) {
+            if read == 0 {
+                break;
+            }
+            let asked = said.contains("[y/N]");
+            said.push_str(&String::from_utf8_lossy(&some[..read]));
+            if !asked && said.contains("[y/N]") {
+                let _ = input.write_all(answer.as_bytes());
+            }
+        }
+        child.wait().unwrap();
         assert!(said.contains("+hello") && said.contains("[y/N]"), "{said}");
-        assert_eq!(world.vault().join("new.md").exists(), applied, "{answer:?}: {said}");
+        assert_eq!(world.vault().join("new.md").exists(), applied, "{early:?} {answer:?}: {said}");
     }
     let log = world.json(&["tool", "log"]);
     let outcomes: Vec<&Value> = log["calls"].as_array().unwrap().iter().map(|c| &c["tool"]["outcome"]).collect();
-    assert_eq!(outcomes, ["ok", "agreed", "WRITE_DENIED", "WRITE_DENIED", "WRITE_DENIED"]);
+    assert_eq!(outcomes, ["ok", "agreed", "WRITE_DENIED", "WRITE_DENIED", "WRITE_DENIED", "WRITE_DENIED"]);
 }
 
 #[cfg(unix)]
