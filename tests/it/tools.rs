@@ -228,7 +228,9 @@ fn only_the_controlling_terminal_can_say_yes() {
     for (early, answer, applied) in
         [("", "n\n", false), ("", "\n", false), ("yes\n", "n\n", false), ("", "yes\n", true)]
     {
-        let line = format!("{program} {} 2>&1", args.map(|a| format!("'{a}'")).join(" "));
+        // Long enough for what is typed early to be there first.
+        let wait = if early.is_empty() { "" } else { "sleep 1; " };
+        let line = format!("{wait}{program} {} 2>&1", args.map(|a| format!("'{a}'")).join(" "));
         let mut child = Command::new("script")
             .args(["-qec", &line, "/dev/null"])
             .env_clear()
