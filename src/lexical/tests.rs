@@ -318,6 +318,7 @@ fn an_index_that_grew_ranks_like_one_written_at_once() {
         if n % 3 == 0 {
             one.commit(&stamp(1)).unwrap();
         }
+        one.remove_doc(n);
         add(&one, n, "", &[&text(n), "oak tree"]);
         one.commit(&stamp(1)).unwrap();
     }
@@ -524,4 +525,22 @@ fn terms_are_stems_without_stop_words() {
     assert_eq!(terms("The Gardens of e-mail, 2.8"), ["garden", "e", "mail", "2", "8"]);
     assert_eq!(terms("to be"), ["to", "be"]);
     assert_eq!(terms("图书馆 x"), ["图书", "书馆", "x"]);
+}
+
+/// Each addition once carried the removal of what stood there, and removals of several threads reached tantivy out of
+/// order: documents that were just added were gone.
+#[test]
+fn nothing_is_lost_when_many_threads_add_at_once() {
+    for round in 0..20 {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::open(dir.path(), 30_000_000, 2).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let writer = &writer;
+                scope.spawn(move || (0..40).for_each(|n| add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"])));
+            }
+        });
+        writer.commit(&stamp(1)).unwrap();
+        assert_eq!(Reader::open(dir.path()).unwrap().unwrap().doc_count(), 8 * 40, "round {round}");
+    }
 }

@@ -80,7 +80,8 @@ impl Writer {
         self.stamp
     }
 
-    /// Adds a document and its chunks; whatever stood there under the same `doc_id` is replaced.
+    /// Adds a document and its chunks, from any number of threads. What stood there under the same `doc_id` stays until
+    /// [`Writer::remove_doc`], which is to be called first.
     pub fn add(&self, entry: &DocEntry<'_>) -> Result<()> {
         let mut analyzer = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let documents = encode(&self.fields, entry, &mut analyzer);
@@ -90,14 +91,15 @@ impl Writer {
             last.place = Some(self.queue.enter(entry.chunks.iter().map(|chunk| chunk.text.len()).sum()));
         }
         // One batch goes into one segment in its order: a document stands right before its chunks.
-        let operations: Vec<_> = std::iter::once(UserOperation::Delete(self.doc_term(entry.doc_id)))
-            .chain(pending.into_iter().map(UserOperation::Add))
-            .collect();
+        let operations: Vec<_> = pending.into_iter().map(UserOperation::Add).collect();
         self.inner.run(operations).map(drop).map_err(|error| failure(&error))
     }
 
     /// Removes a document and its chunks; unknown ids are no error.
-    pub fn remove_doc(&self, doc_id: i64) {
+    ///
+    /// Nobody may add meanwhile, hence `&mut`. tantivy expects removals in the order of their numbers, and threads that
+    /// remove and add at once queue them in another: a removal that comes late takes away what was added after it.
+    pub fn remove_doc(&mut self, doc_id: i64) {
         self.inner.delete_term(self.doc_term(doc_id));
     }
 
