@@ -45,7 +45,6 @@ pub(super) fn publish(
 ) -> Result<usize> {
     let index = IndexReader::required(index_db)?;
     let mut wanted = wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
-    let covered = wanted.len();
     let old_stamp =
         old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
     let dim = match (wanted.values().next(), old_stamp) {
