@@ -680,7 +680,7 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
     let mut session = Session::start(&world, &[]);
     let listed = session.request("tools/list", json!({}));
     let names: Vec<&str> =
-        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["search", "status", "grep", "list_dir"]);
     session.end();
     fs::write(&file, fs::read_to_string(&file).unwrap().replace("[search, status]", "[find]")).unwrap();
