@@ -11,7 +11,8 @@ use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, 
 use crate::error::{ErrorCode, Failure, Result};
 use crate::models::ModelFiles;
 use crate::operations::{self, Model};
-use crate::sandbox::Sandbox;
+use crate::runs;
+use crate::sandbox::{self, Confinement, Places, Sandbox};
 
 pub use crate::operations::{file_stamp, now, roots};
 
@@ -159,6 +160,39 @@ impl Context {
             LayerKind::Named => Some(("--config", layer.path.as_path())),
         });
         options.flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()]).collect()
+    }
+
+    /// Lets the kernel confine this process, once all of the configuration is read: to the sources and models, and for
+    /// writing to its own state; `tools_write`: to the sources as well. No thread may run yet.
+    ///
+    /// Errors: `WRITE_ERROR` when a folder of its own cannot be made.
+    pub fn confine(&self, config: &Config, tools_write: bool) -> Result<Confinement> {
+        let beside = |file: &Path| file.parent().map(Path::to_path_buf);
+        let own = [Some(config.state_dir.clone()), Some(config.runs.dir.clone())].into_iter();
+        let databases = [&config.index.db_path, &config.embed.db_path, &config.memory.db_path].map(|file| beside(file));
+        let mut places = Places { read: Vec::new(), write: own.chain(databases).flatten().collect() };
+        // A rule can only be about a folder that is there.
+        let own = &places.write;
+        let outermost = |folder: &&PathBuf| !own.iter().any(|other| other != *folder && folder.starts_with(other));
+        for folder in own.iter().filter(outermost) {
+            if *folder == config.runs.dir {
+                runs::make_folder(folder)?;
+            } else {
+                std::fs::create_dir_all(folder).map_err(|e| {
+                    Failure::new(ErrorCode::WriteError, format!("{} cannot be made: {e}", folder.display()))
+                })?;
+            }
+        }
+        let roots = config.sources.iter().map(|source| source.root.clone());
+        let roots = roots.chain(config.security.allowed_roots.iter().cloned());
+        if tools_write {
+            places.write.extend(roots)
+        } else {
+            places.read.extend(roots)
+        }
+        places.read.extend(config.embed.model_path.iter().cloned());
+        places.read.extend(self.environment.models_dir().ok());
+        Ok(sandbox::confine(&places))
     }
 
     /// See [`operations::sandbox`].

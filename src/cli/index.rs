@@ -31,6 +31,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         list_sources(context, &selected);
         return Ok(ExitCode::SUCCESS);
     }
+    let confinement = context.confine(&config, false)?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
     let bar = Bar::new(args.quiet || args.json);
@@ -45,7 +46,9 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let summary = summary?;
     let ok = summary.errors.is_empty() || args.allow_partial;
     if args.json {
-        context.out.json(report(context, &config, &selected, &summary, ok));
+        let mut body = report(context, &config, &selected, &summary, ok);
+        body["confinement"] = json!(confinement.as_str());
+        context.out.json(body);
     } else if !args.quiet || !ok {
         print(context, &config, &summary);
     }

@@ -16,6 +16,8 @@ use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::mcp::{self, Service};
 use crate::operations::Library;
+use crate::operations::standing::Standing;
+use crate::sandbox::Confinement;
 use crate::tools::{Caller, Tool, ToolFactory};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -32,7 +34,9 @@ fn serve(context: &Context) -> Result<ExitCode> {
     let config = &loaded.config;
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
     offers_exist(config, &files)?;
+    let confined = context.confine(config, false)? != Confinement::Absent;
     let service = Service {
+        confined_to: confined.then(|| Standing::of(config)),
         audit: toolbox::audit(config, &files, None),
         files,
         library: Library::that_stays(config, Some(context.embedding(config)?)),

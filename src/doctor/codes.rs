@@ -36,6 +36,8 @@ doctor_codes! {
     AllowedRootOutside "DOCTOR_ALLOWED_ROOT_OUTSIDE_SECURITY_ROOT" "A folder of `security.allowed_roots` lies outside the security root, and roots must lie inside."
     SecurityPolicyOk "DOCTOR_SECURITY_POLICY_OK" "Every folder that may be read is there and can be opened."
 
+    Confinement "DOCTOR_CONFINEMENT" "Whether the kernel confines `index`, `tool run` and `mcp` to the folders they need (Landlock). Never a failure."
+
     Phase2ConfigInvalid "DOCTOR_PHASE2_CONFIG_INVALID" "No source can be indexed: none is configured, or `sources` or `index` hold a mistake."
     SourceRootMissing "DOCTOR_SOURCE_ROOT_MISSING" "The folder of a source is not there or cannot be opened."
     Phase2ConfigOk "DOCTOR_PHASE2_CONFIG_OK" "The sources are configured and there."

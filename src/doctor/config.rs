@@ -4,6 +4,7 @@ use super::codes::Code;
 use super::{Checks, Subject, count, quoted};
 use crate::config::{Config, LayerKind};
 use crate::error::{ErrorCode, Failure};
+use crate::sandbox::{Confinement, confinement_offered};
 
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     files(subject, checks);
@@ -12,7 +13,18 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
         checks.ok(Code::ConfigWarning, warning);
     }
     roots(subject, checks);
+    confinement(checks);
     sources(subject, checks);
+}
+
+fn confinement(checks: &mut Checks) {
+    let commands = "`index`, `tool run` and `mcp`";
+    let said = match confinement_offered() {
+        Confinement::Enforced => format!("the kernel confines {commands} to the folders they need"),
+        Confinement::Partly => format!("the kernel confines reading by {commands} to the folders they need"),
+        Confinement::Absent => format!("the kernel confines no process here: {commands} rely on the sandbox alone"),
+    };
+    checks.ok(Code::Confinement, said);
 }
 
 fn files(subject: &Subject<'_>, checks: &mut Checks) {

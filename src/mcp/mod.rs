@@ -30,7 +30,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::config::Loaded;
 use crate::error::{ErrorCode, Failure, Result};
-use crate::operations::Library;
+use crate::operations::standing::Standing;
+use crate::operations::{self, Library};
+use crate::sandbox::Sandbox;
 use crate::tools::{Audit, Tool, ToolFactory};
 
 pub use tools::names;
@@ -50,6 +52,8 @@ pub struct Service {
     pub files: ToolFactory,
     /// Where calls are entered.
     pub audit: Arc<Audit>,
+    /// The folders that the kernel confines this process to; `None` where it does not.
+    pub confined_to: Option<Standing>,
     /// The five roots that records name.
     pub roots: Map<String, Value>,
     /// Where a person may read what is going on; never the stream that carries the protocol.
@@ -57,6 +61,20 @@ pub struct Service {
 }
 
 impl Service {
+    /// The sandbox for one call, opened now: a root that was moved away and made again is seen.
+    ///
+    /// `FILE_READ_ERROR` when this process is confined to the folder of before.
+    fn sandbox(&self) -> Result<Sandbox> {
+        if let Some(path) = self.confined_to.as_ref().and_then(Standing::replaced) {
+            let message = format!("{} was made again since this server started", path.display());
+            return Err(Failure::new(ErrorCode::FileReadError, message).with_hint(
+                "restart the server: \
+                the kernel confines it to the folders that it started with",
+            ));
+        }
+        operations::sandbox(&self.loaded.config)
+    }
+
     /// Tools for files that are offered beside the operations, as the configuration lists them; they only read.
     fn file_tools(&self) -> impl Iterator<Item = Tool> {
         let readers = self.files.read_only();

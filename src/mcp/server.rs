@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use super::tools::{self, Call, Reply, Spec};
 use super::{Service, guide};
 use crate::error::{Failure, Result};
-use crate::operations;
 
 /// Under which name a failed result carries the error envelope of the command line.
 const ERROR: &str = "local-agent/error";
@@ -43,7 +42,7 @@ impl Server {
         let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(context));
         let progress = token.is_some().then_some(sender);
         let mut work = tokio::task::spawn_blocking(move || {
-            let sandbox = operations::sandbox(&service.loaded.config)?;
+            let sandbox = service.sandbox()?;
             match tool {
                 Wanted::Operation(spec) => {
                     spec.run(&Call { service, sandbox, cancelled: flag, progress, asked_by }, args)

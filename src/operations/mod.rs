@@ -11,6 +11,7 @@
 //! | `scope` | where to look |
 //! | `search`, `ask`, `documents`, `verify`, `status` | one operation each |
 //! | `freshness` | do index and projections match the files? |
+//! | `standing` | are the folders of a confined process still the same? |
 //! | `run_log` | how `ask` records its run |
 //! | `jobs` | `index` and `embed` |
 
@@ -23,6 +24,7 @@ pub mod run_log;
 pub mod scope;
 pub mod search;
 mod setting;
+pub mod standing;
 pub mod status;
 pub mod verify;
 

@@ -13,7 +13,7 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Makes a folder and what is missing above it; what is made is for its owner alone.
-pub(super) fn make_folder(path: &Path) -> Result<()> {
+pub fn make_folder(path: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

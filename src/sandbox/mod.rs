@@ -6,6 +6,7 @@
 //! (`FILE_NOT_FOUND`), so no answer differs by what lies outside the roots.
 
 mod change;
+mod confine;
 mod ignores;
 mod list;
 mod named;
@@ -28,6 +29,7 @@ use cap_std::fs::Dir;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{FileStamp, RelPath, SourceName};
 
+pub use confine::{Confinement, Places, confine, confinement_offered};
 pub use list::{Folder, Listed};
 pub use named::read_any;
 pub use policy::{CODE_EXTS, Policy};

@@ -227,6 +227,8 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     conn.pragma_update(None, "journal_mode", journal.as_str())?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "cache_size", -32_768)?;
+    // A confined process has no folder for temporary files.
+    conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
     // The -wal and -shm files stay when the last writer leaves, so that a reader never has to create them.
     let mut persist = 1;

@@ -97,13 +97,21 @@ fn flip_a_byte(folder: &Path, fits: impl Fn(&str) -> bool) {
 /// The output with everything replaced that differs between machines, samples and versions of the example vault.
 fn shown(world: &World, text: &str) -> String {
     let text = text.replace(&world.root().display().to_string(), "[root]");
+    let line = |line: &str| match line.split_once("DOCTOR_CONFINEMENT: ") {
+        Some((before, _)) => format!("{before}DOCTOR_CONFINEMENT: [as this kernel offers]"),
+        None => line.to_owned(),
+    };
     let word = |word: &str| match word {
         _ if word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit()) => "[sha256]".to_owned(),
         "0" | "1" => word.to_owned(),
         _ if word.bytes().all(|b| b.is_ascii_digit()) && !word.is_empty() => "[n]".to_owned(),
         _ => word.to_owned(),
     };
-    text.lines().map(|line| line.split(' ').map(word).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(line)
+        .map(|line| line.split(' ').map(word).collect::<Vec<_>>().join(" "))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -114,6 +122,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_CONFIG_PATH_OK: configuration: [root]/vault/local-agent.yaml (found from here)
     [OK] DOCTOR_CONFIG_TRUST_OK: nothing in the configuration waits for `config trust`
     [OK] DOCTOR_SECURITY_POLICY_OK: 1 source and 0 allowed roots may be read below [root]/vault; hidden paths are denied
+    [OK] DOCTOR_CONFINEMENT: [as this kernel offers]
     [OK] DOCTOR_PHASE2_CONFIG_OK: 1 source: vault
     [OK] DOCTOR_EMBED_MODEL_OK: the model `all-MiniLM-L6-v2` is there; its weights have SHA-256 [sha256]
     [OK] DOCTOR_INDEX_SCHEMA_OK: [root]/vault/.local-agent/index.sqlite has schema 1

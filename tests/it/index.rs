@@ -33,10 +33,12 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     let mut body = world.json(&["index"]);
     // Files this young are opened again, whatever their stamp; how many depends on the clock.
     assert!(body.as_object_mut().unwrap().remove("docs_read").unwrap().as_u64().unwrap() <= 60);
+    body["confinement"] = "<as this kernel offers>".into();
     assert_snapshot!(world.pretty(body), @r#"
     {
       "chunks_removed": 0,
       "chunks_written": 0,
+      "confinement": "<as this kernel offers>",
       "docs_changed": 0,
       "docs_pruned": 0,
       "docs_scanned": 60,
@@ -302,4 +304,18 @@ fn a_state_folder_that_cannot_be_written_is_a_write_error() {
     fs::write(world.state(), "in the way").unwrap();
     assert_eq!(world.code(&["index"]), "WRITE_ERROR");
     assert_eq!(fs::read_to_string(world.state()).unwrap(), "in the way");
+}
+
+#[test]
+fn the_kernel_confines_a_run_where_it_can() {
+    let world = World::with(&[("a.md", "# A\n\nOne quokka.\n")]);
+    let confinement = world.json(&["index"])["confinement"].as_str().unwrap().to_owned();
+    let checks = world.run(&["doctor", "--offline", "--json"]).json()["checks"].clone();
+    let said = checks.as_array().unwrap().iter().find(|check| check["error_code"] == "DOCTOR_CONFINEMENT").unwrap();
+    let message = said["message"].as_str().unwrap();
+    match confinement.as_str() {
+        "enforced" => assert!(message.starts_with("the kernel confines `index`"), "{message}"),
+        "partly" => assert!(message.starts_with("the kernel confines reading"), "{message}"),
+        _ => assert!(confinement == "absent" && message.contains("no process"), "{confinement}: {message}"),
+    }
 }

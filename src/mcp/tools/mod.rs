@@ -30,7 +30,7 @@ const SPECS: [&Spec; 6] =
 /// One call.
 pub(super) struct Call {
     pub(super) service: Arc<Service>,
-    /// Opened for this call: a root that was moved away and made again is seen.
+    /// Opened for this call.
     pub(super) sandbox: Sandbox,
     /// Raised when the client has taken the call back.
     pub(super) cancelled: Arc<AtomicBool>,

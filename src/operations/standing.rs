@@ -1,0 +1,43 @@
+//! Whether the folders that a confined process may open still are the ones that stand there: the kernel's rules are about
+//! folders and not about their names, so one that was moved away and made again is closed to it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+
+/// What stood under each name when it was looked at.
+#[derive(Debug)]
+pub struct Standing(Vec<(PathBuf, Option<Id>)>);
+
+/// Device and inode.
+type Id = (u64, u64);
+
+impl Standing {
+    /// Looks at the sources and at the folder of the program's own state.
+    pub fn of(config: &Config) -> Self {
+        let roots = config.sources.iter().map(|source| source.root.clone());
+        let all = roots.chain([config.state_dir.clone()]);
+        Self(all.map(|path| (path.clone(), id(&path))).collect())
+    }
+
+    /// A folder that is another one by now; one that is gone is none.
+    pub fn replaced(&self) -> Option<&Path> {
+        let other = |(path, before): &&(PathBuf, Option<Id>)| {
+            let now = id(path);
+            now.is_some() && now != *before
+        };
+        self.0.iter().find(other).map(|(path, _)| path.as_path())
+    }
+}
+
+#[cfg(unix)]
+fn id(path: &Path) -> Option<Id> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn id(path: &Path) -> Option<Id> {
+    fs::metadata(path).ok().map(|_| (0, 0))
+}

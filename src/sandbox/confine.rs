@@ -1,0 +1,123 @@
+//! The second wall: the kernel holds this process to the folders it needs, so that a fault in this program, or in a
+//! library of it, still opens nothing else. Landlock, on Linux; elsewhere and on older kernels there is only the first.
+
+use std::path::PathBuf;
+
+/// What the kernel made of the wish to be confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confinement {
+    /// Nothing beside the named places can be opened, by any thread that is started from now on.
+    Enforced,
+    /// An older kernel enforces a part: it confines reading, and not every kind of writing.
+    Partly,
+    /// This system cannot, or does not let this process.
+    Absent,
+}
+
+impl Confinement {
+    /// Its stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::Partly => "partly",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// The folders and files that a process is confined to; what does not exist is left out.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// May be read.
+    pub read: Vec<PathBuf>,
+    /// May be read and changed.
+    pub write: Vec<PathBuf>,
+}
+
+/// Confines this thread, and every thread that it starts from now on, to `places` and to what the system's libraries
+/// read. It cannot be undone. Files that are open already stay open; network and processes are not confined.
+#[cfg(target_os = "linux")]
+pub fn confine(places: &Places) -> Confinement {
+    use landlock::{
+        ABI, Access, AccessFs, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
+        RulesetStatus, path_beneath_rules,
+    };
+
+    /// Names of hosts and users, time zones, libraries that are loaded late, what the system says of itself.
+    const SYSTEM: [&str; 8] = ["/etc", "/usr", "/lib", "/lib64", "/proc", "/sys", "/run/systemd/resolve", "/run/nscd"];
+    /// The terminal, randomness, nothing.
+    const DEVICES: [&str; 4] = ["/dev/tty", "/dev/null", "/dev/urandom", "/dev/pts"];
+
+    let all = AccessFs::from_all(ABI::V5);
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    let confined = || -> Result<RestrictionStatus, RulesetError> {
+        Ruleset::default()
+            .handle_access(all)?
+            .create()?
+            .add_rules(path_beneath_rules(SYSTEM, read))?
+            .add_rules(path_beneath_rules(DEVICES, all))?
+            .add_rules(path_beneath_rules(&places.read, read))?
+            .add_rules(path_beneath_rules(&places.write, all))?
+            .restrict_self()
+    };
+    match confined().map(|status| status.ruleset) {
+        Ok(RulesetStatus::FullyEnforced) => Confinement::Enforced,
+        Ok(RulesetStatus::PartiallyEnforced) => Confinement::Partly,
+        Ok(RulesetStatus::NotEnforced) | Err(_) => Confinement::Absent,
+    }
+}
+
+/// Only Linux has Landlock.
+#[cfg(not(target_os = "linux"))]
+pub fn confine(_: &Places) -> Confinement {
+    Confinement::Absent
+}
+
+/// What [`confine`] would come to here, found out on a thread that ends.
+pub fn confinement_offered() -> Confinement {
+    let tried = std::thread::Builder::new().spawn(|| confine(&Places::default()));
+    tried.map_or(Confinement::Absent, |thread| thread.join().unwrap_or(Confinement::Absent))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_confined_thread_opens_nothing_beside_its_places() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["read", "write", "other"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            fs::write(dir.path().join(name).join("file"), name).unwrap();
+        }
+        let at = |name: &str| dir.path().join(name);
+        let places = Places { read: vec![at("read"), at("missing")], write: vec![at("write")] };
+        let offered = confinement_offered();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let got = confine(&places);
+                assert_eq!(got, offered);
+                assert_eq!(fs::read(at("read/file")).unwrap(), b"read");
+                fs::write(at("write/new"), "x").unwrap();
+                fs::rename(at("write/new"), at("write/newer")).unwrap();
+                if got == Confinement::Absent {
+                    return;
+                }
+                assert!(fs::read(at("other/file")).is_err());
+                assert!(fs::read_dir(at("other")).is_err());
+                assert!(fs::read_dir(dir.path()).is_err());
+                assert!(fs::write(at("read/file"), "changed").is_err());
+                assert!(fs::write(at("read/new"), "made").is_err());
+                assert!(fs::remove_file(at("read/file")).is_err());
+                // Threads that are started later are confined, too.
+                std::thread::scope(|inner| {
+                    inner.spawn(|| assert!(fs::read(at("other/file")).is_err()));
+                });
+            });
+        });
+        // Other threads are not.
+        assert_eq!(fs::read(at("other/file")).unwrap(), b"other");
+    }
+}
