@@ -10,7 +10,7 @@ use candle_transformers::models::bert::{BertModel, Config, HiddenAct, PositionEm
 use local_agent_kernels::elementwise::normalise;
 
 use super::Encoder;
-
+use super::bert::Scratch;
 use super::weights::invalid;
 use crate::error::Result;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
@@ -51,13 +51,13 @@ pub struct Agreement {
 pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
     let encoder = Encoder::load(files)?;
     let oracle = Oracle::load(files)?;
-    let (mut least_cosine, mut texts) = (1.0_f64, 0);
+    let (mut least_cosine, mut texts, mut scratch) = (1.0_f64, 0, Scratch::default());
     for text in probes() {
         let ids = encoder.tokens.ids(&text)?;
         // The oracle sees one window; longer texts are ours to cut, and tested elsewhere.
         let ids = &ids[..ids.len().min(encoder.passage.room)];
         let window = encoder.passage.windows(ids).remove(0);
-        let own = encoder.bert.encode(&[&window])?.remove(0);
+        let own = encoder.bert.encode(&[&window], &mut scratch)?.remove(0);
         let other = oracle.encode(&window).map_err(|e| broken(files, &e))?;
         let cosine = own.iter().zip(&other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
         least_cosine = least_cosine.min(cosine);

@@ -1,0 +1,171 @@
+//! The layers of a BERT encoder over packed sequences.
+//!
+//! Sequences stand one behind the other and nothing is padded; every row of a result depends on its own sequence alone,
+//! to the last bit. One thread computes one batch: a batch of about [`BATCH_TOKENS`] tokens keeps its activations in the
+//! second-level cache. A [`Scratch`] a thread holds everything between the layers, so nothing is allocated while it fits.
+
+use crate::Isa;
+use crate::attention::{Room, attend};
+use crate::elementwise::{add_and_norm, add_bias};
+use crate::int8::{Codes, Matrix};
+use crate::product::{BLOCK_ROWS, Panels};
+
+/// Tokens of a batch whose activations stay in a second-level cache of a megabyte or more.
+pub const BATCH_TOKENS: usize = 256;
+
+/// A product that is computed elsewhere: rows [count, inputs] → [count, outputs], without a bias.
+pub type Product = Box<dyn Fn(&[f32], &mut [f32]) -> Result<(), String> + Send + Sync>;
+
+/// A linear layer.
+pub enum Linear {
+    /// In f32.
+    Full(Panels),
+    /// In bytes.
+    Int8(Matrix),
+    /// By somebody else's product.
+    Other {
+        /// Computes it.
+        product: Product,
+        /// As long as a row of results.
+        bias: Vec<f32>,
+        /// Numbers in a row of activations.
+        inputs: usize,
+    },
+}
+
+/// A layer norm.
+pub struct Norm {
+    /// As long as a row.
+    pub weight: Vec<f32>,
+    /// As long as a row.
+    pub bias: Vec<f32>,
+}
+
+/// One transformer block.
+pub struct Layer {
+    /// Query, key and value in one product: [hidden, 3·hidden].
+    pub qkv: Linear,
+    /// [hidden, hidden]
+    pub out: Linear,
+    pub out_norm: Norm,
+    /// [hidden, inner], followed by GELU.
+    pub up: Linear,
+    /// [inner, hidden]
+    pub down: Linear,
+    pub down_norm: Norm,
+}
+
+/// All layers. Immutable: any number of threads may use it at once.
+pub struct Network {
+    isa: Isa,
+    heads: usize,
+    hidden: usize,
+    inner: usize,
+    eps: f32,
+    layers: Vec<Layer>,
+}
+
+/// What a thread needs between the layers; grows with the largest batch.
+#[derive(Default)]
+pub struct Scratch {
+    qkv: Vec<f32>,
+    context: Vec<f32>,
+    rows: Vec<f32>,
+    inner: Vec<f32>,
+    codes: Codes,
+    room: Room,
+}
+
+impl Linear {
+    /// Numbers in a row of activations, and in a row of results.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Full(panels) => panels.shape(),
+            Self::Int8(matrix) => matrix.shape(),
+            Self::Other { bias, inputs, .. } => (*inputs, bias.len()),
+        }
+    }
+
+    fn apply(&self, isa: Isa, rows: &[f32], gelu: bool, codes: &mut Codes, out: &mut [f32]) -> Result<(), String> {
+        match self {
+            Self::Full(panels) => panels.product(isa, rows, gelu, out),
+            Self::Int8(matrix) => matrix.product(rows, codes, gelu, out),
+            Self::Other { product, bias, .. } => {
+                product(rows, out)?;
+                add_bias(isa, out, bias, gelu);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Network {
+    /// Puts layers of one shape together. `heads` divide `hidden`.
+    ///
+    /// Errors: a sentence when the shapes do not fit.
+    pub fn new(isa: Isa, hidden: usize, heads: usize, eps: f32, layers: Vec<Layer>) -> Result<Self, String> {
+        let inner = layers.first().map_or(0, |layer| layer.up.shape().1);
+        if hidden == 0 || heads == 0 || !hidden.is_multiple_of(heads) {
+            return Err(format!("{heads} heads do not divide {hidden} numbers"));
+        }
+        for (number, layer) in layers.iter().enumerate() {
+            let shapes = [
+                (layer.qkv.shape(), (hidden, 3 * hidden)),
+                (layer.out.shape(), (hidden, hidden)),
+                (layer.up.shape(), (hidden, inner)),
+                (layer.down.shape(), (inner, hidden)),
+                ((layer.out_norm.weight.len(), layer.out_norm.bias.len()), (hidden, hidden)),
+                ((layer.down_norm.weight.len(), layer.down_norm.bias.len()), (hidden, hidden)),
+            ];
+            if let Some((found, wanted)) = shapes.into_iter().find(|(found, wanted)| found != wanted) {
+                return Err(format!("layer {number} holds a {found:?} where {wanted:?} belongs"));
+            }
+        }
+        Ok(Self { isa, heads, hidden, inner, eps, layers })
+    }
+
+    /// Which instructions it computes with.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Computes all layers in place. `x` holds the normed vectors of all tokens, [tokens, hidden]; `lengths` the tokens
+    /// of each sequence.
+    ///
+    /// Panics when the lengths do not add up. Errors: what a product that is computed elsewhere says.
+    pub fn forward(&self, x: &mut [f32], lengths: &[usize], scratch: &mut Scratch) -> Result<(), String> {
+        let hidden = self.hidden;
+        assert_eq!(x.len(), lengths.iter().sum::<usize>() * hidden, "every token belongs to a sequence");
+        let Scratch { qkv, context, rows, inner, codes, room } = scratch;
+        for layer in &self.layers {
+            let qkv = fitted(qkv, 3 * x.len());
+            layer.qkv.apply(self.isa, x, false, codes, qkv)?;
+            let context = fitted(context, x.len());
+            let mut done = 0;
+            for len in lengths {
+                let own = done * hidden..(done + len) * hidden;
+                attend(self.isa, &qkv[3 * own.start..3 * own.end], hidden, self.heads, &mut context[own], room);
+                done += len;
+            }
+            let rows = fitted(rows, x.len());
+            layer.out.apply(self.isa, context, false, codes, rows)?;
+            add_and_norm(self.isa, x, rows, &layer.out_norm.weight, &layer.out_norm.bias, self.eps);
+            // In blocks: the inner activations are the largest of all.
+            for (x, rows) in x.chunks_mut(BLOCK_ROWS * hidden).zip(rows.chunks_mut(BLOCK_ROWS * hidden)) {
+                let inner = fitted(inner, x.len() / hidden * self.inner);
+                layer.up.apply(self.isa, x, true, codes, inner)?;
+                layer.down.apply(self.isa, inner, false, codes, rows)?;
+                add_and_norm(self.isa, x, rows, &layer.down_norm.weight, &layer.down_norm.bias, self.eps);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first `len` numbers of a buffer that grows when it must. They hold anything.
+fn fitted(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
+    if buffer.len() < len {
+        buffer.resize(len, 0.0);
+    }
+    &mut buffer[..len]
+}
