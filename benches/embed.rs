@@ -3,7 +3,7 @@
 //!
 //! Processor time is what the whole process used (user and system, all threads), from `/proc/self/stat`; it hardly
 //! changes with what else the machine does, unlike wall time. The engines take turns; the best of three rounds counts.
-//! `LOCAL_AGENT_BENCH_TOKENS` (30,000) is about how much is embedded each time (by candle: the first 5,000 of it),
+//! `LOCAL_AGENT_BENCH_TOKENS` (30,000) is about how much is embedded each time (by candle: the 2,000 of it),
 //! `LOCAL_AGENT_BENCH_THREADS` (1; 0: all) on how many threads. With `LOCAL_AGENT_BENCH_VECTORS=FILE` the texts and their
 //! f32 vectors are written as JSON lines, for `tests/data/reference_vectors.py --compare FILE` and
 //! `benches/rivals.py FILE`; what fills a window goes into `FILE.full`. Exits 1 when it measured nothing.
@@ -67,7 +67,7 @@ fn run() -> Result<(), String> {
     for (kind, texts) in [("natural", &natural), ("full", &full)] {
         let vectors = compare(kind, texts, &encoders, &candle, threads)?;
         if let Some(path) = &out {
-            let path = if kind == "full" { path.with_added_extension("full") } else { path.clone() };
+            let path = if kind == "full" { PathBuf::from(format!("{}.full", path.display())) } else { path.clone() };
             let line =
                 |(text, e): (&String, &Embedded)| serde_json::json!({"text": text, "vector": e.vector}).to_string();
             let lines: Vec<String> = texts.iter().zip(&vectors).map(line).collect();
@@ -175,9 +175,9 @@ impl Candle {
         Ok(Self { bert: bert.map_err(|e| e.to_string())?, tokenizer, pool })
     }
 
-    /// Embeds texts until there are 5,000 tokens; returns how many there were, special tokens not counted.
+    /// Embeds texts until there are 2,000 tokens; returns how many there were, special tokens not counted.
     fn embed(&self, texts: &[&str]) -> Result<usize, String> {
-        const TOKENS: usize = 5_000;
+        const TOKENS: usize = 2_000;
         let (mut all, mut tokens) = (Vec::new(), 0);
         // From all over: the first texts may be short ones.
         for text in (0..7).flat_map(|offset| texts.iter().skip(offset).step_by(7)) {

@@ -47,7 +47,7 @@ vectorised! {
                 }
                 let mut shares = [0.0; ROWS];
                 for (row, share) in room.scores.chunks_exact_mut(stride).zip(&mut shares[..count]) {
-                    *share = 1.0 / exponentials(&mut row[..len]);
+                    *share = 1.0 / exponentials::<FUSED>(&mut row[..len]);
                 }
                 let weights = &room.scores[..(count - 1) * stride + len];
                 for (number, panel) in room.values.chunks_exact(len * 2).enumerate() {
@@ -101,10 +101,10 @@ fn pack_values(rows: &[f32], stride: usize, width: usize, values: &mut [Floats])
 
 /// Turns scores into `e^(score − highest)` and returns their sum.
 #[inline(always)]
-fn exponentials(row: &mut [f32]) -> f32 {
+fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
     let (_, highest) = range(row);
     for x in row.iter_mut() {
-        *x = exp(*x - highest);
+        *x = exp::<FUSED>(*x - highest);
     }
     sum(row, |x| x)
 }

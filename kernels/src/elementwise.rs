@@ -2,8 +2,9 @@
 //! every width of registers ([`vectorised`]).
 //!
 //! candle has these as separate tensor operations, each with its own pass over memory and a scalar `erf` and `exp`;
-//! fused and branch-free they cost a fraction. Sums run in sixteen fixed lanes and nothing is contracted into fused
-//! multiply-adds, so a result depends neither on how many texts are computed together nor on the instructions.
+//! fused and branch-free they cost a fraction. Sums run in sixteen fixed lanes, so a result does not depend on how many
+//! texts are computed together; `e^x` and GELU use fused multiply-adds where the processor has them, so the last digits
+//! of the portable loops differ from those of all others.
 
 use crate::Isa;
 use crate::tile::PANEL;
@@ -19,17 +20,18 @@ macro_rules! vectorised {
         $(#[$meta])*
         $vis fn $name($isa: Isa $(, $arg: $type)*) {
             #[inline(always)]
-            fn plain($isa: Isa $(, $arg: $type)*) $body
+            #[allow(dead_code, reason = "not every body looks at it")]
+            fn plain<const FUSED: bool>($isa: Isa $(, $arg: $type)*) $body
 
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
                 fn in_512_bits($isa: Isa $(, $arg: $type)*) {
-                    plain($isa $(, $arg)*)
+                    plain::<true>($isa $(, $arg)*)
                 }
                 #[target_feature(enable = "avx2,fma")]
                 fn in_256_bits($isa: Isa $(, $arg: $type)*) {
-                    plain($isa $(, $arg)*)
+                    plain::<true>($isa $(, $arg)*)
                 }
                 match $isa.width() {
                     // SAFETY: an `Isa` is only made where the machine has its instructions.
@@ -39,7 +41,7 @@ macro_rules! vectorised {
                     $crate::isa::Width::Unknown => {}
                 }
             }
-            plain($isa $(, $arg)*)
+            plain::<{ cfg!(any(target_arch = "aarch64", target_feature = "fma")) }>($isa $(, $arg)*)
         }
     };
 }
@@ -50,48 +52,54 @@ pub(crate) use vectorised;
 /// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's scheme with the
 /// coefficients of the Cephes library's `expf`).
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
     // Adding 1.5·2²³ rounds to the nearest integer, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0;
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     let x = x.clamp(-80.0, 88.0);
-    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let shifted = fma::<FUSED>(x, std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
-    let r = x - n * LN2_HIGH - n * LN2_LOW;
+    let r = fma::<FUSED>(-n, LN2_LOW, fma::<FUSED>(-n, LN2_HIGH, x));
     let mut p = 1.987_569_1e-4;
     for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5] {
-        p = p * r + c;
+        p = fma::<FUSED>(p, r, c);
     }
     let two_to_n = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
-    (p * r * r + r + 1.0) * two_to_n
+    (fma::<FUSED>(p, r * r, r) + 1.0) * two_to_n
+}
+
+/// `a·b + c`, rounded once when `FUSED`.
+#[inline(always)]
+fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// `x · Φ(x)`, the exact GELU; `erf` by Abramowitz and Stegun 7.1.26 (absolute error below 2e-7).
 #[inline(always)]
-pub(crate) fn gelu(x: f32) -> f32 {
+pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
-    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let t = 1.0 / fma::<FUSED>(0.327_591_1, z, 1.0);
     let mut p = 1.061_405_4;
     for c in [-1.453_152, 1.421_413_7, -0.284_496_73, 0.254_829_6] {
-        p = p * t + c;
+        p = fma::<FUSED>(p, t, c);
     }
     // Half of erfc(z): the tail that Φ(|x|) leaves out.
-    let tail = 0.5 * p * t * exp(-z * z);
+    let tail = 0.5 * p * t * exp::<FUSED>(-z * z);
     let phi = if x < 0.0 { tail } else { 1.0 - tail };
     x * phi
 }
 
 /// What happens to the sums of one row and panel before they are written.
 #[inline(always)]
-pub(crate) fn finish(sums: &[f32; PANEL], bias: &[f32; PANEL], with_gelu: bool, out: &mut [f32]) {
+pub(crate) fn finish<const FUSED: bool>(sums: &[f32; PANEL], bias: &[f32; PANEL], with_gelu: bool, out: &mut [f32]) {
     let mut row = [0.0; PANEL];
     for ((to, x), b) in row.iter_mut().zip(sums).zip(bias) {
         *to = x + b;
     }
     if with_gelu {
         for x in &mut row {
-            *x = gelu(*x);
+            *x = gelu::<FUSED>(*x);
         }
     }
     match <&mut [f32; PANEL]>::try_from(&mut *out) {
@@ -110,8 +118,30 @@ vectorised! {
             }
             if with_gelu {
                 for x in row {
-                    *x = gelu(*x);
+                    *x = gelu::<FUSED>(*x);
                 }
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Adds `more` to the first numbers of `to`.
+    pub fn add(isa: Isa, to: &mut [f32], more: &[f32]) {
+        let _ = isa;
+        for (x, y) in to.iter_mut().zip(more) {
+            *x += y;
+        }
+    }
+}
+
+vectorised! {
+    /// Adds each row of `rows` to `sum`, which is as long as a row.
+    pub fn add_rows(isa: Isa, sum: &mut [f32], rows: &[f32]) {
+        let _ = isa;
+        for row in rows.chunks_exact(sum.len()) {
+            for (x, y) in sum.iter_mut().zip(row) {
+                *x += y;
             }
         }
     }
@@ -214,7 +244,9 @@ mod tests {
         for i in -8000..=8800 {
             let x = i as f32 / 100.0;
             let exact = f64::from(x).exp();
-            assert!(((f64::from(exp(x)) - exact) / exact).abs() < 3e-7, "exp({x})");
+            for found in [exp::<true>(x), exp::<false>(x)] {
+                assert!(((f64::from(found) - exact) / exact).abs() < 3e-7, "exp({x})");
+            }
         }
         // Φ by a long Taylor-free route: the series of erf around 0 in f64.
         let erf = |z: f64| {
@@ -228,10 +260,12 @@ mod tests {
         for i in -400..=400 {
             let x = i as f32 / 100.0;
             let exact = f64::from(x) * 0.5 * (1.0 + erf(f64::from(x) / 2f64.sqrt()));
-            assert!((f64::from(gelu(x)) - exact).abs() < 1e-6, "gelu({x})");
+            for found in [gelu::<true>(x), gelu::<false>(x)] {
+                assert!((f64::from(found) - exact).abs() < 1e-6, "gelu({x})");
+            }
         }
-        assert!(gelu(-40.0).abs() < 1e-30);
-        assert_eq!(gelu(40.0), 40.0);
+        assert!(gelu::<true>(-40.0).abs() < 1e-30);
+        assert_eq!(gelu::<true>(40.0), 40.0);
     }
 
     #[test]

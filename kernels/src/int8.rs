@@ -9,7 +9,7 @@
 //! not one for all rows is most of what keeps the error small: one token's outlier then costs the others nothing.)
 //!
 //! Integer sums are exact on every set and what follows is plain arithmetic without contraction, so all sets give the
-//! same bits.
+//! same bits. (GELU differs in its last digits between the portable loop and the others.)
 
 use crate::Isa;
 use crate::Set;
@@ -191,7 +191,7 @@ vectorised! {
                     for i in 0..PANEL {
                         row[i] = (sums[i] as f32 * step + columns.sum[i] * low) * columns.scale[i];
                     }
-                    finish(&row, &columns.bias, with_gelu, &mut out[places.clone()]);
+                    finish::<FUSED>(&row, &columns.bias, with_gelu, &mut out[places.clone()]);
                 }
             }
         }
@@ -234,17 +234,21 @@ mod tests {
             let rows: Vec<f32> = (0..count * inputs).map(|_| next()).collect();
             let columns: Vec<f32> = (0..outputs * inputs).map(|_| next()).collect();
             let bias: Vec<f32> = (0..outputs).map(|_| next()).collect();
-            let portable = product(Isa::new(Set::Portable).unwrap(), &rows, &columns, inputs, &bias, with_gelu);
+            let best = product(Isa::best(), &rows, &columns, inputs, &bias, with_gelu);
             for isa in Isa::all() {
                 let found = product(isa, &rows, &columns, inputs, &bias, with_gelu);
-                prop_assert_eq!(&found, &portable, "{:?}", isa);
+                if with_gelu && isa.set() == Set::Portable {
+                    prop_assert!(found.iter().zip(&best).all(|(a, b)| (a - b).abs() < 1e-5));
+                } else {
+                    prop_assert_eq!(&found, &best, "{:?}", isa);
+                }
             }
             // Numbers of size 1/2 are off by at most 1/510 and 1/508 each.
             let bound = inputs as f32 * 0.5 * (1.0 / 510.0 + 1.0 / 508.0 + 1.0 / 100_000.0) + 1e-5;
-            for (row, found) in rows.chunks_exact(inputs).zip(portable.chunks_exact(outputs)) {
+            for (row, found) in rows.chunks_exact(inputs).zip(best.chunks_exact(outputs)) {
                 for ((column, bias), found) in columns.chunks_exact(inputs).zip(&bias).zip(found) {
                     let exact: f32 = row.iter().zip(column).map(|(x, w)| x * w).sum::<f32>() + bias;
-                    let exact = if with_gelu { crate::elementwise::gelu(exact) } else { exact };
+                    let exact = if with_gelu { crate::elementwise::gelu::<false>(exact) } else { exact };
                     // GELU's slope is at most 1.13.
                     prop_assert!((found - exact).abs() <= 1.13 * bound, "{} {}", found, exact);
                 }

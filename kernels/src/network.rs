@@ -169,3 +169,147 @@ fn fitted(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     }
     &mut buffer[..len]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Set;
+
+    const HIDDEN: usize = 48;
+    const HEADS: usize = 3;
+    const INNER: usize = 80;
+
+    fn numbers(seed: u32) -> impl FnMut() -> f32 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32 - 0.5
+        }
+    }
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Full,
+        Int8,
+        /// By the definition, in f64.
+        Plain,
+    }
+
+    fn linear(next: &mut impl FnMut() -> f32, isa: Isa, kind: Kind, inputs: usize, outputs: usize) -> Linear {
+        let weights: Vec<f32> = (0..inputs * outputs).map(|_| next() * 0.5).collect();
+        let bias: Vec<f32> = (0..outputs).map(|_| next()).collect();
+        match kind {
+            Kind::Full => {
+                let mut panels = Panels::new(inputs, outputs);
+                panels.set_columns(0, &weights, &bias);
+                Linear::Full(panels)
+            }
+            Kind::Int8 => {
+                let mut matrix = Matrix::new(isa, inputs, outputs);
+                matrix.set_columns(0, &weights, &bias);
+                Linear::Int8(matrix)
+            }
+            Kind::Plain => {
+                let product = move |rows: &[f32], out: &mut [f32]| {
+                    for (row, out) in rows.chunks_exact(inputs).zip(out.chunks_exact_mut(outputs)) {
+                        for (column, to) in weights.chunks_exact(inputs).zip(out) {
+                            *to =
+                                row.iter().zip(column).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum::<f64>() as f32;
+                        }
+                    }
+                    Ok(())
+                };
+                Linear::Other { product: Box::new(product), bias, inputs }
+            }
+        }
+    }
+
+    /// Two layers of random weights, the same for every set and kind.
+    fn network(isa: Isa, kind: Kind, seed: u32) -> Network {
+        let mut next = numbers(seed);
+        let layers = (0..2).map(|_| {
+            let norm = |next: &mut dyn FnMut() -> f32| Norm {
+                weight: (0..HIDDEN).map(|_| 1.0 + next()).collect(),
+                bias: (0..HIDDEN).map(|_| next()).collect(),
+            };
+            Layer {
+                qkv: linear(&mut next, isa, kind, HIDDEN, 3 * HIDDEN),
+                out: linear(&mut next, isa, kind, HIDDEN, HIDDEN),
+                out_norm: norm(&mut next),
+                up: linear(&mut next, isa, kind, HIDDEN, INNER),
+                down: linear(&mut next, isa, kind, INNER, HIDDEN),
+                down_norm: norm(&mut next),
+            }
+        });
+        Network::new(isa, HIDDEN, HEADS, 1e-12, layers.collect()).unwrap()
+    }
+
+    fn run(network: &Network, x: &[f32], lengths: &[usize], scratch: &mut Scratch) -> Vec<f32> {
+        let mut x = x.to_vec();
+        network.forward(&mut x, lengths, scratch).unwrap();
+        x
+    }
+
+    fn least_cosine(a: &[f32], b: &[f32]) -> f64 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let rows = a.chunks_exact(HIDDEN).zip(b.chunks_exact(HIDDEN));
+        rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()).fold(1.0, f64::min)
+    }
+
+    #[test]
+    fn every_set_computes_the_definition_and_all_of_x86_the_same_bits() {
+        for seed in [1, 2] {
+            let mut scratches: Vec<Scratch> = Isa::all().map(|_| Scratch::default()).collect();
+            for lengths in [vec![512], vec![256], vec![255, 1, 2], vec![0, 13, 0], vec![1], vec![2], vec![0], vec![]] {
+                let mut next = numbers(seed + 10);
+                let x: Vec<f32> = (0..lengths.iter().sum::<usize>() * HIDDEN).map(|_| 4.0 * next()).collect();
+                let portable = Isa::new(Set::Portable).unwrap();
+                let exact = run(&network(portable, Kind::Plain, seed), &x, &lengths, &mut Scratch::default());
+                for (kind, bound) in [(Kind::Full, 0.999_999), (Kind::Int8, 0.999)] {
+                    let mut bits: Option<Vec<f32>> = None;
+                    for (isa, scratch) in Isa::all().zip(&mut scratches) {
+                        let found = run(&network(isa, kind, seed), &x, &lengths, scratch);
+                        let cosine = least_cosine(&found, &exact);
+                        assert!(cosine >= bound, "{isa:?} {lengths:?}: {cosine}");
+                        if isa.set() != Set::Portable {
+                            assert!(bits.get_or_insert_with(|| found.clone()) == &found, "{isa:?} {lengths:?}");
+                        } else if let Some(bits) = &bits {
+                            assert!(least_cosine(bits, &found) >= 0.999_9, "{lengths:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sequence_does_not_depend_on_its_companions_to_the_last_bit() {
+        let lengths = [40, 1, 100, 7, 13];
+        let mut next = numbers(5);
+        let x: Vec<f32> = (0..lengths.iter().sum::<usize>() * HIDDEN).map(|_| 4.0 * next()).collect();
+        for kind in [Kind::Full, Kind::Int8] {
+            for isa in Isa::all() {
+                let (network, mut scratch) = (network(isa, kind, 3), Scratch::default());
+                let together = run(&network, &x, &lengths, &mut scratch);
+                let mut done = 0;
+                for len in lengths {
+                    let own = done * HIDDEN..(done + len) * HIDDEN;
+                    assert_eq!(run(&network, &x[own.clone()], &[len], &mut scratch), together[own], "{isa:?} {len}");
+                    done += len;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused() {
+        let isa = Isa::best();
+        let layers = |seed| network(isa, Kind::Full, seed).layers;
+        assert!(Network::new(isa, HIDDEN, 5, 1e-12, layers(1)).is_err());
+        assert!(Network::new(isa, HIDDEN * 2, HEADS, 1e-12, layers(1)).is_err());
+        let mut wrong = layers(1);
+        wrong[1].down_norm.bias.pop();
+        let refused = Network::new(isa, HIDDEN, HEADS, 1e-12, wrong).err().unwrap();
+        assert!(refused.starts_with("layer 1"), "{refused}");
+    }
+}

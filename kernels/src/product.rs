@@ -74,7 +74,7 @@ vectorised! {
             for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * outputs)) {
                 tile::floats(isa, rows, inputs, panel, &mut sums);
                 for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-                    finish(sums, bias, with_gelu, &mut out[columns.clone()]);
+                    finish::<FUSED>(sums, bias, with_gelu, &mut out[columns.clone()]);
                 }
             }
         }

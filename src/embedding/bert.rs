@@ -120,9 +120,7 @@ impl Bert {
             rest = others;
             let mut vector = vec![0.0; self.hidden];
             let counted = if self.pooling == Pooling::Mean { own } else { &own[..self.hidden] };
-            for row in counted.chunks_exact(self.hidden) {
-                vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-            }
+            kernels::add_rows(self.network.isa(), &mut vector, counted);
             if !kernels::normalise(&mut vector) {
                 return Err(invalid(&self.id, "it made a vector that is not finite"));
             }
@@ -146,7 +144,7 @@ impl Bert {
             }
             let places = self.positions.get(..sequence.len() * self.hidden);
             let places = places.ok_or_else(|| Failure::internal("a sequence is longer than the network's window"))?;
-            x[start..].iter_mut().zip(places).for_each(|(x, place)| *x += place);
+            kernels::add(self.network.isa(), &mut x[start..], places);
         }
         kernels::layer_norm(self.network.isa(), x, &self.norm.weight, &self.norm.bias, self.norm_eps);
         Ok(())

@@ -12,11 +12,18 @@ use local_agent_kernels::elementwise::normalise;
 use super::Encoder;
 use super::bert::Scratch;
 use super::weights::invalid;
+use crate::config::Precision;
 use crate::error::Result;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 
-/// Below this cosine two vectors of one text are not the same vector: rounding alone stays above 0.99999.
-const LEAST_COSINE: f64 = 0.9999;
+/// Below this cosine two vectors of one text are not the same vector: rounding alone stays above 0.99999 in f32, and
+/// above 0.99 where products are computed in bytes.
+const fn least_cosine_of(precision: Precision) -> f64 {
+    match precision {
+        Precision::F32 => 0.9999,
+        Precision::Mixed | Precision::Int8 => 0.99,
+    }
+}
 
 /// Texts of several lengths and scripts; the long ones fill a window.
 fn probes() -> Vec<String> {
@@ -63,7 +70,7 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
         least_cosine = least_cosine.min(cosine);
         texts += 1;
     }
-    if least_cosine.is_nan() || least_cosine < LEAST_COSINE {
+    if least_cosine.is_nan() || least_cosine < least_cosine_of(files.precision()) {
         let reason = format!(
             "on this machine its vectors differ from those of a second implementation (cosine {least_cosine:.6})"
         );
