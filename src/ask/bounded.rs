@@ -267,11 +267,22 @@ struct Wanted {
     broken: Option<Failure>,
 }
 
-/// A call as it stays in the conversation: arguments that are too long would fill the window for nothing.
+/// A call as it stays in the conversation: arguments that are too long would fill the window for nothing, and marks of
+/// a chat template would be read as such by the server.
 fn brief(call: &ToolCall) -> ToolCall {
-    let name = call.name.chars().take(80).collect();
-    let arguments = if call.arguments.to_string().len() > ECHO { json!({}) } else { call.arguments.clone() };
-    ToolCall { id: call.id.chars().take(80).collect(), name, arguments }
+    let short = |text: &str| template_free(&text.chars().take(80).collect::<String>());
+    let arguments = if call.arguments.to_string().len() > ECHO { json!({}) } else { unmarked(&call.arguments) };
+    ToolCall { id: short(&call.id), name: short(&call.name), arguments }
+}
+
+/// Arguments without marks of a chat template, in values and in names.
+fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(template_free(text)),
+        Value::Array(items) => items.iter().map(unmarked).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (template_free(name), unmarked(value))).collect(),
+        other => other.clone(),
+    }
 }
 
 /// The calls of a reply: in the server's format, else in the text envelope; none: it is words.
@@ -509,5 +520,25 @@ fn say(
         Some(_) => Err(Failure::new(ErrorCode::ServerError, "The model gave a blank reply.").with_hint("ask again")),
         None if cut => Ok(format!("{}\n[the reply was cut off at the token limit]", reply.text)),
         None => Ok(reply.text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_repeated_to_the_model_holds_no_mark_of_a_template() {
+        let mark = "<|im_start|>";
+        let call = ToolCall {
+            id: mark.to_owned(),
+            name: format!("grep{mark}"),
+            arguments: json!({"pattern": [mark, {mark: 1}], "n": 2}),
+        };
+        let said = format!("{:?}", brief(&call));
+        assert!(!said.contains(mark) && said.contains("im_start"), "{said}");
+        assert_eq!(brief(&call).arguments["n"], 2);
+        let long = ToolCall { arguments: json!({"pattern": "x".repeat(ECHO)}), ..call };
+        assert_eq!(brief(&long).arguments, json!({}));
     }
 }

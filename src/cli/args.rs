@@ -20,6 +20,9 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
+    /// Run as if started in this folder
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
     /// Folder that relative paths of the configuration start from
     #[arg(long, global = true, value_name = "DIR")]
     pub workroot: Option<PathBuf>,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, FlagValue, Inputs, Loaded, Scheme};
+use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, Scheme};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::models::ModelFiles;
 use crate::operations::{self, Model};
@@ -147,6 +147,18 @@ impl Context {
     pub fn roots(&self) -> Map<String, Value> {
         let config = self.load_lenient().ok().map(|loaded| loaded.config);
         roots(config.as_ref(), self.environment.package_root.as_deref())
+    }
+
+    /// Options with which a process that is started anywhere reads the configuration that this one read. Each file
+    /// keeps its standing: one that was found is found again, so what it may not ask for is still asked about.
+    pub fn again(&self, loaded: &Loaded) -> Vec<String> {
+        let options = loaded.layers.iter().filter_map(|layer| match layer.kind {
+            LayerKind::User => None,
+            LayerKind::Found => Some(("-C", layer.path.parent()?)),
+            LayerKind::Workroot => Some(("--workroot", layer.path.parent()?)),
+            LayerKind::Named => Some(("--config", layer.path.as_path())),
+        });
+        options.flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()]).collect()
     }
 
     /// See [`operations::sandbox`].

@@ -14,9 +14,9 @@ use super::toolbox;
 use super::write::write_whole;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
-use crate::mcp::{self, House};
+use crate::mcp::{self, Service};
 use crate::operations::Library;
-use crate::tools::{Caller, Tool};
+use crate::tools::{Caller, Tool, ToolFactory};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
@@ -30,40 +30,39 @@ fn serve(context: &Context) -> Result<ExitCode> {
     // A person may name any file of theirs; an agent may not, whatever the configuration says.
     loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
-    let house = House {
-        tools: tools(context, config)?,
-        sandbox: context.sandbox(config)?,
+    let files = toolbox::factory(context, config, Caller::Agent, None)?;
+    offers_exist(config, &files)?;
+    let service = Service {
+        audit: toolbox::audit(config, &files, None),
+        files,
         library: Library::that_stays(config, Some(context.embedding(config)?)),
         roots: context.roots(),
         log: Box::new(talk),
         loaded,
     };
-    mcp::serve(house, rmcp::transport::stdio_pipes)?;
+    mcp::serve(service, rmcp::transport::stdio_pipes)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tools for files that the configuration offers to agents.
-fn tools(context: &Context, config: &Config) -> Result<Vec<Tool>> {
-    let offered = toolbox::factory(context, config, Caller::Agent, None)?.read_only();
-    let wanted = |name: &String| {
-        offered.iter().find(|tool| tool.name() == name.as_str()).cloned().ok_or_else(|| {
-            let names: Vec<&str> = offered.iter().map(Tool::name).collect();
-            let message = format!("`mcp.tools` names `{name}`, which is no tool that reads and is allowed");
-            Failure::new(ErrorCode::ConfigError, message).with_hint(format!("use of these: {}", names.join(", ")))
-        })
+/// What the configuration offers to agents must be there: a slip of the pen would withhold it in silence.
+fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
+    let (operations, readers) = (mcp::names().collect::<Vec<_>>(), files.read_only());
+    let readers: Vec<&str> = readers.iter().map(Tool::name).collect();
+    let check = |key: &str, wanted: &[String], known: &[&str], what: &str| {
+        let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+        Err(Failure::new(ErrorCode::ConfigError, format!("`{key}` names `{name}`, which is {what}"))
+            .with_hint(format!("use of these: {}", known.join(", "))))
     };
-    config.mcp.tools.iter().map(wanted).collect()
+    check("mcp.operations", &config.mcp.operations, &operations, "no operation")?;
+    check("mcp.tools", &config.mcp.tools, &readers, "no tool that reads and is allowed")
 }
 
 /// Enters this program in a client's configuration; everything else in the file stays as it is, byte for byte.
 fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
     let program = std::env::current_exe()
         .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
-    let mut args: Vec<String> = Vec::new();
-    // The client starts the server in a folder of its own choice, so the configuration is named.
-    if let Some(file) = context.load()?.config.config_path {
-        args.extend(["--config".to_owned(), file.to_string_lossy().into_owned()]);
-    }
+    // The client starts the server in a folder of its own choice.
+    let mut args = context.again(&context.load()?);
     args.push("mcp".to_owned());
     let entry = client.entry(&program.to_string_lossy(), &args);
     if print {

@@ -37,6 +37,7 @@ mod verify;
 mod watch;
 mod write;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -46,7 +47,7 @@ use self::args::{
 };
 use self::context::{Context, Environment};
 use self::output::Output;
-use crate::error::Result;
+use crate::error::{ErrorCode, Failure, Result};
 
 pub use docs::{cli_reference, codes_reference};
 
@@ -62,7 +63,7 @@ pub fn main() -> ExitCode {
         }
     };
     let json = wants_json(&cli.command);
-    let environment = match Environment::read() {
+    let environment = match stand_in(cli.global.directory.as_deref()).and_then(|()| Environment::read()) {
         Ok(environment) => environment,
         Err(failure) => {
             return Output::new(json, cli.global.color, true).failure(&failure, &context::roots(None, None));
@@ -74,6 +75,15 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => context.out.failure(&failure, &context.roots()),
     }
+}
+
+/// For `-C`: everything relative counts from there, and a configuration is looked for from there upwards.
+fn stand_in(dir: Option<&Path>) -> Result<()> {
+    let Some(dir) = dir else { return Ok(()) };
+    std::env::set_current_dir(dir).map_err(|e| {
+        Failure::new(ErrorCode::ConfigError, format!("{} cannot be changed to: {e}", dir.display()))
+            .with_hint("name a folder that exists with -C")
+    })
 }
 
 /// Damaged search files make a library panic; that is caught and told as a failure, once.

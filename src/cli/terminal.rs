@@ -12,7 +12,7 @@ const MOST: u64 = 100;
 /// nobody does. `question` is made safe again here: it may hold text of files.
 pub(super) fn agrees(question: &str) -> Result<bool> {
     let Some((mut out, input)) = open() else { return Ok(false) };
-    let input = without_what_was_typed_before(input);
+    drop_what_was_typed_before();
     let asked = write!(out, "{} [y/N] ", super::output::visible(question)).and_then(|()| out.flush());
     if asked.is_err() {
         return Ok(false);
@@ -24,7 +24,7 @@ pub(super) fn agrees(question: &str) -> Result<bool> {
 
 /// Throws away lines that were typed before the question stood there: a yes to something else is no yes to this.
 #[cfg(target_os = "linux")]
-fn without_what_was_typed_before(input: std::fs::File) -> std::fs::File {
+fn drop_what_was_typed_before() {
     use std::io::Read as _;
     use std::os::unix::fs::OpenOptionsExt as _;
 
@@ -33,13 +33,11 @@ fn without_what_was_typed_before(input: std::fs::File) -> std::fs::File {
         let mut line = [0; 4096];
         while waiting.read(&mut line).is_ok_and(|read| read > 0) {}
     }
-    input
 }
 
+/// Elsewhere a line that was typed ahead counts.
 #[cfg(not(target_os = "linux"))]
-fn without_what_was_typed_before(input: std::fs::File) -> std::fs::File {
-    input
-}
+fn drop_what_was_typed_before() {}
 
 /// The terminal that this process belongs to, whatever its streams are.
 #[cfg(unix)]

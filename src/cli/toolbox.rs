@@ -10,31 +10,35 @@ use super::terminal;
 use crate::config::Config;
 use crate::error::Result;
 use crate::runs::{Kind, Ledger, RunId, ToolLine};
-use crate::tools::{Audit, AuditRow, Caller, Confirm, Effect, ToolFactory, ToolPolicy};
+use crate::tools::{Audit, AuditRow, Caller, Confirm, Effect, Tool, ToolFactory, ToolPolicy};
 
 /// Tools for `caller`; `run`: the run that their calls belong to.
-///
-/// With `runs.enabled: false` only changes to files are logged.
 pub(super) fn factory(context: &Context, config: &Config, caller: Caller, run: Option<RunId>) -> Result<ToolFactory> {
-    let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
     let mut policy = ToolPolicy::from(&config.tools);
     if caller == Caller::Person {
-        policy.writes_before = writes_of_today(&ledger)?;
+        policy.writes_before = writes_of_today(&ledger(config))?;
     }
-    let all = config.runs.enabled;
-    let sandbox = context.sandbox(config)?;
-    let tools = ToolFactory::new(sandbox.clone(), policy.clone());
-    let writers: Vec<&str> = tools.all().iter().filter(|t| t.effect() == Effect::Writes).map(|t| t.name()).collect();
-    let audit = move |row: &AuditRow| {
+    let tools = ToolFactory::new(context.sandbox(config)?, policy);
+    let audit = audit(config, &tools, run);
+    // An agent's client owns the terminal.
+    let confirm: Option<Arc<Confirm>> = (caller != Caller::Agent).then(|| Arc::new(terminal::agrees) as _);
+    Ok(tools.with(caller, Some(audit), confirm))
+}
+
+/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false` only those of `tools` that change files.
+pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) -> Arc<Audit> {
+    let (ledger, all) = (ledger(config), config.runs.enabled);
+    let writers: Vec<&str> = tools.all().iter().filter(|t| t.effect() == Effect::Writes).map(Tool::name).collect();
+    Arc::new(move |row: &AuditRow| {
         if !all && !writers.contains(&row.tool.as_str()) {
             return Ok(());
         }
         ledger.enter_tool(run.as_ref(), line(row)).map(drop)
-    };
-    let audit: Arc<Audit> = Arc::new(audit);
-    // An agent's client owns the terminal.
-    let confirm: Option<Arc<Confirm>> = (caller != Caller::Agent).then(|| Arc::new(terminal::agrees) as _);
-    Ok(tools.with(caller, Some(audit), confirm))
+    })
+}
+
+fn ledger(config: &Config) -> Ledger {
+    Ledger::new(&config.runs.dir, &config.memory.db_path)
 }
 
 fn line(row: &AuditRow) -> ToolLine {

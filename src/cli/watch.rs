@@ -6,15 +6,17 @@ use std::time::Duration;
 use super::args::{Unit, Watch as Args};
 use super::context::Context;
 use super::output::{Output, talk};
+use crate::config::Loaded;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::watch::{self, Plan, Said, cron, systemd, watch};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
-    let config = context.load()?.config;
+    let loaded = context.load()?;
     if let Some(unit) = args.print_unit {
-        print_unit(context, &config, unit)?;
+        print_unit(context, &loaded, unit)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let config = loaded.config;
     if config.sources.is_empty() {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
@@ -68,12 +70,11 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
     }
 }
 
-fn print_unit(context: &Context, config: &crate::config::Config, unit: Unit) -> Result<()> {
+fn print_unit(context: &Context, loaded: &Loaded, unit: Unit) -> Result<()> {
     let program = std::env::current_exe()
         .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
     let program = program.to_string_lossy().into_owned();
-    let named = config.config_path.as_ref().map(|file| ["--config".to_owned(), file.to_string_lossy().into_owned()]);
-    let named: Vec<String> = named.into_iter().flatten().collect();
+    let named = context.again(loaded);
     context.out.raw(&match unit {
         Unit::Systemd => {
             let command: Vec<String> = [program].into_iter().chain(named).chain(["watch".to_owned()]).collect();

@@ -330,6 +330,12 @@ pub const KEYS: &[Key] = &[
     key("tools.timeout_s", SECONDS, "600", "Longest time of one loop, in seconds."),
     key("tools.max_writes", int(0, 10_000), "50", "Changes to files within a day."),
     key(
+        "mcp.operations",
+        Kind::Words,
+        "[search, get, multi_get, ask, verify, status]",
+        "What agents may do with the notes. The rules of `tools` are for tools alone: take `get` and `multi_get` out here, too, where agents are not to read whole notes.",
+    ),
+    key(
         "mcp.tools",
         Kind::Words,
         "[grep, list_dir]",

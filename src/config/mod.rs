@@ -288,6 +288,8 @@ pub enum ToolRule {
 /// `mcp.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mcp {
+    /// Names of the operations on notes that agents are offered.
+    pub operations: Vec<String>,
     /// Names of the tools for files that agents are offered.
     pub tools: Vec<String>,
 }

@@ -35,7 +35,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         ask: ask(values)?,
         llm: llm(values, ground)?,
         tools: tools(values)?,
-        mcp: Mcp { tools: values.words("mcp.tools") },
+        mcp: Mcp { operations: values.words("mcp.operations"), tools: values.words("mcp.tools") },
         runs: Runs {
             dir: state.runs.clone(),
             enabled: values.bool("runs.enabled")?,

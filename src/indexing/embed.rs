@@ -13,6 +13,7 @@ use crate::embedding::{self, Embedder};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding};
 use crate::types::{Fingerprint, Sha256};
+use crate::vectors::Matrix;
 
 /// Tokens embedded between two commits: about ten seconds of two cores.
 const COMMIT_TOKENS: usize = 32_768;
@@ -133,9 +134,25 @@ fn work(
         Some(published) => published,
         None => matrix::sound(options.vectors_dir),
     };
-    summary.covered_chunks = matrix::publish(options.index_db, &store, options.vectors_dir, &options.fingerprint, old)?;
+    summary.covered_chunks = publish(options, &store, old, &summary)?;
     summary.errors_count = summary.errors.len();
     Ok(summary)
+}
+
+/// Publishes the matrix, unless it is what the databases hold; returns how many chunks it covers.
+fn publish(
+    options: &EmbedOptions<'_>,
+    store: &EmbeddingStore,
+    old: Result<Option<Matrix>>,
+    summary: &EmbedSummary,
+) -> Result<usize> {
+    let EmbedOptions { index_db, vectors_dir, fingerprint, .. } = options;
+    if let (Ok(Some(old)), 0) = (&old, summary.embedded_written)
+        && matrix::is_current(index_db, store, vectors_dir, fingerprint, old, summary.skipped_ok)?
+    {
+        return Ok(summary.skipped_ok);
+    }
+    matrix::publish(index_db, store, vectors_dir, fingerprint, old)
 }
 
 /// For `--rebuild`: somebody else's database, or a damaged one, is moved aside; our own stays, its rows are replaced one

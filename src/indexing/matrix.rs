@@ -8,6 +8,31 @@ use crate::store::{Database, EmbeddingStore, IndexReader, Inputs};
 use crate::types::{ChunkKey, Fingerprint, Sha256};
 use crate::vectors::{Matrix, Row, Stamp, Writer};
 
+/// Whether `old` holds the `covered` chunks that have a vector, and was published from what the databases hold now: then
+/// there is nothing to publish, and what killed runs left beside it is removed.
+pub(super) fn is_current(
+    index_db: &Path,
+    store: &EmbeddingStore,
+    dir: &Path,
+    fingerprint: &Fingerprint,
+    old: &Matrix,
+    covered: usize,
+) -> Result<bool> {
+    let stamp = stamp(&IndexReader::required(index_db)?, store, fingerprint, old.stamp().dim)?;
+    let current = stamp.as_ref() == Some(old.stamp()) && old.len() == covered;
+    if current {
+        Writer::tidy(dir)?;
+    }
+    Ok(current)
+}
+
+/// What a matrix of rows of `dim` numbers would be published from; `None` before the first commit of either database.
+fn stamp(index: &IndexReader, store: &EmbeddingStore, fingerprint: &Fingerprint, dim: usize) -> Result<Option<Stamp>> {
+    let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else { return Ok(None) };
+    let chunker_sig = index.meta("chunker_sig")?.unwrap_or_default();
+    Ok(Some(Stamp { index_commit, embed_commit, fingerprint: *fingerprint, chunker_sig, dim }))
+}
+
 /// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`; returns how many.
 /// `old` is the matrix that is published now, as [`sound`] found it: nothing is kept of `None` or of a damaged one. The
 /// caller holds `embed.lock`.
@@ -19,9 +44,7 @@ pub(super) fn publish(
     old: Result<Option<Matrix>>,
 ) -> Result<usize> {
     let index = IndexReader::required(index_db)?;
-    let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else { return Ok(0) };
     let mut wanted = wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
-    let covered = wanted.len();
     let old_stamp =
         old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
     let dim = match (wanted.values().next(), old_stamp) {
@@ -30,17 +53,8 @@ pub(super) fn publish(
         (None, Some(stamp)) => stamp.dim,
         (None, None) => return Ok(0),
     };
-    let stamp = Stamp {
-        index_commit,
-        embed_commit,
-        fingerprint: *fingerprint,
-        chunker_sig: index.meta("chunker_sig")?.unwrap_or_default(),
-        dim,
-    };
+    let Some(stamp) = stamp(&index, store, fingerprint, dim)? else { return Ok(0) };
     let mut writer = match old {
-        Ok(Some(old)) if *old.stamp() == stamp && old.len() == covered => {
-            return Writer::tidy(dir).map(|()| covered);
-        }
         Ok(Some(old)) if (old.stamp().fingerprint, old.stamp().dim) == (*fingerprint, dim) => {
             Writer::update(dir, stamp)?
         }

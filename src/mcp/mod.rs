@@ -31,8 +31,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::config::Loaded;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::operations::Library;
-use crate::sandbox::Sandbox;
-use crate::tools::Tool;
+use crate::tools::{Audit, Tool, ToolFactory};
+
+pub use tools::names;
 
 /// Calls at work at once; others wait. Each search keeps an index open while it runs.
 const AT_ONCE: usize = 16;
@@ -40,24 +41,34 @@ const AT_ONCE: usize = 16;
 /// How long the process waits for calls at work when the client is gone.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What a server is made of.
-pub struct House {
+/// What a server works with.
+pub struct Service {
     pub loaded: Loaded,
-    pub sandbox: Sandbox,
     /// Kept warm: see [`Library::that_stays`].
     pub library: Library,
-    /// Tools for files that are offered beside the operations; they only read.
-    pub tools: Vec<Tool>,
+    /// Makes the tools for files; those that `mcp.tools` names are offered.
+    pub files: ToolFactory,
+    /// Where calls are entered.
+    pub audit: Arc<Audit>,
     /// The five roots that records name.
     pub roots: Map<String, Value>,
     /// Where a person may read what is going on; never the stream that carries the protocol.
     pub log: Box<dyn Fn(&str) + Send + Sync>,
 }
 
+impl Service {
+    /// Tools for files that are offered beside the operations, as the configuration lists them; they only read.
+    fn file_tools(&self) -> impl Iterator<Item = Tool> {
+        let readers = self.files.read_only();
+        let named = move |name: &String| readers.iter().find(|tool| tool.name() == name.as_str()).cloned();
+        self.loaded.config.mcp.tools.iter().filter_map(named)
+    }
+}
+
 /// Serves one client until it closes its end.
 ///
 /// Errors: `INTERNAL_ERROR` when the runtime cannot be made; `WRITE_ERROR` when the client cannot be written to.
-pub fn serve<R, W>(house: House, streams: impl FnOnce() -> (R, W)) -> Result<()>
+pub fn serve<R, W>(service: Service, streams: impl FnOnce() -> (R, W)) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -67,11 +78,11 @@ where
         .max_blocking_threads(AT_ONCE)
         .build()
         .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))?;
-    let house = Arc::new(house);
-    warm_up(&house);
+    let service = Arc::new(service);
+    warm_up(&service);
     let ended = runtime.block_on(async {
         let (reader, writer) = streams();
-        let server = server::Server::new(Arc::clone(&house));
+        let server = server::Server::new(Arc::clone(&service));
         match server.serve(transport::Lines::new(reader, writer)).await {
             Ok(running) => {
                 let _ = running.waiting().await;
@@ -88,12 +99,12 @@ where
 
 /// Loads the model and opens the index, so that the first question does not wait for either. What fails here fails
 /// again, with its sentence, when it is asked for.
-fn warm_up(house: &Arc<House>) {
-    let house = Arc::clone(house);
+fn warm_up(service: &Arc<Service>) {
+    let service = Arc::clone(service);
     std::thread::spawn(move || {
-        let opened = house.library.with(|engine| Ok(engine.has_vectors()));
+        let opened = service.library.with(|engine| Ok(engine.has_vectors()));
         if matches!(opened, Ok(true)) {
-            let _ = house.library.embedder();
+            let _ = service.library.embedder();
         }
     });
 }

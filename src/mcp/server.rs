@@ -13,10 +13,10 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-use super::tools::{self, Call, Reply, SPECS, Spec};
-use super::{House, guide};
+use super::tools::{self, Call, Reply, Spec};
+use super::{Service, guide};
 use crate::error::{Failure, Result};
-use crate::tools::Tool;
+use crate::operations;
 
 /// Under which name a failed result carries the error envelope of the command line.
 const ERROR: &str = "local-agent/error";
@@ -26,12 +26,12 @@ const LONGEST_NAME: usize = 80;
 
 /// One client's server.
 pub(super) struct Server {
-    house: Arc<House>,
+    service: Arc<Service>,
 }
 
 impl Server {
-    pub(super) fn new(house: Arc<House>) -> Self {
-        Self { house }
+    pub(super) fn new(service: Arc<Service>) -> Self {
+        Self { service }
     }
 
     /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the client's taking it back.
@@ -39,15 +39,17 @@ impl Server {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, mut steps) = tokio::sync::mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
-        let call = Call {
-            cancelled: Arc::clone(&cancelled),
-            progress: token.is_some().then_some(sender),
-            asked_by: asked_by(context),
-        };
-        let house = Arc::clone(&self.house);
-        let mut work = tokio::task::spawn_blocking(move || match tool {
-            Wanted::Operation(spec) => (spec.run)(&house, args, &call),
-            Wanted::Files(tool) => tools::on_files(&tool, &args),
+        let service = Arc::clone(&self.service);
+        let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(context));
+        let progress = token.is_some().then_some(sender);
+        let mut work = tokio::task::spawn_blocking(move || {
+            let sandbox = operations::sandbox(&service.loaded.config)?;
+            match tool {
+                Wanted::Operation(spec) => {
+                    spec.run(&Call { service, sandbox, cancelled: flag, progress, asked_by }, args)
+                }
+                Wanted::Files(name) => tools::on_files(&service.files.over(sandbox), name, &args),
+            }
         });
         let mut done = 0.0;
         loop {
@@ -75,7 +77,7 @@ impl Server {
 /// What a call is to run.
 enum Wanted {
     Operation(&'static Spec),
-    Files(Tool),
+    Files(&'static str),
 }
 
 /// `mcp`, and what the client calls itself.
@@ -131,8 +133,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        let operations = SPECS.iter().map(|spec| spec.listed(&self.house));
-        Ok(ListToolsResult::with_all_items(operations.chain(self.house.tools.iter().map(tools::listed)).collect()))
+        let operations = tools::offered(&self.service).map(|spec| spec.listed(&self.service));
+        let files = self.service.file_tools().map(|tool| tools::listed(&tool));
+        Ok(ListToolsResult::with_all_items(operations.chain(files).collect()))
     }
 
     async fn call_tool(
@@ -140,11 +143,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
-        let operation = SPECS.iter().find(|spec| spec.name == request.name).map(Wanted::Operation);
-        let files = || self.house.tools.iter().find(|tool| tool.name() == request.name).cloned().map(Wanted::Files);
-        let Some(tool) = operation.or_else(files) else {
-            let operations = SPECS.iter().map(|spec| spec.name);
-            let known: Vec<&str> = operations.chain(self.house.tools.iter().map(|tool| tool.name())).collect();
+        let operation = tools::offered(&self.service).find(|spec| spec.name == request.name).map(Wanted::Operation);
+        let files = || self.service.file_tools().find(|tool| tool.name() == request.name);
+        let Some(tool) = operation.or_else(|| files().map(|tool| Wanted::Files(tool.name()))) else {
+            let operations = tools::offered(&self.service).map(|spec| spec.name);
+            let known: Vec<&str> = operations.chain(self.service.file_tools().map(|tool| tool.name())).collect();
             return Err(unknown("tool", &request.name, &known));
         };
         let args = Value::Object(request.arguments.unwrap_or_default());

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::files::{Deadline, files, is_note};
+use super::files::{Look, Survey, is_note};
 use super::outcome::Output;
 use super::symbols::{Symbol, has_names, symbols};
 use super::text::Read;
@@ -52,9 +52,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 pub(super) struct Places {
     found: Vec<Value>,
     text: String,
-    searched: usize,
-    unread: usize,
-    limit: Option<&'static str>,
+    survey: Survey,
 }
 
 /// Line, kind and words of one place.
@@ -67,54 +65,33 @@ pub(super) fn look(
     name: &str,
     find: impl Fn(&Read) -> Result<Vec<Place>>,
 ) -> Result<Places> {
-    let deadline = Deadline::new();
     let folded = name.to_lowercase();
-    let mut places = Places { found: Vec::new(), text: String::new(), searched: 0, unread: 0, limit: None };
-    for at in files(bound, path)?.into_iter().filter(has_names) {
-        if deadline.is_over() {
-            places.limit = Some("time");
-            break;
-        }
-        let Ok(file) = Read::of(bound, &at.to_string()) else {
-            places.unread += 1;
-            continue;
-        };
-        places.searched += 1;
+    let (mut found, mut text) = (Vec::new(), String::new());
+    let survey = Survey::of(bound, path, has_names, |at| {
+        let Ok(file) = Read::of(bound, &at.to_string()) else { return Ok(Look::Unread) };
         // Parsing costs a thousand times what looking does.
         if !file.text().is_ok_and(|text| text.contains(name) || text.to_lowercase().contains(&folded)) {
-            continue;
+            return Ok(Look::Done);
         }
-        let Ok(found) = find(&file) else {
-            places.unread += 1;
-            continue;
-        };
-        for (line, kind, words) in found {
-            if places.found.len() == MOST {
-                places.limit = Some("places");
-                return Ok(places);
+        let Ok(places) = find(&file) else { return Ok(Look::Unread) };
+        for (line, kind, words) in places {
+            if found.len() == MOST {
+                return Ok(Look::Full("places"));
             }
-            places.text.push_str(&format!("{at}:{line}: {kind} {words}\n"));
-            places.found.push(json!({"path": at.to_string(), "line": line, "kind": kind, "name": words}));
+            text.push_str(&format!("{at}:{line}: {kind} {words}\n"));
+            found.push(json!({"path": at.to_string(), "line": line, "kind": kind, "name": words}));
         }
-    }
-    Ok(places)
+        Ok(Look::Done)
+    })?;
+    Ok(Places { found, text, survey })
 }
 
 impl Places {
-    pub fn output(mut self, name: &str) -> Output {
-        if let Some(limit) = self.limit {
-            self.text.push_str(&format!("TRUNCATED: the limit of {limit} was reached\n"));
-        }
-        let facts = json!({
-            "name": name,
-            "count": self.found.len(),
-            "files_searched": self.searched,
-            "files_unreadable": self.unread,
-            "truncated": self.limit.is_some(),
-            "limit": self.limit,
-            "places": self.found,
-        });
-        Output::new(facts, self.text)
+    pub fn output(self, name: &str) -> Output {
+        let facts = json!({"name": name, "count": self.found.len(), "places": self.found});
+        let mut output = Output::new(facts, self.text);
+        self.survey.report(&mut output.data, &mut output.text);
+        output
     }
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::files::{Deadline, files};
+use super::files::{Look, Survey};
 use super::outcome::Output;
 use super::text::prefix;
 use super::{Bound, Effect, Spec, schema};
@@ -61,44 +61,25 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         .after_context(context)
         .binary_detection(BinaryDetection::quit(0))
         .build();
-    let deadline = Deadline::new();
     let mut hits = Hits { most: args.max_hits.unwrap_or(100) as usize, ..Hits::default() };
-    let (mut searched, mut unread) = (0usize, 0usize);
-    let all = files(bound, args.path.as_deref())?;
-    let count = all.len();
-    for at in all {
-        if hits.full.is_some() {
-            break;
-        }
-        if deadline.is_over() {
-            hits.full = Some("time");
-            break;
-        }
-        let Ok(file) = bound.sandbox.read(&at) else {
-            unread += 1;
-            continue;
-        };
-        searched += 1;
-        hits.path = at.to_string();
-        hits.fresh = true;
-        if let Err(error) = searcher.search_slice(&matcher, &file.bytes, &mut hits) {
-            return Err(Failure::new(ErrorCode::FileReadError, format!("{at} could not be searched: {error}.")));
-        }
-    }
-    if let Some(what) = hits.full {
-        hits.text.push_str(&format!("TRUNCATED: the limit of {what} was reached\n"));
-    }
-    let facts = json!({
-        "pattern": args.pattern,
-        "hits": hits.hits,
-        "files_searched": searched,
-        "files_unreadable": unread,
-        "files_left_out": count - searched - unread,
-        "truncated": hits.full.is_some(),
-        "limit": hits.full,
-        "lines": hits.lines,
-    });
-    Ok(Output::new(facts, hits.text))
+    let survey = Survey::of(
+        bound,
+        args.path.as_deref(),
+        |_| true,
+        |at| {
+            let Ok(file) = bound.sandbox.read(at) else { return Ok(Look::Unread) };
+            hits.path = at.to_string();
+            hits.fresh = true;
+            searcher.search_slice(&matcher, &file.bytes, &mut hits).map_err(|error| {
+                Failure::new(ErrorCode::FileReadError, format!("{at} could not be searched: {error}."))
+            })?;
+            Ok(hits.full.map_or(Look::Done, Look::Full))
+        },
+    )?;
+    let facts = json!({"pattern": args.pattern, "hits": hits.hits, "lines": hits.lines});
+    let mut output = Output::new(facts, hits.text);
+    survey.report(&mut output.data, &mut output.text);
+    Ok(output)
 }
 
 fn compile(args: &Args) -> Result<RegexMatcher> {
@@ -237,6 +218,21 @@ mod tests {
         }
         assert_eq!(code(&world.run("grep", json!({"pattern": "x".repeat(1001)}))), "INVALID_ARGS");
         assert_eq!(code(&world.run("grep", json!({"pattern": "a\nb"}))), "INVALID_ARGS");
+    }
+
+    #[test]
+    fn what_was_not_looked_at_is_said() {
+        let world = World::new();
+        for n in 0..5 {
+            world.write(&format!("{n}.md"), &"hit\n".repeat(60));
+        }
+        let body = ok(&world.run("grep", json!({"pattern": "hit"})));
+        assert_eq!((&body["files_searched"], &body["files_left_out"]), (&json!(2), &json!(3)));
+        let end = "TRUNCATED: the limit of hits was reached; 3 files were not looked at\n";
+        assert!(body["text"].as_str().unwrap().ends_with(end), "{}", body["text"]);
+        let body = ok(&world.with_lost_root("away").get("grep").unwrap().run(&json!({"pattern": "nothing"})));
+        assert_eq!(body["sources_unavailable"], json!(["away"]));
+        assert_eq!(body["text"], "NOT SEARCHED: the source `away` cannot be opened now\n");
     }
 
     #[test]

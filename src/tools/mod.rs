@@ -132,6 +132,20 @@ impl ToolFactory {
         Self(Arc::new(Bound { sandbox, policy, caller, audit, confirm, writes: AtomicU32::new(0) }))
     }
 
+    /// The same tools over another sandbox, with the count of changes begun anew.
+    #[must_use]
+    pub fn over(&self, sandbox: Sandbox) -> Self {
+        let Bound { policy, caller, audit, confirm, .. } = &*self.0;
+        Self(Arc::new(Bound {
+            sandbox,
+            policy: policy.clone(),
+            caller: *caller,
+            audit: audit.clone(),
+            confirm: confirm.clone(),
+            writes: AtomicU32::new(0),
+        }))
+    }
+
     /// Every tool, also those that propose changes and those that the policy denies.
     pub fn all(&self) -> Vec<Tool> {
         SPECS.iter().map(|spec| Tool { spec, bound: Arc::clone(&self.0) }).collect()

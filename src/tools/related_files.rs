@@ -57,10 +57,9 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let own = notes::parse(file.text()?);
     let own_tags: BTreeSet<String> = own.tags.iter().map(|tag| tag.to_lowercase()).collect();
     let deadline = Deadline::new();
-    let all: Vec<Address> = files(bound, Some(&format!("{}:", file.at.source)))?
-        .into_iter()
-        .filter(|at| is_note(at) && *at != file.at)
-        .collect();
+    // Its own source only, which is open: the note was read from it.
+    let (all, _) = files(bound, Some(&format!("{}:", file.at.source)))?;
+    let all: Vec<Address> = all.into_iter().filter(|at| is_note(at) && *at != file.at).collect();
     let count = all.len();
     let mut seen: Vec<Related> = all
         .into_par_iter()

@@ -43,10 +43,24 @@ impl World {
     }
 
     pub fn sandbox(&self) -> Sandbox {
+        Self::over(&[("notes", &self.vault)])
+    }
+
+    fn over(roots: &[(&str, &Path)]) -> Sandbox {
         let rules = Config::defaults(Path::new("/nowhere")).unwrap().security;
-        let name = SourceName::new("notes").unwrap();
-        let root = RootSpec { name, path: self.vault.clone(), kind: "notes".into(), code: true };
-        Sandbox::open(vec![root], Policy::from(&rules)).unwrap()
+        let spec = |(name, path): &(&str, &Path)| RootSpec {
+            name: SourceName::new(*name).unwrap(),
+            path: path.to_path_buf(),
+            kind: "notes".into(),
+            code: true,
+        };
+        Sandbox::open(roots.iter().map(spec).collect(), Policy::from(&rules)).unwrap()
+    }
+
+    /// Tools over the vault and one more root that is not there.
+    pub fn with_lost_root(&self, name: &str) -> ToolFactory {
+        let lost = self.vault.join("../lost");
+        ToolFactory::new(Self::over(&[("notes", &self.vault), (name, &lost)]), ToolPolicy::default())
     }
 
     pub fn factory(&self) -> ToolFactory {

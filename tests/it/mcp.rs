@@ -623,3 +623,85 @@ fn the_python_client_asks_and_verifies() {
         assert!(told.lines().any(|told| told == line), "docs/mcp.md shows a line that is not told: {line}\n{told}");
     }
 }
+
+/// A configuration that was found by walking up may be edited by whoever sends notes: it is asked about again.
+#[test]
+fn what_install_enters_trusts_no_later_edit_of_a_found_configuration() {
+    let world = World::with(&[("a.md", "# A\n\nOne quokka.\n")]);
+    let entry: Value =
+        serde_json::from_str(&world.ok(&["mcp", "install", "--client", "cursor", "--print"]).stdout).unwrap();
+    let args: Vec<String> = serde_json::from_value(entry["mcpServers"]["local-agent"]["args"].clone()).unwrap();
+    assert_eq!(args[0], "-C", "{args:?}");
+    let file = world.vault().join("local-agent.yaml");
+    let config = fs::read_to_string(&file).unwrap();
+    let loosened = config.replace("  # base_url: http://127.0.0.1:11434", "  base_url: http://192.0.2.1:11434");
+    assert_ne!(config, loosened);
+    fs::write(&file, loosened).unwrap();
+    let output = world.command().args(&args).current_dir("/").stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("CONFIG_UNTRUSTED"), "{output:?}");
+}
+
+#[test]
+fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
+    let world = World::with(&[("a.md", "# A\n\nThe quokka sleeps in the shed.\n")]);
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    let mut session = Session::start(&world, &[]);
+    session.data("search", json!({"query": "quokka"}));
+    session.data("get", json!({"address": "a.md"}));
+    session.call("get", json!({"address": "../secret.md"}));
+    session.data("multi_get", json!({"glob": "*.md"}));
+    session.data("verify", json!({"answer": "The quokka sleeps in the shed [a.md:3-3]."}));
+    session.data("status", json!({}));
+    assert_eq!(session.end().0, 0);
+    let log = world.json(&["tool", "log"]);
+    let lines: Vec<String> = log["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .map(|call| {
+            let word = |key: &str| call["tool"][key].as_str().unwrap_or_default().to_owned();
+            format!("{} {} {} {}", word("caller"), word("name"), word("subject"), word("outcome"))
+        })
+        .collect();
+    let expected = [
+        "agent search quokka ok",
+        "agent get a.md ok",
+        "agent get ../secret.md PATH_DENIED",
+        "agent multi_get *.md ok",
+        "agent verify  ok",
+        "agent status  ok",
+    ];
+    assert_eq!(lines, expected);
+    let file = world.vault().join("local-agent.yaml");
+    fs::write(&file, fs::read_to_string(&file).unwrap() + "mcp:\n  operations: [search, status]\n").unwrap();
+    let mut session = Session::start(&world, &[]);
+    let listed = session.request("tools/list", json!({}));
+    let names: Vec<&str> =
+        listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["search", "status", "grep", "list_dir"]);
+    session.end();
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("[search, status]", "[find]")).unwrap();
+    let output = world.command().arg("mcp").stdin(Stdio::null()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`mcp.operations` names `find`"), "{output:?}");
+}
+
+#[test]
+fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
+    let world = World::with(&[("sub/a.md", "# A\n\nOld words.\n")]);
+    let file = world.vault().join("local-agent.yaml");
+    let config = fs::read_to_string(&file).unwrap();
+    assert!(config.contains("root: \".\""), "{config}");
+    fs::write(&file, config.replace("root: \".\"", "root: sub")).unwrap();
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    assert!(session.data("get", json!({"address": "a.md"}))["text"].as_str().unwrap().contains("Old"));
+    fs::rename(world.vault().join("sub"), world.vault().join("gone")).unwrap();
+    world.write("sub/a.md", "# A\n\nNew words.\n");
+    assert!(session.data("get", json!({"address": "a.md"}))["text"].as_str().unwrap().contains("New"));
+    let listed = session.data("grep", json!({"pattern": "words"}));
+    assert!(listed.to_string().contains("New words"), "{listed}");
+    assert_eq!(session.end().0, 0);
+}

@@ -208,10 +208,11 @@ fn waiting_for_what_nobody_does_ends_with_what_is_behind() {
 #[test]
 fn the_units_name_this_program_and_this_configuration() {
     let world = World::with(&[]);
-    let config = world.vault().join("local-agent.yaml").canonicalize().unwrap();
+    // A configuration that was found is found again: its edits are asked about as they are in its folder.
+    let folder = world.vault().canonicalize().unwrap();
     let unit = world.ok(&["watch", "--print-unit", "systemd"]).stdout;
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
-    assert!(start.ends_with(" watch") && start.contains(config.to_str().unwrap()), "{unit}");
+    assert!(start.ends_with(" watch") && start.contains(&format!(" -C {}", folder.display())), "{unit}");
     let cron = world.ok(&["watch", "--print-unit", "cron"]).stdout;
     let command = cron.trim_end().strip_prefix("*/10 * * * * ").unwrap();
     // What cron would run does what it says.

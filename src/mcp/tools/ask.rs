@@ -1,0 +1,162 @@
+//! `ask`: an answer that was checked, with its evidence.
+
+use std::fmt::Write as _;
+
+use super::words::{behind, covered, framed, lines, say_limits};
+use super::{Call, Reply, Spec, input, output, parse};
+use crate::ask::{Answer, Asked, Event, Purpose};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::llm::Speed;
+use crate::mcp::page::{budget, cut};
+use crate::mcp::shapes::{AskArgs, AskResult, Behind, Evidence};
+use crate::operations;
+use crate::operations::ask::{Ask, Desk, Done};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "ask",
+    title: "Ask the notes",
+    description: "Answers a question from the notes. Every claim of the answer is cited and was checked against the \
+        evidence, which comes with it under labels E1, E2, …. When the notes do not answer the question, it \
+        abstains. The run is recorded on this machine.",
+    input: input::<AskArgs>,
+    output: output::<AskResult>,
+    subject: "question",
+    run: |call, args| ask(call, &parse(args)?),
+};
+
+const EVIDENCE_BYTES: usize = 16 << 10;
+
+fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
+    let left = budget(args.max_bytes, EVIDENCE_BYTES)?;
+    if args.file.is_some() && !args.limits().is_everything() {
+        return Err(Failure::new(ErrorCode::InvalidArgs, "`file` cannot be limited further")
+            .with_hint("leave `source`, `path`, `tag`, `after` and `before` out, or `file`"));
+    }
+    let desk = Desk {
+        loaded: &call.service.loaded,
+        sandbox: &call.sandbox,
+        library: &call.service.library,
+        roots: &call.service.roots,
+    };
+    let wanted = Ask {
+        question: &args.question,
+        read: args.file.as_deref(),
+        limits: args.limits(),
+        speed: Speed::Auto,
+        strict: args.strict,
+        asked_by: &call.asked_by,
+        tools: None,
+    };
+    call.tell("looking for evidence".to_owned());
+    let done = operations::ask::ask(&desk, &wanted, &mut |event| {
+        call.go_on()?;
+        if let Some(what) = step(event) {
+            call.tell(what);
+        }
+        Ok(())
+    })?;
+    let Done { asked: Asked { answer, trail }, recalled, run } = done;
+    if let Some(why) = run.as_ref().and_then(|run| run.unanchored.as_ref()) {
+        (call.service.log)(&format!("runs: the ledger's head is not kept: {}", why.message));
+    }
+    let answer = answer?;
+    let result = AskResult {
+        outcome: answer.outcome.as_str(),
+        why: answer.why.clone(),
+        answerer: answer.answerer.to_owned(),
+        verified: call.service.loaded.config.ask.show_as_verified && answer.text.is_some(),
+        checks: answer.report.as_ref().map(|report| report.footer()),
+        run_id: run.map(|run| run.id.as_str().to_owned()),
+        evidence: evidence(&answer, left),
+        memory: recalled.into_iter().map(|one| one.content).collect(),
+        sent_to: trail.sent_to,
+        coverage: covered(answer.coverage),
+        stale: behind(&answer.stale)
+            .into_iter()
+            .chain(answer.packed.index_stale.iter().map(|path| Behind {
+                why: format!("{path} changed or went since it was indexed"),
+                fix: "local-agent index".to_owned(),
+            }))
+            .collect(),
+        answer: answer.text,
+    };
+    Reply::new(ask_text(&result), &result)
+}
+
+/// What a person waiting sees of a step.
+fn step(event: &Event<'_>) -> Option<String> {
+    match event {
+        Event::Frozen { snapshot, .. } => Some(format!("{} passages of evidence", snapshot.items().len())),
+        Event::Asking { model, purpose } => {
+            let what = match purpose {
+                Purpose::Acquire => "which file",
+                Purpose::Draft | Purpose::Half => "draft",
+                Purpose::Format => "draft again, its form was not right",
+                Purpose::Repair => "draft again, the first one was refused",
+                Purpose::Turn => "what to look at, or the answer",
+                Purpose::Chat => "a reply",
+            };
+            Some(format!("{} at {}: {what}", model.name, model.endpoint))
+        }
+        // Thousands a reply.
+        Event::Receiving { .. } => None,
+        Event::Round(round) => Some(match &round.refused {
+            Some(codes) => format!("refused: {codes}"),
+            None => "passed".to_owned(),
+        }),
+    }
+}
+
+fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
+    let items = answer.packed.snapshot.items().iter().map(|item| {
+        let text = cut(&item.text, left);
+        left -= text.len();
+        Evidence {
+            label: item.label.to_string(),
+            source: item.source.to_string(),
+            rel_path: item.path.to_string(),
+            heading_path: item.heading.to_string(),
+            lines: lines(item.lines),
+            chunk_key: item.chunk_key.to_string(),
+            truncated: text.len() < item.text.len(),
+            text: text.to_owned(),
+        }
+    });
+    items.collect()
+}
+
+fn ask_text(result: &AskResult) -> String {
+    let mut text = match &result.answer {
+        Some(answer) => format!("{}\n", answer.trim_end()),
+        None => "The notes hold nothing that answers this.\n".to_owned(),
+    };
+    if !result.verified && result.answer.is_some() {
+        text.insert_str(0, "UNVERIFIED (citation validation is switched off in the configuration)\n");
+    }
+    for line in result.why.iter().chain(&result.checks) {
+        let _ = writeln!(text, "{line}");
+    }
+    if let Some(run) = &result.run_id {
+        let _ = writeln!(text, "run_id: {run}");
+    }
+    for one in &result.evidence {
+        let _ = writeln!(
+            text,
+            "\n[{}] {}:{}:{}-{} · #{} · {}\n{}{}",
+            one.label,
+            one.source,
+            one.rel_path,
+            one.lines[0],
+            one.lines[1],
+            one.chunk_key,
+            one.heading_path,
+            framed(one.text.trim_end()),
+            if one.truncated { "(cut: get it by its key)\n" } else { "" },
+        );
+    }
+    if !result.memory.is_empty() {
+        let _ = writeln!(text, "\nRemembered (context, not evidence): {}", result.memory.join(" · "));
+    }
+    say_limits(&mut text, &result.coverage, &result.stale);
+    text
+}

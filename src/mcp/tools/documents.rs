@@ -1,0 +1,119 @@
+//! `get` and `multi_get`: notes as they stand on the disk.
+
+use std::fmt::Write as _;
+
+use super::words::{framed, say_next};
+use super::{Call, Reply, Spec, input, output, parse};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::mcp::page::{about, budget, cursor, cut, place};
+use crate::mcp::shapes::{Document, GetArgs, GetResult, MultiGetArgs, MultiGetPage, Skipped};
+use crate::operations::documents::{self, Piece};
+use crate::types::SkipReason;
+
+pub(super) const GET: Spec = Spec {
+    name: "get",
+    title: "Read a note",
+    description: "Reads one note, some lines of it, or one passage by its key, as it stands on the disk now.",
+    input: input::<GetArgs>,
+    output: output::<GetResult>,
+    subject: "address",
+    run: |call, args| get(call, &parse(args)?),
+};
+
+pub(super) const MULTI_GET: Spec = Spec {
+    name: "multi_get",
+    title: "Read many notes",
+    description: "Reads every note whose path fits a glob, page by page.",
+    input: input::<MultiGetArgs>,
+    output: output::<MultiGetPage>,
+    subject: "glob",
+    run: |call, args| multi_get(call, &parse(args)?),
+};
+
+/// Usual budgets, in bytes of text.
+const GET_BYTES: usize = 32 << 10;
+
+const MANY_BYTES: usize = 64 << 10;
+
+fn get(call: &Call, args: &GetArgs) -> Result<Reply> {
+    let bytes = budget(args.max_bytes, GET_BYTES)?;
+    let piece = documents::get(&call.service.loaded.config, &call.sandbox, &args.address)?;
+    let of = about(&["get", &args.address, &piece.sha256.to_string()]);
+    let from = place(args.cursor.as_deref(), &of)?;
+    let Some(rest) = piece.text.get(from..) else {
+        return Err(Failure::new(ErrorCode::InvalidArgs, "the cursor is not one of this server's")
+            .with_hint("make the same call without `cursor`"));
+    };
+    let shown = cut(rest, bytes);
+    let end = from + shown.len();
+    let first_line = piece.first_line + piece.text[..from].matches('\n').count();
+    let document = document(&piece, first_line, shown);
+    let next_cursor = (end < piece.text.len()).then(|| cursor(end, &of));
+    let mut text = head(&document);
+    text.push_str(&framed(&document.text));
+    say_next(&mut text, next_cursor.as_deref());
+    Reply::new(text, &GetResult { document, next_cursor })
+}
+
+fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
+    let mut left = budget(args.max_bytes, MANY_BYTES)?;
+    let matched = documents::matching(&call.service.loaded.config, &call.sandbox, &args.glob)?;
+    let names: String = matched.iter().map(|(at, _)| format!("{at}\n")).collect();
+    let of = about(&["multi_get", &args.glob, &names]);
+    let mut at = place(args.cursor.as_deref(), &of)?;
+    let (mut pages, mut skipped) = (Vec::new(), Vec::new());
+    for (address, reason) in matched.iter().skip(at) {
+        call.go_on()?;
+        let refused = |reason: &str| Skipped { path: address.to_string(), reason: reason.to_owned() };
+        match (reason, documents::whole(&call.sandbox, address)) {
+            // What is denied or lies behind a link does not exist for an agent, as in `list_dir`.
+            (Some(SkipReason::Denied | SkipReason::Symlink), _) => {}
+            (Some(reason), _) => skipped.push(refused(reason.as_str())),
+            (None, Err(failure)) => skipped.push(refused(failure.code.as_str())),
+            (None, Ok(piece)) if piece.text.len() > left && !pages.is_empty() => break,
+            (None, Ok(piece)) => {
+                let shown = cut(&piece.text, left);
+                left = left.saturating_sub(shown.len());
+                pages.push(document(&piece, piece.first_line, shown));
+            }
+        }
+        at += 1;
+    }
+    let page = MultiGetPage {
+        outcome: if matched.is_empty() { "nothing_found" } else { "found" },
+        matched: matched.len(),
+        documents: pages,
+        skipped,
+        next_cursor: (at < matched.len()).then(|| cursor(at, &of)),
+    };
+    let mut text = if matched.is_empty() { "No note fits this glob.\n".to_owned() } else { String::new() };
+    for document in &page.documents {
+        let _ = writeln!(text, "== {}{}", head(document), framed(&document.text));
+        if document.truncated {
+            let next = document.first_line + document.text.lines().count();
+            let _ = writeln!(text, "(cut: get `{}:{next}` reads on)", document.address);
+        }
+    }
+    for one in &page.skipped {
+        let _ = writeln!(text, "skipped: {} ({})", one.path, one.reason);
+    }
+    say_next(&mut text, page.next_cursor.as_deref());
+    Reply::new(text, &page)
+}
+
+fn document(piece: &Piece, first_line: usize, shown: &str) -> Document {
+    Document {
+        address: piece.address.clone(),
+        sha256: piece.sha256.to_string(),
+        first_line,
+        total_lines: piece.total_lines,
+        truncated: shown.len() < piece.text.len(),
+        text: shown.to_owned(),
+    }
+}
+
+/// What stands above the text of a document.
+fn head(document: &Document) -> String {
+    let last = document.first_line + document.text.lines().count().saturating_sub(1);
+    format!("{} lines {}-{last} of {}\n\n", document.address, document.first_line, document.total_lines)
+}

@@ -1,0 +1,198 @@
+//! Which tools there are: few, each with one job, in the words a model chooses by.
+
+mod ask;
+mod documents;
+mod search;
+mod status;
+mod verify;
+mod words;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::handler::server::common::{schema_for_input, schema_for_output};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Service;
+use crate::config::AskProvider;
+use crate::error::{ErrorCode, Failure, Result};
+use crate::sandbox::Sandbox;
+use crate::tools::{AuditRow, Caller, Tool as FileTool, ToolFactory};
+
+/// All of them.
+const SPECS: [&Spec; 6] =
+    [&search::SPEC, &documents::GET, &documents::MULTI_GET, &ask::SPEC, &verify::SPEC, &status::SPEC];
+
+/// One call.
+pub(super) struct Call {
+    pub(super) service: Arc<Service>,
+    /// Opened for this call: a root that was moved away and made again is seen.
+    pub(super) sandbox: Sandbox,
+    /// Raised when the client has taken the call back.
+    pub(super) cancelled: Arc<AtomicBool>,
+    /// Takes one sentence a step, when the client wants to know.
+    pub(super) progress: Option<tokio::sync::mpsc::UnboundedSender<String>>,
+    /// What a run's record says of who asked.
+    pub(super) asked_by: String,
+}
+
+impl Call {
+    fn go_on(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Failure::new(ErrorCode::Cancelled, "the client took the call back"));
+        }
+        Ok(())
+    }
+
+    fn tell(&self, what: String) {
+        if let Some(progress) = &self.progress {
+            // A client that went does not listen.
+            let _ = progress.send(what);
+        }
+    }
+}
+
+/// What a tool gives: the words a model reads, and the same as data.
+pub(super) struct Reply {
+    pub(super) text: String,
+    pub(super) data: Value,
+}
+
+impl Reply {
+    fn new(text: String, data: &impl Serialize) -> Result<Self> {
+        let data = serde_json::to_value(data).map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
+        Ok(Self { text, data })
+    }
+}
+
+/// One tool.
+pub(super) struct Spec {
+    pub(super) name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    input: fn() -> Arc<JsonObject>,
+    output: fn() -> Arc<JsonObject>,
+    /// The argument that says what a call is about, for the audit log.
+    subject: &'static str,
+    run: fn(&Call, Value) -> Result<Reply>,
+}
+
+/// The tools that the configuration offers, as it lists them.
+pub(super) fn offered(service: &Service) -> impl Iterator<Item = &'static Spec> {
+    let names = &service.loaded.config.mcp.operations;
+    names.iter().filter_map(|name| SPECS.into_iter().find(|spec| spec.name == name.as_str()))
+}
+
+/// The names of all.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SPECS.into_iter().map(|spec| spec.name)
+}
+
+impl Spec {
+    /// As clients see it.
+    pub(super) fn listed(&self, service: &Service) -> Tool {
+        // Only `ask` can reach a server, and only when one is configured.
+        let reaches_out = self.name == "ask" && service.loaded.config.ask.provider != AskProvider::Extractive;
+        let annotations = ToolAnnotations::with_title(self.title)
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(reaches_out);
+        Tool::new(self.name, self.description, (self.input)())
+            .with_title(self.title)
+            .with_raw_output_schema((self.output)())
+            .with_annotations(annotations)
+    }
+
+    /// Runs it and enters the call in the audit log. What cannot be entered is not handed out.
+    pub(super) fn run(&self, call: &Call, args: Value) -> Result<Reply> {
+        let subject: String = args[self.subject].as_str().unwrap_or_default().chars().take(200).collect();
+        let done = (self.run)(call, args);
+        let outcome = done.as_ref().err().map_or("ok", |failure| failure.code.as_str());
+        (call.service.audit)(&AuditRow {
+            caller: Caller::Agent,
+            tool: self.name.to_owned(),
+            subject,
+            outcome: outcome.to_owned(),
+            why: None,
+            bytes: done.as_ref().map_or(0, |reply| reply.text.len() as u64),
+        })?;
+        done
+    }
+}
+
+/// A tool for files, as clients see it.
+pub(super) fn listed(tool: &FileTool) -> Tool {
+    let schema = match tool.schema() {
+        Value::Object(schema) => plain(Arc::new(schema)),
+        _ => Arc::default(),
+    };
+    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
+}
+
+/// Runs a tool for files. It has its own caps, and says itself where the next part begins.
+pub(super) fn on_files(files: &ToolFactory, name: &str, args: &Value) -> Result<Reply> {
+    let outcome = files.run_among(&files.read_only(), name, args);
+    let output = outcome.result().map_err(Clone::clone)?;
+    let mut text = output.text.clone();
+    if text.is_empty() {
+        text.push_str(&Value::Object(output.data.clone()).to_string());
+    }
+    Reply::new(text, &outcome.to_json())
+}
+
+fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
+    // Every type of arguments is a struct, whose schema is an object: `every_tool_has_a_schema` holds it.
+    plain(schema_for_input::<T>().unwrap_or_default())
+}
+
+fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
+    plain(schema_for_output::<T>())
+}
+
+/// Without the formats of Rust's numbers, which are no formats of JSON Schema: clients complain of each.
+fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.retain(|name, value| name != "format" || !value.is_string());
+                fields.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut schema = Value::Object(Arc::unwrap_or_clone(schema));
+    strip(&mut schema);
+    match schema {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
+    }
+}
+
+fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
+    serde_json::from_value(args).map_err(|e| {
+        Failure::new(ErrorCode::InvalidArgs, format!("the arguments do not fit: {e}"))
+            .with_hint("see the tool's input schema")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_has_a_schema() {
+        for spec in SPECS {
+            for schema in [(spec.input)(), (spec.output)()] {
+                assert_eq!(schema["type"], "object", "{}", spec.name);
+                assert!(!Value::Object((*schema).clone()).to_string().contains("\"format\""), "{}", spec.name);
+            }
+        }
+    }
+}

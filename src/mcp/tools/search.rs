@@ -1,0 +1,112 @@
+//! `search`: passages by words and by meaning.
+
+use std::fmt::Write as _;
+
+use super::words::{behind, covered, framed, lines, say_limits, say_next};
+use super::{Call, Reply, Spec, input, output, parse};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::mcp::page::{about, budget, cursor, cut, place};
+use crate::mcp::shapes::{SearchArgs, SearchHit, SearchPage};
+use crate::operations::search::{Search, not_blank, search};
+use crate::retrieval::{Hit, Mode};
+use crate::types::percent_encode;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "search",
+    title: "Search the notes",
+    description: "Finds passages of the person's notes by words and by meaning, best first, word for word, each \
+        with what to cite it by. Nothing relevant gives `nothing_found`.",
+    input: input::<SearchArgs>,
+    output: output::<SearchPage>,
+    subject: "query",
+    run: |call, args| find(call, &parse(args)?),
+};
+
+/// Usual budget, in bytes of text.
+const SEARCH_BYTES: usize = 16 << 10;
+
+/// Hits on one page.
+const USUAL_HITS: u32 = 8;
+
+const MOST_HITS: u32 = 50;
+
+fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
+    let limit = args.limit.unwrap_or(USUAL_HITS);
+    if !(1..=MOST_HITS).contains(&limit) {
+        return Err(Failure::new(ErrorCode::InvalidArgs, format!("`limit` is from 1 to {MOST_HITS}"))
+            .with_hint("leave `limit` out"));
+    }
+    let mut left = budget(args.max_bytes, SEARCH_BYTES)?;
+    let limits = args.limits();
+    not_blank(&args.query)?;
+    let of = about(&["search", &args.query, &format!("{limits:?}"), &call.service.library.state()?]);
+    let from = place(args.cursor.as_deref(), &of)?;
+    let until = from.saturating_add(limit as usize);
+    let wanted = Search {
+        text: &args.query,
+        has_syntax: false,
+        mode: if call.service.library.model().is_some() { Mode::Hybrid } else { Mode::Lexical },
+        fusion: None,
+        limits,
+        limit: until.saturating_add(1),
+        min_score: None,
+    };
+    let (_, found) = search(&call.service.loaded.config, &call.service.library, &wanted)?;
+    let mut hits = Vec::new();
+    for (at, hit) in found.hits.iter().enumerate().take(until).skip(from) {
+        if hit.chunk.text.len() > left && !hits.is_empty() {
+            break;
+        }
+        let one = search_hit(at, hit, left);
+        left = left.saturating_sub(one.text.len());
+        hits.push(one);
+    }
+    let end = from + hits.len();
+    let page = SearchPage {
+        outcome: if found.hits.is_empty() { "nothing_found" } else { "found" },
+        next_cursor: (end < found.hits.len()).then(|| cursor(end, &of)),
+        coverage: covered(found.coverage),
+        stale: behind(&found.stale),
+        hits,
+    };
+    let mut text = String::new();
+    if page.hits.is_empty() {
+        text.push_str(if from == 0 { "Nothing in the notes fits this.\n" } else { "There are no more hits.\n" });
+    }
+    for hit in &page.hits {
+        let heading = if hit.heading_path.is_empty() { "" } else { " · " };
+        let _ = writeln!(
+            text,
+            "{}. cite as {} · #{}{heading}{} · score {:.2}\n{}{}\n",
+            hit.rank,
+            hit.cite,
+            hit.chunk_key,
+            hit.heading_path,
+            hit.score,
+            framed(hit.text.trim_end()),
+            if hit.truncated { "(cut: get it by its key)\n" } else { "" },
+        );
+    }
+    say_limits(&mut text, &page.coverage, &page.stale);
+    say_next(&mut text, page.next_cursor.as_deref());
+    Reply::new(text, &page)
+}
+
+fn search_hit(at: usize, hit: &Hit, left: usize) -> SearchHit {
+    let chunk = &hit.chunk;
+    let text = cut(&chunk.text, left);
+    SearchHit {
+        rank: at + 1,
+        // A reader of citations undoes these escapes.
+        cite: format!("[{}:{}:{}]", chunk.source, percent_encode(chunk.path.as_str(), "[]()"), chunk.lines),
+        source: chunk.source.to_string(),
+        rel_path: chunk.path.to_string(),
+        title: chunk.title.clone(),
+        heading_path: chunk.heading.to_string(),
+        lines: lines(chunk.lines),
+        chunk_key: chunk.key.to_string(),
+        score: hit.chance,
+        truncated: text.len() < chunk.text.len(),
+        text: text.to_owned(),
+    }
+}

@@ -1,0 +1,103 @@
+//! `verify`: the client's own answer, judged claim by claim.
+
+use std::fmt::Write as _;
+
+use super::words::say_next;
+use super::{Call, Reply, Spec, input, output, parse};
+use crate::error::{ErrorCode, Failure, Result};
+use crate::mcp::page::{about, budget, cursor, place};
+use crate::mcp::shapes::{ClaimResult, Unresolved, VerifyArgs, VerifyResult};
+use crate::operations::place as runs_place;
+use crate::operations::verify::{Judged, against_files, against_snapshot};
+use crate::runs::{Archive, thaw};
+use crate::verify::{Outcome, Verdict};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "verify",
+    title: "Check an answer",
+    description: "Judges an answer that you wrote, claim by claim: is each one cited, are quotes verbatim, do \
+        numbers, names, dates and negations stand so in what is cited? Use it before the person reads your answer.",
+    input: input::<VerifyArgs>,
+    output: output::<VerifyResult>,
+    subject: "run_id",
+    run: |call, args| verify(call, &parse(args)?),
+};
+
+const CLAIM_BYTES: usize = 32 << 10;
+
+/// Longest answer that is judged, in bytes.
+const LONGEST_ANSWER: usize = 8 << 20;
+
+fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
+    let mut left = budget(args.max_bytes, CLAIM_BYTES)?;
+    if args.answer.len() > LONGEST_ANSWER {
+        return Err(Failure::new(ErrorCode::FileTooLarge, "the answer is too large").with_hint("verify its parts"));
+    }
+    let judged = match &args.run_id {
+        None => against_files(&args.answer, &call.sandbox)?,
+        Some(name) => {
+            let archive = Archive::new(runs_place(&call.service.loaded.config));
+            let id = archive.find(name)?;
+            let (record, _) = archive.load(&id)?;
+            against_snapshot(&args.answer, &thaw(&record, &archive.folder(&id), &call.sandbox)?.snapshot)
+        }
+    };
+    let Judged { report, unresolved } = judged;
+    let of = about(&["verify", &args.answer, args.run_id.as_deref().unwrap_or(""), &report.sha256.to_string()]);
+    let from = place(args.cursor.as_deref(), &of)?;
+    let mut claims = Vec::new();
+    for claim in report.claims.iter().skip(from) {
+        let bytes = claim.text.len() + claim.why.len();
+        if bytes > left && !claims.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(bytes);
+        claims.push(ClaimResult {
+            text: claim.text.clone(),
+            verdict: verdict(claim.verdict).to_owned(),
+            codes: claim.codes.iter().chain(&claim.remarks).map(|code| code.as_str().to_owned()).collect(),
+            why: claim.why.clone(),
+            found_in: claim.evidence.as_ref().map(|at| format!("{}:{}:{}", at.source, at.path, at.lines)),
+        });
+    }
+    let end = from + claims.len();
+    let result = VerifyResult {
+        passed: report.ok,
+        outcome: outcome(report.outcome).to_owned(),
+        codes: report.codes.iter().map(|code| code.as_str().to_owned()).collect(),
+        claims,
+        unresolved: unresolved.into_iter().map(|(citation, why)| Unresolved { citation, why }).collect(),
+        footer: report.footer(),
+        next_cursor: (end < report.claims.len()).then(|| cursor(end, &of)),
+    };
+    let mut text = format!("{}{}\n", result.outcome, joined(&result.codes));
+    for one in &result.unresolved {
+        let _ = writeln!(text, "{}: {}", one.citation, one.why);
+    }
+    for claim in &result.claims {
+        let _ = writeln!(text, "\n{}{}\n  {}\n  {}", claim.verdict, joined(&claim.codes), claim.text, claim.why);
+    }
+    let _ = writeln!(text, "\n{}", result.footer);
+    say_next(&mut text, result.next_cursor.as_deref());
+    Reply::new(text, &result)
+}
+
+const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Verified => "verified",
+        Verdict::Checked => "checked",
+        Verdict::Rejected => "rejected",
+    }
+}
+
+const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Abstained => "abstained",
+        Outcome::Rejected => "rejected",
+    }
+}
+
+fn joined(codes: &[String]) -> String {
+    if codes.is_empty() { String::new() } else { format!(": {}", codes.join(", ")) }
+}

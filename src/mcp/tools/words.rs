@@ -1,0 +1,44 @@
+//! What the tools' texts have in common.
+
+use std::fmt::Write as _;
+
+use crate::mcp::shapes::{Behind, Covered};
+use crate::retrieval::{Coverage, Stale};
+use crate::types::LineSpan;
+
+/// Text of notes, told apart from this server's own lines: each line begins with `> `.
+pub(super) fn framed(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}\n")).collect()
+}
+
+pub(super) fn covered(coverage: Coverage) -> Covered {
+    Covered { chunks: coverage.chunks, embedded: coverage.embedded }
+}
+
+pub(super) fn behind(stale: &[Stale]) -> Vec<Behind> {
+    stale.iter().map(|one| Behind { why: one.why.clone(), fix: one.fix.to_owned() }).collect()
+}
+
+pub(super) fn lines(lines: LineSpan) -> [u32; 2] {
+    [lines.first(), lines.last()]
+}
+
+/// What a reader must know about how far a result reaches.
+pub(super) fn say_limits(text: &mut String, coverage: &Covered, stale: &[Behind]) {
+    for one in stale {
+        let _ = writeln!(text, "stale: {} (fix: {})", one.why, one.fix);
+    }
+    if coverage.embedded > 0 && coverage.embedded < coverage.chunks {
+        let _ = writeln!(
+            text,
+            "coverage: {} of {} chunks can be found by meaning (fix: local-agent embed)",
+            coverage.embedded, coverage.chunks
+        );
+    }
+}
+
+pub(super) fn say_next(text: &mut String, next: Option<&str>) {
+    if let Some(next) = next {
+        let _ = writeln!(text, "more: the same call with cursor {next}");
+    }
+}
