@@ -1,60 +1,156 @@
-//! The arithmetic between the matrix products: plain loops over slices that the compiler turns into vector code.
+//! The arithmetic between the matrix products: plain loops over slices that the compiler turns into vector code, once for
+//! every width of registers ([`vectorised`]).
 //!
 //! candle has these as separate tensor operations, each with its own pass over memory and a scalar `erf` and `exp`;
-//! fused and branch-free they cost a fraction. Sums run in eight fixed lanes, so a result does not depend on how many
-//! texts are computed together.
+//! fused and branch-free they cost a fraction. Sums run in sixteen fixed lanes, so a result does not depend on how many
+//! texts are computed together; `e^x` and GELU use fused multiply-adds where the processor has them, so the last digits
+//! of the portable loops differ from those of all others.
 
-const LANES: usize = 8;
+use crate::Isa;
+use crate::tile::PANEL;
 
-/// `e^x`, relative error below 3e-7 for x in [-80, 88] and clamped to that range outside.
+const LANES: usize = 16;
+
+/// A function whose body is compiled for every width of registers, and the choice between them.
+macro_rules! vectorised {
+    (
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident($isa:ident: Isa $(, $arg:ident: $type:ty)* $(,)?) $body:block
+    ) => {
+        $(#[$meta])*
+        $vis fn $name($isa: Isa $(, $arg: $type)*) {
+            #[inline(always)]
+            #[allow(dead_code, reason = "not every body looks at it")]
+            fn plain<const FUSED: bool>($isa: Isa $(, $arg: $type)*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                fn in_512_bits($isa: Isa $(, $arg: $type)*) {
+                    plain::<true>($isa $(, $arg)*)
+                }
+                #[target_feature(enable = "avx2,fma")]
+                fn in_256_bits($isa: Isa $(, $arg: $type)*) {
+                    plain::<true>($isa $(, $arg)*)
+                }
+                match $isa.width() {
+                    // SAFETY: an `Isa` is only made where the machine has its instructions.
+                    $crate::isa::Width::Bits512 => return unsafe { in_512_bits($isa $(, $arg)*) },
+                    // SAFETY: as above.
+                    $crate::isa::Width::Bits256 => return unsafe { in_256_bits($isa $(, $arg)*) },
+                    $crate::isa::Width::Unknown => {}
+                }
+            }
+            plain::<{ cfg!(any(target_arch = "aarch64", target_feature = "fma")) }>($isa $(, $arg)*)
+        }
+    };
+}
+pub(crate) use vectorised;
+
+/// `e^x`, relative error below 3e-7 for x in [-80, 88] and clamped to that range outside; NaN stays NaN.
 ///
 /// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's scheme with the
 /// coefficients of the Cephes library's `expf`).
 #[inline(always)]
-fn exp(x: f32) -> f32 {
-    // Adding and subtracting 1.5·2²³ rounds to the nearest integer without a call.
+pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
+    // Adding 1.5·2²³ rounds to the nearest integer, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0;
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     let x = x.clamp(-80.0, 88.0);
-    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
-    let r = x - n * LN2_HIGH - n * LN2_LOW;
+    let shifted = fma::<FUSED>(x, std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let r = fma::<FUSED>(-n, LN2_LOW, fma::<FUSED>(-n, LN2_HIGH, x));
     let mut p = 1.987_569_1e-4;
     for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5] {
-        p = p * r + c;
+        p = fma::<FUSED>(p, r, c);
     }
-    let two_to_n = f32::from_bits((((n as i32) + 127) << 23) as u32);
-    (p * r * r + r + 1.0) * two_to_n
+    let two_to_n = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
+    (fma::<FUSED>(p, r * r, r) + 1.0) * two_to_n
+}
+
+/// `a·b + c`, rounded once when `FUSED`.
+#[inline(always)]
+fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// `x · Φ(x)`, the exact GELU; `erf` by Abramowitz and Stegun 7.1.26 (absolute error below 2e-7).
 #[inline(always)]
-fn gelu(x: f32) -> f32 {
+pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
-    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let t = 1.0 / fma::<FUSED>(0.327_591_1, z, 1.0);
     let mut p = 1.061_405_4;
     for c in [-1.453_152, 1.421_413_7, -0.284_496_73, 0.254_829_6] {
-        p = p * t + c;
+        p = fma::<FUSED>(p, t, c);
     }
     // Half of erfc(z): the tail that Φ(|x|) leaves out.
-    let tail = 0.5 * p * t * exp(-z * z);
+    let tail = 0.5 * p * t * exp::<FUSED>(-z * z);
     let phi = if x < 0.0 { tail } else { 1.0 - tail };
     x * phi
 }
 
-/// Adds `bias` to each row of `rows` and applies GELU.
-pub fn bias_gelu(rows: &[f32], bias: &[f32]) -> Vec<f32> {
-    let mut out = Vec::with_capacity(rows.len());
-    for row in rows.chunks_exact(bias.len()) {
-        out.extend(row.iter().zip(bias).map(|(x, b)| gelu(x + b)));
+/// What happens to the sums of one row and panel before they are written.
+#[inline(always)]
+pub(crate) fn finish<const FUSED: bool>(sums: &[f32; PANEL], bias: &[f32; PANEL], with_gelu: bool, out: &mut [f32]) {
+    let mut row = [0.0; PANEL];
+    for ((to, x), b) in row.iter_mut().zip(sums).zip(bias) {
+        *to = x + b;
     }
-    out
+    if with_gelu {
+        for x in &mut row {
+            *x = gelu::<FUSED>(*x);
+        }
+    }
+    match <&mut [f32; PANEL]>::try_from(&mut *out) {
+        Ok(out) => *out = row,
+        Err(_) => out.copy_from_slice(&row[..out.len()]),
+    }
 }
 
-fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+vectorised! {
+    /// Adds `bias` to each row of `rows` and, where wanted, applies GELU.
+    pub fn add_bias(isa: Isa, rows: &mut [f32], bias: &[f32], with_gelu: bool) {
+        let _ = isa;
+        for row in rows.chunks_exact_mut(bias.len()) {
+            for (x, b) in row.iter_mut().zip(bias) {
+                *x += b;
+            }
+            if with_gelu {
+                for x in row {
+                    *x = gelu::<FUSED>(*x);
+                }
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Adds `more` to the first numbers of `to`.
+    pub fn add(isa: Isa, to: &mut [f32], more: &[f32]) {
+        let _ = isa;
+        for (x, y) in to.iter_mut().zip(more) {
+            *x += y;
+        }
+    }
+}
+
+vectorised! {
+    /// Adds each row of `rows` to `sum`, which is as long as a row.
+    pub fn add_rows(isa: Isa, sum: &mut [f32], rows: &[f32]) {
+        let _ = isa;
+        for row in rows.chunks_exact(sum.len()) {
+            for (x, y) in sum.iter_mut().zip(row) {
+                *x += y;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
-    let chunks = values.chunks_exact(LANES);
-    let rest = chunks.remainder();
+    let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
         for (lane, x) in lanes.iter_mut().zip(chunk) {
             *lane += of(*x);
@@ -63,37 +159,54 @@ fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     lanes.iter().sum::<f32>() + rest.iter().map(|x| of(*x)).sum::<f32>()
 }
 
-/// A layer norm: `weight · (x − mean) / √(variance + eps) + bias`, row by row, in place.
-pub fn layer_norm(rows: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
-    let width = weight.len();
-    for row in rows.chunks_exact_mut(width) {
-        let mean = sum(row, |x| x) / width as f32;
-        let variance = sum(row, |x| (x - mean) * (x - mean)) / width as f32;
-        let scale = 1.0 / (variance + eps).sqrt();
-        for ((x, w), b) in row.iter_mut().zip(weight).zip(bias) {
-            *x = (*x - mean) * scale * w + b;
+/// The smallest and the largest of `values`; NaN is passed over.
+#[inline(always)]
+pub(crate) fn range(values: &[f32]) -> (f32, f32) {
+    let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for ((low, high), x) in low.iter_mut().zip(&mut high).zip(chunk) {
+            *low = if *x < *low { *x } else { *low };
+            *high = if *x > *high { *x } else { *high };
+        }
+    }
+    let low = low.iter().chain(rest).fold(f32::INFINITY, |a, b| if *b < a { *b } else { a });
+    let high = high.iter().chain(rest).fold(f32::NEG_INFINITY, |a, b| if *b > a { *b } else { a });
+    (low, high)
+}
+
+#[inline(always)]
+fn norm_row(row: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
+    let width = row.len() as f32;
+    let mean = sum(row, |x| x) / width;
+    let variance = sum(row, |x| (x - mean) * (x - mean)) / width;
+    let scale = 1.0 / (variance + eps).sqrt();
+    for ((x, w), b) in row.iter_mut().zip(weight).zip(bias) {
+        *x = (*x - mean) * scale * w + b;
+    }
+}
+
+vectorised! {
+    /// A layer norm: `weight · (x − mean) / √(variance + eps) + bias`, row by row, in place.
+    pub fn layer_norm(isa: Isa, rows: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
+        let _ = isa;
+        for row in rows.chunks_exact_mut(weight.len()) {
+            norm_row(row, weight, bias, eps);
         }
     }
 }
 
-/// `residual += rows + bias`, row by row.
-pub fn add_biased(residual: &mut [f32], rows: &[f32], bias: &[f32]) {
-    for (to, from) in residual.chunks_exact_mut(bias.len()).zip(rows.chunks_exact(bias.len())) {
-        for ((x, y), b) in to.iter_mut().zip(from).zip(bias) {
-            *x += y + b;
+vectorised! {
+    /// The layer norm of `residual + rows`, into `residual`.
+    pub fn add_and_norm(isa: Isa, residual: &mut [f32], rows: &[f32], weight: &[f32], bias: &[f32], eps: f32) {
+        let _ = isa;
+        for (row, more) in residual.chunks_exact_mut(weight.len()).zip(rows.chunks_exact(weight.len())) {
+            for (x, y) in row.iter_mut().zip(more) {
+                *x += y;
+            }
+            norm_row(row, weight, bias, eps);
         }
     }
-}
-
-/// The softmax of the first `len` numbers of `row`; the rest become 0.
-pub fn softmax(row: &[f32], len: usize, out: &mut Vec<f32>) {
-    let (live, dead) = row.split_at(len.min(row.len()));
-    let highest = live.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let start = out.len();
-    out.extend(live.iter().map(|x| exp(x - highest)));
-    let scale = 1.0 / sum(&out[start..], |x| x);
-    out[start..].iter_mut().for_each(|x| *x *= scale);
-    out.resize(start + live.len() + dead.len(), 0.0);
 }
 
 /// Writes the rows of `from` (each `width` long) as columns of `to` (rows of `stride`), from column `column` on.
@@ -131,7 +244,9 @@ mod tests {
         for i in -8000..=8800 {
             let x = i as f32 / 100.0;
             let exact = f64::from(x).exp();
-            assert!(((f64::from(exp(x)) - exact) / exact).abs() < 3e-7, "exp({x})");
+            for found in [exp::<true>(x), exp::<false>(x)] {
+                assert!(((f64::from(found) - exact) / exact).abs() < 3e-7, "exp({x})");
+            }
         }
         // Φ by a long Taylor-free route: the series of erf around 0 in f64.
         let erf = |z: f64| {
@@ -145,10 +260,12 @@ mod tests {
         for i in -400..=400 {
             let x = i as f32 / 100.0;
             let exact = f64::from(x) * 0.5 * (1.0 + erf(f64::from(x) / 2f64.sqrt()));
-            assert!((f64::from(gelu(x)) - exact).abs() < 1e-6, "gelu({x})");
+            for found in [gelu::<true>(x), gelu::<false>(x)] {
+                assert!((f64::from(found) - exact).abs() < 1e-6, "gelu({x})");
+            }
         }
-        assert!(gelu(-40.0).abs() < 1e-30);
-        assert_eq!(gelu(40.0), 40.0);
+        assert!(gelu::<true>(-40.0).abs() < 1e-30);
+        assert_eq!(gelu::<true>(40.0), 40.0);
     }
 
     #[test]
@@ -161,19 +278,16 @@ mod tests {
     }
 
     #[test]
-    fn softmax_ignores_padding() {
-        let mut out = Vec::new();
-        softmax(&[1.0, 3.0, 99.0], 2, &mut out);
-        assert!((out[0] - 0.119_202_92).abs() < 1e-6 && (out[1] - 0.880_797_1).abs() < 1e-6);
-        assert_eq!(out[2], 0.0);
-    }
-
-    #[test]
     fn layer_norm_centres_and_scales() {
-        let mut rows = vec![1.0, 2.0, 3.0, 4.0];
-        layer_norm(&mut rows, &[2.0; 4], &[1.0; 4], 0.0);
-        let expected = [-1.683_281_6, 0.105_572_8, 1.894_427_2, 3.683_281_6];
-        assert!(rows.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{rows:?}");
+        for isa in Isa::all() {
+            let mut rows = vec![1.0, 2.0, 3.0, 4.0];
+            layer_norm(isa, &mut rows, &[2.0; 4], &[1.0; 4], 0.0);
+            let expected = [-1.683_281_6, 0.105_572_8, 1.894_427_2, 3.683_281_6];
+            assert!(rows.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{rows:?}");
+            let mut sum = vec![0.0, 4.0, 1.0, 1.0];
+            add_and_norm(isa, &mut sum, &[1.0, -2.0, 2.0, 3.0], &[2.0; 4], &[1.0; 4], 0.0);
+            assert_eq!(sum, rows);
+        }
     }
 
     #[test]

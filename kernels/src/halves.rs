@@ -7,6 +7,7 @@
 //! depend on the other rows. The last digits differ from those of the packed product.
 
 use crate::Isa;
+use crate::isa::Width;
 
 /// Outputs whose weights stay in the first-level cache while all rows pass.
 const OUTPUTS: usize = 4;
@@ -17,13 +18,18 @@ const LANES: usize = 16;
 /// Rows of a tile.
 const ROWS: usize = 4;
 
+/// Whether there is a product for this set: only where numbers are converted in registers.
+pub fn supported(isa: Isa) -> bool {
+    isa.width() != Width::Unknown
+}
+
 /// `rows · weightsᵀ`: [count, inputs] times [outputs, inputs], written to the columns of `out` from `column` on; a row of
 /// `out` is `width` long.
 ///
-/// `weights` are little-endian half-precision numbers, one output after another, on any boundary. Panics where the
-/// machine does not have the instructions, where `inputs` is not a multiple of 16, and where a shape does not fit.
+/// `weights` are little-endian half-precision numbers, one output after another, on any boundary. Panics where the set
+/// is not [`supported`], where `inputs` is not a multiple of 16, and where a shape does not fit.
 pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut [f32], width: usize, column: usize) {
-    assert!(isa.is_supported(), "chosen by `Isa::best`");
+    assert!(supported(isa), "seen by `supported`");
     assert!(inputs > 0 && inputs.is_multiple_of(LANES), "a row fills whole registers");
     let count = rows.len() / inputs;
     let outputs = weights.len() / (2 * inputs);
@@ -49,7 +55,7 @@ pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut 
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Isa, OUTPUTS, ROWS};
+    use super::{Isa, OUTPUTS, ROWS, Width};
 
     /// # Safety
     /// The machine has the instructions of `isa`; `rows` and `weights` hold whole rows of `inputs` numbers.
@@ -63,9 +69,9 @@ mod x86 {
         let whole = rows.len() == ROWS * inputs && weights.len() == OUTPUTS * inputs * 2;
         // SAFETY: by the caller's promise; a whole tile is what was just seen, and a rest is taken one by one.
         unsafe {
-            match (isa, whole) {
-                (Isa::Avx512, true) => avx512::<ROWS, OUTPUTS>(rows, weights, inputs, sums),
-                (Isa::Avx2, true) => {
+            match (isa.width(), whole) {
+                (Width::Bits512, true) => avx512::<ROWS, OUTPUTS>(rows, weights, inputs, sums),
+                (Width::Bits256, true) => {
                     // Sixteen registers hold two outputs a time.
                     let (left, right) = weights.split_at(weights.len() / 2);
                     for (half, weights) in [left, right].into_iter().enumerate() {
@@ -76,13 +82,13 @@ mod x86 {
                         }
                     }
                 }
-                (_, false) => {
+                _ => {
                     for (row, sums) in rows.chunks_exact(inputs).zip(sums) {
                         for (weights, sum) in weights.chunks_exact(inputs * 2).zip(sums) {
                             let mut one = [[0.0; OUTPUTS]; ROWS];
-                            match isa {
-                                Isa::Avx512 => avx512::<1, 1>(row, weights, inputs, &mut one),
-                                Isa::Avx2 => avx2::<1, 1>(row, weights, inputs, &mut one),
+                            match isa.width() {
+                                Width::Bits512 => avx512::<1, 1>(row, weights, inputs, &mut one),
+                                _ => avx2::<1, 1>(row, weights, inputs, &mut one),
                             }
                             *sum = one[0][0];
                         }
@@ -188,7 +194,7 @@ mod tests {
             let rows: Vec<f32> = (0..count * inputs).map(|_| f32::from(next() % 16) / 8.0 - 1.0).collect();
             let weights: Vec<(f32, [u8; 2])> = (0..outputs * inputs).map(|_| half(next())).collect();
             let bytes: Vec<u8> = weights.iter().flat_map(|(_, bytes)| *bytes).collect();
-            for isa in [Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
+            for isa in Isa::all().filter(|isa| supported(*isa)) {
                 let mut out = vec![-7.0; count * width];
                 product(isa, &rows, inputs, &bytes, &mut out, width, before);
                 for (row, out) in rows.chunks_exact(inputs).zip(out.chunks_exact(width)) {

@@ -1,32 +1,83 @@
-//! Which instructions this machine computes products with.
+//! Which instructions this machine computes with.
 
-/// A set of instructions that products are written for.
+/// Instructions that kernels are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isa {
+pub enum Set {
+    /// What the compiler makes of plain loops.
+    Portable,
     /// AVX2 with FMA and conversions of half-precision numbers; processors that have the first have all three.
     Avx2,
-    /// AVX-512F.
+    /// The same, and products of bytes in registers of 256 bits.
+    AvxVnni,
+    /// AVX-512 F, BW, DQ and VL. Products of bytes are those of [`Self::Avx2`].
     Avx512,
+    /// The same, and products of bytes in registers of 512 bits.
+    Avx512Vnni,
 }
 
+/// Width of the registers of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    Unknown,
+    Bits256,
+    Bits512,
+}
+
+/// A set that this machine has: a value of this type is the reason why a call of its instructions is sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Isa(Set);
+
 impl Isa {
-    /// The best of this machine; `None`: it has neither, and a general product is used.
-    pub fn best() -> Option<Self> {
-        [Self::Avx512, Self::Avx2].into_iter().find(|isa| isa.is_supported())
+    /// `set`, when this machine has it.
+    pub fn new(set: Set) -> Option<Self> {
+        supports(set).then_some(Self(set))
     }
 
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) fn is_supported(self) -> bool {
-        match self {
-            Self::Avx2 => {
-                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
-            }
-            Self::Avx512 => is_x86_feature_detected!("avx512f"),
+    /// The best of this machine.
+    pub fn best() -> Self {
+        Self::all().next().unwrap_or(Self(Set::Portable))
+    }
+
+    /// Every set of this machine, the best first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2, Set::Portable].into_iter().filter_map(Self::new)
+    }
+
+    /// Which one it is.
+    pub fn set(self) -> Set {
+        self.0
+    }
+
+    pub(crate) fn width(self) -> Width {
+        match self.0 {
+            Set::Portable => Width::Unknown,
+            Set::Avx2 | Set::AvxVnni => Width::Bits256,
+            Set::Avx512 | Set::Avx512Vnni => Width::Bits512,
         }
     }
+}
 
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn is_supported(self) -> bool {
-        false
+#[cfg(target_arch = "x86_64")]
+fn supports(set: Set) -> bool {
+    let avx2 =
+        || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+    let avx512 = || {
+        avx2()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+    };
+    match set {
+        Set::Portable => true,
+        Set::Avx2 => avx2(),
+        Set::AvxVnni => avx2() && is_x86_feature_detected!("avxvnni"),
+        Set::Avx512 => avx512(),
+        Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
     }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn supports(set: Set) -> bool {
+    set == Set::Portable
 }

@@ -205,6 +205,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("embed.model", Kind::Text, "all-MiniLM-L6-v2", "The embedding model; `all-MiniLM-L6-v2` is compiled in."),
     key("embed.model_path", Kind::Path, "", "A folder with the model's files, instead of the model folder."),
+    key(
+        "embed.precision",
+        Kind::OneOf(&["f32", "mixed", "int8"]),
+        "f32",
+        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes and is fastest, `mixed` does so except where it costs most accuracy. Another precision makes other vectors: `embed` makes them anew.",
+    ),
     key("embed.batch_tokens", int(64, 1_048_576), "1024", "Tokens in one forward pass; bounds memory."),
     key("embed.batch_size", int(1, 65_536), "64", "Texts embedded between two commits."),
     key("embed.max_length", int(8, 32_768), "", "Window in tokens, capped by the model's own; unset: the model's own."),

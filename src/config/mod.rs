@@ -139,6 +139,8 @@ pub struct Embed {
     pub model: String,
     /// A folder holding the model's files, instead of the model folder.
     pub model_path: Option<PathBuf>,
+    /// What passages are computed in, inside this program.
+    pub precision: Precision,
     /// Tokens in one forward pass; bounds memory.
     pub batch_tokens: usize,
     /// Texts embedded between two commits.
@@ -174,6 +176,18 @@ impl EmbedProvider {
     pub const fn is_server(self) -> bool {
         !matches!(self, Self::Candle)
     }
+}
+
+/// What the encoder computes passages in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// 32-bit floats throughout.
+    #[default]
+    F32,
+    /// Bytes where the error is least harmful, else 32-bit floats.
+    Mixed,
+    /// Bytes in every product with weights.
+    Int8,
 }
 
 /// `retrieve.*`.

@@ -7,7 +7,7 @@ use super::load::Ground;
 use super::values::Values;
 use super::{
     Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm, Mcp,
-    Memory, Retrieve, Runs, Scheme, Security, Source, ToolRule, Tools, compat, keys, places,
+    Memory, Precision, Retrieve, Runs, Scheme, Security, Source, ToolRule, Tools, compat, keys, places,
 };
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::RelPath;
@@ -267,6 +267,11 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         },
         model: values.text("embed.model")?.to_owned(),
         model_path: place(values, "embed.model_path", ground, findings),
+        precision: match values.text("embed.precision")? {
+            "int8" => Precision::Int8,
+            "mixed" => Precision::Mixed,
+            _ => Precision::F32,
+        },
         batch_tokens: values.int("embed.batch_tokens")?,
         batch_size: values.int("embed.batch_size")?,
         max_length: values.opt_int("embed.max_length")?,

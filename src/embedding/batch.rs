@@ -1,10 +1,11 @@
-//! Many texts over many cores: windows, micro-batches of like length, one worker a core.
+//! Many texts over many cores: windows, micro-batches that fit a core's cache, one worker a core.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use local_agent_kernels::elementwise as kernels;
+use local_agent_kernels::network::BATCH_TOKENS;
 
-use super::bert::Bert;
+use super::bert::{Bert, Scratch};
 use super::tokens::TokenCounter;
 use crate::error::{Failure, Result};
 
@@ -72,7 +73,7 @@ pub(super) fn embed(
     }
     // Longest first: the last batches to finish are then the short ones.
     windows.sort_by_key(|w| std::cmp::Reverse(w.ids.len()));
-    let batches = micro_batches(&windows, batch_tokens);
+    let batches = micro_batches(&windows, batch_tokens.min(BATCH_TOKENS));
     let left: Vec<AtomicUsize> = counted.iter().map(|(_, own)| AtomicUsize::new(own.len())).collect();
     let job =
         Job { bert, batches: &batches, left: &left, next: AtomicUsize::new(0), stop: AtomicBool::new(false), on_done };
@@ -123,12 +124,19 @@ fn tokenise(
     })
 }
 
-/// Cuts sorted windows into batches whose padded size (longest times count) stays within the budget; a window alone
-/// is always a batch.
+/// Cuts windows into batches of at most `budget` tokens; a window alone is always a batch.
 fn micro_batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
     let (mut batches, mut rest) = (Vec::new(), windows);
-    while let Some(longest) = rest.first() {
-        let count = (budget / longest.ids.len()).clamp(1, rest.len());
+    while let Some(first) = rest.first() {
+        let mut tokens = first.ids.len();
+        let mut count = 1;
+        for window in &rest[1..] {
+            tokens += window.ids.len();
+            if tokens > budget {
+                break;
+            }
+            count += 1;
+        }
         let (batch, others) = rest.split_at(count);
         batches.push(batch);
         rest = others;
@@ -151,11 +159,13 @@ impl Job<'_> {
     /// Takes batches until none is left; returns them with their numbers.
     fn run(&self) -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
         let mut done = Vec::new();
+        let mut scratch = Scratch::default();
         while !self.stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(batch) = self.batches.get(number) else { break };
             let ids: Vec<&[u32]> = batch.iter().map(|w| w.ids.as_slice()).collect();
-            let vectors = self.bert.encode(&ids).inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
+            let vectors = self.bert.encode(&ids, &mut scratch);
+            let vectors = vectors.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
             done.push((number, vectors));
             let finished = batch.iter().filter(|w| self.left[w.text].fetch_sub(1, Ordering::AcqRel) == 1).count();
             if finished > 0 {

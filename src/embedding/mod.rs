@@ -1,6 +1,6 @@
 //! Text → vectors.
 //!
-//! The encoder is a BERT network in pure Rust (candle's matrix products, our own arithmetic between them): the same
+//! The encoder is a BERT network in pure Rust (the package `kernels/`, and candle as its second opinion): the same
 //! binary works on every machine, with the model that is compiled in or one from a folder. What decides a vector is
 //! in its [`Fingerprint`], and nothing else is: not the machine, the path, the version or a URL.
 
@@ -12,7 +12,9 @@ mod tokens;
 mod weights;
 
 use bert::Purpose;
+use local_agent_kernels::Isa;
 
+use crate::config::Precision;
 use crate::error::Result;
 use crate::models::ModelFiles;
 use crate::types::{Fingerprint, HeadingPath};
@@ -25,8 +27,15 @@ pub use tokens::TokenCounter;
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
 pub const TEMPLATE_VERSION: u32 = 1;
 
-/// What computes: vectors of another class of arithmetic are not comparable to the last digit.
-const ARITHMETIC: &str = "candle-f32";
+/// What computes: vectors of another class of arithmetic are not comparable to the last digit. (The name is of the
+/// first that computed in f32; all agree with it to six digits.)
+const fn arithmetic(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "candle-f32",
+        Precision::Int8 => "kernels:int8",
+        Precision::Mixed => "kernels:mixed",
+    }
+}
 
 /// How many headings go into a passage's input.
 const HEADINGS: usize = 2;
@@ -45,21 +54,22 @@ impl Encoder {
     ///
     /// Errors: `MODEL_INVALID` when the files do not make an encoder.
     pub fn load(files: &ModelFiles) -> Result<Self> {
-        Self::load_for(files, Purpose::Passages)
+        Self::load_for(files, Purpose::Passages(files.precision()), Isa::best())
     }
 
     /// As [`Self::load`], ready in a fraction of the time, slower for every text, and with other last digits: for a
-    /// process that embeds one question.
+    /// process that embeds one question. It computes in f32 whatever the precision of passages: rounding only one side
+    /// of a comparison costs less than rounding both.
     ///
     /// Errors: as [`Self::load`].
     pub fn for_questions(files: &ModelFiles) -> Result<Self> {
-        Self::load_for(files, Purpose::Questions)
+        Self::load_for(files, Purpose::Questions, Isa::best())
     }
 
-    fn load_for(files: &ModelFiles, purpose: Purpose) -> Result<Self> {
+    fn load_for(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {
         let (tokens, bert) = std::thread::scope(|scope| {
             let tokens = scope.spawn(|| TokenCounter::load(files));
-            let bert = bert::Bert::load(files, purpose);
+            let bert = bert::Bert::load(files, purpose, isa);
             (tokens.join().map_err(|_| crate::error::Failure::internal("loading the tokenizer panicked")), bert)
         });
         let (tokens, bert) = (tokens??, bert?);
@@ -95,8 +105,8 @@ impl Encoder {
 
     /// The unit vectors of passages, in their order.
     ///
-    /// `threads` workers (0: one a core) take micro-batches of texts of like length, each of at most `batch_tokens`
-    /// padded tokens; that bounds memory to about 60 kB a token and worker. A text longer than the window is cut into
+    /// `threads` workers (0: one a core) take micro-batches of at most `batch_tokens` tokens, and no more than fit a
+    /// core's cache (256); a worker's memory is about 2 MB and 10 kB a token of its largest batch. A text longer than the window is cut into
     /// windows of nearly equal length and gets the mean of their vectors. `on_done` is called from the workers with
     /// the number of texts that a batch completed; the calls add up to `texts.len()`.
     ///
@@ -167,7 +177,7 @@ pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
         files.prefixes().passage.as_bytes(),
         &(files.window() as u64).to_le_bytes(),
         &TEMPLATE_VERSION.to_le_bytes(),
-        ARITHMETIC.as_bytes(),
+        arithmetic(files.precision()).as_bytes(),
     ])
 }
 

@@ -44,6 +44,58 @@ fn vectors_are_those_of_an_independent_implementation() {
     assert!(cosines.len() >= 60 && mean >= 0.9999 && least >= 0.9995, "mean {mean}, least {least}");
 }
 
+/// Texts of 1, 2, 255, 256 and 512 tokens, none, and some as people write them.
+#[cfg(feature = "embedded-model")]
+fn texts_of_many_lengths() -> Vec<String> {
+    let mut texts: Vec<String> = [1, 2, 252, 253, 254, 255, 256, 512].map(|words| "salt ".repeat(words)).into();
+    texts.extend(
+        ["", "How long does the dough rest?", "let total = prices.iter().sum();", "湯種はどのくらい", "🎉"]
+            .map(str::to_owned),
+    );
+    texts
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
+    use crate::config::Precision;
+    use local_agent_kernels::Set;
+    let texts = texts_of_many_lengths();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let wanted = encoder().embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
+    let files = ModelFiles::embedded().unwrap();
+    // Farthest is the text without words; passages are measured in docs/performance.md.
+    for (precision, least) in [(Precision::F32, 0.999_999), (Precision::Mixed, 0.995), (Precision::Int8, 0.99)] {
+        let mut best: Option<Vec<Embedded>> = None;
+        for isa in Isa::all() {
+            let encoder = Encoder::load_for(&files, Purpose::Passages(precision), isa).unwrap();
+            // The plain loops are slow, and see long texts in the kernels' own tests.
+            let texts = if isa.set() == Set::Portable { &texts[..2] } else { &texts[..] };
+            let found = encoder.embed_passages(texts, 2, 1024, &|_| ()).unwrap();
+            let best = best.get_or_insert_with(|| found.clone());
+            for ((text, found), (best, wanted)) in texts.iter().zip(&found).zip(best.iter().zip(&wanted)) {
+                let near = cosine(&found.vector, &wanted.vector);
+                assert!(near >= least, "{precision:?} {isa:?} {text:.20}: {near}");
+                if isa.set() != Set::Portable {
+                    // One fingerprint covers all sets.
+                    assert_eq!(found.vector, best.vector, "{precision:?} {isa:?} {text:.20}");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn another_precision_is_another_fingerprint() {
+    use crate::config::Precision;
+    let files = ModelFiles::embedded().unwrap();
+    let of = |precision| fingerprint(&files.clone().with_precision(precision));
+    assert_eq!(of(Precision::F32), fingerprint(&files));
+    let all = [of(Precision::F32), of(Precision::Mixed), of(Precision::Int8)];
+    assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+}
+
 #[cfg(feature = "embedded-model")]
 #[test]
 fn an_encoder_for_questions_makes_the_vectors_of_any_other() {
@@ -72,7 +124,7 @@ fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
         assert_eq!(done.into_inner(), texts.len());
         for (a, b) in alone.iter().zip(&together) {
             assert_eq!((a.tokens, a.windows), (b.tokens, b.windows));
-            assert!(cosine(&a.vector, &b.vector) > 0.999_999);
+            assert_eq!(a.vector, b.vector);
         }
     }
     assert!(alone[2].windows > 1);
@@ -150,9 +202,13 @@ fn s39_weights_that_are_not_numbers_are_an_error() {
     let end = bytes.len();
     bytes[end - 2000..].chunks_exact_mut(2).for_each(|b| b.copy_from_slice(&[0xff, 0x7f]));
     std::fs::write(dir.path().join(WEIGHTS), bytes).unwrap();
-    let encoder = Encoder::load(&ModelFiles::from_folder("m", dir.path()).unwrap()).unwrap();
-    assert_eq!(encoder.embed_query("text").unwrap_err().code, ErrorCode::ModelInvalid);
-    assert!(encoder.embed_passages(&["text"], 1, 256, &|_| ()).is_err());
+    use crate::config::Precision;
+    for precision in [Precision::F32, Precision::Mixed, Precision::Int8] {
+        let files = ModelFiles::from_folder("m", dir.path()).unwrap().with_precision(precision);
+        let encoder = Encoder::load(&files).unwrap();
+        assert_eq!(encoder.embed_query("text").unwrap_err().code, ErrorCode::ModelInvalid);
+        assert!(encoder.embed_passages(&["text"], 1, 256, &|_| ()).is_err());
+    }
 }
 
 /// The compiled-in model as a folder.

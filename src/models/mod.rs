@@ -14,6 +14,7 @@ mod registry;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use crate::config::Precision;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::Sha256;
 
@@ -45,6 +46,7 @@ pub struct ModelFiles {
     pooling: Pooling,
     prefixes: Prefixes,
     window: usize,
+    precision: Precision,
     weights_sha256: Sha256,
     tokenizer_sha256: Sha256,
 }
@@ -107,6 +109,13 @@ impl ModelFiles {
         self
     }
 
+    /// The same model, its passages computed in this precision.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+
     /// Puts the parts together and checks that they belong to an encoder this program can run.
     fn assemble(
         id: &str,
@@ -137,6 +146,7 @@ impl ModelFiles {
             pooling,
             prefixes,
             window: window.min(architecture.positions).max(SMALLEST_WINDOW),
+            precision: Precision::default(),
             weights_sha256: recorded(WEIGHTS).unwrap_or_else(|| Sha256::of(weights.as_slice())),
             tokenizer_sha256: recorded(TOKENIZER).unwrap_or_else(|| Sha256::of(&tokenizer)),
             weights,
@@ -177,6 +187,11 @@ impl ModelFiles {
     /// Tokens the encoder sees at once, the two special tokens included.
     pub fn window(&self) -> usize {
         self.window
+    }
+
+    /// What its passages are computed in.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The SHA-256 of the weights file.

@@ -1,0 +1,174 @@
+//! Self-attention of one sequence, head by head, in f32.
+//!
+//! Twelve queries at a time: their scores, weights and weighted sums stay in the first-level cache, so no matrix of all
+//! scores is ever written. Keys and values of a head are copied once into the layout of [`crate::tile`].
+
+use crate::Isa;
+use crate::elementwise::{exp, range, sum, vectorised};
+use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
+
+/// Room that is kept between sequences.
+#[derive(Default)]
+pub(crate) struct Room {
+    keys: Vec<Floats>,
+    values: Vec<Floats>,
+    scores: Vec<f32>,
+}
+
+vectorised! {
+    /// Attention of all heads of one sequence: `qkv` [len, 3·hidden] holds each token's query, key and value, all heads
+    /// side by side; `context` [len, hidden] gets the result.
+    pub(crate) fn attend(isa: Isa, qkv: &[f32], hidden: usize, heads: usize, context: &mut [f32], room: &mut Room) {
+        let len = context.len() / hidden;
+        assert!(context.len() == len * hidden && qkv.len() == 3 * len * hidden && hidden.is_multiple_of(heads));
+        if len == 0 {
+            return;
+        }
+        let width = hidden / heads;
+        let scale = 1.0 / (width as f32).sqrt();
+        let (key_panels, value_panels) = (len.div_ceil(PANEL), width.div_ceil(PANEL));
+        room.keys.resize(key_panels * width * 2, Line([0.0; LINE]));
+        room.values.resize(value_panels * len * 2, Line([0.0; LINE]));
+        room.scores.resize(ROWS * key_panels * PANEL, 0.0);
+        let mut sums = [[0.0; PANEL]; ROWS];
+        for head in 0..heads {
+            let at = head * width;
+            pack_keys(&qkv[hidden + at..], 3 * hidden, width, scale, &mut room.keys);
+            pack_values(&qkv[2 * hidden + at..], 3 * hidden, width, &mut room.values);
+            for first in (0..len).step_by(ROWS) {
+                let count = ROWS.min(len - first);
+                let queries = &qkv[first * 3 * hidden + at..(first + count - 1) * 3 * hidden + at + width];
+                let stride = key_panels * PANEL;
+                for (number, panel) in room.keys.chunks_exact(width * 2).enumerate() {
+                    tile::floats(isa, queries, 3 * hidden, panel, &mut sums);
+                    for (sums, row) in sums[..count].iter().zip(room.scores.chunks_exact_mut(stride)) {
+                        row[number * PANEL..(number + 1) * PANEL].copy_from_slice(sums);
+                    }
+                }
+                let mut shares = [0.0; ROWS];
+                for (row, share) in room.scores.chunks_exact_mut(stride).zip(&mut shares[..count]) {
+                    *share = 1.0 / exponentials::<FUSED>(&mut row[..len]);
+                }
+                let weights = &room.scores[..(count - 1) * stride + len];
+                for (number, panel) in room.values.chunks_exact(len * 2).enumerate() {
+                    tile::floats(isa, weights, stride, panel, &mut sums);
+                    let columns = at + number * PANEL..at + width.min((number + 1) * PANEL);
+                    let rows = context[first * hidden..].chunks_exact_mut(hidden);
+                    for ((sums, share), row) in sums[..count].iter().zip(shares).zip(rows) {
+                        for (to, sum) in row[columns.clone()].iter_mut().zip(sums) {
+                            *to = sum * share;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Keys as columns, scaled: [panels][width][2 lines]. What stands in the columns behind the last key is never looked at.
+#[inline(always)]
+fn pack_keys(rows: &[f32], stride: usize, width: usize, scale: f32, keys: &mut [Floats]) {
+    for (block, panel) in rows.chunks(PANEL * stride).zip(keys.chunks_exact_mut(width * 2)) {
+        for (place, row) in block.chunks(stride).enumerate() {
+            let lines = panel.iter_mut().skip(place / LINE).step_by(2);
+            for (line, x) in lines.zip(&row[..width]) {
+                line.0[place % LINE] = x * scale;
+            }
+        }
+    }
+}
+
+/// Values as rows: [panels][len][2 lines]; columns behind the last are zero.
+#[inline(always)]
+fn pack_values(rows: &[f32], stride: usize, width: usize, values: &mut [Floats]) {
+    let len = rows.len().div_ceil(stride);
+    for (number, panel) in values.chunks_exact_mut(len * 2).enumerate() {
+        for (lines, row) in panel.chunks_exact_mut(2).zip(rows.chunks(stride)) {
+            let own = &row[number * PANEL..width.min((number + 1) * PANEL)];
+            for (half, line) in lines.iter_mut().enumerate() {
+                let own = &own[own.len().min(half * LINE)..own.len().min((half + 1) * LINE)];
+                match <&[f32; LINE]>::try_from(own) {
+                    Ok(own) => line.0 = *own,
+                    Err(_) => {
+                        line.0 = [0.0; LINE];
+                        line.0[..own.len()].copy_from_slice(own);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Turns scores into `e^(score − highest)` and returns their sum.
+#[inline(always)]
+fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
+    let (_, highest) = range(row);
+    for x in row.iter_mut() {
+        *x = exp::<FUSED>(*x - highest);
+    }
+    sum(row, |x| x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Set;
+
+    /// The definition, in f64.
+    fn plain(qkv: &[f32], hidden: usize, heads: usize) -> Vec<f32> {
+        let width = hidden / heads;
+        let at = |token: usize, third: usize, head: usize, i: usize| {
+            f64::from(qkv[token * 3 * hidden + third * hidden + head * width + i])
+        };
+        let len = qkv.len() / (3 * hidden);
+        let mut out = vec![0.0; len * hidden];
+        for head in 0..heads {
+            for token in 0..len {
+                let score = |key| (0..width).map(|i| at(token, 0, head, i) * at(key, 1, head, i)).sum::<f64>();
+                let shares: Vec<f64> = (0..len).map(|key| (score(key) / (width as f64).sqrt()).exp()).collect();
+                let total: f64 = shares.iter().sum();
+                for i in 0..width {
+                    let sum = (0..len).map(|key| shares[key] * at(key, 2, head, i)).sum::<f64>();
+                    out[token * hidden + head * width + i] = (sum / total) as f32;
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn attention_is_its_definition_for_all_lengths_and_shapes() {
+        let mut state = 7_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) as f32 / (1 << 24) as f32 - 0.5) * 4.0
+        };
+        let mut rooms: Vec<(Isa, Room)> = Isa::all().map(|isa| (isa, Room::default())).collect();
+        // Long before short: what a long sequence left must not matter.
+        for len in [256, 255, 70, 33, 32, 13, 12, 2, 1] {
+            for (hidden, heads) in [(64, 2), (24, 2), (128, 2), (96, 2), (40, 1)] {
+                let qkv: Vec<f32> = (0..len * 3 * hidden).map(|_| next()).collect();
+                let wanted = plain(&qkv, hidden, heads);
+                let mut bits = None;
+                for (isa, room) in &mut rooms {
+                    let mut found = vec![f32::NAN; len * hidden];
+                    attend(*isa, &qkv, hidden, heads, &mut found, room);
+                    assert!(wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-5), "{isa:?} {len} {hidden}");
+                    if isa.set() != Set::Portable {
+                        assert_eq!(bits.get_or_insert_with(|| found.clone()), &found, "{isa:?} {len} {hidden}");
+                    }
+                }
+            }
+        }
+        attend(Isa::best(), &[], 64, 2, &mut [], &mut Room::default());
+    }
+
+    #[test]
+    fn s39_a_score_that_is_not_a_number_spoils_its_token() {
+        let mut qkv = vec![0.5; 3 * 64];
+        qkv[3] = f32::NAN;
+        let mut found = vec![0.0; 64];
+        attend(Isa::best(), &qkv, 64, 2, &mut found, &mut Room::default());
+        assert!(found[..32].iter().all(|x| x.is_nan()) && found[32..].iter().all(|x| x.is_finite()));
+    }
+}

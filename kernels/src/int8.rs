@@ -1,0 +1,291 @@
+//! A linear layer in bytes: four times the numbers of f32 in a register, and sums that are exact.
+//!
+//! Weights are rounded once, each output on its own scale: `w ≈ s · c` with `c` from −127 to 127. Activations are rounded
+//! when they come, each row between its smallest and its largest number: `x ≈ low + t · q` with `q` from 0 to 255. Then
+//!
+//! `Σ x·w ≈ s · (t · Σ q·c + low · Σ c)`
+//!
+//! where the first sum is of integers over all inputs, in 32 bits, and the second is known beforehand. (A scale a row and
+//! not one for all rows is most of what keeps the error small: one token's outlier then costs the others nothing.)
+//!
+//! Integer sums are exact on every set and what follows is plain arithmetic without contraction, so all sets give the
+//! same bits. (GELU differs in its last digits between the portable loop and the others.)
+
+use crate::Isa;
+use crate::Set;
+use crate::elementwise::{finish, range, sum, vectorised};
+use crate::product::BLOCK_ROWS;
+use crate::tile::{self, LINE, Line, PANEL, Pairs, Quads, ROWS};
+
+/// Inputs are padded to a multiple of what one instruction takes.
+const STEP: usize = 4;
+
+/// More inputs could overflow a sum: 255 · 127 · 65,536 < 2³¹.
+pub const MOST_INPUTS: usize = 65_536;
+
+/// The codes in the layout of the instructions that multiply them.
+enum Packed {
+    Pairs(Vec<Pairs>),
+    Quads(Vec<Quads>),
+}
+
+/// A weight matrix [inputs, outputs] in bytes, and the bias of its outputs.
+pub struct Matrix {
+    isa: Isa,
+    packed: Packed,
+    columns: Vec<Columns>,
+    inputs: usize,
+    padded: usize,
+    outputs: usize,
+}
+
+/// What belongs to the columns of one panel.
+#[derive(Clone)]
+struct Columns {
+    scale: [f32; PANEL],
+    /// The sum of each column's codes.
+    sum: [f32; PANEL],
+    bias: [f32; PANEL],
+}
+
+/// Rows of activations in bytes; kept between products so that nothing is allocated.
+#[derive(Default)]
+pub struct Codes {
+    pairs: Vec<i16>,
+    quads: Vec<u8>,
+    /// Step and smallest number of each row.
+    rows: Vec<(f32, f32)>,
+}
+
+impl Matrix {
+    /// Room for a matrix of this shape, all zero, for the instructions of `isa`.
+    ///
+    /// Panics without inputs and with more than [`MOST_INPUTS`].
+    pub fn new(isa: Isa, inputs: usize, outputs: usize) -> Self {
+        assert!((1..=MOST_INPUTS).contains(&inputs), "sums fit into 32 bits");
+        let (padded, panels) = (inputs.next_multiple_of(STEP), outputs.div_ceil(PANEL));
+        let packed = match isa.set() {
+            Set::AvxVnni | Set::Avx512Vnni => Packed::Quads(vec![Line([0; 4 * LINE]); panels * padded / 2]),
+            Set::Portable | Set::Avx2 | Set::Avx512 => Packed::Pairs(vec![Line([0; 2 * LINE]); panels * padded]),
+        };
+        let columns = vec![Columns { scale: [0.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] }; panels];
+        Self { isa, packed, columns, inputs, padded, outputs }
+    }
+
+    /// Rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs`
+    /// long. A column with a weight that is not finite gives results that are not finite.
+    ///
+    /// Panics when they do not fit.
+    pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
+        assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
+        for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
+            let (panel, place) = (column / PANEL, column % PANEL);
+            let (low, high) = range(row);
+            let largest = high.max(-low);
+            let inverse = if largest > 0.0 { 127.0 / largest } else { 0.0 };
+            let mut total = 0_i32;
+            for (input, x) in row.iter().enumerate() {
+                let code = (x * inverse).round_ties_even() as i8;
+                total += i32::from(code);
+                self.set(panel, place, input, code);
+            }
+            let columns = &mut self.columns[panel];
+            columns.sum[place] = total as f32;
+            // Infinite or not a number as soon as one weight is.
+            columns.scale[place] = largest / 127.0 + row.iter().map(|x| x * 0.0).sum::<f32>();
+            columns.bias[place] = *bias;
+        }
+    }
+
+    fn set(&mut self, panel: usize, place: usize, input: usize, code: i8) {
+        let (half, column) = (place / LINE, place % LINE);
+        match &mut self.packed {
+            Packed::Pairs(lines) => {
+                lines[panel * self.padded + input / 2 * 2 + half].0[column * 2 + input % 2] = i16::from(code);
+            }
+            Packed::Quads(lines) => {
+                lines[panel * self.padded / 2 + input / 4 * 2 + half].0[column * 4 + input % 4] = code;
+            }
+        }
+    }
+
+    /// Numbers in a row of activations, and in a row of results.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.inputs, self.outputs)
+    }
+
+    /// `rows · matrix + bias`, with GELU where wanted: [count, inputs] → `out` [count, outputs]. A row that holds a
+    /// number that is not finite gives numbers that are not.
+    ///
+    /// Panics when `rows` is not whole rows or `out` has another length.
+    pub fn product(&self, rows: &[f32], codes: &mut Codes, with_gelu: bool, out: &mut [f32]) {
+        let count = rows.len() / self.inputs;
+        assert!(rows.len() == count * self.inputs && out.len() == count * self.outputs, "the result fits");
+        let blocks = rows.chunks(BLOCK_ROWS * self.inputs).zip(out.chunks_mut(BLOCK_ROWS * self.outputs));
+        for (rows, out) in blocks {
+            encode(self.isa, self, rows, codes);
+            block(self.isa, self, codes, with_gelu, out);
+        }
+    }
+}
+
+vectorised! {
+    /// Rounds rows into codes.
+    fn encode(isa: Isa, matrix: &Matrix, rows: &[f32], codes: &mut Codes) {
+        let _ = isa;
+        let (inputs, padded) = (matrix.inputs, matrix.padded);
+        let length = rows.len() / inputs * padded;
+        codes.rows.clear();
+        match matrix.packed {
+            Packed::Pairs(_) => codes.pairs.resize(length, 0),
+            Packed::Quads(_) => codes.quads.resize(length, 0),
+        }
+        for (number, row) in rows.chunks_exact(inputs).enumerate() {
+            let (low, high) = range(row);
+            let step = (high - low) / 255.0;
+            let inverse = if step > 0.0 { 1.0 / step } else { 0.0 };
+            // Adding 2²³ rounds to the nearest integer, which then stands in the low bits.
+            const ROUND: f32 = 8_388_608.0;
+            let code = |x: &f32| ((x - low) * inverse + ROUND).to_bits() & 0xff;
+            match matrix.packed {
+                Packed::Pairs(_) => {
+                    for (to, x) in codes.pairs[number * padded..].iter_mut().zip(row) {
+                        *to = code(x) as i16;
+                    }
+                }
+                Packed::Quads(_) => {
+                    for (to, x) in codes.quads[number * padded..].iter_mut().zip(row) {
+                        *to = code(x) as u8;
+                    }
+                }
+            }
+            codes.rows.push((step + sum(row, |x| x * 0.0), low));
+        }
+    }
+}
+
+vectorised! {
+    fn block(isa: Isa, matrix: &Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
+        let (padded, outputs) = (matrix.padded, matrix.outputs);
+        let mut sums = [[0; PANEL]; ROWS];
+        for (number, columns) in matrix.columns.iter().enumerate() {
+            let places = number * PANEL..outputs.min((number + 1) * PANEL);
+            let tiles = codes.rows.chunks(ROWS).zip(out.chunks_mut(ROWS * outputs));
+            for (tile, (rows, out)) in tiles.enumerate() {
+                let span = tile * ROWS * padded..(tile * ROWS + rows.len()) * padded;
+                match &matrix.packed {
+                    Packed::Pairs(lines) => {
+                        let panel = &lines[number * padded..(number + 1) * padded];
+                        tile::pairs(isa, &codes.pairs[span], padded, panel, &mut sums);
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    Packed::Quads(lines) => {
+                        let panel = &lines[number * padded / 2..(number + 1) * padded / 2];
+                        tile::quads(isa, &codes.quads[span], padded, panel, &mut sums);
+                    }
+                    #[cfg(not(target_arch = "x86_64"))]
+                    Packed::Quads(_) => unreachable!("packed only for x86"),
+                }
+                for ((sums, (step, low)), out) in sums.iter().zip(rows).zip(out.chunks_exact_mut(outputs)) {
+                    let mut row = [0.0; PANEL];
+                    for i in 0..PANEL {
+                        row[i] = (sums[i] as f32 * step + columns.sum[i] * low) * columns.scale[i];
+                    }
+                    finish::<FUSED>(&row, &columns.bias, with_gelu, &mut out[places.clone()]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers(seed: u32) -> impl FnMut() -> f32 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32 - 0.5
+        }
+    }
+
+    fn product(isa: Isa, rows: &[f32], columns: &[f32], inputs: usize, bias: &[f32], with_gelu: bool) -> Vec<f32> {
+        let mut matrix = Matrix::new(isa, inputs, bias.len());
+        let half = bias.len() / 2;
+        matrix.set_columns(0, &columns[..half * inputs], &bias[..half]);
+        matrix.set_columns(half, &columns[half * inputs..], &bias[half..]);
+        let mut out = vec![7.0; rows.len() / inputs * bias.len()];
+        let mut codes = Codes::default();
+        // What an earlier product left must not matter.
+        codes.pairs.resize(9, 7);
+        codes.quads.resize(9, 7);
+        matrix.product(rows, &mut codes, with_gelu, &mut out);
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn every_instruction_set_gives_the_same_bits_near_the_exact_product(
+            count in 0_usize..90, inputs in 1_usize..50, outputs in 1_usize..100, seed in any::<u32>(), with_gelu: bool
+        ) {
+            let mut next = numbers(seed);
+            let rows: Vec<f32> = (0..count * inputs).map(|_| next()).collect();
+            let columns: Vec<f32> = (0..outputs * inputs).map(|_| next()).collect();
+            let bias: Vec<f32> = (0..outputs).map(|_| next()).collect();
+            let best = product(Isa::best(), &rows, &columns, inputs, &bias, with_gelu);
+            for isa in Isa::all() {
+                let found = product(isa, &rows, &columns, inputs, &bias, with_gelu);
+                if with_gelu && isa.set() == Set::Portable {
+                    prop_assert!(found.iter().zip(&best).all(|(a, b)| (a - b).abs() < 1e-5));
+                } else {
+                    prop_assert_eq!(&found, &best, "{:?}", isa);
+                }
+            }
+            // Numbers of size 1/2 are off by at most 1/510 and 1/508 each.
+            let bound = inputs as f32 * 0.5 * (1.0 / 510.0 + 1.0 / 508.0 + 1.0 / 100_000.0) + 1e-5;
+            for (row, found) in rows.chunks_exact(inputs).zip(best.chunks_exact(outputs)) {
+                for ((column, bias), found) in columns.chunks_exact(inputs).zip(&bias).zip(found) {
+                    let exact: f32 = row.iter().zip(column).map(|(x, w)| x * w).sum::<f32>() + bias;
+                    let exact = if with_gelu { crate::elementwise::gelu::<false>(exact) } else { exact };
+                    // GELU's slope is at most 1.13.
+                    prop_assert!((found - exact).abs() <= 1.13 * bound, "{} {}", found, exact);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_codes_do_not_saturate() {
+        // All products have one sign and the largest size: pairs of bytes would not fit into 16 bits.
+        for inputs in [2, 4, 384, 1536, MOST_INPUTS] {
+            let mut rows = vec![1.0; inputs];
+            rows[0] = 0.0;
+            for sign in [1.0, -1.0] {
+                for isa in Isa::all() {
+                    let found = product(isa, &rows, &vec![sign; inputs], inputs, &[0.0], false);
+                    let wanted = sign * (inputs - 1) as f32;
+                    assert!((found[0] / wanted - 1.0).abs() < 1e-6, "{isa:?}, {inputs} inputs: {}", found[0]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn s39_what_is_not_finite_stays_so() {
+        for isa in Isa::all() {
+            for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                for place in [0, 7, 39] {
+                    let mut row = vec![0.25; 40];
+                    row[place] = bad;
+                    let fine = vec![0.5; 40];
+                    let one = product(isa, &row, &fine, 40, &[0.0], false);
+                    let other = product(isa, &fine, &row, 40, &[0.0], false);
+                    assert!(!one[0].is_finite() && !other[0].is_finite(), "{isa:?} {bad} at {place}");
+                }
+            }
+            assert_eq!(product(isa, &[0.5; 8], &[0.0; 8], 8, &[1.0], false), [1.0]);
+        }
+    }
+}

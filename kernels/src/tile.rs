@@ -1,0 +1,328 @@
+//! The inner loops of all matrix products: a few rows times one panel of 32 columns.
+//!
+//! A panel holds two cache lines for each step through the inner dimension, each with 16 columns: of one number (f32), of
+//! two (16-bit) or of four (bytes). A tile of 12 rows by 32 columns (AVX-512) or 6 by 16 (256 bits) of sums stays in
+//! registers while the panel streams by (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
+//! multiplication").
+
+use crate::Isa;
+
+/// Columns of one cache line.
+pub(crate) const LINE: usize = 16;
+
+/// Columns of a panel.
+pub(crate) const PANEL: usize = 2 * LINE;
+
+/// Rows of a tile.
+pub(crate) const ROWS: usize = 12;
+
+/// One cache line, on its boundary: a load that straddles two costs twice.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Line<T>(pub T);
+
+/// 16 columns of one step: one f32 each.
+pub(crate) type Floats = Line<[f32; LINE]>;
+/// 16 columns of two steps: two 16-bit numbers each.
+pub(crate) type Pairs = Line<[i16; 2 * LINE]>;
+/// 16 columns of four steps: four bytes each.
+pub(crate) type Quads = Line<[i8; 4 * LINE]>;
+
+/// The sums of a tile.
+pub(crate) type Sums<T> = [[T; PANEL]; ROWS];
+
+/// How many rows of `stride` numbers, of which `inputs` count, `rows` holds; the last may end early.
+fn count<T>(rows: &[T], stride: usize, inputs: usize) -> usize {
+    assert!(inputs <= stride);
+    if rows.len() < inputs || inputs == 0 { 0 } else { ((rows.len() - inputs) / stride + 1).min(ROWS) }
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! by_rows {
+    ($count:expr, $kernel:ident $arguments:tt) => {
+        by_rows!(@ $count, $kernel $arguments, 1 2 3 4 5 6 7 8 9 10 11 12)
+    };
+    (@ $count:expr, $kernel:ident $arguments:tt, $($rows:literal)*) => {
+        match $count {
+            $($rows => x86::$kernel::<$rows> $arguments,)*
+            _ => {}
+        }
+    };
+}
+
+/// Six rows at a time: what sixteen registers hold beside the weights.
+#[cfg(target_arch = "x86_64")]
+macro_rules! by_six_rows {
+    ($count:expr, $kernel:ident($rows:expr, $stride:expr, $panel:expr, $sums:expr)) => {
+        let (first, second) = $sums.split_at_mut(6);
+        let count: usize = $count;
+        by_six_rows!(@ count.min(6), $kernel($rows, $stride, $panel, first), 1 2 3 4 5 6);
+        if count > 6 {
+            // SAFETY: there are more than six rows, so the seventh begins within the slice.
+            let rest = unsafe { $rows.add(6 * $stride) };
+            by_six_rows!(@ count - 6, $kernel(rest, $stride, $panel, second), 1 2 3 4 5 6);
+        }
+    };
+    (@ $count:expr, $kernel:ident $arguments:tt, $($number:literal)*) => {
+        // SAFETY: by the `Isa`; the slices hold what the kernel reads, as the caller of this macro has seen.
+        unsafe {
+            match $count {
+                $($number => x86::$kernel::<$number> $arguments,)*
+                _ => {}
+            }
+        }
+    };
+}
+
+/// Sums of up to 12 rows over one panel. A row begins every `stride` numbers; `panel` holds two lines an input.
+///
+/// Each number is one chain of fused multiply-adds over the inputs in their order. (Where the processor has no such
+/// instruction: of multiplications and additions.)
+#[inline]
+pub(crate) fn floats(isa: Isa, rows: &[f32], stride: usize, panel: &[Floats], sums: &mut Sums<f32>) -> usize {
+    let inputs = panel.len() / 2;
+    let count = count(rows, stride, inputs);
+    #[cfg(target_arch = "x86_64")]
+    match isa.width() {
+        crate::isa::Width::Bits512 => {
+            // SAFETY: by the `Isa`; `count` rows of `inputs` numbers are there, and a panel is whole lines.
+            unsafe { by_rows!(count, floats_512(rows.as_ptr(), stride, panel, sums)) };
+            return count;
+        }
+        crate::isa::Width::Bits256 => {
+            by_six_rows!(count, floats_256(rows.as_ptr(), stride, panel, sums));
+            return count;
+        }
+        crate::isa::Width::Unknown => {}
+    }
+    let _ = isa;
+    for (row, sums) in rows.chunks(stride).zip(&mut sums[..count]) {
+        *sums = [0.0; PANEL];
+        for (x, lines) in row[..inputs].iter().zip(panel.chunks_exact(2)) {
+            for (sums, line) in sums.chunks_exact_mut(LINE).zip(lines) {
+                for (sum, w) in sums.iter_mut().zip(&line.0) {
+                    *sum = if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
+                        x.mul_add(*w, *sum)
+                    } else {
+                        *sum + x * w
+                    };
+                }
+            }
+        }
+    }
+    count
+}
+
+/// Exact sums of up to 12 rows of codes (0 to 255) over one panel of 16-bit weights (−127 to 127).
+#[inline]
+pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums: &mut Sums<i32>) -> usize {
+    let inputs = panel.len();
+    let count = count(rows, stride, inputs);
+    #[cfg(target_arch = "x86_64")]
+    if isa.width() != crate::isa::Width::Unknown {
+        by_six_rows!(count, pairs_256(rows.as_ptr(), stride, panel, sums));
+        return count;
+    }
+    let _ = isa;
+    for (row, sums) in rows.chunks(stride).zip(&mut sums[..count]) {
+        *sums = [0; PANEL];
+        for (x, lines) in row[..inputs].as_chunks::<2>().0.iter().zip(panel.chunks_exact(2)) {
+            for (sums, line) in sums.chunks_exact_mut(LINE).zip(lines) {
+                for (sum, w) in sums.iter_mut().zip(line.0.as_chunks::<2>().0) {
+                    *sum += i32::from(x[0]) * i32::from(w[0]) + i32::from(x[1]) * i32::from(w[1]);
+                }
+            }
+        }
+    }
+    count
+}
+
+/// As [`pairs`], of bytes. The set has products of bytes.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn quads(isa: Isa, rows: &[u8], stride: usize, panel: &[Quads], sums: &mut Sums<i32>) -> usize {
+    let count = count(rows, stride, panel.len() * 2);
+    match isa.set() {
+        crate::Set::Avx512Vnni => {
+            // SAFETY: as in `floats`.
+            unsafe { by_rows!(count, quads_512(rows.as_ptr(), stride, panel, sums)) };
+        }
+        crate::Set::AvxVnni => {
+            by_six_rows!(count, quads_256(rows.as_ptr(), stride, panel, sums));
+        }
+        _ => unreachable!("weights are packed for the set that multiplies them"),
+    }
+    count
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{Floats, PANEL, Pairs, Quads};
+
+    /// # Safety
+    /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride` numbers, hold a number
+    /// for each input of `panel`.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn floats_512<const R: usize>(
+        rows: *const f32,
+        stride: usize,
+        panel: &[Floats],
+        sums: &mut [[f32; PANEL]],
+    ) {
+        let mut acc = [[_mm512_setzero_ps(); 2]; R];
+        for (input, lines) in panel.chunks_exact(2).enumerate() {
+            // SAFETY: `input` is one of the panel's, so every row holds it; a line is a register on its boundary.
+            unsafe {
+                let w = [_mm512_load_ps(lines[0].0.as_ptr()), _mm512_load_ps(lines[1].0.as_ptr())];
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let x = _mm512_set1_ps(*rows.add(r * stride + input));
+                    acc[0] = _mm512_fmadd_ps(x, w[0], acc[0]);
+                    acc[1] = _mm512_fmadd_ps(x, w[1], acc[1]);
+                }
+            }
+        }
+        for (acc, sums) in acc.iter().zip(sums) {
+            // SAFETY: a row of sums is two registers long.
+            unsafe {
+                _mm512_storeu_ps(sums.as_mut_ptr(), acc[0]);
+                _mm512_storeu_ps(sums.as_mut_ptr().add(16), acc[1]);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`floats_512`].
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn floats_256<const R: usize>(
+        rows: *const f32,
+        stride: usize,
+        panel: &[Floats],
+        sums: &mut [[f32; PANEL]],
+    ) {
+        for half in 0..2 {
+            let mut acc = [[_mm256_setzero_ps(); 2]; R];
+            for (input, lines) in panel.chunks_exact(2).enumerate() {
+                // SAFETY: as in `floats_512`; a line is two registers.
+                unsafe {
+                    let line = lines[half].0.as_ptr();
+                    let w = [_mm256_load_ps(line), _mm256_load_ps(line.add(8))];
+                    for (r, acc) in acc.iter_mut().enumerate() {
+                        let x = _mm256_set1_ps(*rows.add(r * stride + input));
+                        acc[0] = _mm256_fmadd_ps(x, w[0], acc[0]);
+                        acc[1] = _mm256_fmadd_ps(x, w[1], acc[1]);
+                    }
+                }
+            }
+            for (acc, sums) in acc.iter().zip(sums.iter_mut()) {
+                let sums = &mut sums[half * 16..half * 16 + 16];
+                // SAFETY: half a row of sums is two registers long.
+                unsafe {
+                    _mm256_storeu_ps(sums.as_mut_ptr(), acc[0]);
+                    _mm256_storeu_ps(sums.as_mut_ptr().add(8), acc[1]);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`floats_512`].
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) unsafe fn quads_512<const R: usize>(
+        rows: *const u8,
+        stride: usize,
+        panel: &[Quads],
+        sums: &mut [[i32; PANEL]],
+    ) {
+        let mut acc = [[_mm512_setzero_si512(); 2]; R];
+        for (step, lines) in panel.chunks_exact(2).enumerate() {
+            // SAFETY: four inputs a step, so every row holds them; they are read as one number on any boundary.
+            unsafe {
+                let w =
+                    [_mm512_load_si512((&raw const lines[0]).cast()), _mm512_load_si512((&raw const lines[1]).cast())];
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let x = _mm512_set1_epi32(rows.add(r * stride + 4 * step).cast::<i32>().read_unaligned());
+                    acc[0] = _mm512_dpbusd_epi32(acc[0], x, w[0]);
+                    acc[1] = _mm512_dpbusd_epi32(acc[1], x, w[1]);
+                }
+            }
+        }
+        for (acc, sums) in acc.iter().zip(sums) {
+            // SAFETY: a row of sums is two registers long.
+            unsafe {
+                _mm512_storeu_si512(sums.as_mut_ptr().cast(), acc[0]);
+                _mm512_storeu_si512(sums.as_mut_ptr().add(16).cast(), acc[1]);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`floats_512`].
+    #[target_feature(enable = "avx2,avxvnni")]
+    pub(super) unsafe fn quads_256<const R: usize>(
+        rows: *const u8,
+        stride: usize,
+        panel: &[Quads],
+        sums: &mut [[i32; PANEL]],
+    ) {
+        for half in 0..2 {
+            let mut acc = [[_mm256_setzero_si256(); 2]; R];
+            for (step, lines) in panel.chunks_exact(2).enumerate() {
+                // SAFETY: as in `quads_512`; a line is two registers.
+                unsafe {
+                    let line = (&raw const lines[half]).cast::<__m256i>();
+                    let w = [_mm256_load_si256(line), _mm256_load_si256(line.add(1))];
+                    for (r, acc) in acc.iter_mut().enumerate() {
+                        let x = _mm256_set1_epi32(rows.add(r * stride + 4 * step).cast::<i32>().read_unaligned());
+                        acc[0] = _mm256_dpbusd_avx_epi32(acc[0], x, w[0]);
+                        acc[1] = _mm256_dpbusd_avx_epi32(acc[1], x, w[1]);
+                    }
+                }
+            }
+            store_256(&acc, half, sums);
+        }
+    }
+
+    /// Two 16-bit products are added into 32 bits, so nothing saturates; the instruction that takes bytes would.
+    ///
+    /// # Safety
+    /// As [`floats_512`].
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn pairs_256<const R: usize>(
+        rows: *const i16,
+        stride: usize,
+        panel: &[Pairs],
+        sums: &mut [[i32; PANEL]],
+    ) {
+        for half in 0..2 {
+            let mut acc = [[_mm256_setzero_si256(); 2]; R];
+            for (step, lines) in panel.chunks_exact(2).enumerate() {
+                // SAFETY: two inputs a step, so every row holds them; a line is two registers.
+                unsafe {
+                    let line = (&raw const lines[half]).cast::<__m256i>();
+                    let w = [_mm256_load_si256(line), _mm256_load_si256(line.add(1))];
+                    for (r, acc) in acc.iter_mut().enumerate() {
+                        let x = _mm256_set1_epi32(rows.add(r * stride + 2 * step).cast::<i32>().read_unaligned());
+                        acc[0] = _mm256_add_epi32(acc[0], _mm256_madd_epi16(x, w[0]));
+                        acc[1] = _mm256_add_epi32(acc[1], _mm256_madd_epi16(x, w[1]));
+                    }
+                }
+            }
+            store_256(&acc, half, sums);
+        }
+    }
+
+    /// Writes 16 sums of each row.
+    #[target_feature(enable = "avx2")]
+    fn store_256<const R: usize>(acc: &[[__m256i; 2]; R], half: usize, sums: &mut [[i32; PANEL]]) {
+        for (acc, sums) in acc.iter().zip(sums) {
+            let sums = &mut sums[half * 16..half * 16 + 16];
+            // SAFETY: half a row of sums is two registers long.
+            unsafe {
+                _mm256_storeu_si256(sums.as_mut_ptr().cast(), acc[0]);
+                _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), acc[1]);
+            }
+        }
+    }
+}
