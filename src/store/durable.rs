@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::{Database, Found, examine, open_read, open_write, with_side_files};
+use super::{Database, Found, checkpoint, examine, open_read, open_write, with_side_files};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::Sha256;
 
@@ -15,6 +15,17 @@ use crate::types::Sha256;
 #[derive(Debug)]
 pub struct Durable {
     conn: Connection,
+}
+
+impl Drop for Durable {
+    /// Empties the write-ahead log. It is never removed, for readers who may not write need it; whatever it holds is
+    /// read again by the next process that opens the database, and stays in front of what that one adds.
+    fn drop(&mut self) {
+        if !self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
+            // Nothing is lost when this fails: the log holds it.
+            let _ = checkpoint(&self.conn);
+        }
+    }
 }
 
 /// How far a ledger had grown when it was last written to.
@@ -305,6 +316,19 @@ mod tests {
             updated_at: "2026-01-01T00:00:00Z".to_owned(),
             links: links.iter().map(link).collect(),
         }
+    }
+
+    /// The log once grew with every line of the ledger, and each process that wrote one read all of it first.
+    #[test]
+    fn the_log_is_empty_after_each_writer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        for n in 0..5 {
+            let head = Head { ledger: Sha256::of(b"1"), lines: n, bytes: n, sha256: Sha256::of(b"3") };
+            Durable::open_write(&path).unwrap().set_head(Path::new("/runs"), &head, false).unwrap();
+            assert_eq!(std::fs::metadata(dir.path().join("durable.sqlite-wal")).unwrap().len(), 0);
+        }
+        assert!(Durable::open_read(&path).unwrap().is_some());
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct Writer {
     file: File,
     pub(super) head: Option<Head>,
     pending: Vec<u8>,
+    /// Whether the file was made just now, or holds nothing yet.
+    is_new: bool,
 }
 
 impl Writer {
@@ -26,7 +28,8 @@ impl Writer {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|e| private::unwritable(path, &e))?;
-        Ok(Self { path: path.to_owned(), file, head: None, pending: Vec::new() })
+        let is_new = file.metadata().map_err(|e| private::unwritable(path, &e))?.len() == 0;
+        Ok(Self { path: path.to_owned(), file, head: None, pending: Vec::new(), is_new })
     }
 
     fn fail(&self, error: &std::io::Error) -> Failure {
@@ -88,7 +91,9 @@ impl Writer {
         self.file.seek(SeekFrom::End(0)).map_err(|e| self.fail(&e))?;
         self.file.write_all(&self.pending).map_err(|e| self.fail(&e))?;
         self.file.sync_all().map_err(|e| self.fail(&e))?;
-        private::sync_folder(self.path.parent().unwrap_or(Path::new("."))).map_err(|e| self.fail(&e))?;
+        if self.is_new {
+            private::sync_folder(self.path.parent().unwrap_or(Path::new("."))).map_err(|e| self.fail(&e))?;
+        }
         self.head.ok_or_else(|| Failure::internal("a ledger was written without a line"))
     }
 }
