@@ -537,7 +537,9 @@ fn nothing_is_lost_when_many_threads_add_at_once() {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let writer = &writer;
-                scope.spawn(move || (0..40).for_each(|n| add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"])));
+                scope.spawn(move || {
+                    (0..40).for_each(|n| add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"]))
+                });
             }
         });
         writer.commit(&stamp(1)).unwrap();
