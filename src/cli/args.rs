@@ -745,7 +745,11 @@ pub enum EvalCommand {
     /// Faulty drafts: citation recall and precision before the gate and behind it
     Drafts {
         /// Drafts with their evidence, one JSON object a line; without it, those inside the program
+        #[arg(conflicts_with = "sets")]
         file: Option<PathBuf>,
+        /// Make the drafts of the marked answers (spans.jsonl) of this set; may be given again
+        #[arg(long = "set-dir", value_name = "DIR")]
+        sets: Vec<PathBuf>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

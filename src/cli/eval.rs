@@ -41,7 +41,9 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
         EvalCommand::Attacks { notes, claims, misses_out, json } => {
             return super::eval_attacks::run(context, notes.as_deref(), claims, misses_out.as_deref(), *json);
         }
-        EvalCommand::Drafts { file, json } => return super::eval_drafts::run(context, file.as_deref(), *json),
+        EvalCommand::Drafts { file, sets, json } => {
+            return super::eval_drafts::run(context, file.as_deref(), sets, *json);
+        }
         EvalCommand::Claims { files, scores_out, json } => {
             return super::eval_claims::run(context, files, scores_out.as_deref(), *json);
         }

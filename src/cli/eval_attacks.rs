@@ -14,7 +14,7 @@ use crate::config::Scheme;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::eval::attacks::{self, Attack, Passage};
 use crate::eval::claims;
-use crate::markdown::{ChunkOptions, parse};
+use crate::markdown::{Chunk, ChunkOptions, parse};
 use crate::sandbox::{Address, What};
 
 /// Sentences of notes, and claims of each file, that are attacked.
@@ -25,16 +25,17 @@ const PASSAGE_TOKENS: usize = 200;
 
 pub fn run(
     context: &mut Context,
-    notes: Option<&Path>,
+    folder: Option<&Path>,
     files: &[PathBuf],
     out_file: Option<&Path>,
     as_json: bool,
 ) -> Result<ExitCode> {
-    let dir = match notes {
+    let dir = match folder {
         Some(dir) => context.environment.cwd.join(dir),
         None => example_vault(context)?,
     };
-    let mut samples = attacks::from_notes(&passages(context, &dir)?, MOST);
+    let passages: Vec<Passage> = notes(context, &dir)?.into_iter().flat_map(|note| note.passages).collect();
+    let mut samples = attacks::from_notes(&passages, MOST);
     for file in files {
         let judged = claims::claims(&read_text(&context.environment.cwd.join(file))?, &file.display().to_string())?;
         samples.extend(attacks::from_claims(&judged, MOST));
@@ -72,8 +73,15 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The passages of all notes below a folder.
-fn passages(context: &mut Context, dir: &Path) -> Result<Vec<Passage>> {
+/// A note and its passages.
+pub(super) struct Note {
+    pub(super) path: String,
+    pub(super) text: String,
+    pub(super) passages: Vec<Passage>,
+}
+
+/// All notes below a folder.
+pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
     let config = config_for(context, dir)?;
     let sandbox = context.sandbox(&config)?;
     let options = ChunkOptions { scheme: Scheme::ObsidianV2, max_tokens: PASSAGE_TOKENS, max_chars: 800, overlap: 0 };
@@ -86,15 +94,17 @@ fn passages(context: &mut Context, dir: &Path) -> Result<Vec<Passage>> {
             let at = Address { source: source.name.clone(), path: entry.path };
             let bytes = sandbox.read(&at)?.bytes;
             let Ok(text) = String::from_utf8(bytes) else { continue };
-            for chunk in parse(&text, &options, &|t: &str| t.len() / 4 + 1).chunks {
-                out.push(Passage {
-                    path: at.path.to_string(),
-                    heading: chunk.heading,
-                    start: chunk.span.start(),
-                    first_line: chunk.lines.first(),
-                    text: text.get(chunk.span.start()..chunk.span.end()).unwrap_or("").to_owned(),
-                });
-            }
+            let path = at.path.to_string();
+            let passage = |chunk: Chunk| Passage {
+                path: path.clone(),
+                heading: chunk.heading,
+                start: chunk.span.start(),
+                first_line: chunk.lines.first(),
+                text: text.get(chunk.span.start()..chunk.span.end()).unwrap_or("").to_owned(),
+            };
+            let chunks = parse(&text, &options, &|t: &str| t.len() / 4 + 1).chunks;
+            let passages = chunks.into_iter().map(passage).collect();
+            out.push(Note { path, text, passages });
         }
     }
     Ok(out)

@@ -1,43 +1,85 @@
 //! `eval drafts`: how good the citations of faulty drafts are, before the gate and behind it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::eval_attacks::notes;
 use super::index::extend;
 use super::read::read_text;
 use crate::error::Result;
-use crate::eval::drafts;
+use crate::eval::drafts::gold::Document;
+use crate::eval::drafts::{self, Citations, Recorded, Row};
+use crate::eval::set;
 
-pub fn run(context: &Context, file: Option<&Path>, as_json: bool) -> Result<ExitCode> {
-    let text = match file {
-        Some(file) => read_text(&context.environment.cwd.join(file))?,
-        None => drafts::DRAFTS.to_owned(),
-    };
-    let rows = drafts::rows(&drafts::read(&text)?);
+/// The figures of one set of drafts.
+struct Table {
+    /// The set they are made of; none for recorded drafts.
+    set: Option<String>,
+    rows: Vec<(String, Row)>,
+}
+
+pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf], as_json: bool) -> Result<ExitCode> {
+    let mut tables: Vec<Table> = Vec::new();
+    for dir in sets {
+        let name = dir.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into_owned());
+        tables.push(Table { set: Some(name), rows: drafts::rows(&of_set(context, dir)?) });
+    }
+    if sets.is_empty() {
+        let text = match file {
+            Some(file) => read_text(&context.environment.cwd.join(file))?,
+            None => drafts::DRAFTS.to_owned(),
+        };
+        tables.push(Table { set: None, rows: drafts::rows(&drafts::read(&text)?) });
+    }
     if as_json {
-        let rows: Vec<Value> = rows.iter().map(|(fault, row)| json!({"fault": fault, "figures": row})).collect();
+        let rows: Vec<Value> = tables
+            .iter()
+            .flat_map(|Table { set, rows }| rows.iter().map(move |(fault, row)| (set, fault, row)))
+            .map(|(set, fault, row)| json!({"set": set, "fault": fault, "figures": row}))
+            .collect();
         let mut body = json!({ "rows": rows });
         extend(&mut body, context.roots());
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
-    context.out.line("| fault | drafts | passed | recall before | precision before | recall after | precision after |");
-    context.out.line("| --- | --- | --- | --- | --- | --- | --- |");
-    let shown = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), |s| format!("{s:.2}"));
-    for (fault, row) in rows {
-        let (before, after) = (row.before, row.after);
-        context.out.line(&format!(
-            "| {fault} | {} | {} | {} | {} | {} | {} |",
-            row.drafts,
-            row.passed,
-            shown(before.recall()),
-            shown(before.precision()),
-            shown(after.recall()),
-            shown(after.precision()),
-        ));
+    let set = if sets.is_empty() { "" } else { "| set " };
+    context.out.line(&format!(
+        "{set}| fault | drafts | passed | before: recall, precision | own support | after: recall, precision | own support |"
+    ));
+    context
+        .out
+        .line(&format!("{}| --- | --- | --- | --- | --- | --- | --- |", if set.is_empty() { "" } else { "| --- " }));
+    for Table { set, rows } in tables {
+        let set = set.map_or_else(String::new, |name| format!("| {name} "));
+        for (fault, row) in rows {
+            let [before, own_before] = [row.before, row.own_before].map(shown);
+            let [after, own_after] = [row.after, row.own_after].map(shown);
+            context.out.line(&format!(
+                "{set}| {fault} | {} | {} | {before} | {own_before} | {after} | {own_after} |",
+                row.drafts, row.passed,
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Recall and precision.
+fn shown(citations: Citations) -> String {
+    let shown = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), |s| format!("{s:.2}"));
+    format!("{}, {}", shown(citations.recall()), shown(citations.precision()))
+}
+
+/// Drafts made of a set's marked answers.
+fn of_set(context: &mut Context, dir: &Path) -> Result<Vec<Recorded>> {
+    let dir = context.environment.cwd.join(dir);
+    let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)?;
+    let evidence = set::evidence(&read_text(&dir.join("spans.jsonl"))?, &questions)?;
+    let documents: Vec<Document> = notes(context, &dir.join("docs"))?
+        .into_iter()
+        .map(|note| Document { path: note.path, text: note.text, passages: note.passages })
+        .collect();
+    drafts::gold::drafts(&documents, &questions, &evidence)
 }

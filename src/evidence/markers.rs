@@ -124,6 +124,7 @@ impl Scan<'_> {
         let (first, after) = next_visible(self.text, inside)?;
         match first {
             'e' => self.label(at, after),
+            'm' => self.memory(at, after),
             d if d.is_numeric() => self.number(at, inside),
             _ => None,
         }
@@ -261,6 +262,24 @@ impl Scan<'_> {
             Err(_) => MarkerKind::Malformed("is not a list of labels as `[E1, E2]`"),
         };
         (at + 1 + close + 1, kind)
+    }
+
+    /// `[M1]`, in any disguise: memory has labels too, and a reader takes one for a source.
+    fn memory(&self, at: usize, after: usize) -> Option<(usize, MarkerKind)> {
+        let mut end = after;
+        for digits in 0..4 {
+            let (c, next) = next_visible(self.text, end)?;
+            end = next;
+            if c == ']' && digits > 0 {
+                let why = "names a memory, and memory is no evidence";
+                let other = self.is_index(at) || self.is_link(at, end);
+                return (!other).then_some((end, MarkerKind::LabelLookalike(why)));
+            }
+            if !c.is_numeric() {
+                return None;
+            }
+        }
+        None
     }
 
     /// Something that reads `[E3]` and is not written so.

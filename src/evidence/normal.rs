@@ -115,12 +115,21 @@ impl Normal {
 
     /// Takes the character (or composed cluster) at `at`; returns where the next one starts.
     fn visible(&mut self, raw: &str, at: usize, c: char) -> usize {
+        let mut at = at;
+        if c.is_ascii() {
+            match ascii_markup(raw, at, c) {
+                Run::Markup(len) => return at + len,
+                // All but the last, with which a mark may combine: a run is looked at once.
+                Run::Text(len) => {
+                    for _ in 1..len {
+                        self.push(c, at, at + 1);
+                        at += 1;
+                    }
+                }
+            }
+        }
         let end = at + c.len_utf8();
         if c.is_ascii() {
-            let run = ascii_markup(raw, at, c);
-            if run > 0 {
-                return at + run;
-            }
             // A combining mark may follow and compose with this character.
             if raw.as_bytes().get(end).is_none_or(u8::is_ascii) {
                 self.push(c, at, end);
@@ -211,34 +220,38 @@ fn quote_marks(line: &str) -> (usize, bool) {
     marks.fold((0, false), |(len, quoted), b| (len + 1, quoted || b == b'>'))
 }
 
-/// How many bytes of ASCII markup stand at `at`: 0 when `c` is a character of the text.
-fn ascii_markup(raw: &str, at: usize, c: char) -> usize {
+/// Characters of one kind.
+enum Run {
+    /// So many bytes that are not shown.
+    Markup(usize),
+    /// So many characters of the text, one at least.
+    Text(usize),
+}
+
+/// What the ASCII character `c` at `at` begins.
+fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
     let rest = &raw[at..];
-    let run = || rest.len() - rest.trim_start_matches(c).len();
-    let before = || raw[..at].chars().next_back();
+    if !matches!(c, '`' | '*' | '_' | '=' | '\\') {
+        return Run::Text(1);
+    }
+    let run = if c == '\\' { 1 } else { rest.len() - rest.trim_start_matches(c).len() };
+    let (left, right) = (raw[..at].chars().next_back(), rest[run..].chars().next());
     let alnum = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
-    match c {
-        '`' => run(),
+    let markup = match c {
+        '`' => true,
         '*' | '_' => {
-            let run = run();
-            let (left, right) = (before(), rest[run..].chars().next());
             let inner = alnum(left) && alnum(right);
-            let stays = blank(left) && blank(right) || inner && (c == '_' || run == 1);
-            if stays { 0 } else { run }
+            !(blank(left) && blank(right) || inner && (c == '_' || run == 1))
         }
-        '=' if rest.starts_with("==") => {
-            let run = run();
-            let (left, right) = (before(), rest[run..].chars().next());
-            let edge = alnum(left) != alnum(right) && (blank(left) != blank(right) || !blank(left));
-            if run == 2 && edge { run } else { 0 }
-        }
-        '\\' => {
-            usize::from(matches!(rest.as_bytes().get(1), Some(b'*' | b'_' | b'[' | b']' | b'#' | b'|' | b'~' | b'`')))
-        }
-        _ => 0,
-    }
+        '=' => run == 2 && alnum(left) != alnum(right) && (blank(left) != blank(right) || !blank(left)),
+        _ => matches!(right, Some('*' | '_' | '[' | ']' | '#' | '|' | '~' | '`')),
+    };
+    if markup { Run::Markup(run) } else { Run::Text(run) }
 }
+
+/// The longest address of a link that is not shown, in bytes.
+const LONGEST_ADDRESS: usize = 2048;
 
 /// The parts of links that are not shown, in order: `[`, `](address)`, `[[`, `target|`, `]]`.
 fn link_markup(raw: &str) -> Vec<Range<usize>> {
@@ -248,6 +261,8 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
     }
     let bytes = raw.as_bytes();
     let mut open: Vec<usize> = Vec::new();
+    // The next byte that ends an address, looked for once.
+    let mut stop = 0;
     let mut at = 0;
     while let Some(&b) = bytes.get(at) {
         let rest = &bytes[at..];
@@ -265,9 +280,14 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
             }
             b'[' if !image => open.push(at),
             b']' if rest.starts_with(b"](") => {
-                let close = rest.iter().take(2048).position(|b| matches!(b, b')' | b'\n'));
-                if let (Some(start), Some(close)) = (open.last(), close)
-                    && rest.get(close) == Some(&b')')
+                if stop < at {
+                    let ends = |b: &u8| matches!(b, b')' | b'\n');
+                    stop = rest.iter().position(ends).map_or(bytes.len(), |len| at + len);
+                }
+                let close = stop - at;
+                if let Some(start) = open.last()
+                    && close < LONGEST_ADDRESS
+                    && bytes.get(stop) == Some(&b')')
                 {
                     out.push(*start..*start + 1);
                     out.push(at..at + close + 1);

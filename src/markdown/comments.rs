@@ -8,16 +8,21 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag};
 
+use super::shallow::shallow;
+
 /// Stands for a commented byte. Not white space, so that a line which begins with a comment does not turn into
 /// indented code; not a letter, so that nothing reads it as a word.
 pub const MASK: char = '\u{1}';
 
 /// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an unclosed `%%` is text.
+/// What nests deeper than anybody reads does not nest in the copy ([`shallow`]).
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
-    let ranges = find(text);
+    let flat = shallow(text);
+    let ranges = find(&flat);
     if ranges.is_empty() {
-        return (Cow::Borrowed(text), ranges);
+        return (flat, ranges);
     }
+    let text: &str = &flat;
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     for range in &ranges {

@@ -10,6 +10,7 @@ mod outline;
 mod pack;
 mod plain;
 pub mod sentences;
+mod shallow;
 mod stops;
 mod types;
 
@@ -18,6 +19,7 @@ pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};
 pub use plain::plain;
 pub use sentences::{BlockRole, Sentence, sentences};
+pub use shallow::shallow;
 pub use types::{BlockKinds, Chunk, ChunkOptions, CountTokens, Document, HeadingAt, Problem};
 
 /// The dialect: CommonMark with tables, footnotes, strikethrough, task lists and `[[wikilinks]]`. No metadata blocks

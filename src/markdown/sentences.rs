@@ -100,11 +100,13 @@ impl Leaf {
         let mut range = self.range.clone();
         let mut breaks = self.breaks.clone();
         if let Some(mark) = callout_mark(&text[range.clone()]).filter(|_| self.quoted) {
-            let title_end = text[range.clone()].find('\n').map_or(range.end, |i| range.start + i);
+            let title_end = text[range.clone()].find(['\n', '\r']).map_or(range.end, |i| range.start + i);
             range.start += mark;
             breaks.insert(0, title_end.max(range.start));
         }
         breaks.push(range.end);
+        // A hard break can stand inside the callout's mark.
+        breaks.sort_unstable();
         breaks.retain(|b| range.contains(b) || *b == range.end);
         let starts = std::iter::once(range.start).chain(breaks.clone());
         starts.zip(&breaks).map(|(s, e)| s..*e).filter(|r| !r.is_empty()).collect()
@@ -327,12 +329,17 @@ fn line_groups(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
 fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
     let mut body = &text[range.clone()];
     let mut start = range.start;
+    let mut begins_line = false;
     loop {
         let rest = body.trim_start();
         start += body.len() - rest.len();
         body = rest;
-        let begins_line = || text[..start].trim_end_matches([' ', '\t', '>']).ends_with('\n');
-        let Some(rest) = rest.strip_prefix('>').filter(|_| quoted && start > range.start && begins_line()) else {
+        // What follows a mark at the beginning of a line is there too, so one look back is enough.
+        let mut at_begin = || {
+            begins_line = begins_line || text[..start].trim_end_matches([' ', '\t', '>']).ends_with(['\n', '\r']);
+            begins_line
+        };
+        let Some(rest) = rest.strip_prefix('>').filter(|_| quoted && start > range.start && at_begin()) else {
             break;
         };
         start += 1;
@@ -446,6 +453,9 @@ mod tests {
         let callout = roles("> [!note]- The title\n> A body. More.");
         let quote = |t| (BlockRole::Quote, t);
         assert_eq!(callout, [quote("The title"), quote("A body."), quote("More.")]);
+        // Lines may end in a lone carriage return, before the title too.
+        assert_eq!(roles("> [!e] \t\rn\n"), [quote("n")]);
+        assert_eq!(roles("> [!e] The title\r> A body."), [quote("The title"), quote("A body.")]);
     }
 
     #[test]

@@ -67,6 +67,15 @@ fn c12_another_item_carries_the_claim() {
         assert_eq!(report.codes, [Code::BetterSpan], "{answer}");
         assert!(report.claims[0].why.contains("E2"), "the better item is named, never swapped in");
     }
+    // Some of its words stand in the cited item too, but only the other one says it.
+    let evidence = [
+        "The gate is painted green. A horn stands beside it.\n",
+        "The north gate closes when the storm horn sounds.\n",
+    ];
+    let claim = "The north gate closes when the storm horn sounds";
+    assert_eq!(judge(&evidence, &format!("{claim} [E1].")).codes, [Code::BetterSpan]);
+    assert!(judge(&evidence, &format!("{claim} [E2].")).ok);
+    assert!(judge(&evidence[..1], "Beside the gate stands a horn [E1].").ok);
 }
 
 #[test]

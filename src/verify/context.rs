@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
+use crate::markdown::shallow;
+
 /// The places of one text where a citation does not count.
 #[derive(Debug, Default)]
 pub struct Contexts {
@@ -23,7 +25,8 @@ impl Contexts {
             | Options::ENABLE_TASKLISTS
             | Options::ENABLE_WIKILINKS;
         let mut found = Vec::new();
-        for (event, range) in Parser::new_ext(text, dialect).into_offset_iter() {
+        let flat = shallow(text);
+        for (event, range) in Parser::new_ext(&flat, dialect).into_offset_iter() {
             let name = match event {
                 Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => CODE,
                 Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::HtmlBlock) => "HTML",

@@ -5,6 +5,7 @@ use std::fs;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::chat_server::{ChatServer, say};
 use crate::harness::World;
 
 const NOTE: &str = "# Oven\n\nThe oven is repaired by Leyla every spring.\n\n# Door\n\nThe door has two locks.\n";
@@ -143,8 +144,33 @@ fn memory_is_context_beside_an_answer_and_never_evidence() {
         let run = world.run(&["verify", answer.to_str().unwrap(), "--snapshot", record, "--json"]);
         (run.code, run.json()["codes"].clone())
     };
-    assert_eq!(judge("Leyla is paid 40 euros [M1]."), (1, json!(["UNCITED", "NO_CITATIONS"])));
+    assert_eq!(judge("Leyla is paid 40 euros [M1]."), (1, json!(["LOOKALIKE", "NO_CITATIONS"])));
     assert_eq!(judge("Leyla repairs the oven for 40 euros [E1].").0, 1);
+}
+
+#[test]
+fn a_chat_model_gets_no_memory_and_cannot_cite_one() {
+    let world = oven();
+    add(&world, "Leyla repairs the oven and is paid 40 euros.", &[]);
+    let config = world.root().join("llm.yaml");
+    fs::write(&config, "ask: {provider: ollama}\nllm: {model: m}\n").unwrap();
+    let ask = |script: Vec<&str>| {
+        let server = ChatServer::ollama(script.into_iter().map(say).collect());
+        let url = server.url();
+        let config = config.to_str().unwrap();
+        let body = world.json(&["ask", "Who repairs the oven?", "--config", config, "--ollama-base-url", &url]);
+        (body, server.prompt(0))
+    };
+    // What it leans on memory for is refused, twice; the person gets the notes' own words, and the memory beside them.
+    for answer in ["Leyla is paid 40 euros [M1].", "The oven is repaired by Leyla every spring [E1][M1]."] {
+        let (body, prompt) = ask(vec![answer, answer]);
+        assert_eq!(body["outcome"], "extractive_fallback", "{body}");
+        assert!(!body["answer"].as_str().unwrap().contains("M1"), "{body}");
+        assert_eq!(body["memory"][0]["label"], "M1");
+        assert!(prompt.contains("every spring") && !prompt.contains("40 euros"), "{prompt}");
+    }
+    let (body, _) = ask(vec!["The oven is repaired by Leyla every spring [E1]."]);
+    assert_eq!((&body["outcome"], &body["memory"][0]["label"]), (&json!("answered"), &json!("M1")), "{body}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub use operators::Edit;
 use super::invalid;
 use crate::error::Result;
 use crate::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, Normal, citation_of};
-use crate::markdown::{BlockRole, sentences};
+use crate::markdown::{BlockRole, Sentence, sentences};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName};
 use crate::verify::{Report, Verdict, VerifyOptions, verify_text};
 
@@ -38,6 +38,7 @@ pub struct Sample {
 }
 
 /// A text with its place in a file.
+#[derive(Debug, Clone)]
 pub struct Passage {
     pub path: String,
     pub heading: HeadingPath,
@@ -78,6 +79,15 @@ pub(super) fn freeze(question: &str, passages: &[&Passage]) -> Option<EvidenceSn
     EvidenceSnapshot::freeze(question, excerpts).ok()
 }
 
+/// The words of a sentence of running text without markup that is neither short nor long; `None` for all others.
+pub(super) fn plain_sentence<'a>(text: &'a str, sentence: &Sentence) -> Option<&'a str> {
+    let words = text.get(sentence.span.start()..sentence.span.end())?;
+    let plain =
+        matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem) && !words.contains(['[', '`', '|', '<']);
+    let whole = words.ends_with('.') && words.split_whitespace().count() >= 6 && words.len() <= LONGEST;
+    (plain && whole).then_some(words)
+}
+
 /// The plain sentences of passages of notes, at most `most`, spread evenly; each with its own passage and the next
 /// one of another file.
 pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
@@ -86,11 +96,7 @@ pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
         let other = passages.iter().cycle().skip(n + 1).take(passages.len()).find(|p| p.path != passage.path);
         let Some(snapshot) = other.and_then(|other| freeze("", &[passage, other])) else { continue };
         for sentence in sentences(&passage.text) {
-            let words = passage.text.get(sentence.span.start()..sentence.span.end()).unwrap_or("");
-            let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem)
-                && !words.contains(['[', '`', '|', '<']);
-            let whole = words.ends_with('.') && words.split_whitespace().count() >= 6 && words.len() <= LONGEST;
-            if plain && whole {
+            if let Some(words) = plain_sentence(&passage.text, &sentence) {
                 let claim = words.trim_end_matches('.').to_owned();
                 all.push(Sample { source: "notes", claim, snapshot: snapshot.clone(), faults: Vec::new() });
             }
@@ -142,7 +148,7 @@ pub fn paraphrases() -> Result<Vec<Sample>> {
     Ok(out)
 }
 
-fn bare(sentence: &str) -> String {
+pub(super) fn bare(sentence: &str) -> String {
     sentence.trim().trim_end_matches(['.', ' ']).to_owned()
 }
 
@@ -227,7 +233,7 @@ pub fn attack(sample: &Sample) -> Vec<Attack> {
 }
 
 /// A number that depends on nothing but the text.
-fn seed(text: &str) -> u64 {
+pub(super) fn seed(text: &str) -> u64 {
     let hash = Sha256::of(text.as_bytes()).to_string();
     u64::from_str_radix(hash.get(..15).unwrap_or("0"), 16).unwrap_or(0)
 }

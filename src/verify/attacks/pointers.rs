@@ -232,6 +232,17 @@ fn c40_memory_is_no_evidence() {
     ] {
         rejected_with(answer, Code::NotInSnapshot);
     }
+    // A label of memory carries nothing, alone or beside a good citation.
+    let frozen = snapshot(&["Tea is hot.\n"]);
+    for answer in ["Tea is hot [E1][M1].", "Tea is hot [E1] [m 12].", "Tea is hot [E1]. 【M1】", "Tea is hot [M1]."] {
+        let report = check_in(answer, &frozen);
+        assert!(!report.ok && report.codes.contains(&Code::Lookalike), "{answer}: {:?}", report.codes);
+    }
+    let chips = snapshot(&["The [M1] chip is fast.\n"]);
+    assert!(check_in("The [M1] chip is fast [E1].", &chips).ok, "what the note itself says stays");
+    for text in ["a [M1](http://b.c)", "row[M1]", "[[M1]]", "[M12345]", "[M]", "[Max]"] {
+        assert!(crate::evidence::scan_markers(text).is_empty(), "{text}");
+    }
 }
 
 #[test]

@@ -119,13 +119,16 @@ fn stands(case: &Case<'_>, literal: &str) -> bool {
     plain && readings(case).any(|r| r.lower().contains(&lower))
 }
 
-/// Addresses of links, which the normalised text does not show.
+/// Addresses of links, which the normalised text does not show. What stands inside an address is a part of it.
 fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
-    raw.match_indices("](").filter_map(|(at, _)| {
-        let rest = raw.get(at + 2..)?;
-        let end = rest.find([')', ' ', '\n'])?;
-        rest.get(..end).filter(|address| address.contains("://"))
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let from = at + raw.get(at..)?.find("](")? + 2;
+        let address = raw.get(from..)?.split([')', ' ', '\n']).next()?;
+        at = from + address.len();
+        Some(address)
     })
+    .filter(|address| address.contains("://"))
 }
 
 /// Whether the date is **not** carried.

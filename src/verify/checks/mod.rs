@@ -146,12 +146,16 @@ fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, f
         && window.share == 0.0
         && support::counted(case.claim).len() > 1
         && case.listed == 0;
-    if own >= least && !bare {
+    let low = own < least || bare;
+    // What is not low can still be doubtful: then only another item that carries the claim beyond doubt counts.
+    let doubtful = case.extent == Extent::Sentence && !about && own < weights().supported;
+    if !(low || doubtful) {
         return;
     }
+    let wanted = if low { weights().low } else { weights().supported };
     let better = case.others.iter().filter_map(|other| {
         let found = best_window(case.claim, &[other.reading], case.lexicon)?;
-        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= weights().low)
+        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= wanted)
             .then_some((found.share, other.item.label))
     });
     let best = better
@@ -163,6 +167,7 @@ fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, f
             let why = format!("{cited} does not carry this; {label} seems to, and is not cited here.");
             out.problems.push((Code::BetterSpan, why));
         }
-        None => out.problems.push((Code::LowSupport, format!("Too little of this stands in {cited}."))),
+        None if low => out.problems.push((Code::LowSupport, format!("Too little of this stands in {cited}."))),
+        None => {}
     }
 }

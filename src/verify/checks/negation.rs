@@ -25,8 +25,12 @@ fn by_text(word: &str) -> String {
 
 /// A word that both sides have is negated on one of them only.
 fn same_word(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
+    let mut held: Vec<&Token> = alignment.tokens().collect();
+    held.sort_by_key(|t| t.id);
     for token in case.claim.text.tokens.iter().filter(|t| t.is_content()) {
-        let same: Vec<&Token> = alignment.tokens().filter(|e| e.id == token.id).collect();
+        let from = held.partition_point(|e| e.id < token.id);
+        let to = held.partition_point(|e| e.id <= token.id);
+        let same = held.get(from..to).unwrap_or(&[]);
         let word = case.claim.word(token);
         if same.is_empty() {
             if prefixed(case, alignment, token) {
@@ -175,14 +179,16 @@ fn denied_by_the_text_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Optio
     }
     let best = alignment.best().filter(|b| b.share >= 0.5)?;
     let tokens = best.tokens();
+    let mut held: Vec<(u32, u32)> = tokens.iter().map(|t| (t.clause, t.id)).collect();
+    held.sort_unstable();
     let cue = tokens.iter().find(|cue| {
-        let held = content.iter().filter(|c| tokens.iter().any(|t| t.clause == cue.clause && t.id == c.id)).count();
         let governs = |t: &Token| t.head && t.negated && t.clause == cue.clause && t.start > cue.start;
+        let in_clause = || content.iter().filter(|c| held.binary_search(&(cue.clause, c.id)).is_ok()).count();
         cue.negates()
             && !opens_a_question(best, cue)
             && !is_double(case, cue, tokens)
             && tokens.iter().any(governs)
-            && held * 2 > content.len()
+            && in_clause() * 2 > content.len()
     });
     cue.map(|_| "The cited text is negated; the claim is not.".to_owned())
 }

@@ -23,16 +23,20 @@ const MOST_PLACES: usize = 64;
 
 /// "A costs 5, B costs 7" does not carry "A costs 7".
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
+    // Whether the claim names a thing of a source too: asked once, however often the claim names such things.
+    let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
+    let mut asked: Vec<Vec<Option<bool>>> = case.cited.iter().map(unasked).collect();
     for (own, kind) in things(case.claim) {
         let mut here = Vec::new();
         let mut rivals = Vec::new();
-        for source in case.cited {
-            for (range, other) in things(source.reading) {
+        for (source, asked) in case.cited.iter().zip(&mut asked) {
+            for ((range, other), asked) in things(source.reading).iter().zip(asked) {
                 if here.len() + rivals.len() >= MOST_PLACES {
                     break;
                 }
                 let same = kind.same(other);
-                let rival = !same && kind.is_rival(other) && !mentioned(case.claim, other);
+                let mut mentioned = || *asked.get_or_insert_with(|| mentioned(case.claim, other));
+                let rival = !same && kind.is_rival(other) && !mentioned();
                 if same || rival {
                     let sentence = source.reading.sentence_of(range.start);
                     let place = Place { reading: source.reading, own: range.clone(), segment: 0..0, sentence };

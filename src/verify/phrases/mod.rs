@@ -5,10 +5,12 @@
 
 mod abstention;
 mod announcements;
+mod beside;
 mod titles;
 
-pub use abstention::{Abstention, abstention, is_advice, refuses_and_claims};
+pub use abstention::{Abstention, abstention, is_advice};
 pub use announcements::{announces, is_courtesy, is_meta, says_nothing_new};
+pub use beside::refuses_and_claims;
 pub use titles::title_claims;
 
 use crate::evidence::Normal;

@@ -1,0 +1,111 @@
+//! A text whose lists and quotes nest only so deep.
+//!
+//! For every line of a paragraph the markdown parser asks each open list and quote again, so a text of few bytes can
+//! cost it as much as the square of its length. Nobody reads what stands inside a hundred lists.
+
+use std::borrow::Cow;
+
+use super::comments::MASK;
+
+/// Marks of lists and quotes beyond this column are text. A tab counts four columns.
+const DEEPEST: usize = 100;
+
+/// The text with every mark of a list or quote that stands deeper than column [`DEEPEST`] replaced by something that
+/// means nothing to markdown. The same length, the same line breaks; nearly always the text itself.
+pub fn shallow(text: &str) -> Cow<'_, str> {
+    let mut marks = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive(['\n', '\r']) {
+        if line.len() > DEEPEST / 4 {
+            deep_marks(line, at, &mut marks);
+        }
+        at += line.len();
+    }
+    if marks.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for mark in marks {
+        out.push_str(&text[at..mark]);
+        out.push(MASK);
+        at = mark + 1;
+    }
+    out.push_str(&text[at..]);
+    Cow::Owned(out)
+}
+
+/// The bytes of `line`, which begins at `start`, that open a list or quote too deep.
+fn deep_marks(line: &str, start: usize, out: &mut Vec<usize>) {
+    let bytes = line.as_bytes();
+    let mut column = 0;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let digits = bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let mark = match byte {
+            b' ' | b'\t' => None,
+            b'>' | b'-' | b'+' | b'*' => Some(at),
+            // No longer number opens a list; its stop does, so the digits stay.
+            b'0'..=b'9' if digits < 10 && matches!(bytes.get(at + digits), Some(b'.' | b')')) => Some(at + digits),
+            _ => return,
+        };
+        if let Some(mark) = mark.filter(|_| column > DEEPEST) {
+            // Asked at the first such mark only.
+            if out.last().is_none_or(|last| *last < start) && is_rule(&line[at..]) {
+                return;
+            }
+            out.push(start + mark);
+        }
+        column += if byte == b'\t' { 4 } else { 1 };
+        at = mark.unwrap_or(at) + 1;
+    }
+}
+
+/// Whether `- - -` or `* * *` is all that is left of a line: a rule nests nothing. (Of a list and a rule the parser
+/// takes the rule, so the line became one where such marks began.)
+fn is_rule(rest: &str) -> bool {
+    let mark = rest.chars().next().filter(|c| matches!(c, '-' | '*'));
+    mark.is_some_and(|mark| rest.chars().all(|c| c == mark || c.is_whitespace()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markdown::{BlockRole, plain, sentences};
+
+    #[test]
+    fn what_people_write_stays_as_it_is() {
+        for text in [
+            "",
+            "- a\n  - b\n    1. c\n",
+            "> > > a\n",
+            &format!("{}code - 1\n", " ".repeat(300)),
+            &format!("{}\n", "- ".repeat(300)),
+            "| a | - b |\n",
+        ] {
+            assert!(matches!(shallow(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn s25_ten_thousand_lists_and_quotes_nest_a_hundred_deep() {
+        for unit in ["> ", "- ", ">", "1. ", "+ > 12) ", " - "] {
+            let text = format!("{}Alice leads.\nBob follows.\n", unit.repeat(10_000));
+            let flat = shallow(&text);
+            assert_eq!(flat.len(), text.len());
+            let depth = pulldown_cmark::Parser::new(&flat)
+                .filter(|e| {
+                    use pulldown_cmark::{Event, Tag};
+                    matches!(e, Event::Start(Tag::Item | Tag::BlockQuote(_)))
+                })
+                .count();
+            assert!((1..=DEEPEST + 2).contains(&depth), "{unit}: {depth}");
+            // Nothing that is said is lost.
+            let said = sentences(&text);
+            let words: Vec<&str> = said.iter().map(|s| &text[s.span.start()..s.span.end()]).collect();
+            assert!(words.iter().any(|w| w.ends_with("Alice leads.")) && words.contains(&"Bob follows."), "{unit}");
+            assert!(said.iter().all(|s| s.role != BlockRole::Comment));
+            assert!(plain(&text).contains("Alice leads."), "{unit}");
+        }
+    }
+}
