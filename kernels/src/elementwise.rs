@@ -90,21 +90,30 @@ pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
     x * phi
 }
 
-/// What happens to the sums of one row and panel before they are written.
+/// Writes one row of one panel: the numbers of `value`, biased and, where wanted, through GELU.
 #[inline(always)]
-pub(crate) fn finish<const FUSED: bool>(sums: &[f32; PANEL], bias: &[f32; PANEL], with_gelu: bool, out: &mut [f32]) {
-    let mut row = [0.0; PANEL];
-    for ((to, x), b) in row.iter_mut().zip(sums).zip(bias) {
-        *to = x + b;
-    }
-    if with_gelu {
-        for x in &mut row {
-            *x = gelu::<FUSED>(*x);
+pub(crate) fn finish<const FUSED: bool>(
+    value: impl Fn(usize) -> f32,
+    bias: &[f32; PANEL],
+    with_gelu: bool,
+    out: &mut [f32],
+) {
+    // A whole panel is a loop of known length.
+    if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
+        if with_gelu {
+            for (i, to) in out.iter_mut().enumerate() {
+                *to = gelu::<FUSED>(value(i) + bias[i]);
+            }
+        } else {
+            for (i, to) in out.iter_mut().enumerate() {
+                *to = value(i) + bias[i];
+            }
         }
+        return;
     }
-    match <&mut [f32; PANEL]>::try_from(&mut *out) {
-        Ok(out) => *out = row,
-        Err(_) => out.copy_from_slice(&row[..out.len()]),
+    for (i, to) in out.iter_mut().enumerate() {
+        let x = value(i) + bias[i];
+        *to = if with_gelu { gelu::<FUSED>(x) } else { x };
     }
 }
 

@@ -17,8 +17,8 @@ use crate::elementwise::{finish, range, sum, vectorised};
 use crate::product::BLOCK_ROWS;
 use crate::tile::{self, LINE, Line, PANEL, Pairs, Quads, ROWS};
 
-/// Inputs are padded to a multiple of what one instruction takes.
-const STEP: usize = 4;
+/// Rows of codes are padded to a multiple of the largest tile, with anything.
+const ROWS_AT_ONCE: usize = 32;
 
 /// More inputs could overflow a sum: 255 · 127 · 65,536 < 2³¹.
 pub const MOST_INPUTS: usize = 65_536;
@@ -63,9 +63,11 @@ impl Matrix {
     /// Panics without inputs and with more than [`MOST_INPUTS`].
     pub fn new(isa: Isa, inputs: usize, outputs: usize) -> Self {
         assert!((1..=MOST_INPUTS).contains(&inputs), "sums fit into 32 bits");
-        let (padded, panels) = (inputs.next_multiple_of(STEP), outputs.div_ceil(PANEL));
+        // What one instruction takes.
+        let step = if isa.set() == Set::Amx { 64 } else { 4 };
+        let (padded, panels) = (inputs.next_multiple_of(step), outputs.div_ceil(PANEL));
         let packed = match isa.set() {
-            Set::AvxVnni | Set::Avx512Vnni => Packed::Quads(vec![Line([0; 4 * LINE]); panels * padded / 2]),
+            Set::AvxVnni | Set::Avx512Vnni | Set::Amx => Packed::Quads(vec![Line([0; 4 * LINE]); panels * padded / 2]),
             Set::Portable | Set::Avx2 | Set::Avx512 => Packed::Pairs(vec![Line([0; 2 * LINE]); panels * padded]),
         };
         let columns = vec![Columns { scale: [0.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] }; panels];
@@ -134,7 +136,7 @@ vectorised! {
     fn encode(isa: Isa, matrix: &Matrix, rows: &[f32], codes: &mut Codes) {
         let _ = isa;
         let (inputs, padded) = (matrix.inputs, matrix.padded);
-        let length = rows.len() / inputs * padded;
+        let length = (rows.len() / inputs).next_multiple_of(ROWS_AT_ONCE) * padded;
         codes.rows.clear();
         match matrix.packed {
             Packed::Pairs(_) => codes.pairs.resize(length, 0),
@@ -164,38 +166,55 @@ vectorised! {
     }
 }
 
+/// Sums of up to [`ROWS_AT_ONCE`] rows.
+type Sums = [[i32; PANEL]; ROWS_AT_ONCE];
+
 vectorised! {
     fn block(isa: Isa, matrix: &Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
         let (padded, outputs) = (matrix.padded, matrix.outputs);
-        let mut sums = [[0; PANEL]; ROWS];
+        #[cfg(target_arch = "x86_64")]
+        let tiles = (isa.set() == Set::Amx).then(crate::amx::Tiles::new);
+        let height = if isa.set() == Set::Amx { ROWS_AT_ONCE } else { ROWS };
+        let mut sums: Sums = [[0; PANEL]; ROWS_AT_ONCE];
         for (number, columns) in matrix.columns.iter().enumerate() {
             let places = number * PANEL..outputs.min((number + 1) * PANEL);
-            let tiles = codes.rows.chunks(ROWS).zip(out.chunks_mut(ROWS * outputs));
-            for (tile, (rows, out)) in tiles.enumerate() {
-                let span = tile * ROWS * padded..(tile * ROWS + rows.len()) * padded;
+            for (tile, (rows, out)) in codes.rows.chunks(height).zip(out.chunks_mut(height * outputs)).enumerate() {
+                let first = tile * height * padded;
+                let span = first..first + rows.len() * padded;
                 match &matrix.packed {
                     Packed::Pairs(lines) => {
                         let panel = &lines[number * padded..(number + 1) * padded];
-                        tile::pairs(isa, &codes.pairs[span], padded, panel, &mut sums);
+                        tile::pairs(isa, &codes.pairs[span], padded, panel, twelve(&mut sums));
                     }
                     #[cfg(target_arch = "x86_64")]
                     Packed::Quads(lines) => {
                         let panel = &lines[number * padded / 2..(number + 1) * padded / 2];
-                        tile::quads(isa, &codes.quads[span], padded, panel, &mut sums);
+                        match &tiles {
+                            Some(tiles) => {
+                                let half = rows.len() <= ROWS_AT_ONCE / 2;
+                                tiles.product(&codes.quads[first..], padded, panel, half, &mut sums);
+                            }
+                            None => {
+                                tile::quads(isa, &codes.quads[span], padded, panel, twelve(&mut sums));
+                            }
+                        }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     Packed::Quads(_) => unreachable!("packed only for x86"),
                 }
                 for ((sums, (step, low)), out) in sums.iter().zip(rows).zip(out.chunks_exact_mut(outputs)) {
-                    let mut row = [0.0; PANEL];
-                    for i in 0..PANEL {
-                        row[i] = (sums[i] as f32 * step + columns.sum[i] * low) * columns.scale[i];
-                    }
-                    finish::<FUSED>(&row, &columns.bias, with_gelu, &mut out[places.clone()]);
+let value = |i: usize| (sums[i] as f32 * step + columns.sum[i] * low) * columns.scale[i];
+                    finish::<FUSED>(value, &columns.bias, with_gelu, &mut out[places.clone()]);
                 }
             }
         }
     }
+}
+
+/// The rows of a tile in registers.
+#[inline(always)]
+fn twelve(sums: &mut Sums) -> &mut tile::Sums<i32> {
+    sums.first_chunk_mut().expect("a tile in registers is the smaller one")
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub enum Set {
     Avx512,
     /// The same, and products of bytes in registers of 512 bits.
     Avx512Vnni,
+    /// The same, and products of tiles of bytes (AMX). Linux alone: a program must ask for the tiles.
+    Amx,
 }
 
 /// Width of the registers of a set.
@@ -40,7 +42,9 @@ impl Isa {
 
     /// Every set of this machine, the best first.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2, Set::Portable].into_iter().filter_map(Self::new)
+        [Set::Amx, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2, Set::Portable]
+            .into_iter()
+            .filter_map(Self::new)
     }
 
     /// Which one it is.
@@ -52,7 +56,7 @@ impl Isa {
         match self.0 {
             Set::Portable => Width::Unknown,
             Set::Avx2 | Set::AvxVnni => Width::Bits256,
-            Set::Avx512 | Set::Avx512Vnni => Width::Bits512,
+            Set::Avx512 | Set::Avx512Vnni | Set::Amx => Width::Bits512,
         }
     }
 }
@@ -74,6 +78,7 @@ fn supports(set: Set) -> bool {
         Set::AvxVnni => avx2() && is_x86_feature_detected!("avxvnni"),
         Set::Avx512 => avx512(),
         Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
+        Set::Amx => avx512() && is_x86_feature_detected!("avx512vnni") && crate::amx::is_usable(),
     }
 }
 

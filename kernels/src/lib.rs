@@ -7,6 +7,8 @@
 //! a matrix product by hand ([`tile`]). One precision gives the same numbers on all x86 sets: see [`product`] and
 //! [`int8`].
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod attention;
 pub mod elementwise;
 pub mod halves;

@@ -12,7 +12,7 @@ use crate::elementwise::{finish, vectorised};
 use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
 
 /// Rows whose activations stay in the second-level cache while all panels pass.
-pub(crate) const BLOCK_ROWS: usize = 6 * ROWS;
+pub(crate) const BLOCK_ROWS: usize = 8 * ROWS;
 
 /// A weight matrix [inputs, outputs], packed, and the bias of its outputs.
 pub struct Panels {
@@ -74,7 +74,7 @@ vectorised! {
             for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * outputs)) {
                 tile::floats(isa, rows, inputs, panel, &mut sums);
                 for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-                    finish::<FUSED>(sums, bias, with_gelu, &mut out[columns.clone()]);
+                    finish::<FUSED>(|i| sums[i], bias, with_gelu, &mut out[columns.clone()]);
                 }
             }
         }
