@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::kernels::Kernel;
 use super::quant::{self, QuantQuery};
@@ -217,7 +218,9 @@ impl Matrix {
 
 /// How many threads are worth it.
 fn threads(items: usize, per_thread: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Asking reads files of the system, at each question anew.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     items.div_ceil(per_thread).min(MAX_THREADS).min(cores).max(1)
 }
 
