@@ -9,13 +9,13 @@ use local_agent::verify::{Report, VerifyOptions, verify_text};
 
 /// Eight chunks of about 200 words.
 fn snapshot() -> EvidenceSnapshot {
-    let excerpts = (0..8).map(|n| {
+    let excerpts = (0..8_u8).map(|n| {
         let text: String = (0..16)
             .map(|i| {
                 format!(
                     "The pump number {i} of station {n} moves {} litres a minute since {} March 2024, and Alice Weber \
                      checks it every week. ",
-                    100 * n + i,
+                    100 * u32::from(n) + i,
                     i + 1
                 )
             })
