@@ -164,23 +164,19 @@ impl Context {
 
     /// Lets the kernel confine this process, once all of the configuration is read: to the sources and models, and for
     /// writing to its own state; `tools_write`: to the sources as well. No thread may run yet.
-    ///
-    /// Errors: `WRITE_ERROR` when a folder of its own cannot be made.
-    pub fn confine(&self, config: &Config, tools_write: bool) -> Result<Confinement> {
+    pub fn confine(&self, config: &Config, tools_write: bool) -> Confinement {
         let beside = |file: &Path| file.parent().map(Path::to_path_buf);
         let own = [Some(config.state_dir.clone()), Some(config.runs.dir.clone())].into_iter();
         let databases = [&config.index.db_path, &config.embed.db_path, &config.memory.db_path].map(|file| beside(file));
         let mut places = Places { read: Vec::new(), write: own.chain(databases).flatten().collect() };
-        // A rule can only be about a folder that is there.
+        // A rule can only be about a folder that is there. Whoever needs one that cannot be made says so, with its fix.
         let own = &places.write;
         let outermost = |folder: &&PathBuf| !own.iter().any(|other| other != *folder && folder.starts_with(other));
         for folder in own.iter().filter(outermost) {
             if *folder == config.runs.dir {
-                runs::make_folder(folder)?;
+                let _ = runs::make_folder(folder);
             } else {
-                std::fs::create_dir_all(folder).map_err(|e| {
-                    Failure::new(ErrorCode::WriteError, format!("{} cannot be made: {e}", folder.display()))
-                })?;
+                let _ = std::fs::create_dir_all(folder);
             }
         }
         let roots = config.sources.iter().map(|source| source.root.clone());
@@ -192,7 +188,7 @@ impl Context {
         }
         places.read.extend(config.embed.model_path.iter().cloned());
         places.read.extend(self.environment.models_dir().ok());
-        Ok(sandbox::confine(&places))
+        sandbox::confine(&places)
     }
 
     /// See [`operations::sandbox`].

@@ -31,7 +31,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         list_sources(context, &selected);
         return Ok(ExitCode::SUCCESS);
     }
-    let confinement = context.confine(&config, false)?;
+    let confinement = context.confine(&config, false);
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
     let bar = Bar::new(args.quiet || args.json);

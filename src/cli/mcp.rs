@@ -34,7 +34,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
     let config = &loaded.config;
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
     offers_exist(config, &files)?;
-    let confined = context.confine(config, false)? != Confinement::Absent;
+    let confined = context.confine(config, false) != Confinement::Absent;
     let service = Service {
         confined_to: confined.then(|| Standing::of(config)),
         audit: toolbox::audit(config, &files, None),

@@ -91,7 +91,7 @@ fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
 fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     let config = context.load()?.config;
     let tool = find(&toolbox::factory(context, &config, Caller::Person, None)?, &args.name)?;
-    context.confine(&config, tool.effect() == Effect::Writes)?;
+    context.confine(&config, tool.effect() == Effect::Writes);
     let given = match &args.json_args {
         Some(text) => serde_json::from_str(text).map_err(|e| {
             Failure::new(ErrorCode::InvalidArgs, format!("--json-args is not JSON: {e}."))
