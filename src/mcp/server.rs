@@ -41,14 +41,15 @@ impl Server {
         let service = Arc::clone(&self.service);
         let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(context));
         let progress = token.is_some().then_some(sender);
-        let mut work = tokio::task::spawn_blocking(move || {
-            let sandbox = service.sandbox()?;
-            match tool {
-                Wanted::Operation(spec) => {
-                    spec.run(&Call { service, sandbox, cancelled: flag, progress, asked_by }, args)
-                }
-                Wanted::Files(name) => tools::on_files(&service.files.over(sandbox), name, &args),
-            }
+        let mut work = tokio::task::spawn_blocking(move || match tool {
+            Wanted::Operation(spec) => spec.run(&service, args, |sandbox| Call {
+                service: Arc::clone(&service),
+                sandbox,
+                cancelled: flag,
+                progress,
+                asked_by,
+            }),
+            Wanted::Files(name) => tools::on_files(&service, name, &args),
         });
         let mut done = 0.0;
         loop {

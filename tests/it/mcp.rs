@@ -706,6 +706,8 @@ fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
         let text = got["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("FILE_READ_ERROR") && text.contains("restart the server"), "{text}");
         session.end();
+        let log = world.json(&["tool", "log"]);
+        assert_eq!(log["calls"][0]["tool"]["outcome"], "FILE_READ_ERROR", "{log}");
         session = Session::start(&world, &[]);
     }
     assert!(session.data("get", json!({"address": "a.md"}))["text"].as_str().unwrap().contains("New"));

@@ -21,7 +21,7 @@ use super::Service;
 use crate::config::AskProvider;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::sandbox::Sandbox;
-use crate::tools::{AuditRow, Caller, Tool as FileTool, ToolFactory};
+use crate::tools::{AuditRow, Caller, Tool as FileTool};
 
 /// All of them.
 const SPECS: [&Spec; 6] =
@@ -108,21 +108,26 @@ impl Spec {
             .with_annotations(annotations)
     }
 
-    /// Runs it and enters the call in the audit log. What cannot be entered is not handed out.
-    pub(super) fn run(&self, call: &Call, args: Value) -> Result<Reply> {
+    /// Runs it and enters the call in the audit log, also when there is no sandbox for it.
+    pub(super) fn run(&self, service: &Service, args: Value, call: impl FnOnce(Sandbox) -> Call) -> Result<Reply> {
         let subject: String = args[self.subject].as_str().unwrap_or_default().chars().take(200).collect();
-        let done = (self.run)(call, args);
-        let outcome = done.as_ref().err().map_or("ok", |failure| failure.code.as_str());
-        (call.service.audit)(&AuditRow {
-            caller: Caller::Agent,
-            tool: self.name.to_owned(),
-            subject,
-            outcome: outcome.to_owned(),
-            why: None,
-            bytes: done.as_ref().map_or(0, |reply| reply.text.len() as u64),
-        })?;
-        done
+        let done = service.sandbox().and_then(|sandbox| (self.run)(&call(sandbox), args));
+        enter(service, self.name, subject, done)
     }
+}
+
+/// Enters a call and hands on what came of it. What cannot be entered is not handed out.
+fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) -> Result<Reply> {
+    let outcome = done.as_ref().err().map_or("ok", |failure| failure.code.as_str());
+    (service.audit)(&AuditRow {
+        caller: Caller::Agent,
+        tool: tool.to_owned(),
+        subject,
+        outcome: outcome.to_owned(),
+        why: None,
+        bytes: done.as_ref().map_or(0, |reply| reply.text.len() as u64),
+    })?;
+    done
 }
 
 /// A tool for files, as clients see it.
@@ -136,7 +141,11 @@ pub(super) fn listed(tool: &FileTool) -> Tool {
 }
 
 /// Runs a tool for files. It has its own caps, and says itself where the next part begins.
-pub(super) fn on_files(files: &ToolFactory, name: &str, args: &Value) -> Result<Reply> {
+pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Reply> {
+    let files = match service.sandbox() {
+        Ok(sandbox) => service.files.over(sandbox),
+        Err(failure) => return enter(service, name, String::new(), Err(failure)),
+    };
     let outcome = files.run_among(&files.read_only(), name, args);
     let output = outcome.result().map_err(Clone::clone)?;
     let mut text = output.text.clone();
