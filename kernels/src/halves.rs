@@ -3,7 +3,7 @@
 //! To pack a matrix ([`crate::product`]) costs more than to multiply a dozen rows with it. So a process that embeds one
 //! question reads the half-precision numbers where they are mapped, each once, and converts them in registers.
 //!
-//! Each number is sixteen (AVX-512) or eight (AVX2) chains of fused multiply-adds, added up at the end; it does not
+//! Each number is sixteen (AVX-512), eight (AVX2) or four (NEON) chains of fused multiply-adds, added up at the end; it does not
 //! depend on the other rows. The last digits differ from those of the packed product.
 
 use crate::Isa;
@@ -44,9 +44,28 @@ pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut 
             unsafe {
                 x86::tile(isa, rows, weights, inputs, &mut sums);
             }
+            #[cfg(target_arch = "aarch64")]
+            neon(rows, weights, inputs, &mut sums);
             for (sums, out) in sums.iter().zip(out.chunks_exact_mut(width)) {
                 out[columns.clone()].copy_from_slice(&sums[..columns.len()]);
             }
+        }
+    }
+}
+
+/// Both hold whole rows of `inputs` numbers.
+#[cfg(target_arch = "aarch64")]
+fn neon(rows: &[f32], weights: &[u8], inputs: usize, sums: &mut [[f32; OUTPUTS]; ROWS]) {
+    use crate::neon::halves;
+    if rows.len() == ROWS * inputs && weights.len() == OUTPUTS * inputs * 2 {
+        // SAFETY: a whole tile is what was just seen.
+        *sums = unsafe { halves::<ROWS, OUTPUTS>(rows, weights, inputs) };
+        return;
+    }
+    for (row, sums) in rows.chunks_exact(inputs).zip(sums) {
+        for (weights, sum) in weights.chunks_exact(inputs * 2).zip(sums) {
+            // SAFETY: one row each.
+            [[*sum]] = unsafe { halves::<1, 1>(row, weights, inputs) };
         }
     }
 }

@@ -15,12 +15,17 @@ pub enum Set {
     Avx512Vnni,
     /// The same, and products of tiles of bytes (AMX). Linux alone: a program must ask for the tiles.
     Amx,
+    /// What every 64-bit ARM processor has.
+    Neon,
+    /// The same, and products of four bytes (`sdot`).
+    NeonDot,
 }
 
 /// Width of the registers of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
     Unknown,
+    Bits128,
     Bits256,
     Bits512,
 }
@@ -42,9 +47,9 @@ impl Isa {
 
     /// Every set of this machine, the best first.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Set::Amx, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2, Set::Portable]
-            .into_iter()
-            .filter_map(Self::new)
+        let x86 = [Set::Amx, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2];
+        let arm = [Set::NeonDot, Set::Neon];
+        x86.into_iter().chain(arm).chain([Set::Portable]).filter_map(Self::new)
     }
 
     /// Which one it is.
@@ -55,6 +60,7 @@ impl Isa {
     pub(crate) fn width(self) -> Width {
         match self.0 {
             Set::Portable => Width::Unknown,
+            Set::Neon | Set::NeonDot => Width::Bits128,
             Set::Avx2 | Set::AvxVnni => Width::Bits256,
             Set::Avx512 | Set::Avx512Vnni | Set::Amx => Width::Bits512,
         }
@@ -79,10 +85,20 @@ fn supports(set: Set) -> bool {
         Set::Avx512 => avx512(),
         Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
         Set::Amx => avx512() && is_x86_feature_detected!("avx512vnni") && crate::amx::is_usable(),
+        Set::Neon | Set::NeonDot => false,
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn supports(set: Set) -> bool {
+    match set {
+        Set::Portable | Set::Neon => true,
+        Set::NeonDot => crate::neon::has_dot(),
+        _ => false,
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn supports(set: Set) -> bool {
     set == Set::Portable
 }

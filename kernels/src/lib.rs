@@ -5,7 +5,7 @@
 //!
 //! Everything is written once as plain loops, which the compiler also makes for AVX2 and AVX-512, or as an inner loop of
 //! a matrix product by hand ([`tile`]). One precision gives the same numbers on all x86 sets: see [`product`] and
-//! [`int8`].
+//! [`int8`]. On 64-bit ARM, loops are NEON's by themselves, and inner loops by hand as well.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -14,6 +14,8 @@ pub mod elementwise;
 pub mod halves;
 pub mod int8;
 mod isa;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod network;
 pub mod product;
 mod tile;

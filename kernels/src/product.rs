@@ -115,7 +115,7 @@ mod tests {
             for isa in Isa::all() {
                 let mut found = vec![f32::NAN; count * outputs];
                 panels.product(isa, &rows, false, &mut found);
-                if isa.set() == Set::Portable {
+                if isa.set() == Set::Portable && !cfg!(target_arch = "aarch64") {
                     // Without the instruction, products are rounded before they are added.
                     prop_assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-5));
                 } else {
