@@ -11,10 +11,13 @@
 //! Integer sums are exact on every set and what follows is plain arithmetic without contraction, so all sets give the
 //! same bits. (GELU differs in its last digits between the portable loop and the others.)
 
+use std::io;
+
 use crate::Isa;
 use crate::Set;
 use crate::elementwise::{finish, range, sum, vectorised};
 use crate::product::BLOCK_ROWS;
+use crate::stored::{self, Reader, Stored};
 use crate::tile::{self, LINE, Line, PANEL, Pairs, Quads, ROWS};
 
 /// Rows of codes are padded to a multiple of the largest tile, with anything.
@@ -25,27 +28,48 @@ pub const MOST_INPUTS: usize = 65_536;
 
 /// The codes in the layout of the instructions that multiply them.
 enum Packed {
-    Pairs(Vec<Pairs>),
-    Quads(Vec<Quads>),
+    Pairs(Stored<Pairs>),
+    Quads(Stored<Quads>),
+}
+
+/// How the codes lie.
+enum Form {
+    Pairs,
+    Quads,
+}
+
+impl Form {
+    fn of(isa: Isa) -> Self {
+        match isa.set() {
+            Set::AvxVnni | Set::Avx512Vnni | Set::Amx | Set::NeonDot => Self::Quads,
+            Set::Portable | Set::Avx2 | Set::Avx512 | Set::Neon => Self::Pairs,
+        }
+    }
+}
+
+/// Inputs with what fills up the last instruction.
+fn padded(isa: Isa, inputs: usize) -> usize {
+    inputs.next_multiple_of(if isa.set() == Set::Amx { 64 } else { 4 })
 }
 
 /// A weight matrix [inputs, outputs] in bytes, and the bias of its outputs.
 pub struct Matrix {
     isa: Isa,
     packed: Packed,
-    columns: Vec<Columns>,
+    columns: Stored<Columns>,
     inputs: usize,
     padded: usize,
     outputs: usize,
 }
 
 /// What belongs to the columns of one panel.
-#[derive(Clone)]
-struct Columns {
-    scale: [f32; PANEL],
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Columns {
+    pub(crate) scale: [f32; PANEL],
     /// The sum of each column's codes.
-    sum: [f32; PANEL],
-    bias: [f32; PANEL],
+    pub(crate) sum: [f32; PANEL],
+    pub(crate) bias: [f32; PANEL],
 }
 
 /// Rows of activations in bytes; kept between products so that nothing is allocated.
@@ -63,25 +87,44 @@ impl Matrix {
     /// Panics without inputs and with more than [`MOST_INPUTS`].
     pub fn new(isa: Isa, inputs: usize, outputs: usize) -> Self {
         assert!((1..=MOST_INPUTS).contains(&inputs), "sums fit into 32 bits");
-        // What one instruction takes.
-        let step = if isa.set() == Set::Amx { 64 } else { 4 };
-        let (padded, panels) = (inputs.next_multiple_of(step), outputs.div_ceil(PANEL));
-        let packed = match isa.set() {
-            Set::AvxVnni | Set::Avx512Vnni | Set::Amx | Set::NeonDot => {
-                Packed::Quads(vec![Line([0; 4 * LINE]); panels * padded / 2])
-            }
-            Set::Portable | Set::Avx2 | Set::Avx512 | Set::Neon => {
-                Packed::Pairs(vec![Line([0; 2 * LINE]); panels * padded])
-            }
+        let (padded, panels) = (padded(isa, inputs), outputs.div_ceil(PANEL));
+        let packed = match Form::of(isa) {
+            Form::Pairs => Packed::Pairs(Stored::Own(vec![Line([0; 2 * LINE]); panels * padded])),
+            Form::Quads => Packed::Quads(Stored::Own(vec![Line([0; 4 * LINE]); panels * padded / 2])),
         };
-        let columns = vec![Columns { scale: [0.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] }; panels];
+        let columns = Stored::Own(vec![Columns { scale: [0.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] }; panels]);
         Self { isa, packed, columns, inputs, padded, outputs }
+    }
+
+    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few bytes, or not on the
+    /// boundary of a line, or a shape that cannot be.
+    pub fn read(isa: Isa, inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
+        if !(1..=MOST_INPUTS).contains(&inputs) {
+            return None;
+        }
+        let (padded, panels) = (padded(isa, inputs), outputs.div_ceil(PANEL));
+        let columns = reader.take(panels)?;
+        let lines = panels.checked_mul(padded)?;
+        let packed = match Form::of(isa) {
+            Form::Pairs => Packed::Pairs(reader.take(lines)?),
+            Form::Quads => Packed::Quads(reader.take(lines / 2)?),
+        };
+        Some(Self { isa, packed, columns, inputs, padded, outputs })
+    }
+
+    /// Writes it as it stands in memory, in whole cache lines.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        stored::write(&self.columns, out)?;
+        match &self.packed {
+            Packed::Pairs(lines) => stored::write(lines, out),
+            Packed::Quads(lines) => stored::write(lines, out),
+        }
     }
 
     /// Rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs`
     /// long. A column with a weight that is not finite gives results that are not finite.
     ///
-    /// Panics when they do not fit.
+    /// Panics when they do not fit, and where the matrix was read.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
         assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
         for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
@@ -95,7 +138,7 @@ impl Matrix {
                 total += i32::from(code);
                 self.set(panel, place, input, code);
             }
-            let columns = &mut self.columns[panel];
+            let columns = &mut self.columns.own()[panel];
             columns.sum[place] = total as f32;
             // Infinite or not a number as soon as one weight is.
             columns.scale[place] = largest / 127.0 + row.iter().map(|x| x * 0.0).sum::<f32>();
@@ -107,10 +150,10 @@ impl Matrix {
         let (half, column) = (place / LINE, place % LINE);
         match &mut self.packed {
             Packed::Pairs(lines) => {
-                lines[panel * self.padded + input / 2 * 2 + half].0[column * 2 + input % 2] = i16::from(code);
+                lines.own()[panel * self.padded + input / 2 * 2 + half].0[column * 2 + input % 2] = i16::from(code);
             }
             Packed::Quads(lines) => {
-                lines[panel * self.padded / 2 + input / 4 * 2 + half].0[column * 4 + input % 4] = code;
+                lines.own()[panel * self.padded / 2 + input / 4 * 2 + half].0[column * 4 + input % 4] = code;
             }
         }
     }
@@ -176,6 +219,11 @@ type Sums = [[i32; PANEL]; ROWS_AT_ONCE];
 vectorised! {
     fn block(isa: Isa, matrix: &Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
         let (padded, outputs) = (matrix.padded, matrix.outputs);
+        // Once: where they are stored, each look costs a check.
+        let (pairs, quads): (&[Pairs], &[Quads]) = match &matrix.packed {
+            Packed::Pairs(lines) => (lines, &[]),
+            Packed::Quads(lines) => (&[], lines),
+        };
         #[cfg(target_arch = "x86_64")]
         let tiles = (isa.set() == Set::Amx).then(crate::amx::Tiles::new);
         let height = if isa.set() == Set::Amx { ROWS_AT_ONCE } else { ROWS };
@@ -186,13 +234,13 @@ vectorised! {
                 let first = tile * height * padded;
                 let span = first..first + rows.len() * padded;
                 match &matrix.packed {
-                    Packed::Pairs(lines) => {
-                        let panel = &lines[number * padded..(number + 1) * padded];
+                    Packed::Pairs(_) => {
+                        let panel = &pairs[number * padded..(number + 1) * padded];
                         tile::pairs(isa, &codes.pairs[span], padded, panel, twelve(&mut sums));
                     }
                     #[cfg(target_arch = "x86_64")]
-                    Packed::Quads(lines) => {
-                        let panel = &lines[number * padded / 2..(number + 1) * padded / 2];
+                    Packed::Quads(_) => {
+                        let panel = &quads[number * padded / 2..(number + 1) * padded / 2];
                         match &tiles {
                             Some(tiles) => {
                                 let half = rows.len() <= ROWS_AT_ONCE / 2;
@@ -204,13 +252,13 @@ vectorised! {
                         }
                     }
                     #[cfg(target_arch = "aarch64")]
-                    Packed::Quads(lines) => {
-                        let panel = &lines[number * padded / 2..(number + 1) * padded / 2];
+                    Packed::Quads(_) => {
+                        let panel = &quads[number * padded / 2..(number + 1) * padded / 2];
                         let sums = &mut sums[..rows.len()];
                         crate::neon::quads(&codes.quads[span], padded, panel, &columns.sum, sums);
                     }
                     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-                    Packed::Quads(_) => unreachable!("packed only where bytes are multiplied"),
+                    Packed::Quads(_) => unreachable!("packed only where bytes are multiplied, not {} lines", quads.len()),
                 }
                 for ((sums, (step, low)), out) in sums.iter().zip(rows).zip(out.chunks_exact_mut(outputs)) {
 let value = |i: usize| (sums[i] as f32 * step + columns.sum[i] * low) * columns.scale[i];

@@ -18,6 +18,7 @@ mod isa;
 mod neon;
 pub mod network;
 pub mod product;
+pub mod stored;
 mod tile;
 
 pub use isa::{Isa, Set};

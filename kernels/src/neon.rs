@@ -6,6 +6,7 @@
 use std::arch::aarch64::*;
 use std::arch::asm;
 
+use crate::halves::OUTPUTS;
 use crate::tile::{Floats, LINE, PANEL, Pairs, Quads};
 
 /// Rows of a tile.
@@ -244,7 +245,8 @@ pub(crate) unsafe fn halves<const R: usize, const O: usize>(
     rows: &[f32],
     weights: &[u8],
     inputs: usize,
-) -> [[f32; O]; R] {
+    sums: &mut [[f32; OUTPUTS]],
+) {
     // SAFETY: `at + 4 <= inputs`, so every load stays within what the caller promised.
     unsafe {
         let mut acc = [[vdupq_n_f32(0.0); O]; R];
@@ -260,7 +262,11 @@ pub(crate) unsafe fn halves<const R: usize, const O: usize>(
                 }
             }
         }
-        acc.map(|acc| acc.map(|acc| vaddvq_f32(acc)))
+        for (acc, sums) in acc.iter().zip(sums) {
+            for (acc, sum) in acc.iter().zip(sums) {
+                *sum = vaddvq_f32(*acc);
+            }
+        }
     }
 }
 

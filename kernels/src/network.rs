@@ -4,6 +4,8 @@
 //! to the last bit. One thread computes one batch: a batch of about [`BATCH_TOKENS`] tokens keeps its activations in the
 //! second-level cache. A [`Scratch`] a thread holds everything between the layers, so nothing is allocated while it fits.
 
+use std::io;
+
 use crate::Isa;
 use crate::attention::{Room, attend};
 use crate::elementwise::{add_and_norm, add_bias};
@@ -83,6 +85,17 @@ impl Linear {
             Self::Full(panels) => panels.shape(),
             Self::Int8(matrix) => matrix.shape(),
             Self::Other { bias, inputs, .. } => (*inputs, bias.len()),
+        }
+    }
+
+    /// Writes packed weights as they stand in memory.
+    ///
+    /// Errors: as writing; a product that is computed elsewhere cannot be written.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Self::Full(panels) => panels.write(out),
+            Self::Int8(matrix) => matrix.write(out),
+            Self::Other { .. } => Err(io::Error::other("these weights are not packed")),
         }
     }
 
@@ -258,7 +271,7 @@ mod tests {
 
     #[test]
     fn every_set_computes_the_definition_and_all_of_x86_the_same_bits() {
-        for seed in [1, 2] {
+        for seed in if cfg!(miri) { 1..2 } else { 1..3 } {
             let mut scratches: Vec<Scratch> = Isa::all().map(|_| Scratch::default()).collect();
             let batches = [vec![512], vec![256], vec![255, 1, 2], vec![0, 13, 0], vec![1], vec![2], vec![0], vec![]];
             // An interpreter takes minutes for the first.
@@ -286,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_sequence_does_not_depend_on_its_companions_to_the_last_bit() {
-        let lengths = if cfg!(miri) { [14, 1, 26, 7, 13] } else { [40, 1, 100, 7, 13] };
+        let lengths = if cfg!(miri) { [3, 1, 13, 0, 2] } else { [40, 1, 100, 7, 13] };
         let mut next = numbers(5);
         let x: Vec<f32> = (0..lengths.iter().sum::<usize>() * HIDDEN).map(|_| 4.0 * next()).collect();
         for kind in [Kind::Full, Kind::Int8] {

@@ -7,7 +7,7 @@ use local_agent_kernels::{Isa, Set};
 use proptest::prelude::*;
 
 /// The interpreter that looks for undefined behaviour is a thousand times slower.
-const LONGEST: usize = if cfg!(miri) { 40 } else { 600 };
+const LONGEST: usize = if cfg!(miri) { 20 } else { 600 };
 
 #[derive(Debug, Clone)]
 struct Shape {
