@@ -30,6 +30,12 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
     for blob in body.split(char::is_whitespace) {
         let start = at;
         at += blob.len() + 1;
+        if is_plain(blob) {
+            if !blob.is_empty() {
+                (before2, before) = (before, blob);
+            }
+            continue;
+        }
         // Whatever the blank was, it was one byte: the text is normalised.
         let left = blob.trim_start_matches(['(', '[', '{', '"', '\'', '<', '“', '|', ',']);
         let lead = blob.len() - left.len();
@@ -48,6 +54,12 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
     // Splitting at wide blanks would shift the rest: such a text has none after normalisation, but for foreign ones.
     out.retain(|(r, _)| text.get(r.clone()).is_some());
     out
+}
+
+/// Small letters, with a stop or a comma behind them: most words, and none of these.
+fn is_plain(blob: &str) -> bool {
+    let word = blob.strip_suffix(['.', ',']).unwrap_or(blob);
+    word.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {

@@ -61,10 +61,9 @@ fn of(reading: &Reading) -> Option<Language> {
 }
 
 fn language(text: &str) -> Option<Language> {
-    let letters = |c: &char| c.is_alphabetic();
-    let foreign = text.chars().filter(letters).take(400).filter(|c| *c as u32 > 0x24f).count();
-    let all = text.chars().filter(letters).take(400).count();
-    if all > 0 && foreign * 2 > all {
+    let letters = text.chars().filter(|c| c.is_alphabetic()).take(400);
+    let (all, foreign) = letters.fold((0, 0), |(all, foreign), c| (all + 1, foreign + usize::from(c as u32 > 0x24f)));
+    if foreign * 2 > all {
         let first = text.chars().find(|c| c.is_alphabetic() && *c as u32 > 0x24f)? as u32;
         // Greek, Cyrillic, Hebrew, Arabic … by their 256 characters; all of the far east as one.
         return Some(Language::Script(if first >= 0x2e80 { 0x2e } else { first >> 8 }));
