@@ -310,8 +310,10 @@ impl Text {
 
 /// `word` in lower case; most words are already, and are not copied.
 pub fn lower_case(word: &str) -> Cow<'_, str> {
-    if word.bytes().any(|b| b.is_ascii_uppercase() || !b.is_ascii()) {
+    if !word.is_ascii() {
         Cow::Owned(word.to_lowercase())
+    } else if word.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(word.to_ascii_lowercase())
     } else {
         Cow::Borrowed(word)
     }

@@ -20,14 +20,14 @@ pub enum Literal {
     },
 }
 
-/// Finds the literals of a normalised text, in order.
+/// Finds the literals of a normalised text (all white space in it is single blanks), in order.
 pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)> {
     let mut out = Vec::new();
     let body = text.get(range.clone()).unwrap_or("");
     let mut at = range.start;
     let mut before = "";
     let mut before2 = "";
-    for blob in body.split(char::is_whitespace) {
+    for blob in body.split(' ') {
         let start = at;
         at += blob.len() + 1;
         if is_plain(blob) {
@@ -36,7 +36,6 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
             }
             continue;
         }
-        // Whatever the blank was, it was one byte: the text is normalised.
         let left = blob.trim_start_matches(['(', '[', '{', '"', '\'', '<', '“', '|', ',']);
         let lead = blob.len() - left.len();
         let bare = left.trim_end_matches(['.', ',', ';', ':', '!', '?', ']', '}', '"', '\'', '”', '|', '…']);
@@ -51,8 +50,6 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
             (before2, before) = (before, blob);
         }
     }
-    // Splitting at wide blanks would shift the rest: such a text has none after normalisation, but for foreign ones.
-    out.retain(|(r, _)| text.get(r.clone()).is_some());
     out
 }
 
