@@ -10,6 +10,7 @@ use crate::verify::text::Token;
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     let why = same_word(case, alignment)
         .or_else(|| denied_by_the_claim_alone(case, alignment))
+        .or_else(|| denied_without_a_verb(case, alignment))
         .or_else(|| denied_by_the_text_alone(case, alignment))
         .or_else(|| edited(case, alignment))?;
     Some((Code::Negation, why))
@@ -158,6 +159,26 @@ fn denied_by_the_claim_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Opti
     let mut asked = alignment.0.iter().filter(|a| if held { says(a) } else { a.share >= NEAREST * best }).peekable();
     asked.peek()?;
     (!asked.any(denies)).then(|| by_claim(case.claim.word(denied)))
+}
+
+/// "Yes, it was not, and …": a "not" that governs nothing denies the question, and nothing in the cited text denies.
+fn denied_without_a_verb(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
+    let claim = &case.claim.text.tokens;
+    let word = |t: &Token| case.claim.word(t).to_lowercase();
+    let at = claim.iter().position(|t| t.negates() && (word(t) == "not" || word(t).ends_with("'t")))?;
+    let cue = claim.get(at)?;
+    let alone = claim.get(at + 1).is_none_or(|next| {
+        next.clause != cue.clause || next.clause == cue.clause && matches!(word(next).as_str(), "and" | "but")
+    });
+    let governs = claim.iter().skip(at + 1).any(|t| t.head && t.negated && t.clause == cue.clause + 2);
+    let before = at.checked_sub(1).and_then(|at| claim.get(at)).map(word).unwrap_or_default();
+    if !alone || governs || matches!(before.as_str(), "or" | "if" | "why" | "") {
+        return None;
+    }
+    let best = alignment.best()?.share;
+    let mut near = alignment.0.iter().filter(|a| a.share >= NEAREST * best);
+    let denies = |a: &Aligned<'_>| a.tokens().iter().any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()));
+    (!near.any(denies)).then(|| "The claim says “not”; the cited text denies nothing.".to_owned())
 }
 
 /// How many words before and after a word may deny it.
