@@ -161,6 +161,7 @@ fn c18_swapped_names() {
             ("The ledger is kept by Joanna Reyes.", "The ledger is kept by Hannah Reyes"),
             ("We met in Lisbon with the board.", "We met in Madrid with the board"),
             ("Alice leads the project; Bob pays the invoices.", "Bob leads the project"),
+            ("The bell is 2 m wide and was cast in Metz.", "Cast in Lyon, the bell is 2 m wide"),
         ],
     );
 }

@@ -53,7 +53,10 @@ const ORDERS: &[&str] = &[
 pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
     texts
         .iter()
-        .filter(|t| gives_orders(t.normal().as_str()) || gives_orders(&t.item.text))
+        .filter(|t| {
+            let normal = t.normal().as_str();
+            gives_orders(normal) || normal != t.item.text.trim() && gives_orders(&t.item.text)
+        })
         .map(|t| t.item.label)
         .collect()
 }

@@ -310,12 +310,10 @@ impl Text {
 
 /// `word` in lower case; most words are already, and are not copied.
 pub fn lower_case(word: &str) -> Cow<'_, str> {
-    if !word.is_ascii() {
-        Cow::Owned(word.to_lowercase())
-    } else if word.bytes().any(|b| b.is_ascii_uppercase()) {
-        Cow::Owned(word.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(word)
+    match word.bytes().find(|b| b.is_ascii_uppercase() || !b.is_ascii()) {
+        None => Cow::Borrowed(word),
+        Some(_) if word.is_ascii() => Cow::Owned(word.to_ascii_lowercase()),
+        Some(_) => Cow::Owned(word.to_lowercase()),
     }
 }
 

@@ -53,10 +53,11 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
     out
 }
 
-/// Small letters, with a stop or a comma behind them: most words, and none of these.
+/// Small letters, perhaps behind a capital one, with a stop or a comma behind them: most words, and none of these.
 fn is_plain(blob: &str) -> bool {
-    let word = blob.strip_suffix(['.', ',']).unwrap_or(blob);
-    word.bytes().all(|b| b.is_ascii_lowercase())
+    let word = blob.strip_suffix(['.', ',']).unwrap_or(blob).as_bytes();
+    word.split_first()
+        .is_none_or(|(first, rest)| first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase))
 }
 
 fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
@@ -83,7 +84,8 @@ fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
 const COMPARISONS: &[&str] = &[">=", "<=", "==", "~>", "≥", "≤", ">", "<", "^", "~", "="];
 
 fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
-    let sign = COMPARISONS.iter().find(|c| bare.starts_with(**c)).copied();
+    let bare_word = bare.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let sign = COMPARISONS.iter().find(|c| !bare_word && bare.starts_with(**c)).copied();
     let rest = bare.trim_start_matches(['>', '<', '=', '~', '^', '≥', '≤', '@']);
     let named = rest.strip_prefix(['v', 'V']);
     let number = named.unwrap_or(rest);
