@@ -3,6 +3,9 @@
 //! Twelve queries at a time: their scores, weights and weighted sums stay in the first-level cache, so no matrix of all
 //! scores is ever written. Keys and values of a head are copied once into the layout of [`crate::tile`].
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod halves;
+
 use crate::Isa;
 use crate::elementwise::{exp, range, sum, vectorised};
 use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
@@ -110,12 +113,12 @@ fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Set;
 
     /// The definition, in f64.
-    fn plain(qkv: &[f32], hidden: usize, heads: usize) -> Vec<f32> {
+    pub(crate) fn plain(qkv: &[f32], hidden: usize, heads: usize) -> Vec<f32> {
         let width = hidden / heads;
         let at = |token: usize, third: usize, head: usize, i: usize| {
             f64::from(qkv[token * 3 * hidden + third * hidden + head * width + i])

@@ -15,7 +15,10 @@ use std::io;
 
 use crate::Isa;
 use crate::Set;
+#[cfg(target_arch = "x86_64")]
+use crate::bf16::{Out, Rows};
 use crate::elementwise::{finish, range, sum, vectorised};
+use crate::lines::Lines;
 use crate::product::BLOCK_ROWS;
 use crate::stored::{self, Reader, Stored};
 use crate::tile::{self, LINE, Line, PANEL, Pairs, Quads, ROWS};
@@ -41,7 +44,7 @@ enum Form {
 impl Form {
     fn of(isa: Isa) -> Self {
         match isa.set() {
-            Set::AvxVnni | Set::Avx512Vnni | Set::Amx | Set::NeonDot => Self::Quads,
+            Set::AvxVnni | Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx | Set::NeonDot => Self::Quads,
             Set::Portable | Set::Avx2 | Set::Avx512 | Set::Neon => Self::Pairs,
         }
     }
@@ -76,7 +79,9 @@ pub(crate) struct Columns {
 #[derive(Default)]
 pub struct Codes {
     pairs: Vec<i16>,
-    quads: Vec<u8>,
+    quads: Lines,
+    /// How many of them.
+    bytes: usize,
     /// Step and smallest number of each row.
     rows: Vec<(f32, f32)>,
 }
@@ -178,6 +183,74 @@ impl Matrix {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Matrix {
+    /// Whether [`Self::product_of`] can be called: the set has bf16, and rows fill registers and panels.
+    pub(crate) fn takes_halves(&self) -> bool {
+        self.isa.has_bf16() && self.inputs.is_multiple_of(PANEL) && self.outputs.is_multiple_of(PANEL)
+    }
+
+    /// As [`Self::product`], of `count` rows, which may be bf16, as may the results. The last digits are others.
+    ///
+    /// Panics where it cannot be called.
+    pub(crate) fn product_of(
+        &self,
+        rows: Rows<'_>,
+        count: usize,
+        codes: &mut Codes,
+        with_gelu: bool,
+        out: &mut Out<'_>,
+    ) {
+        let Packed::Quads(lines) = &self.packed else { panic!("a set with bf16 multiplies bytes") };
+        // Once: where they are stored, each look costs a check.
+        let (lines, columns): (&[Quads], &[Columns]) = (lines, &self.columns);
+        assert!(self.takes_halves(), "rows fill registers and panels");
+        let (inputs, padded) = (self.inputs, self.padded);
+        let tiles = (self.isa.set() == Set::Amx).then(crate::amx::Tiles::new);
+        let height = if tiles.is_some() { ROWS_AT_ONCE } else { ROWS };
+        let quads = codes.quads.fitted::<u8>(count.next_multiple_of(ROWS_AT_ONCE) * padded);
+        codes.rows.clear();
+        for (number, quads) in quads.chunks_exact_mut(padded).take(count).enumerate() {
+            let span = number * inputs..(number + 1) * inputs;
+            let row = match rows {
+                Rows::Full(rows) => Rows::Full(&rows[span]),
+                Rows::Halves(rows) => Rows::Halves(&rows[span]),
+            };
+            codes.rows.push(crate::avx512::encode(self.isa, row, quads));
+        }
+        let mut sums: Sums = [[0; PANEL]; ROWS_AT_ONCE];
+        let steps = count.div_ceil(height).max(1);
+        for (number, (panel, columns)) in lines.chunks_exact(padded / 2).zip(columns).enumerate() {
+            let next = lines[(number + 1) * padded / 2..].chunks(padded / 2).next().unwrap_or_default();
+            for (tile, rows) in codes.rows.chunks(height).enumerate() {
+                crate::avx512::prefetch(&next[next.len() * tile / steps..next.len() * (tile + 1) / steps]);
+                let first = tile * height;
+                let quads = &quads[first * padded..];
+                match &tiles {
+                    Some(tiles) => {
+                        tiles.bytes(quads, padded, panel, rows.len() <= ROWS_AT_ONCE / 2, &mut sums);
+                    }
+                    None => {
+                        tile::quads(self.isa, &quads[..rows.len() * padded], padded, panel, twelve(&mut sums));
+                    }
+                }
+                let mut part = out.from(first * self.outputs);
+                let column = number * PANEL;
+                crate::avx512::finish_bytes(
+                    self.isa,
+                    &sums[..rows.len()],
+                    rows,
+                    columns,
+                    with_gelu,
+                    &mut part,
+                    self.outputs,
+                    column,
+                );
+            }
+        }
+    }
+}
+
 vectorised! {
     /// Rounds rows into codes.
     fn encode(isa: Isa, matrix: &Matrix, rows: &[f32], codes: &mut Codes) {
@@ -187,8 +260,9 @@ vectorised! {
         codes.rows.clear();
         match matrix.packed {
             Packed::Pairs(_) => codes.pairs.resize(length, 0),
-            Packed::Quads(_) => codes.quads.resize(length, 0),
+            Packed::Quads(_) => codes.bytes = length,
         }
+        let quads = codes.quads.fitted::<u8>(codes.bytes);
         for (number, row) in rows.chunks_exact(inputs).enumerate() {
             let (low, high) = range(row);
             let step = (high - low) / 255.0;
@@ -203,7 +277,7 @@ vectorised! {
                     }
                 }
                 Packed::Quads(_) => {
-                    for (to, x) in codes.quads[number * padded..].iter_mut().zip(row) {
+                    for (to, x) in quads[number * padded..].iter_mut().zip(row) {
                         *to = code(x) as u8;
                     }
                 }
@@ -220,10 +294,11 @@ vectorised! {
     fn block(isa: Isa, matrix: &Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
         let (padded, outputs) = (matrix.padded, matrix.outputs);
         // Once: where they are stored, each look costs a check.
-        let (pairs, quads): (&[Pairs], &[Quads]) = match &matrix.packed {
+        let (pairs, bytes): (&[Pairs], &[Quads]) = match &matrix.packed {
             Packed::Pairs(lines) => (lines, &[]),
             Packed::Quads(lines) => (&[], lines),
         };
+        let quads = codes.quads.first::<u8>(codes.bytes);
         #[cfg(target_arch = "x86_64")]
         let tiles = (isa.set() == Set::Amx).then(crate::amx::Tiles::new);
         let height = if isa.set() == Set::Amx { ROWS_AT_ONCE } else { ROWS };
@@ -240,29 +315,29 @@ vectorised! {
                     }
                     #[cfg(target_arch = "x86_64")]
                     Packed::Quads(_) => {
-                        let panel = &quads[number * padded / 2..(number + 1) * padded / 2];
+                        let panel = &bytes[number * padded / 2..(number + 1) * padded / 2];
                         match &tiles {
                             Some(tiles) => {
                                 let half = rows.len() <= ROWS_AT_ONCE / 2;
-                                tiles.product(&codes.quads[first..], padded, panel, half, &mut sums);
+                                tiles.bytes(&quads[first..], padded, panel, half, &mut sums);
                             }
                             None => {
-                                tile::quads(isa, &codes.quads[span], padded, panel, twelve(&mut sums));
+                                tile::quads(isa, &quads[span], padded, panel, twelve(&mut sums));
                             }
                         }
                     }
                     #[cfg(target_arch = "aarch64")]
                     Packed::Quads(_) => {
-                        let panel = &quads[number * padded / 2..(number + 1) * padded / 2];
+                        let panel = &bytes[number * padded / 2..(number + 1) * padded / 2];
                         let sums = &mut sums[..rows.len()];
-                        crate::neon::quads(&codes.quads[span], padded, panel, &columns.sum, sums);
+                        crate::neon::quads(&quads[span], padded, panel, &columns.sum, sums);
                     }
                     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-                    Packed::Quads(_) => unreachable!("packed only where bytes are multiplied, not {} lines", quads.len()),
+                    Packed::Quads(_) => unreachable!("packed only where bytes are multiplied, not {} lines of {}", bytes.len(), quads.len()),
                 }
                 for ((sums, (step, low)), out) in sums.iter().zip(rows).zip(out.chunks_exact_mut(outputs)) {
 let value = |i: usize| (sums[i] as f32 * step + columns.sum[i] * low) * columns.scale[i];
-                    finish::<FUSED>(value, &columns.bias, with_gelu, &mut out[places.clone()]);
+                    finish::<FUSED, true>(value, &columns.bias, with_gelu, &mut out[places.clone()]);
                 }
             }
         }
@@ -297,7 +372,7 @@ mod tests {
         let mut codes = Codes::default();
         // What an earlier product left must not matter.
         codes.pairs.resize(9, 7);
-        codes.quads.resize(9, 7);
+        codes.quads.fitted::<u8>(9).fill(7);
         matrix.product(rows, &mut codes, with_gelu, &mut out);
         out
     }
@@ -326,8 +401,8 @@ mod tests {
                 for ((column, bias), found) in columns.chunks_exact(inputs).zip(&bias).zip(found) {
                     let exact: f32 = row.iter().zip(column).map(|(x, w)| x * w).sum::<f32>() + bias;
                     let exact = if with_gelu { crate::elementwise::gelu::<false>(exact) } else { exact };
-                    // GELU's slope is at most 1.13.
-                    prop_assert!((found - exact).abs() <= 1.13 * bound, "{} {}", found, exact);
+                    // GELU's slope is at most 1.13, and its short form leaves 1.4e-4.
+                    prop_assert!((found - exact).abs() <= 1.13 * bound + 1.4e-4, "{} {}", found, exact);
                 }
             }
         }

@@ -13,7 +13,9 @@ pub enum Set {
     Avx512,
     /// The same, and products of bytes in registers of 512 bits.
     Avx512Vnni,
-    /// The same, and products of tiles of bytes (AMX). Linux alone: a program must ask for the tiles.
+    /// The same, and products of bf16 in registers of 512 bits.
+    Avx512Bf16,
+    /// The same, and products of tiles of bytes and of bf16 (AMX). Linux alone: a program must ask for the tiles.
     Amx,
     /// What every 64-bit ARM processor has.
     Neon,
@@ -47,7 +49,7 @@ impl Isa {
 
     /// Every set of this machine, the best first.
     pub fn all() -> impl Iterator<Item = Self> {
-        let x86 = [Set::Amx, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2];
+        let x86 = [Set::Amx, Set::Avx512Bf16, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2];
         let arm = [Set::NeonDot, Set::Neon];
         x86.into_iter().chain(arm).chain([Set::Portable]).filter_map(Self::new)
     }
@@ -57,12 +59,17 @@ impl Isa {
         self.0
     }
 
+    /// Whether numbers of 16 bits (bf16) are converted and multiplied in registers.
+    pub(crate) fn has_bf16(self) -> bool {
+        matches!(self.0, Set::Avx512Bf16 | Set::Amx)
+    }
+
     pub(crate) fn width(self) -> Width {
         match self.0 {
             Set::Portable => Width::Unknown,
             Set::Neon | Set::NeonDot => Width::Bits128,
             Set::Avx2 | Set::AvxVnni => Width::Bits256,
-            Set::Avx512 | Set::Avx512Vnni | Set::Amx => Width::Bits512,
+            Set::Avx512 | Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx => Width::Bits512,
         }
     }
 }
@@ -78,13 +85,15 @@ fn supports(set: Set) -> bool {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
     };
+    let bf16 = || avx512() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512bf16");
     match set {
         Set::Portable => true,
         Set::Avx2 => avx2(),
         Set::AvxVnni => avx2() && is_x86_feature_detected!("avxvnni"),
         Set::Avx512 => avx512(),
         Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
-        Set::Amx => avx512() && is_x86_feature_detected!("avx512vnni") && crate::amx::is_usable(),
+        Set::Avx512Bf16 => bf16(),
+        Set::Amx => bf16() && crate::amx::is_usable(),
         Set::Neon | Set::NeonDot => false,
     }
 }

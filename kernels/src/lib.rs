@@ -10,10 +10,14 @@
 #[cfg(target_arch = "x86_64")]
 mod amx;
 mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod bf16;
 pub mod elementwise;
 pub mod halves;
 pub mod int8;
 mod isa;
+mod lines;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 pub mod network;

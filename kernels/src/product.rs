@@ -91,7 +91,7 @@ vectorised! {
             for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * outputs)) {
                 tile::floats(isa, rows, inputs, panel, &mut sums);
                 for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-                    finish::<FUSED>(|i| sums[i], &bias.0, with_gelu, &mut out[columns.clone()]);
+                    finish::<FUSED, false>(|i| sums[i], &bias.0, with_gelu, &mut out[columns.clone()]);
                 }
             }
         }

@@ -28,6 +28,8 @@ unsafe impl WholeLines for Line<[f32; LINE]> {}
 unsafe impl WholeLines for Line<[i16; 2 * LINE]> {}
 // SAFETY: as above.
 unsafe impl WholeLines for Line<[i8; 4 * LINE]> {}
+// SAFETY: as above.
+unsafe impl WholeLines for Line<[u16; 2 * LINE]> {}
 // SAFETY: as above, two times 64 bytes.
 unsafe impl WholeLines for Line<[f32; PANEL]> {}
 // SAFETY: as above, six times 64 bytes.
@@ -112,7 +114,9 @@ pub(crate) fn write<T: WholeLines>(part: &Stored<T>, out: &mut dyn io::Write) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bf16;
     use crate::int8::{Codes, Matrix};
+    use crate::network::Linear;
     use crate::product::Panels;
     use crate::{Isa, Set};
 
@@ -141,26 +145,38 @@ mod tests {
 
     #[test]
     fn what_was_stored_multiplies_like_what_was_packed() {
-        let (inputs, outputs, count) = (20, 45, 14);
-        let (weights, bias, rows) = (numbers(inputs * outputs), numbers(outputs), numbers(count * inputs));
-        for isa in Isa::all() {
-            let (mut panels, mut matrix) = (Panels::new(inputs, outputs), Matrix::new(isa, inputs, outputs));
-            panels.set_columns(0, &weights, &bias);
-            matrix.set_columns(0, &weights, &bias);
+        let count = 14;
+        for (isa, (inputs, outputs)) in Isa::all().flat_map(|isa| [(20, 45), (64, 96)].map(|shape| (isa, shape))) {
+            let (weights, bias, rows) = (numbers(inputs * outputs), numbers(outputs), numbers(count * inputs));
+            let (mut full, mut int8) = (Panels::new(inputs, outputs), Matrix::new(isa, inputs, outputs));
+            let mut halves = bf16::Matrix::new(isa, inputs, outputs);
+            full.set_columns(0, &weights, &bias);
+            int8.set_columns(0, &weights, &bias);
+            halves.set_columns(0, &weights, &bias);
+            let packed = [Linear::Full(full), Linear::Int8(int8), Linear::Bf16(halves)];
             let mut file = vec![9; 64];
-            panels.write(&mut file).unwrap();
-            matrix.write(&mut file).unwrap();
+            packed.iter().for_each(|linear| linear.write(&mut file).unwrap());
             let mut reader = Reader::new(stored(&file, 0), 64);
-            let again = Panels::read(inputs, outputs, &mut reader).unwrap();
-            let matrix_again = Matrix::read(isa, inputs, outputs, &mut reader).unwrap();
+            let again = [
+                Linear::Full(Panels::read(inputs, outputs, &mut reader).unwrap()),
+                Linear::Int8(Matrix::read(isa, inputs, outputs, &mut reader).unwrap()),
+                Linear::Bf16(bf16::Matrix::read(isa, inputs, outputs, &mut reader).unwrap()),
+            ];
             assert_eq!(reader.at(), file.len());
-            let mut found = [(); 4].map(|()| vec![f32::NAN; count * outputs]);
-            panels.product(isa, &rows, true, &mut found[0]);
-            again.product(isa, &rows, true, &mut found[1]);
-            matrix.product(&rows, &mut Codes::default(), true, &mut found[2]);
-            matrix_again.product(&rows, &mut Codes::default(), true, &mut found[3]);
-            assert_eq!((&found[0], &found[2]), (&found[1], &found[3]), "{isa:?}");
-            assert_eq!((panels.shape(), matrix.shape()), (again.shape(), matrix_again.shape()));
+            for (packed, again) in packed.iter().zip(&again) {
+                let product = |linear: &Linear| {
+                    let mut out = vec![f32::NAN; count * outputs];
+                    match linear {
+                        Linear::Full(panels) => panels.product(isa, &rows, true, &mut out),
+                        Linear::Int8(matrix) => matrix.product(&rows, &mut Codes::default(), true, &mut out),
+                        Linear::Bf16(matrix) => matrix.product(&rows, &mut bf16::Rounded::default(), true, &mut out),
+                        Linear::Other { .. } => unreachable!("not among them"),
+                    }
+                    out
+                };
+                assert_eq!(product(packed), product(again), "{isa:?}");
+                assert_eq!(packed.shape(), again.shape());
+            }
         }
     }
 

@@ -153,7 +153,7 @@ pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums
 pub(crate) fn quads(isa: Isa, rows: &[u8], stride: usize, panel: &[Quads], sums: &mut Sums<i32>) -> usize {
     let count = count(rows, stride, panel.len() * 2);
     match isa.set() {
-        crate::Set::Avx512Vnni => {
+        crate::Set::Avx512Vnni | crate::Set::Avx512Bf16 => {
             // SAFETY: as in `floats`.
             unsafe { by_rows!(count, quads_512(rows.as_ptr(), stride, panel, sums)) };
         }

@@ -1,0 +1,524 @@
+//! The passes between the matrix products where the processor has bf16 (AVX512-BF16), by hand: the compiler has no loops
+//! that convert to these numbers, and each pass reads and writes its rows once.
+//!
+//! Every public function here panics on a set without bf16 and on slices that are too short.
+
+use std::arch::x86_64::*;
+
+use crate::Isa;
+use crate::bf16::{Halves, Out, Rows};
+use crate::tile::{LINE, PANEL};
+
+/// A function of a set with bf16, and its door: the door sees that the machine has the instructions.
+macro_rules! with_bf16 {
+    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$meta])*
+        #[allow(clippy::too_many_arguments)]
+        #[inline]
+        pub(crate) fn $name(isa: Isa, $($arg: $type),*) $(-> $result)? {
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")]
+            #[allow(clippy::too_many_arguments)]
+            fn body($($arg: $type),*) $(-> $result)? $body
+
+            assert!(isa.has_bf16(), "the set has bf16");
+            // SAFETY: an `Isa` is only made where the machine has its instructions.
+            unsafe { body($($arg),*) }
+        }
+    };
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(from: &[f32; LINE]) -> __m512 {
+    // SAFETY: sixteen numbers are there.
+    unsafe { _mm512_loadu_ps(from.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_halves(from: &[u16; LINE]) -> __m512 {
+    // SAFETY: sixteen numbers are there.
+    let halves = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn store_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
+    // SAFETY: thirty-two numbers fit; the type of the conversion is 512 bits of them.
+    unsafe {
+        let both: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(high, low));
+        _mm512_storeu_si512(to.as_mut_ptr().cast(), both);
+    }
+}
+
+/// Writes a row's 32 numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn store(out: &mut Out<'_>, at: usize, low: __m512, high: __m512) {
+    match out {
+        Out::Full(out) => {
+            let to = &mut out[at..at + PANEL];
+            // SAFETY: the slice is two registers long.
+            unsafe {
+                _mm512_storeu_ps(to.as_mut_ptr(), low);
+                _mm512_storeu_ps(to.as_mut_ptr().add(LINE), high);
+            }
+        }
+        Out::Halves(out) => {
+            let to = out[at..at + PANEL].first_chunk_mut().expect("just cut");
+            store_halves(to, low, high);
+        }
+    }
+}
+
+/// As [`crate::elementwise::gelu_near`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn gelu(x: __m512) -> __m512 {
+    use crate::elementwise::{GELU_REACH, GELU_TERMS};
+    let reach = _mm512_set1_ps(GELU_REACH);
+    // A number that is none comes through: the second operand is what is left.
+    let u = _mm512_max_ps(_mm512_set1_ps(-GELU_REACH), _mm512_min_ps(reach, x));
+    let z = _mm512_mul_ps(u, u);
+    let mut p = _mm512_set1_ps(GELU_TERMS[0]);
+    for term in &GELU_TERMS[1..] {
+        p = _mm512_fmadd_ps(p, z, _mm512_set1_ps(*term));
+    }
+    _mm512_mul_ps(x, _mm512_fmadd_ps(u, p, _mm512_set1_ps(0.5)))
+}
+
+with_bf16! {
+    /// Rounds numbers to bf16.
+    fn to_halves(from: &[f32], to: &mut [u16]) {
+        assert!(from.len() == to.len());
+        let ((from, rest), (to, others)) = (from.as_chunks::<PANEL>(), to.as_chunks_mut::<PANEL>());
+        for (from, to) in from.iter().zip(to) {
+            let (halves, _) = from.as_chunks::<LINE>();
+            store_halves(to, load(&halves[0]), load(&halves[1]));
+        }
+        for (from, to) in rest.iter().zip(others) {
+            *to = crate::bf16::round(*from);
+        }
+    }
+}
+
+with_bf16! {
+    /// Rounds one row to bytes, as [`crate::int8`] says: its step and its smallest number. A row is whole registers.
+    fn encode(rows: Rows<'_>, codes: &mut [u8]) -> (f32, f32) {
+        let (floats, halves) = match rows {
+            Rows::Full(row) => (row.as_chunks::<LINE>(), Default::default()),
+            Rows::Halves(row) => (Default::default(), row.as_chunks::<LINE>()),
+        };
+        let count = floats.0.len() + halves.0.len();
+        assert!(floats.1.is_empty() && halves.1.is_empty() && codes.len() >= count * LINE, "whole registers");
+        let zero = _mm512_setzero_ps();
+        let (mut low, mut high, mut poison) = ([_mm512_set1_ps(f32::INFINITY); 2], [_mm512_set1_ps(f32::NEG_INFINITY); 2], zero);
+        let mut see = |place: usize, x: __m512| {
+            low[place % 2] = _mm512_min_ps(x, low[place % 2]);
+            high[place % 2] = _mm512_max_ps(x, high[place % 2]);
+            // Not a number as soon as one is not finite.
+            poison = _mm512_fmadd_ps(x, zero, poison);
+        };
+        floats.0.iter().enumerate().for_each(|(place, x)| see(place, load(x)));
+        halves.0.iter().enumerate().for_each(|(place, x)| see(place, load_halves(x)));
+        let low = _mm512_reduce_min_ps(_mm512_min_ps(low[0], low[1]));
+        let step = (_mm512_reduce_max_ps(_mm512_max_ps(high[0], high[1])) - low) / 255.0;
+        let inverse = if step > 0.0 { 1.0 / step } else { 0.0 };
+        let (scale, shift) = (_mm512_set1_ps(inverse), _mm512_set1_ps(-low * inverse));
+        let mut write = |place: usize, x: __m512| {
+            let code = _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_fmadd_ps(x, scale, shift)));
+            let to = &mut codes[place * LINE..(place + 1) * LINE];
+            // SAFETY: sixteen bytes are there.
+            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), code) };
+        };
+        floats.0.iter().enumerate().for_each(|(place, x)| write(place, load(x)));
+        halves.0.iter().enumerate().for_each(|(place, x)| write(place, load_halves(x)));
+        (step + _mm512_reduce_add_ps(poison), low)
+    }
+}
+
+with_bf16! {
+    /// From sums of codes to numbers: `((sum · step) + total · low) · scale + bias`, and GELU where wanted. A row of `out`
+    /// is `stride` long, and gets 32 numbers from `column` on.
+    fn finish_bytes(
+        sums: &[[i32; PANEL]],
+        rows: &[(f32, f32)],
+        columns: &crate::int8::Columns,
+        with_gelu: bool,
+        out: &mut Out<'_>,
+        stride: usize,
+        column: usize,
+    ) {
+        let both = |of: &[f32; PANEL]| {
+            let (halves, _) = of.as_chunks::<LINE>();
+            [load(&halves[0]), load(&halves[1])]
+        };
+        let (totals, scale, bias) = (both(&columns.sum), both(&columns.scale), both(&columns.bias));
+        for (number, (sums, (step, low))) in sums.iter().zip(rows).enumerate() {
+            let (step, low) = (_mm512_set1_ps(*step), _mm512_set1_ps(*low));
+            let (halves, _) = sums.as_chunks::<LINE>();
+            let value = |half: usize| {
+                // SAFETY: sixteen numbers are there.
+                let sums = _mm512_cvtepi32_ps(unsafe { _mm512_loadu_si512(halves[half].as_ptr().cast()) });
+                let value = _mm512_fmadd_ps(sums, step, _mm512_mul_ps(totals[half], low));
+                let value = _mm512_fmadd_ps(value, scale[half], bias[half]);
+                if with_gelu { gelu(value) } else { value }
+            };
+            store(out, number * stride + column, value(0), value(1));
+        }
+    }
+}
+
+with_bf16! {
+    /// As [`finish_bytes`], from sums of floats: `sum · share + bias`.
+    fn finish_floats(
+        sums: &[[f32; PANEL]],
+        shares: &[f32],
+        bias: &[f32; PANEL],
+        with_gelu: bool,
+        out: &mut Out<'_>,
+        stride: usize,
+        column: usize,
+    ) {
+        let (bias, _) = bias.as_chunks::<LINE>();
+        let bias = [load(&bias[0]), load(&bias[1])];
+        for (number, (sums, share)) in sums.iter().zip(shares).enumerate() {
+            let share = _mm512_set1_ps(*share);
+            let (halves, _) = sums.as_chunks::<LINE>();
+            let value = |half: usize| {
+                let value = _mm512_fmadd_ps(load(&halves[half]), share, bias[half]);
+                if with_gelu { gelu(value) } else { value }
+            };
+            store(out, number * stride + column, value(0), value(1));
+        }
+    }
+}
+
+with_bf16! {
+    /// Weights `e^(scale · (score − highest))` of the first `len` scores, rounded; those behind get 0. Returns 1 / their sum.
+    /// `weights` is whole panels and as long as `scores`.
+    ///
+    /// `2^x` by a polynomial of degree 3 (relative error below 8e-5, a fiftieth of the rounding).
+    fn shares(scores: &[f32], len: usize, scale: f32, weights: &mut [u16]) -> f32 {
+        assert!(scores.len() == weights.len() && len <= scores.len() && len > 0);
+        let (scores, _) = scores.as_chunks::<PANEL>();
+        let (weights, _) = weights.as_chunks_mut::<PANEL>();
+        let mask = |at: usize| -> __mmask16 {
+            let left = len.saturating_sub(at);
+            if left >= LINE { 0xffff } else { (1 << left) - 1 }
+        };
+        let mut highest = [_mm512_set1_ps(f32::NEG_INFINITY); 2];
+        for (number, part) in scores.iter().enumerate() {
+            let (halves, _) = part.as_chunks::<LINE>();
+            for (half, highest) in highest.iter_mut().enumerate() {
+                *highest =
+                    _mm512_mask_max_ps(*highest, mask(number * PANEL + half * LINE), load(&halves[half]), *highest);
+            }
+        }
+        let highest = _mm512_reduce_max_ps(_mm512_max_ps(highest[0], highest[1]));
+        // What rounding the shift leaves is a factor of all weights and of their sum.
+        let scale = scale * std::f32::consts::LOG2_E;
+        let (factor, shift) = (_mm512_set1_ps(scale), _mm512_set1_ps(-highest * scale));
+        // Adding 1.5·2²³ rounds to the nearest integer.
+        let round = _mm512_set1_ps(12_582_912.0);
+        let power = |scores: __m512| {
+            let x = _mm512_fmadd_ps(scores, factor, shift);
+            let whole = _mm512_sub_ps(_mm512_add_ps(x, round), round);
+            let rest = _mm512_sub_ps(x, whole);
+            let mut p = _mm512_set1_ps(0.055_171_77);
+            for term in [0.242_611_58, 0.693_261, 0.999_928_06] {
+                p = _mm512_fmadd_ps(p, rest, _mm512_set1_ps(term));
+            }
+            _mm512_scalef_ps(p, whole)
+        };
+        let mut sums = [_mm512_setzero_ps(); 2];
+        for (number, (scores, weights)) in scores.iter().zip(weights).enumerate() {
+            let (halves, _) = scores.as_chunks::<LINE>();
+            let at = number * PANEL;
+            let (mut low, mut high) = (power(load(&halves[0])), power(load(&halves[1])));
+            if at + PANEL > len {
+                low = _mm512_maskz_mov_ps(mask(at), low);
+                high = _mm512_maskz_mov_ps(mask(at + LINE), high);
+            }
+            sums[0] = _mm512_add_ps(sums[0], low);
+            sums[1] = _mm512_add_ps(sums[1], high);
+            store_halves(weights, low, high);
+        }
+        1.0 / _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1]))
+    }
+}
+
+/// A row's 32 numbers from `at` on, or zeros where there is no such row.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn row_or_zeros(rows: &[u16], at: usize, there: bool) -> __m512i {
+    if !there {
+        return _mm512_setzero_si512();
+    }
+    let row = &rows[at..at + PANEL];
+    // SAFETY: thirty-two numbers are there.
+    unsafe { _mm512_loadu_si512(row.as_ptr().cast()) }
+}
+
+with_bf16! {
+    /// Keys as the columns of panels [panels][width / 2][2 lines]: `len` rows, one every `stride` numbers. Columns behind the
+    /// last key are zero.
+    fn pack_keys(rows: &[u16], stride: usize, len: usize, width: usize, keys: &mut [Halves]) {
+        assert!(width.is_multiple_of(PANEL) && keys.len() == len.div_ceil(PANEL) * width);
+        for (number, panel) in keys.chunks_exact_mut(width).enumerate() {
+            for half in 0..2 {
+                let first = number * PANEL + half * LINE;
+                for part in 0..width / PANEL {
+                    let mut tile = [_mm512_setzero_si512(); LINE];
+                    for (row, line) in tile.iter_mut().enumerate() {
+                        *line = row_or_zeros(rows, (first + row) * stride + part * PANEL, first + row < len);
+                    }
+                    transpose(&mut tile);
+                    let lines = panel[part * PANEL..(part + 1) * PANEL].iter_mut().skip(half).step_by(2);
+                    for (to, line) in lines.zip(tile) {
+                        // SAFETY: a line is a register on its boundary.
+                        unsafe { _mm512_store_si512((&raw mut *to).cast(), line) };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sixteen rows of sixteen pairs become sixteen columns.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose(rows: &mut [__m512i; LINE]) {
+    let mut other = *rows;
+    for i in (0..16).step_by(2) {
+        other[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
+        other[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
+    }
+    for i in (0..16).step_by(4) {
+        for j in 0..2 {
+            rows[i + 2 * j] = _mm512_unpacklo_epi64(other[i + j], other[i + j + 2]);
+            rows[i + 2 * j + 1] = _mm512_unpackhi_epi64(other[i + j], other[i + j + 2]);
+        }
+    }
+    // rows[4·g + c], in each of its quarters q: column 4·q + c of the rows 4·g to 4·g + 3.
+    for c in 0..4 {
+        let low = _mm512_shuffle_i32x4::<0x88>(rows[c], rows[4 + c]);
+        let low_odd = _mm512_shuffle_i32x4::<0xdd>(rows[c], rows[4 + c]);
+        let high = _mm512_shuffle_i32x4::<0x88>(rows[8 + c], rows[12 + c]);
+        let high_odd = _mm512_shuffle_i32x4::<0xdd>(rows[8 + c], rows[12 + c]);
+        other[c] = _mm512_shuffle_i32x4::<0x88>(low, high);
+        other[8 + c] = _mm512_shuffle_i32x4::<0xdd>(low, high);
+        other[4 + c] = _mm512_shuffle_i32x4::<0x88>(low_odd, high_odd);
+        other[12 + c] = _mm512_shuffle_i32x4::<0xdd>(low_odd, high_odd);
+    }
+    *rows = other;
+}
+
+with_bf16! {
+    /// Values as panels [width / 32][rows / 2][2 lines], the rows rounded up to whole panels: `len` rows, one every `stride`
+    /// numbers. What stands for rows behind the last is zero.
+    fn pack_values(rows: &[u16], stride: usize, len: usize, width: usize, values: &mut [Halves]) {
+        let padded = len.next_multiple_of(PANEL);
+        assert!(width.is_multiple_of(PANEL) && values.len() == width / PANEL * padded);
+        const fn order(from: u16) -> [u16; PANEL] {
+            let (mut order, mut i) = ([0; PANEL], 0);
+            while i < LINE as u16 {
+                order[2 * i as usize] = from + i;
+                order[2 * i as usize + 1] = from + i + PANEL as u16;
+                i += 1;
+            }
+            order
+        }
+        static ORDERS: [[u16; PANEL]; 2] = [order(0), order(LINE as u16)];
+        // SAFETY: each is a register long.
+        let orders = ORDERS.each_ref().map(|order| unsafe { _mm512_loadu_si512(order.as_ptr().cast()) });
+        for (number, panel) in values.chunks_exact_mut(padded).enumerate() {
+            for (pair, lines) in panel.chunks_exact_mut(2).enumerate() {
+                let row = |row: usize| row_or_zeros(rows, row * stride + number * PANEL, row < len);
+                let (even, odd) = (row(2 * pair), row(2 * pair + 1));
+                for (line, order) in lines.iter_mut().zip(orders) {
+                    // SAFETY: a line is a register on its boundary.
+                    unsafe {
+                        _mm512_store_si512((&raw mut *line).cast(), _mm512_permutex2var_epi16(even, order, odd));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Asks for lines before they are used.
+#[inline]
+pub(crate) fn prefetch<T>(lines: &[T]) {
+    for line in lines {
+        // SAFETY: a hint, which reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *line).cast()) };
+    }
+}
+
+/// Sums of `R` rows of `stride` numbers over one panel, written to rows of `out_stride` numbers.
+///
+/// # Safety
+/// The machine has the instructions; `R` rows hold a number for each input of `panel`, two inputs for each two lines;
+/// `out` holds 32 numbers for each row.
+#[target_feature(enable = "avx512f,avx512bf16")]
+pub(crate) unsafe fn dots<const R: usize>(
+    rows: *const u16,
+    stride: usize,
+    panel: &[Halves],
+    out: *mut f32,
+    out_stride: usize,
+) {
+    let mut acc = [[_mm512_setzero_ps(); 2]; R];
+    for (step, lines) in panel.chunks_exact(2).enumerate() {
+        // SAFETY: two inputs a step, so every row holds them, read as one number on any boundary; a line is a register on
+        // its boundary, of the numbers that the type names.
+        unsafe {
+            let w: [__m512bh; 2] = [
+                std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512((&raw const lines[0]).cast())),
+                std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512((&raw const lines[1]).cast())),
+            ];
+            for (r, acc) in acc.iter_mut().enumerate() {
+                let pair = rows.add(r * stride + 2 * step).cast::<i32>().read_unaligned();
+                let x = std::mem::transmute::<__m512i, __m512bh>(_mm512_set1_epi32(pair));
+                acc[0] = _mm512_dpbf16_ps(acc[0], x, w[0]);
+                acc[1] = _mm512_dpbf16_ps(acc[1], x, w[1]);
+            }
+        }
+    }
+    for (r, acc) in acc.iter().enumerate() {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            _mm512_storeu_ps(out.add(r * out_stride), acc[0]);
+            _mm512_storeu_ps(out.add(r * out_stride + LINE), acc[1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bf16::{round, widen};
+    use crate::tile::Line;
+
+    fn numbers(count: usize, size: f32) -> Vec<f32> {
+        let mut state = 7_u32;
+        let next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) as f32 / (1 << 24) as f32 - 0.5) * size
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
+    /// The sets that have these passes; none on an older machine.
+    fn sets() -> impl Iterator<Item = Isa> {
+        Isa::all().filter(|isa| isa.has_bf16())
+    }
+
+    #[test]
+    fn conversion_rounds_as_the_definition_does() {
+        for isa in sets() {
+            for len in [0, 1, 31, 32, 100] {
+                let from = numbers(len, 100.0);
+                let mut to = vec![7; len];
+                to_halves(isa, &from, &mut to);
+                assert!(from.iter().zip(&to).all(|(from, to)| round(*from) == *to));
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_the_nearest_and_what_is_not_finite_is_seen() {
+        for isa in sets() {
+            for len in [16, 64, 384] {
+                let halves: Vec<u16> = numbers(len, 9.0).into_iter().map(round).collect();
+                let floats: Vec<f32> = halves.iter().map(|x| widen(*x)).collect();
+                let mut codes = vec![7; len];
+                let (step, low) = encode(isa, Rows::Full(&floats), &mut codes);
+                assert_eq!(low, floats.iter().copied().fold(f32::INFINITY, f32::min));
+                for (x, code) in floats.iter().zip(&codes) {
+                    assert!((low + step * f32::from(*code) - x).abs() <= 0.501 * step, "{x}");
+                }
+                let mut again = vec![7; len];
+                assert_eq!(encode(isa, Rows::Halves(&halves), &mut again), (step, low));
+                assert_eq!(codes, again);
+                for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                    let mut floats = floats.clone();
+                    floats[len / 2 + 3] = bad;
+                    assert!(!encode(isa, Rows::Full(&floats), &mut codes).0.is_finite());
+                }
+            }
+            assert_eq!(encode(isa, Rows::Full(&[2.5; 32]), &mut [9; 32]), (0.0, 2.5));
+        }
+    }
+
+    #[test]
+    fn gelu_is_near_the_exact_one() {
+        for isa in sets() {
+            let x: Vec<f32> = (-320..320).map(|i| i as f32 / 40.0).collect();
+            let mut out = vec![0.0; x.len()];
+            let sums: Vec<[f32; PANEL]> = x.as_chunks().0.to_vec();
+            let shares = vec![1.0; sums.len()];
+            finish_floats(isa, &sums, &shares, &[0.0; PANEL], true, &mut Out::Full(&mut out), PANEL, 0);
+            for (x, found) in x.iter().zip(&out) {
+                assert!((found - crate::elementwise::gelu::<false>(*x)).abs() < 1.4e-4, "{x}");
+                assert!((found - crate::elementwise::gelu_near::<false>(*x)).abs() < 4e-6, "{x}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_those_of_the_exponentials() {
+        for isa in sets() {
+            for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
+                let padded = len.next_multiple_of(PANEL);
+                let mut scores = numbers(padded, 40.0);
+                // What stands behind the last must not matter.
+                scores[len..].fill(f32::NAN);
+                let mut weights = vec![7; padded];
+                let share = f64::from(shares(isa, &scores, len, 0.25, &mut weights));
+                let exact: Vec<f64> = scores[..len].iter().map(|x| (f64::from(*x) * 0.25).exp()).collect();
+                let total: f64 = exact.iter().sum();
+                for (weight, exact) in weights.iter().zip(&exact) {
+                    let found = f64::from(widen(*weight)) * share;
+                    assert!((found - exact / total).abs() < 0.005 * exact / total + 1e-30, "{len}");
+                }
+                assert!(weights[len..].iter().all(|x| *x == 0));
+                scores[len / 2] = f32::NAN;
+                assert!(shares(isa, &scores, len, 0.25, &mut weights).is_nan());
+            }
+            // Far apart: the smaller vanishes, nothing overflows.
+            let mut weights = vec![7; PANEL];
+            let mut scores = vec![-1e6; PANEL];
+            scores[1] = 1e6;
+            let share = shares(isa, &scores, 2, 1.0, &mut weights);
+            assert!((widen(weights[1]) * share - 1.0).abs() < 0.004);
+            assert_eq!(weights[0], 0);
+        }
+    }
+
+    #[test]
+    fn keys_become_columns_and_values_pairs_of_rows() {
+        for isa in sets() {
+            for (len, width) in [(1_usize, 32), (16, 32), (33, 64), (70, 32)] {
+                let stride = 3 * width;
+                let rows: Vec<u16> = (0..len * stride).map(|i| i as u16 + 1).collect();
+                let padded = len.next_multiple_of(PANEL);
+                let mut keys = vec![Line([9; PANEL]); padded / PANEL * width];
+                pack_keys(isa, &rows, stride, len, width, &mut keys);
+                let mut values = vec![Line([9; PANEL]); width / PANEL * padded];
+                pack_values(isa, &rows, stride, len, width, &mut values);
+                for key in 0..padded {
+                    for i in 0..width {
+                        let wanted = if key < len { rows[key * stride + i] } else { 0 };
+                        let line = key / PANEL * width + i / 2 * 2 + key % PANEL / LINE;
+                        assert_eq!(keys[line].0[key % LINE * 2 + i % 2], wanted, "key {key} {i}");
+                        let line = i / PANEL * padded + key / 2 * 2 + i % PANEL / LINE;
+                        assert_eq!(values[line].0[i % LINE * 2 + key % 2], wanted, "value {key} {i}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Buffers that begin on the boundary of a cache line: a load that straddles two lines costs twice.
+
+use crate::tile::Line;
+
+/// Room for numbers of any of the sizes here; grows, and is never given back.
+#[derive(Default)]
+pub(crate) struct Lines(Vec<Line<[u8; 64]>>);
+
+/// Numbers of which every pattern of bits is one.
+pub(crate) trait Plain: Copy {}
+impl Plain for u8 {}
+impl Plain for u16 {}
+impl Plain for f32 {}
+
+impl Lines {
+    /// Room for `len` numbers. They hold anything.
+    pub(crate) fn fitted<T: Plain>(&mut self, len: usize) -> &mut [T] {
+        let lines = (len * size_of::<T>()).div_ceil(64);
+        if self.0.len() < lines {
+            self.0.resize(lines, Line([0; 64]));
+        }
+        // SAFETY: the lines hold that many bytes, which are initialised, aligned to 64, and numbers in any pattern.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
+    }
+
+    /// What [`Self::fitted`] made room for.
+    ///
+    /// Panics when it did not.
+    pub(crate) fn first<T: Plain>(&self, len: usize) -> &[T] {
+        assert!(len * size_of::<T>() <= self.0.len() * 64, "there is room");
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_begin_on_a_line_and_keep_what_they_hold() {
+        let mut lines = Lines::default();
+        assert!(lines.fitted::<u16>(0).is_empty() && lines.first::<f32>(0).is_empty());
+        for len in [1, 31, 33, 1000] {
+            let numbers = lines.fitted::<u16>(len);
+            assert!(numbers.as_ptr().addr().is_multiple_of(64) && numbers.len() == len);
+            numbers.fill(len as u16);
+            assert!(lines.first::<u16>(len).iter().all(|x| usize::from(*x) == len));
+        }
+        lines.fitted::<f32>(2)[1] = 1.5;
+        assert_eq!(lines.first::<f32>(2)[1], 1.5);
+    }
+}
