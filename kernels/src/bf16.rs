@@ -303,6 +303,7 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::most;
     use proptest::prelude::*;
 
     #[test]
@@ -321,7 +322,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_instruction_set_gives_the_sums_of_the_rounded_numbers(
-            count in 0_usize..80, blocks in 0_usize..4, odd in 0_usize..2, panels in 1_usize..4, seed in any::<u32>(),
+            count in 0..most(80), blocks in 0_usize..4, odd in 0_usize..2, panels in 1_usize..4, seed in any::<u32>(),
             with_gelu: bool
         ) {
             let (inputs, outputs) = (32 * blocks + odd + usize::from(blocks + odd == 0), 32 * panels - 5 * odd);

@@ -26,3 +26,9 @@ pub mod stored;
 mod tile;
 
 pub use isa::{Isa, Set};
+
+/// The most of something in a test: less where an interpreter looks for undefined behaviour, a thousand times slower.
+#[cfg(test)]
+const fn most(of: usize) -> usize {
+    if cfg!(miri) { of.div_ceil(6) } else { of }
+}
