@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn what_was_stored_multiplies_like_what_was_packed() {
         let count = 14;
-        for (isa, (inputs, outputs)) in Isa::all().flat_map(|isa| [(20, 45), (64, 96)].map(|shape| (isa, shape))) {
+        let shapes: &[_] = if cfg!(miri) { &[(20, 45)] } else { &[(20, 45), (64, 96)] };
+        for (isa, (inputs, outputs)) in Isa::all().flat_map(|isa| shapes.iter().map(move |shape| (isa, *shape))) {
             let (weights, bias, rows) = (numbers(inputs * outputs), numbers(outputs), numbers(count * inputs));
             let (mut full, mut int8) = (Panels::new(inputs, outputs), Matrix::new(isa, inputs, outputs));
             let mut halves = bf16::Matrix::new(isa, inputs, outputs);

@@ -4,21 +4,18 @@
 //! a sequence's vector does not depend on its companions, to the last bit. Where the processor has none of the
 //! instructions that the kernels are written for, products in f32 are candle's.
 
-use std::sync::Arc;
-
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
 use local_agent_kernels::int8::{MOST_INPUTS, Matrix};
 use local_agent_kernels::network::{self, Linear, Network};
 use local_agent_kernels::product::Panels;
-use local_agent_kernels::stored::{self, Reader};
 use local_agent_kernels::{Isa, Set, halves};
 
+use super::packed;
 use super::weights::{Table, Tensors, invalid};
 use crate::config::Precision;
 use crate::error::{Failure, Result};
-use crate::models::{Activation, Architecture, ModelFiles, Name, Pooling};
-use crate::types::Sha256;
+use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 
 /// Rows that are multiplied where they stand in the file are a multiple of so many numbers.
 const COLUMNS: usize = 16;
@@ -55,23 +52,28 @@ pub(super) struct Scratch {
 
 /// The linear layers of a block that precision tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Qkv,
     Out,
     Up,
     Down,
 }
 
-impl Part {
-    const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
+/// What a product with weights is computed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    F32,
+    Int8,
+}
 
-    /// Whether its product is computed in bytes. `mixed` leaves query, key and value in f32: in a prototype, rounding them
-    /// cost the most accuracy of the four.
-    fn is_int8(self, precision: Precision) -> bool {
-        match precision {
-            Precision::F32 => false,
-            Precision::Int8 => true,
-            Precision::Mixed => self != Self::Qkv,
+impl Part {
+    pub(super) const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
+
+    /// `mixed` leaves query, key and value in f32: in a prototype, rounding them cost the most accuracy of the four.
+    fn numbers(self, precision: Precision) -> Numbers {
+        match (precision, self) {
+            (Precision::F32, _) | (Precision::Mixed, Self::Qkv) => Numbers::F32,
+            (Precision::Int8 | Precision::Mixed, _) => Numbers::Int8,
         }
     }
 }
@@ -90,7 +92,7 @@ impl Bert {
         for position in positions.chunks_exact_mut(hidden) {
             position.iter_mut().zip(&types).for_each(|(x, of_type)| *x += of_type);
         }
-        let layers = Loader { tensors: &tensors, shape, purpose, isa }.layers(files)?;
+        let layers = packed::layers(&Loader { tensors: &tensors, shape, purpose, isa }, files)?;
         Ok(Self {
             id: files.id().to_owned(),
             hidden,
@@ -158,15 +160,15 @@ impl Bert {
 }
 
 /// What every layer is loaded with.
-struct Loader<'a> {
+pub(super) struct Loader<'a> {
     tensors: &'a Tensors,
-    shape: Architecture,
-    purpose: Purpose,
-    isa: Isa,
+    pub(super) shape: Architecture,
+    pub(super) purpose: Purpose,
+    pub(super) isa: Isa,
 }
 
 /// Converts and packs all layers; the work is split over the cores because a query process waits for it.
-fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
+pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
     let count = loader.shape.layers;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
     let numbers: Vec<usize> = (0..count).collect();
@@ -187,73 +189,14 @@ fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
 }
 
 impl Loader<'_> {
-    /// All layers: from the folder of packed weights where there is one, which is filled at the first use.
-    ///
-    /// Weights that are all f32 are not kept there: the file would be twice the model, and save a job of minutes the
-    /// twentieth part of a second.
-    fn layers(&self, files: &ModelFiles) -> Result<Vec<network::Layer>> {
-        let parts = Part::ALL.map(|part| self.is_int8(part));
-        let (Purpose::Passages(precision), Some(folder)) = (self.purpose, files.prepared()) else {
-            return load_layers(self);
-        };
-        if self.isa.set() == Set::Portable || !parts.contains(&true) {
-            return load_layers(self);
-        }
-        let layout = format!("{:?}", self.isa.set()).to_ascii_lowercase();
-        let Architecture { hidden, layers, intermediate, .. } = self.shape;
-        let key = Sha256::of_fields(&[
-            env!("CARGO_PKG_VERSION").as_bytes(),
-            &stored::VERSION.to_le_bytes(),
-            files.weights_sha256().as_bytes(),
-            layout.as_bytes(),
-            &parts.map(u8::from),
-            &[hidden, layers, intermediate].map(|n| (n as u64).to_le_bytes()).concat(),
-        ]);
-        let precision = format!("{precision:?}").to_ascii_lowercase();
-        let name = Name { title: format!("{}.{precision}.{layout}", files.id()), key };
-        if let Some((bytes, at)) = folder.open(&name) {
-            let end = bytes.as_slice().len();
-            let mut packed = Reader::new(Arc::new(bytes), at);
-            let layers =
-                (0..layers).map(|number| self.stored_layer(number, &mut packed)).collect::<Option<Result<Vec<_>>>>();
-            match layers {
-                Some(layers) if packed.at() == end => return layers,
-                _ => folder.refuse(&name, "have another length than their network"),
-            }
-        }
-        let layers = load_layers(self)?;
-        folder.put(&name, |out| {
-            let linears = layers.iter().flat_map(|layer| [&layer.qkv, &layer.out, &layer.up, &layer.down]);
-            linears.into_iter().try_for_each(|linear| linear.write(out))
-        });
-        Ok(layers)
-    }
-
-    /// Whether the product of `part` is computed in bytes.
-    fn is_int8(&self, part: Part) -> bool {
+    /// What the product of `part` is computed in.
+    pub(super) fn numbers(&self, part: Part, precision: Precision) -> Numbers {
         let inputs = if part == Part::Down { self.shape.intermediate } else { self.shape.hidden };
-        matches!(self.purpose, Purpose::Passages(precision) if part.is_int8(precision)) && inputs <= MOST_INPUTS
+        if inputs > MOST_INPUTS { Numbers::F32 } else { part.numbers(precision) }
     }
 
-    /// As [`Self::layer`], of packed weights; `None` when there are too few.
-    fn stored_layer(&self, number: usize, packed: &mut Reader) -> Option<Result<network::Layer>> {
-        let (hidden, inner) = (self.shape.hidden, self.shape.intermediate);
-        let mut linear = |part: Part, inputs: usize, outputs: usize| {
-            Some(if self.is_int8(part) {
-                Linear::Int8(Matrix::read(self.isa, inputs, outputs, packed)?)
-            } else {
-                Linear::Full(Panels::read(inputs, outputs, packed)?)
-            })
-        };
-        let qkv = linear(Part::Qkv, hidden, 3 * hidden)?;
-        let out = linear(Part::Out, hidden, hidden)?;
-        let up = linear(Part::Up, hidden, inner)?;
-        let down = linear(Part::Down, inner, hidden)?;
-        let norms = self.norms(number);
-        Some(norms.map(|[out_norm, down_norm]| network::Layer { qkv, out, out_norm, up, down, down_norm }))
-    }
-
-    fn norms(&self, number: usize) -> Result<[network::Norm; 2]> {
+    /// The two norms of a layer: behind attention, and behind what follows.
+    pub(super) fn norms(&self, number: usize) -> Result<[network::Norm; 2]> {
         let norm = |part| norm(self.tensors, &format!("encoder.layer.{number}.{part}.LayerNorm"), self.shape.hidden);
         Ok([norm("attention.output")?, norm("output")?])
     }
@@ -277,7 +220,7 @@ impl Loader<'_> {
     fn linear(&self, part: Part, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         match self.purpose {
             Purpose::Questions => self.stored(names, inputs, outputs),
-            Purpose::Passages(_) if self.is_int8(part) => {
+            Purpose::Passages(precision) if self.numbers(part, precision) == Numbers::Int8 => {
                 let mut matrix = Matrix::new(self.isa, inputs, names.len() * outputs);
                 self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
                 Ok(Linear::Int8(matrix))

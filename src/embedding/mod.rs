@@ -7,6 +7,7 @@
 mod batch;
 mod bert;
 mod oracle;
+mod packed;
 mod pieces;
 mod server;
 mod tokens;
