@@ -19,6 +19,25 @@ pub enum Set {
     Amx,
 }
 
+impl Set {
+    /// All of them, the best first.
+    pub const ALL: [Self; 7] =
+        [Self::Amx, Self::Avx512Bf16, Self::Avx512Vnni, Self::Avx512, Self::AvxVnni, Self::Avx2, Self::Portable];
+
+    /// Its name: small letters and hyphens.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::AvxVnni => "avx-vnni",
+            Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512-vnni",
+            Self::Avx512Bf16 => "avx512-bf16",
+            Self::Amx => "amx",
+        }
+    }
+}
+
 /// Width of the registers of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
@@ -44,9 +63,7 @@ impl Isa {
 
     /// Every set of this machine, the best first.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Set::Amx, Set::Avx512Bf16, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2, Set::Portable]
-            .into_iter()
-            .filter_map(Self::new)
+        Set::ALL.into_iter().filter_map(Self::new)
     }
 
     /// Which one it is.

@@ -6,10 +6,10 @@
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
-use local_agent_kernels::int8::{MOST_INPUTS, Matrix};
+use local_agent_kernels::int8::{self, MOST_INPUTS};
 use local_agent_kernels::network::{self, Linear, Network};
 use local_agent_kernels::product::Panels;
-use local_agent_kernels::{Isa, Set, halves};
+use local_agent_kernels::{Isa, Set, bf16, halves};
 
 use super::weights::{Table, Tensors, invalid};
 use crate::config::Precision;
@@ -59,14 +59,21 @@ enum Part {
     Down,
 }
 
+/// What a product with weights is computed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    F32,
+    Bf16,
+    Int8,
+}
+
 impl Part {
-    /// Whether its product is computed in bytes. `mixed` leaves query, key and value in f32: in a prototype, rounding them
-    /// cost the most accuracy of the four.
-    fn is_int8(self, precision: Precision) -> bool {
-        match precision {
-            Precision::F32 => false,
-            Precision::Int8 => true,
-            Precision::Mixed => self != Self::Qkv,
+    /// `mixed` leaves the two in bf16 where rounding to bytes costs most of the accuracy (docs/performance.md).
+    fn numbers(self, precision: Precision) -> Numbers {
+        match (precision, self) {
+            (Precision::F32, _) => Numbers::F32,
+            (Precision::Bf16, _) | (Precision::Mixed, Self::Qkv | Self::Down) => Numbers::Bf16,
+            (Precision::Int8, _) | (Precision::Mixed, Self::Out | Self::Up) => Numbers::Int8,
         }
     }
 }
@@ -102,6 +109,12 @@ impl Bert {
     /// Length of the vectors.
     pub(super) fn dim(&self) -> usize {
         self.hidden
+    }
+
+    /// Which instructions it computes with.
+    #[cfg(test)]
+    pub(super) fn isa(&self) -> Isa {
+        self.network.isa()
     }
 
     /// One unit vector a sequence, in the given order. Every sequence holds at least one token and at most as many
@@ -200,12 +213,19 @@ impl Loader<'_> {
     fn linear(&self, part: Part, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         match self.purpose {
             Purpose::Questions => self.stored(names, inputs, outputs),
-            Purpose::Passages(precision) if part.is_int8(precision) && inputs <= MOST_INPUTS => {
-                let mut matrix = Matrix::new(self.isa, inputs, names.len() * outputs);
-                self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
-                Ok(Linear::Int8(matrix))
-            }
-            Purpose::Passages(_) => self.full(names, inputs, outputs),
+            Purpose::Passages(precision) => match part.numbers(precision) {
+                Numbers::Int8 if inputs <= MOST_INPUTS => {
+                    let mut matrix = int8::Matrix::new(self.isa, inputs, names.len() * outputs);
+                    self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
+                    Ok(Linear::Int8(matrix))
+                }
+                Numbers::Bf16 => {
+                    let mut matrix = bf16::Matrix::new(self.isa, inputs, names.len() * outputs);
+                    self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
+                    Ok(Linear::Bf16(matrix))
+                }
+                Numbers::F32 | Numbers::Int8 => self.full(names, inputs, outputs),
+            },
         }
     }
 

@@ -47,6 +47,7 @@ pub struct ModelFiles {
     prefixes: Prefixes,
     window: usize,
     precision: Precision,
+    instructions: Option<&'static str>,
     weights_sha256: Sha256,
     tokenizer_sha256: Sha256,
 }
@@ -116,6 +117,13 @@ impl ModelFiles {
         self
     }
 
+    /// The same model, computed with these instructions; `None`: with the best of the machine.
+    #[must_use]
+    pub fn with_instructions(mut self, name: Option<&'static str>) -> Self {
+        self.instructions = name;
+        self
+    }
+
     /// Puts the parts together and checks that they belong to an encoder this program can run.
     fn assemble(
         id: &str,
@@ -147,6 +155,7 @@ impl ModelFiles {
             prefixes,
             window: window.min(architecture.positions).max(SMALLEST_WINDOW),
             precision: Precision::default(),
+            instructions: None,
             weights_sha256: recorded(WEIGHTS).unwrap_or_else(|| Sha256::of(weights.as_slice())),
             tokenizer_sha256: recorded(TOKENIZER).unwrap_or_else(|| Sha256::of(&tokenizer)),
             weights,
@@ -192,6 +201,11 @@ impl ModelFiles {
     /// What its passages are computed in.
     pub fn precision(&self) -> Precision {
         self.precision
+    }
+
+    /// The name of the instructions it is to be computed with, when not the best of the machine.
+    pub fn instructions(&self) -> Option<&'static str> {
+        self.instructions
     }
 
     /// The SHA-256 of the weights file.
