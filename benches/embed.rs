@@ -55,7 +55,9 @@ fn run() -> Result<(), String> {
     let full = full_windows(&natural, &counter);
     questions(&files)?;
     let mut encoders = Vec::new();
-    for (name, precision) in [("f32", Precision::F32), ("mixed", Precision::Mixed), ("int8", Precision::Int8)] {
+    for (name, precision) in
+        [("f32", Precision::F32), ("bf16", Precision::Bf16), ("mixed", Precision::Mixed), ("int8", Precision::Int8)]
+    {
         let (start, cpu) = (Instant::now(), cpu_seconds()?);
         let encoder = Encoder::load(&files.clone().with_precision(precision)).map_err(|e| e.to_string())?;
         let wall = start.elapsed().as_secs_f64() * 1e3;

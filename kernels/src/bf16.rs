@@ -169,12 +169,6 @@ impl Matrix {
         }
     }
 
-    /// Whether [`Self::product_of`] can be called.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) fn takes_halves(&self) -> bool {
-        matches!(self.packed, Packed::Pairs(..))
-    }
-
     /// As [`Self::product`], of `count` rows. Rows of halves are padded to a multiple of [`ROWS_AT_ONCE`].
     ///
     /// Panics where the weights are not packed for instructions of bf16.

@@ -9,7 +9,9 @@
 //! not one for all rows is most of what keeps the error small: one token's outlier then costs the others nothing.)
 //!
 //! Integer sums are exact on every set and what follows is plain arithmetic without contraction, so all sets give the
-//! same bits. (GELU differs in its last digits between the portable loop and the others.)
+//! same bits in [`Matrix::product`]. (GELU differs in its last digits between the portable loop and the others.) Between
+//! the products of a network, sets with bf16 keep bf16: there the last digits differ, and what is rounded after them may
+//! go the other way, so that sets are about as far apart as each is from f32.
 
 use std::io;
 
@@ -185,11 +187,6 @@ impl Matrix {
 
 #[cfg(target_arch = "x86_64")]
 impl Matrix {
-    /// Whether [`Self::product_of`] can be called: the set has bf16, and rows fill registers and panels.
-    pub(crate) fn takes_halves(&self) -> bool {
-        self.isa.has_bf16() && self.inputs.is_multiple_of(PANEL) && self.outputs.is_multiple_of(PANEL)
-    }
-
     /// As [`Self::product`], of `count` rows, which may be bf16, as may the results. The last digits are others.
     ///
     /// Panics where it cannot be called.
@@ -204,7 +201,8 @@ impl Matrix {
         let Packed::Quads(lines) = &self.packed else { panic!("a set with bf16 multiplies bytes") };
         // Once: where they are stored, each look costs a check.
         let (lines, columns): (&[Quads], &[Columns]) = (lines, &self.columns);
-        assert!(self.takes_halves(), "rows fill registers and panels");
+        let even = self.inputs.is_multiple_of(PANEL) && self.outputs.is_multiple_of(PANEL);
+        assert!(self.isa.has_bf16() && even, "rows fill registers and panels");
         let (inputs, padded) = (self.inputs, self.padded);
         let tiles = (self.isa.set() == Set::Amx).then(crate::amx::Tiles::new);
         let height = if tiles.is_some() { ROWS_AT_ONCE } else { ROWS };

@@ -23,6 +23,36 @@ pub enum Set {
     NeonDot,
 }
 
+impl Set {
+    /// All of them, the best first.
+    pub const ALL: [Self; 9] = [
+        Self::Amx,
+        Self::Avx512Bf16,
+        Self::Avx512Vnni,
+        Self::Avx512,
+        Self::AvxVnni,
+        Self::Avx2,
+        Self::NeonDot,
+        Self::Neon,
+        Self::Portable,
+    ];
+
+    /// Its name: small letters and hyphens.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::AvxVnni => "avx-vnni",
+            Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512-vnni",
+            Self::Avx512Bf16 => "avx512-bf16",
+            Self::Amx => "amx",
+            Self::Neon => "neon",
+            Self::NeonDot => "neon-dot",
+        }
+    }
+}
+
 /// Width of the registers of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
@@ -49,9 +79,7 @@ impl Isa {
 
     /// Every set of this machine, the best first.
     pub fn all() -> impl Iterator<Item = Self> {
-        let x86 = [Set::Amx, Set::Avx512Bf16, Set::Avx512Vnni, Set::Avx512, Set::AvxVnni, Set::Avx2];
-        let arm = [Set::NeonDot, Set::Neon];
-        x86.into_iter().chain(arm).chain([Set::Portable]).filter_map(Self::new)
+        Set::ALL.into_iter().filter_map(Self::new)
     }
 
     /// Which one it is.

@@ -186,7 +186,7 @@ impl Network {
         assert_eq!(x.len(), lengths.iter().sum::<usize>() * hidden, "every token belongs to a sequence");
         for layer in &self.layers {
             #[cfg(target_arch = "x86_64")]
-            if self.takes_halves(layer) {
+            if self.isa.has_bf16() && self.rounds(layer) {
                 self.in_halves(layer, x, lengths, scratch);
                 continue;
             }
@@ -224,15 +224,12 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether all that stands between the products of `layer` can be bf16: where products are rounded anyway.
-    fn takes_halves(&self, layer: &Layer) -> bool {
-        let takes = |linear: &Linear| match linear {
-            Linear::Int8(matrix) => matrix.takes_halves(),
-            Linear::Bf16(matrix) => matrix.takes_halves(),
-            Linear::Full(_) | Linear::Other { .. } => false,
-        };
-        (self.hidden / self.heads).is_multiple_of(PANEL)
-            && [&layer.qkv, &layer.out, &layer.up, &layer.down].into_iter().all(takes)
+    /// Whether what stands between the products of `layer` can be bf16: where products are rounded anyway, and rows fill the
+    /// panels and registers of the sets that have it.
+    fn rounds(&self, layer: &Layer) -> bool {
+        let even = [self.hidden / self.heads, self.inner].iter().all(|numbers| numbers.is_multiple_of(PANEL));
+        let rounded = |linear: &&Linear| matches!(linear, Linear::Int8(_) | Linear::Bf16(_));
+        even && [&layer.qkv, &layer.out, &layer.up, &layer.down].iter().all(rounded)
     }
 
     /// One layer; between its products stand bf16.

@@ -96,6 +96,19 @@ const fn int(min: i64, max: i64) -> Kind {
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
+/// Names of the kernels' sets of instructions, behind the word for the best of them.
+pub const INSTRUCTIONS: &[&str] = &[
+    "auto",
+    "portable",
+    "avx2",
+    "avx-vnni",
+    "avx512",
+    "avx512-vnni",
+    "avx512-bf16",
+    "amx",
+    "neon",
+    "neon-dot",
+];
 /// One day: nothing a person waits for takes longer.
 const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
@@ -207,9 +220,15 @@ pub const KEYS: &[Key] = &[
     key("embed.model_path", Kind::Path, "", "A folder with the model's files, instead of the model folder."),
     key(
         "embed.precision",
-        Kind::OneOf(&["f32", "mixed", "int8"]),
+        Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
         "f32",
-        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes and is fastest, `mixed` does so except where it costs most accuracy. Another precision makes other vectors: `embed` makes them anew.",
+        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes and is fastest, `bf16` to 16-bit floats and is nearest to `f32`, `mixed` does each where it costs least. Another precision makes other vectors: `embed` makes them anew.",
+    ),
+    key(
+        "embed.instructions",
+        Kind::OneOf(INSTRUCTIONS),
+        "auto",
+        "The processor's instructions that passages and questions are computed with; `auto`: the best it has. Vectors stay comparable.",
     ),
     key("embed.batch_tokens", int(64, 1_048_576), "1024", "Tokens in one forward pass; bounds memory."),
     key("embed.batch_size", int(1, 65_536), "64", "Texts embedded between two commits."),

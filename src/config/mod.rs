@@ -141,6 +141,8 @@ pub struct Embed {
     pub model_path: Option<PathBuf>,
     /// What passages are computed in, inside this program.
     pub precision: Precision,
+    /// The instructions to compute with, by the kernels' names; `None`: the best of the machine.
+    pub instructions: Option<&'static str>,
     /// Tokens in one forward pass; bounds memory.
     pub batch_tokens: usize,
     /// Texts embedded between two commits.
@@ -184,7 +186,9 @@ pub enum Precision {
     /// 32-bit floats throughout.
     #[default]
     F32,
-    /// Bytes where the error is least harmful, else 32-bit floats.
+    /// 16-bit floats (bf16) in every product with weights.
+    Bf16,
+    /// Bytes where the error is least harmful, else bf16.
     Mixed,
     /// Bytes in every product with weights.
     Int8,

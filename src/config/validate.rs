@@ -270,7 +270,12 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         precision: match values.text("embed.precision")? {
             "int8" => Precision::Int8,
             "mixed" => Precision::Mixed,
+            "bf16" => Precision::Bf16,
             _ => Precision::F32,
+        },
+        instructions: {
+            let name = values.text("embed.instructions")?;
+            keys::INSTRUCTIONS[1..].iter().copied().find(|known| *known == name)
         },
         batch_tokens: values.int("embed.batch_tokens")?,
         batch_size: values.int("embed.batch_size")?,

@@ -2,6 +2,7 @@
 
 use super::codes::Code;
 use super::{Checks, Subject};
+use crate::embedding::instructions;
 use crate::models::EMBEDDED_ID;
 use crate::types::Sha256;
 
@@ -21,9 +22,11 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     let damaged: Vec<&str> =
         hashes.iter().filter(|(_, bytes, sha256)| Sha256::of(bytes) != **sha256).map(|(name, ..)| *name).collect();
     if damaged.is_empty() {
+        // What the machine lacks is said where something is embedded.
+        let with = instructions(files).map(|name| format!(", computed with {name}")).unwrap_or_default();
         checks.ok(
             Code::ModelOk,
-            format!("the model `{}` is there; its weights have SHA-256 {}", files.id(), files.weights_sha256()),
+            format!("the model `{}` is there{with}; its weights have SHA-256 {}", files.id(), files.weights_sha256()),
         );
     } else {
         let fix = match subject.config().embed.model_path {

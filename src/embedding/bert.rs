@@ -6,10 +6,10 @@
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
-use local_agent_kernels::int8::{MOST_INPUTS, Matrix};
+use local_agent_kernels::int8::{self, MOST_INPUTS};
 use local_agent_kernels::network::{self, Linear, Network};
 use local_agent_kernels::product::Panels;
-use local_agent_kernels::{Isa, Set, halves};
+use local_agent_kernels::{Isa, Set, bf16, halves};
 
 use super::packed;
 use super::weights::{Table, Tensors, invalid};
@@ -63,17 +63,19 @@ pub(super) enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     F32,
+    Bf16,
     Int8,
 }
 
 impl Part {
     pub(super) const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
 
-    /// `mixed` leaves query, key and value in f32: in a prototype, rounding them cost the most accuracy of the four.
+    /// `mixed` leaves the two in bf16 where rounding to bytes costs most of the accuracy (docs/performance.md).
     fn numbers(self, precision: Precision) -> Numbers {
         match (precision, self) {
-            (Precision::F32, _) | (Precision::Mixed, Self::Qkv) => Numbers::F32,
-            (Precision::Int8 | Precision::Mixed, _) => Numbers::Int8,
+            (Precision::F32, _) => Numbers::F32,
+            (Precision::Bf16, _) | (Precision::Mixed, Self::Qkv | Self::Down) => Numbers::Bf16,
+            (Precision::Int8, _) | (Precision::Mixed, Self::Out | Self::Up) => Numbers::Int8,
         }
     }
 }
@@ -109,6 +111,12 @@ impl Bert {
     /// Length of the vectors.
     pub(super) fn dim(&self) -> usize {
         self.hidden
+    }
+
+    /// Which instructions it computes with.
+    #[cfg(test)]
+    pub(super) fn isa(&self) -> Isa {
+        self.network.isa()
     }
 
     /// One unit vector a sequence, in the given order. Every sequence holds at least one token and at most as many
@@ -192,7 +200,10 @@ impl Loader<'_> {
     /// What the product of `part` is computed in.
     pub(super) fn numbers(&self, part: Part, precision: Precision) -> Numbers {
         let inputs = if part == Part::Down { self.shape.intermediate } else { self.shape.hidden };
-        if inputs > MOST_INPUTS { Numbers::F32 } else { part.numbers(precision) }
+        match part.numbers(precision) {
+            Numbers::Int8 if inputs > MOST_INPUTS => Numbers::F32,
+            numbers => numbers,
+        }
     }
 
     /// The two norms of a layer: behind attention, and behind what follows.
@@ -220,12 +231,19 @@ impl Loader<'_> {
     fn linear(&self, part: Part, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         match self.purpose {
             Purpose::Questions => self.stored(names, inputs, outputs),
-            Purpose::Passages(precision) if self.numbers(part, precision) == Numbers::Int8 => {
-                let mut matrix = Matrix::new(self.isa, inputs, names.len() * outputs);
-                self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
-                Ok(Linear::Int8(matrix))
-            }
-            Purpose::Passages(_) => self.full(names, inputs, outputs),
+            Purpose::Passages(precision) => match self.numbers(part, precision) {
+                Numbers::Int8 => {
+                    let mut matrix = int8::Matrix::new(self.isa, inputs, names.len() * outputs);
+                    self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
+                    Ok(Linear::Int8(matrix))
+                }
+                Numbers::Bf16 => {
+                    let mut matrix = bf16::Matrix::new(self.isa, inputs, names.len() * outputs);
+                    self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
+                    Ok(Linear::Bf16(matrix))
+                }
+                Numbers::F32 => self.full(names, inputs, outputs),
+            },
         }
     }
 

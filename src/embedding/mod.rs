@@ -17,7 +17,7 @@ use bert::Purpose;
 use local_agent_kernels::Isa;
 
 use crate::config::Precision;
-use crate::error::Result;
+use crate::error::{ErrorCode, Failure, Result};
 use crate::models::ModelFiles;
 use crate::types::{Fingerprint, HeadingPath};
 
@@ -35,7 +35,8 @@ const fn arithmetic(precision: Precision) -> &'static str {
     match precision {
         Precision::F32 => "candle-f32",
         Precision::Int8 => "kernels:int8",
-        Precision::Mixed => "kernels:mixed",
+        Precision::Bf16 => "kernels:bf16",
+        Precision::Mixed => "kernels:int8+bf16",
     }
 }
 
@@ -54,9 +55,10 @@ pub struct Encoder {
 impl Encoder {
     /// Loads weights and tokenizer, at the same time.
     ///
-    /// Errors: `MODEL_INVALID` when the files do not make an encoder.
+    /// Errors: `MODEL_INVALID` when the files do not make an encoder, `CONFIG_ERROR` when the machine lacks the
+    /// instructions that were asked for.
     pub fn load(files: &ModelFiles) -> Result<Self> {
-        Self::load_for(files, Purpose::Passages(files.precision()), Isa::best())
+        Self::load_for(files, Purpose::Passages(files.precision()), isa(files)?)
     }
 
     /// As [`Self::load`], for a process that embeds one question. In f32 it is ready in a fraction of the time, slower
@@ -69,7 +71,7 @@ impl Encoder {
             Precision::F32 => Purpose::Questions,
             precision => Purpose::Passages(precision),
         };
-        Self::load_for(files, purpose, Isa::best())
+        Self::load_for(files, purpose, isa(files)?)
     }
 
     fn load_for(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {
@@ -171,6 +173,23 @@ impl Embedder {
             Self::Server(server) => server.embed_passages(texts).inspect(|done| on_done(done.len())),
         }
     }
+}
+
+/// The instructions that these files are computed with on this machine, by name.
+///
+/// Errors: `CONFIG_ERROR` when it lacks those that were asked for.
+pub fn instructions(files: &ModelFiles) -> Result<&'static str> {
+    Ok(isa(files)?.set().as_str())
+}
+
+fn isa(files: &ModelFiles) -> Result<Isa> {
+    let Some(name) = files.instructions() else { return Ok(Isa::best()) };
+    Isa::all().find(|isa| isa.set().as_str() == name).ok_or_else(|| {
+        let message = format!("`embed.instructions` is `{name}`, which this machine does not have.");
+        let best = Isa::best().set().as_str();
+        Failure::new(ErrorCode::ConfigError, message)
+            .with_hint(format!("set embed.instructions to auto (here that is {best})"))
+    })
 }
 
 /// The fingerprint of the vectors that these files make; no weights are read.

@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
-use local_agent_kernels::Set;
-use local_agent_kernels::int8::Matrix;
 use local_agent_kernels::network::{Layer, Linear};
 use local_agent_kernels::product::Panels;
 use local_agent_kernels::stored::{self, Reader};
+use local_agent_kernels::{Set, bf16, int8};
 
 use super::bert::{Loader, Numbers, Part, Purpose, load_layers};
 use crate::config::Precision;
@@ -50,7 +49,7 @@ pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Laye
 
 /// Everything that decides the bytes: program, layouts, weights, instructions, and what each part is computed in.
 fn name(loader: &Loader<'_>, files: &ModelFiles, precision: Precision, parts: &[Numbers; 4]) -> Name {
-    let layout = format!("{:?}", loader.isa.set()).to_ascii_lowercase();
+    let layout = loader.isa.set().as_str();
     let Architecture { hidden, layers, intermediate, .. } = loader.shape;
     let key = Sha256::of_fields(&[
         env!("CARGO_PKG_VERSION").as_bytes(),
@@ -70,7 +69,8 @@ fn layer(loader: &Loader<'_>, number: usize, precision: Precision, packed: &mut 
     let mut linear = |part: Part, inputs: usize, outputs: usize| {
         Some(match loader.numbers(part, precision) {
             Numbers::F32 => Linear::Full(Panels::read(inputs, outputs, packed)?),
-            Numbers::Int8 => Linear::Int8(Matrix::read(loader.isa, inputs, outputs, packed)?),
+            Numbers::Bf16 => Linear::Bf16(bf16::Matrix::read(loader.isa, inputs, outputs, packed)?),
+            Numbers::Int8 => Linear::Int8(int8::Matrix::read(loader.isa, inputs, outputs, packed)?),
         })
     };
     let qkv = linear(Part::Qkv, hidden, 3 * hidden)?;

@@ -65,7 +65,9 @@ fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
     let wanted = encoder().embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
     let files = ModelFiles::embedded().unwrap();
     // Farthest is the text without words; passages are measured in docs/performance.md.
-    for (precision, least) in [(Precision::F32, 0.999_999), (Precision::Mixed, 0.995), (Precision::Int8, 0.99)] {
+    let precisions =
+        [(Precision::F32, 0.999_999), (Precision::Bf16, 0.999), (Precision::Mixed, 0.99), (Precision::Int8, 0.99)];
+    for (precision, least) in precisions {
         let mut best: Option<Vec<Embedded>> = None;
         for isa in Isa::all() {
             let encoder = Encoder::load_for(&files, Purpose::Passages(precision), isa).unwrap();
@@ -76,9 +78,18 @@ fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
             for ((text, found), (best, wanted)) in texts.iter().zip(&found).zip(best.iter().zip(&wanted)) {
                 let near = cosine(&found.vector, &wanted.vector);
                 assert!(near >= least, "{precision:?} {isa:?} {text:.20}: {near}");
-                if isa.set() != Set::Portable {
-                    // One fingerprint covers all sets.
-                    assert_eq!(found.vector, best.vector, "{precision:?} {isa:?} {text:.20}");
+                // One fingerprint covers all sets. Where bytes round, the last digits of a set decide which way; in a
+                // text of a word or two nothing evens that out.
+                let least = match precision {
+                    Precision::F32 | Precision::Bf16 => 0.999,
+                    Precision::Mixed if text.len() > 10 => 0.999,
+                    Precision::Mixed => 0.995,
+                    Precision::Int8 => 0.99,
+                };
+                let near = cosine(&found.vector, &best.vector);
+                assert!(near >= least, "{precision:?} {isa:?} {text:.20}: {near}");
+                if isa.set() != Set::Portable && precision == Precision::F32 {
+                    assert_eq!(found.vector, best.vector, "{isa:?} {text:.20}");
                 }
             }
         }
@@ -92,8 +103,35 @@ fn another_precision_is_another_fingerprint() {
     let files = ModelFiles::embedded().unwrap();
     let of = |precision| fingerprint(&files.clone().with_precision(precision));
     assert_eq!(of(Precision::F32), fingerprint(&files));
-    let all = [of(Precision::F32), of(Precision::Mixed), of(Precision::Int8)];
-    assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+    let all = [Precision::F32, Precision::Bf16, Precision::Mixed, Precision::Int8].map(of);
+    let different: std::collections::HashSet<_> = all.iter().map(|f| format!("{f:?}")).collect();
+    assert_eq!(different.len(), all.len());
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn instructions_can_be_chosen_and_those_that_are_missing_are_an_error() {
+    use local_agent_kernels::Set;
+    let files = ModelFiles::embedded().unwrap();
+    assert_eq!(instructions(&files).unwrap(), Isa::best().set().as_str());
+    for set in Set::ALL {
+        let files = files.clone().with_instructions(Some(set.as_str()));
+        assert_eq!(fingerprint(&files), encoder().fingerprint());
+        match Isa::new(set) {
+            Some(_) => assert_eq!(instructions(&files).unwrap(), set.as_str()),
+            None => {
+                for refused in [Encoder::load(&files).err(), Encoder::for_questions(&files).err()] {
+                    assert_eq!(refused.unwrap().code, ErrorCode::ConfigError);
+                }
+            }
+        }
+    }
+    // Every name of the configuration is one of a set.
+    for name in &crate::config::keys::INSTRUCTIONS[1..] {
+        assert!(Set::ALL.iter().any(|set| set.as_str() == *name), "{name}");
+    }
+    let portable = Encoder::for_questions(&files.with_instructions(Some("portable"))).unwrap();
+    assert_eq!(portable.bert.isa().set(), Set::Portable);
 }
 
 #[cfg(feature = "embedded-model")]
@@ -261,7 +299,7 @@ fn s39_weights_that_are_not_numbers_are_an_error() {
     bytes[end - 2000..].chunks_exact_mut(2).for_each(|b| b.copy_from_slice(&[0xff, 0x7f]));
     std::fs::write(dir.path().join(WEIGHTS), bytes).unwrap();
     use crate::config::Precision;
-    for precision in [Precision::F32, Precision::Mixed, Precision::Int8] {
+    for precision in [Precision::F32, Precision::Bf16, Precision::Mixed, Precision::Int8] {
         let files = ModelFiles::from_folder("m", dir.path()).unwrap().with_precision(precision);
         let encoder = Encoder::load(&files).unwrap();
         assert_eq!(encoder.embed_query("text").unwrap_err().code, ErrorCode::ModelInvalid);

@@ -50,6 +50,7 @@ pub struct ModelFiles {
     window: usize,
     precision: Precision,
     prepared: Option<PreparedFolder>,
+    instructions: Option<&'static str>,
     weights_sha256: Sha256,
     tokenizer_sha256: Sha256,
 }
@@ -126,6 +127,13 @@ impl ModelFiles {
         self
     }
 
+    /// The same model, computed with these instructions; `None`: with the best of the machine.
+    #[must_use]
+    pub fn with_instructions(mut self, name: Option<&'static str>) -> Self {
+        self.instructions = name;
+        self
+    }
+
     /// Puts the parts together and checks that they belong to an encoder this program can run.
     fn assemble(
         id: &str,
@@ -158,6 +166,7 @@ impl ModelFiles {
             window: window.min(architecture.positions).max(SMALLEST_WINDOW),
             precision: Precision::default(),
             prepared: None,
+            instructions: None,
             weights_sha256: recorded(WEIGHTS).unwrap_or_else(|| Sha256::of(weights.as_slice())),
             tokenizer_sha256: recorded(TOKENIZER).unwrap_or_else(|| Sha256::of(&tokenizer)),
             weights,
@@ -208,6 +217,11 @@ impl ModelFiles {
     /// Where its packed weights are kept; `None`: they are packed each time.
     pub fn prepared(&self) -> Option<&PreparedFolder> {
         self.prepared.as_ref()
+    }
+
+    /// The name of the instructions it is to be computed with, when not the best of the machine.
+    pub fn instructions(&self) -> Option<&'static str> {
+        self.instructions
     }
 
     /// The SHA-256 of the weights file.

@@ -53,7 +53,7 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
             return Err(Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME"));
         }
     };
-    Ok(files.with_window(embed.max_length).with_precision(embed.precision))
+    Ok(files.with_window(embed.max_length).with_precision(embed.precision).with_instructions(embed.instructions))
 }
 
 /// How files are cut, and the name of that way.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use local_agent::config::keys::INSTRUCTIONS;
 use serde_json::Value;
 
 use crate::harness::{Run, World};
@@ -103,6 +104,7 @@ fn shown(world: &World, text: &str) -> String {
     };
     let word = |word: &str| match word {
         _ if word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit()) => "[sha256]".to_owned(),
+        _ if word.strip_suffix(';').is_some_and(|name| INSTRUCTIONS.contains(&name)) => "[instructions];".to_owned(),
         "0" | "1" => word.to_owned(),
         _ if word.bytes().all(|b| b.is_ascii_digit()) && !word.is_empty() => "[n]".to_owned(),
         _ => word.to_owned(),
@@ -124,7 +126,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_SECURITY_POLICY_OK: 1 source and 0 allowed roots may be read below [root]/vault; hidden paths are denied
     [OK] DOCTOR_CONFINEMENT: [as this kernel offers]
     [OK] DOCTOR_PHASE2_CONFIG_OK: 1 source: vault
-    [OK] DOCTOR_EMBED_MODEL_OK: the model `all-MiniLM-L6-v2` is there; its weights have SHA-256 [sha256]
+    [OK] DOCTOR_EMBED_MODEL_OK: the model `all-MiniLM-L6-v2` is there, computed with [instructions]; its weights have SHA-256 [sha256]
     [OK] DOCTOR_INDEX_SCHEMA_OK: [root]/vault/.local-agent/index.sqlite has schema 1
     [OK] DOCTOR_INDEX_INTEGRITY_OK: SQLite finds [root]/vault/.local-agent/index.sqlite whole
     [OK] DOCTOR_INDEX_NONEMPTY: [n] documents, [n] chunks
