@@ -167,9 +167,8 @@ fn denied_without_a_verb(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<S
     let word = |t: &Token| case.claim.word(t).to_lowercase();
     let at = claim.iter().position(|t| t.negates() && (word(t) == "not" || word(t).ends_with("'t")))?;
     let cue = claim.get(at)?;
-    let alone = claim.get(at + 1).is_none_or(|next| {
-        next.clause != cue.clause || next.clause == cue.clause && matches!(word(next).as_str(), "and" | "but")
-    });
+    let ends = |next: &Token| next.clause != cue.clause || matches!(word(next).as_str(), "and" | "but");
+    let alone = claim.get(at + 1).is_none_or(ends);
     let governs = claim.iter().skip(at + 1).any(|t| t.head && t.negated && t.clause == cue.clause + 2);
     let before = at.checked_sub(1).and_then(|at| claim.get(at)).map(word).unwrap_or_default();
     if !alone || governs || matches!(before.as_str(), "or" | "if" | "why" | "") {
