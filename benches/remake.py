@@ -57,6 +57,10 @@ class Remake:
     def agent(self, *words):
         self.run(self.program, *words)
 
+    def bench(self, name, **env):
+        # `cargo` finds its toolchain in the real home.
+        self.run("cargo", "bench", "--bench", name, HOME=os.environ["HOME"], **env)
+
 
 def machine():
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
@@ -86,10 +90,10 @@ def speed(remake, notes):
     state = remake.scratch / "state"
     remake.run(sys.executable, "benches/figures.py", remake.program, notes, "--runs", "3", "--fill", "--keep", state)
     remake.run(sys.executable, "benches/figures.py", remake.program, notes, "--runs", "1", "--embed", "60")
-    remake.run("cargo", "bench", "--bench", "query")
-    remake.run("cargo", "bench", "--bench", "vectors")
-    remake.run("cargo", "bench", "--bench", "walk", LOCAL_AGENT_BENCH_DIR=str(notes))
-    remake.run("cargo", "bench", "--bench", "embed", LOCAL_AGENT_BENCH_DIR=str(notes))
+    remake.bench("query")
+    remake.bench("vectors")
+    remake.bench("walk", LOCAL_AGENT_BENCH_DIR=str(notes))
+    remake.bench("embed", LOCAL_AGENT_BENCH_DIR=str(notes))
 
 
 def verifier(remake, sets):
@@ -97,7 +101,7 @@ def verifier(remake, sets):
     remake.agent("eval", "claims", *claims)
     remake.agent("eval", "attacks", *(word for one in claims for word in ("--claims", one)))
     remake.agent("eval", "drafts")
-    remake.run("cargo", "bench", "--bench", "verify")
+    remake.bench("verify")
 
 
 def main():

@@ -35,6 +35,10 @@ fn snapshot() -> EvidenceSnapshot {
     EvidenceSnapshot::freeze("How much do the pumps move?", excerpts.collect()).unwrap()
 }
 
+/// The program's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Report {
     verify_text(answer, snapshot, &FreshnessReport::default(), &VerifyOptions::default())
 }

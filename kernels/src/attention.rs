@@ -148,8 +148,11 @@ pub(crate) mod tests {
         };
         let mut rooms: Vec<(Isa, Room)> = Isa::all().map(|isa| (isa, Room::default())).collect();
         // Long before short: what a long sequence left must not matter.
-        for len in [256, 255, 70, 33, 32, 13, 12, 2, 1] {
-            for (hidden, heads) in [(64, 2), (24, 2), (128, 2), (96, 2), (40, 1)] {
+        let lengths: &[usize] = if cfg!(miri) { &[33, 13, 1] } else { &[256, 255, 70, 33, 32, 13, 12, 2, 1] };
+        let shapes: &[_] =
+            if cfg!(miri) { &[(24, 2), (40, 1)] } else { &[(64, 2), (24, 2), (128, 2), (96, 2), (40, 1)] };
+        for len in lengths.iter().copied() {
+            for (hidden, heads) in shapes.iter().copied() {
                 let qkv: Vec<f32> = (0..len * 3 * hidden).map(|_| next()).collect();
                 let wanted = plain(&qkv, hidden, heads);
                 let mut bits = None;

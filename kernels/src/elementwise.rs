@@ -38,7 +38,7 @@ macro_rules! vectorised {
                     $crate::isa::Width::Bits512 => return unsafe { in_512_bits($isa $(, $arg)*) },
                     // SAFETY: as above.
                     $crate::isa::Width::Bits256 => return unsafe { in_256_bits($isa $(, $arg)*) },
-                    $crate::isa::Width::Unknown => {}
+                    _ => {}
                 }
             }
             plain::<{ cfg!(any(target_arch = "aarch64", target_feature = "fma")) }>($isa $(, $arg)*)
@@ -278,7 +278,8 @@ mod tests {
 
     #[test]
     fn exp_and_gelu_keep_their_error_bounds() {
-        for i in -8000..=8800 {
+        let step = if cfg!(miri) { 100 } else { 1 };
+        for i in (-8000..=8800).step_by(step) {
             let x = i as f32 / 100.0;
             let exact = f64::from(x).exp();
             for found in [exp::<true>(x), exp::<false>(x)] {
@@ -294,7 +295,7 @@ mod tests {
             }
             total * 2.0 / std::f64::consts::PI.sqrt()
         };
-        for i in -400..=400 {
+        for i in (-400..=400).step_by(step) {
             let x = i as f32 / 100.0;
             let exact = f64::from(x) * 0.5 * (1.0 + erf(f64::from(x) / 2f64.sqrt()));
             for found in [gelu::<true>(x), gelu::<false>(x)] {

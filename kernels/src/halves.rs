@@ -3,20 +3,34 @@
 //! To pack a matrix ([`crate::product`]) costs more than to multiply a dozen rows with it. So a process that embeds one
 //! question reads the half-precision numbers where they are mapped, each once, and converts them in registers.
 //!
-//! Each number is sixteen (AVX-512) or eight (AVX2) chains of fused multiply-adds, added up at the end; it does not
+//! Each number is sixteen (AVX-512), eight (AVX2) or four (NEON) chains of fused multiply-adds, added up at the end; it does not
 //! depend on the other rows. The last digits differ from those of the packed product.
 
 use crate::Isa;
 use crate::isa::Width;
 
 /// Outputs whose weights stay in the first-level cache while all rows pass.
-const OUTPUTS: usize = 4;
+pub(crate) const OUTPUTS: usize = 4;
 
 /// Numbers in the widest register; a row is a multiple of it.
 const LANES: usize = 16;
 
 /// Rows of a tile.
-const ROWS: usize = 4;
+const ROWS: usize = 6;
+
+/// The kernel for as many rows as there are, 1 to [`ROWS`].
+macro_rules! by_rows {
+    ($kernel:ident, $outputs:expr, ($rows:expr, $weights:expr, $inputs:expr, $sums:expr)) => {
+        match $rows.len() / $inputs {
+            1 => $kernel::<1, { $outputs }>($rows, $weights, $inputs, $sums),
+            2 => $kernel::<2, { $outputs }>($rows, $weights, $inputs, $sums),
+            3 => $kernel::<3, { $outputs }>($rows, $weights, $inputs, $sums),
+            4 => $kernel::<4, { $outputs }>($rows, $weights, $inputs, $sums),
+            5 => $kernel::<5, { $outputs }>($rows, $weights, $inputs, $sums),
+            _ => $kernel::<6, { $outputs }>($rows, $weights, $inputs, $sums),
+        }
+    };
+}
 
 /// Whether there is a product for this set: only where numbers are converted in registers.
 pub fn supported(isa: Isa) -> bool {
@@ -35,17 +49,43 @@ pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut 
     let outputs = weights.len() / (2 * inputs);
     assert!(rows.len() == count * inputs && weights.len() == outputs * inputs * 2, "rows are whole");
     assert!(out.len() == count * width && column + outputs <= width, "the result fits");
+    if count == 0 {
+        return;
+    }
+    // Tiles of nearly one height: a small last one would cost as much as a whole one.
+    let height = count.div_ceil(count.div_ceil(ROWS));
     for (group, weights) in weights.chunks(OUTPUTS * inputs * 2).enumerate() {
         let columns = column + group * OUTPUTS..(column + (group + 1) * OUTPUTS).min(column + outputs);
-        for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * width)) {
+        for (rows, out) in rows.chunks(height * inputs).zip(out.chunks_mut(height * width)) {
             let mut sums = [[0.0; OUTPUTS]; ROWS];
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the machine has the instructions; both slices hold whole rows of `inputs` numbers.
             unsafe {
                 x86::tile(isa, rows, weights, inputs, &mut sums);
             }
+            #[cfg(target_arch = "aarch64")]
+            neon(rows, weights, inputs, &mut sums);
             for (sums, out) in sums.iter().zip(out.chunks_exact_mut(width)) {
                 out[columns.clone()].copy_from_slice(&sums[..columns.len()]);
+            }
+        }
+    }
+}
+
+/// Both hold whole rows of `inputs` numbers, at least one and at most a tile.
+#[cfg(target_arch = "aarch64")]
+fn neon(rows: &[f32], weights: &[u8], inputs: usize, sums: &mut [[f32; OUTPUTS]; ROWS]) {
+    use crate::neon::halves;
+    // SAFETY: as many rows and outputs are there as are counted here.
+    unsafe {
+        match weights.len() / (2 * inputs) {
+            OUTPUTS => by_rows!(halves, OUTPUTS, (rows, weights, inputs, sums)),
+            outputs => {
+                for o in 0..outputs {
+                    let mut one = [[0.0; OUTPUTS]; ROWS];
+                    by_rows!(halves, 1, (rows, &weights[o * inputs * 2..], inputs, &mut one));
+                    sums.iter_mut().zip(one).for_each(|(sums, one)| sums[o] = one[0]);
+                }
             }
         }
     }
@@ -66,32 +106,30 @@ mod x86 {
         inputs: usize,
         sums: &mut [[f32; OUTPUTS]; ROWS],
     ) {
-        let whole = rows.len() == ROWS * inputs && weights.len() == OUTPUTS * inputs * 2;
-        // SAFETY: by the caller's promise; a whole tile is what was just seen, and a rest is taken one by one.
+        // SAFETY: by the caller's promise, as many rows and outputs are there as were just counted.
         unsafe {
-            match (isa.width(), whole) {
-                (Width::Bits512, true) => avx512::<ROWS, OUTPUTS>(rows, weights, inputs, sums),
-                (Width::Bits256, true) => {
-                    // Sixteen registers hold two outputs a time.
-                    let (left, right) = weights.split_at(weights.len() / 2);
-                    for (half, weights) in [left, right].into_iter().enumerate() {
-                        let mut part = [[0.0; OUTPUTS]; ROWS];
-                        avx2::<ROWS, 2>(rows, weights, inputs, &mut part);
-                        for (sums, part) in sums.iter_mut().zip(part) {
-                            sums[half * 2..half * 2 + 2].copy_from_slice(&part[..2]);
-                        }
+            match (isa.width(), weights.len() / (2 * inputs)) {
+                (Width::Bits512, OUTPUTS) => by_rows!(avx512, OUTPUTS, (rows, weights, inputs, sums)),
+                (Width::Bits512, outputs) => {
+                    for o in 0..outputs {
+                        let mut one = [[0.0; OUTPUTS]; ROWS];
+                        by_rows!(avx512, 1, (rows, &weights[o * inputs * 2..], inputs, &mut one));
+                        sums.iter_mut().zip(one).for_each(|(sums, one)| sums[o] = one[0]);
                     }
                 }
-                _ => {
-                    for (row, sums) in rows.chunks_exact(inputs).zip(sums) {
-                        for (weights, sum) in weights.chunks_exact(inputs * 2).zip(sums) {
-                            let mut one = [[0.0; OUTPUTS]; ROWS];
-                            match isa.width() {
-                                Width::Bits512 => avx512::<1, 1>(row, weights, inputs, &mut one),
-                                _ => avx2::<1, 1>(row, weights, inputs, &mut one),
-                            }
-                            *sum = one[0][0];
-                        }
+                // Sixteen registers hold two outputs a time.
+                (_, OUTPUTS) => {
+                    for o in [0, 2] {
+                        let mut two = [[0.0; OUTPUTS]; ROWS];
+                        by_rows!(avx2, 2, (rows, &weights[o * inputs * 2..], inputs, &mut two));
+                        sums.iter_mut().zip(two).for_each(|(sums, two)| sums[o..o + 2].copy_from_slice(&two[..2]));
+                    }
+                }
+                (_, outputs) => {
+                    for o in 0..outputs {
+                        let mut one = [[0.0; OUTPUTS]; ROWS];
+                        by_rows!(avx2, 1, (rows, &weights[o * inputs * 2..], inputs, &mut one));
+                        sums.iter_mut().zip(one).for_each(|(sums, one)| sums[o] = one[0]);
                     }
                 }
             }
@@ -182,7 +220,7 @@ mod tests {
         // Sums of small eighths are exact in any order, so there is one right result.
         #[test]
         fn every_instruction_set_gives_the_sums_of_the_definition(
-            count in 0_usize..11, blocks in 1_usize..4, outputs in 1_usize..11, before in 0_usize..3, seed in any::<u32>()
+            count in 0_usize..20, blocks in 1_usize..4, outputs in 1_usize..11, before in 0_usize..3, seed in any::<u32>()
         ) {
             let inputs = blocks * 16;
             let width = before + outputs + 1;

@@ -17,12 +17,25 @@ pub enum Set {
     Avx512Bf16,
     /// The same, and products of tiles of bytes and of bf16 (AMX). Linux alone: a program must ask for the tiles.
     Amx,
+    /// What every 64-bit ARM processor has.
+    Neon,
+    /// The same, and products of four bytes (`sdot`).
+    NeonDot,
 }
 
 impl Set {
     /// All of them, the best first.
-    pub const ALL: [Self; 7] =
-        [Self::Amx, Self::Avx512Bf16, Self::Avx512Vnni, Self::Avx512, Self::AvxVnni, Self::Avx2, Self::Portable];
+    pub const ALL: [Self; 9] = [
+        Self::Amx,
+        Self::Avx512Bf16,
+        Self::Avx512Vnni,
+        Self::Avx512,
+        Self::AvxVnni,
+        Self::Avx2,
+        Self::NeonDot,
+        Self::Neon,
+        Self::Portable,
+    ];
 
     /// Its name: small letters and hyphens.
     pub const fn as_str(self) -> &'static str {
@@ -34,6 +47,8 @@ impl Set {
             Self::Avx512Vnni => "avx512-vnni",
             Self::Avx512Bf16 => "avx512-bf16",
             Self::Amx => "amx",
+            Self::Neon => "neon",
+            Self::NeonDot => "neon-dot",
         }
     }
 }
@@ -42,6 +57,7 @@ impl Set {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
     Unknown,
+    Bits128,
     Bits256,
     Bits512,
 }
@@ -79,6 +95,7 @@ impl Isa {
     pub(crate) fn width(self) -> Width {
         match self.0 {
             Set::Portable => Width::Unknown,
+            Set::Neon | Set::NeonDot => Width::Bits128,
             Set::Avx2 | Set::AvxVnni => Width::Bits256,
             Set::Avx512 | Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx => Width::Bits512,
         }
@@ -105,10 +122,20 @@ fn supports(set: Set) -> bool {
         Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
         Set::Avx512Bf16 => bf16(),
         Set::Amx => bf16() && crate::amx::is_usable(),
+        Set::Neon | Set::NeonDot => false,
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn supports(set: Set) -> bool {
+    match set {
+        Set::Portable | Set::Neon => true,
+        Set::NeonDot => crate::neon::has_dot(),
+        _ => false,
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn supports(set: Set) -> bool {
     set == Set::Portable
 }

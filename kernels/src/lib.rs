@@ -5,7 +5,7 @@
 //!
 //! Everything is written once as plain loops, which the compiler also makes for AVX2 and AVX-512, or as an inner loop of
 //! a matrix product by hand ([`tile`]). One precision gives the same numbers on all x86 sets: see [`product`] and
-//! [`int8`].
+//! [`int8`]. On 64-bit ARM, loops are NEON's by themselves, and inner loops by hand as well.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -20,8 +20,17 @@ pub mod int8;
 mod isa;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers and tiles of x86 take"))]
 mod lines;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod network;
 pub mod product;
+pub mod stored;
 mod tile;
 
 pub use isa::{Isa, Set};
+
+/// The most of something in a test: less where an interpreter looks for undefined behaviour, a thousand times slower.
+#[cfg(test)]
+const fn most(of: usize) -> usize {
+    if cfg!(miri) { of.div_ceil(6) } else { of }
+}

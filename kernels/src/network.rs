@@ -4,6 +4,8 @@
 //! to the last bit. One thread computes one batch: a batch of about [`BATCH_TOKENS`] tokens keeps its activations in the
 //! second-level cache. A [`Scratch`] a thread holds everything between the layers, so nothing is allocated while it fits.
 
+use std::io;
+
 use crate::Isa;
 use crate::attention::{Room, attend};
 use crate::bf16;
@@ -116,6 +118,18 @@ impl Linear {
             Self::Int8(matrix) => matrix.shape(),
             Self::Bf16(matrix) => matrix.shape(),
             Self::Other { bias, inputs, .. } => (*inputs, bias.len()),
+        }
+    }
+
+    /// Writes packed weights as they stand in memory.
+    ///
+    /// Errors: as writing; a product that is computed elsewhere cannot be written.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Self::Full(panels) => panels.write(out),
+            Self::Int8(matrix) => matrix.write(out),
+            Self::Bf16(matrix) => matrix.write(out),
+            Self::Other { .. } => Err(io::Error::other("these weights are not packed")),
         }
     }
 

@@ -7,8 +7,11 @@
 //! Each number is one chain of fused multiply-adds over the inner dimension in its order, so a result depends neither on
 //! the other rows nor on which of the x86 sets computed it.
 
+use std::io;
+
 use crate::Isa;
 use crate::elementwise::{finish, vectorised};
+use crate::stored::{self, Reader, Stored};
 use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
 
 /// Rows whose activations stay in the second-level cache while all panels pass.
@@ -17,9 +20,9 @@ pub(crate) const BLOCK_ROWS: usize = 8 * ROWS;
 /// A weight matrix [inputs, outputs], packed, and the bias of its outputs.
 pub struct Panels {
     /// [panels][inputs][2 lines]; columns beyond `outputs` are zero.
-    lines: Vec<Floats>,
+    lines: Stored<Floats>,
     /// As long as the panels are wide.
-    bias: Vec<[f32; PANEL]>,
+    bias: Stored<Line<[f32; PANEL]>>,
     inputs: usize,
     outputs: usize,
 }
@@ -28,19 +31,33 @@ impl Panels {
     /// Room for a matrix of this shape, all zero.
     pub fn new(inputs: usize, outputs: usize) -> Self {
         let panels = outputs.div_ceil(PANEL);
-        let lines = vec![Line([0.0; LINE]); panels * inputs * 2];
-        Self { lines, bias: vec![[0.0; PANEL]; panels], inputs, outputs }
+        let lines = Stored::Own(vec![Line([0.0; LINE]); panels * inputs * 2]);
+        Self { lines, bias: Stored::Own(vec![Line([0.0; PANEL]); panels]), inputs, outputs }
+    }
+
+    /// A matrix of this shape that [`Self::write`] wrote. `None`: too few bytes, or not on the boundary of a line.
+    pub fn read(inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
+        let panels = outputs.div_ceil(PANEL);
+        let bias = reader.take(panels)?;
+        let lines = reader.take(panels.checked_mul(inputs)?.checked_mul(2)?)?;
+        Some(Self { lines, bias, inputs, outputs })
+    }
+
+    /// Writes it as it stands in memory, in whole cache lines.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        stored::write(&self.bias, out)?;
+        stored::write(&self.lines, out)
     }
 
     /// Writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs` long.
     ///
-    /// Panics when they do not fit.
+    /// Panics when they do not fit, and where the matrix was read.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
         assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
         for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
             let (panel, place) = (column / PANEL, column % PANEL);
-            self.bias[panel][place] = *bias;
-            let lines = self.lines[panel * self.inputs * 2..].iter_mut().skip(place / LINE).step_by(2);
+            self.bias.own()[panel].0[place] = *bias;
+            let lines = self.lines.own()[panel * self.inputs * 2..].iter_mut().skip(place / LINE).step_by(2);
             for (line, x) in lines.zip(row) {
                 line.0[place % LINE] = *x;
             }
@@ -69,12 +86,12 @@ vectorised! {
     fn block(isa: Isa, matrix: &Panels, rows: &[f32], with_gelu: bool, out: &mut [f32]) {
         let (inputs, outputs) = (matrix.inputs, matrix.outputs);
         let mut sums = [[0.0; PANEL]; ROWS];
-        for (number, (panel, bias)) in matrix.lines.chunks_exact(inputs * 2).zip(&matrix.bias).enumerate() {
+        for (number, (panel, bias)) in matrix.lines.chunks_exact(inputs * 2).zip(&*matrix.bias).enumerate() {
             let columns = number * PANEL..outputs.min((number + 1) * PANEL);
             for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * outputs)) {
                 tile::floats(isa, rows, inputs, panel, &mut sums);
                 for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-                    finish::<FUSED, false>(|i| sums[i], bias, with_gelu, &mut out[columns.clone()]);
+                    finish::<FUSED, false>(|i| sums[i], &bias.0, with_gelu, &mut out[columns.clone()]);
                 }
             }
         }
@@ -85,6 +102,7 @@ vectorised! {
 mod tests {
     use super::*;
     use crate::Set;
+    use crate::most;
     use proptest::prelude::*;
 
     /// The definition: one chain of fused multiply-adds a number.
@@ -97,7 +115,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_instruction_set_gives_the_bits_of_the_definition(
-            count in 0_usize..90, inputs in 1_usize..40, outputs in 1_usize..100, seed in any::<u32>()
+            count in 0..most(90), inputs in 1_usize..40, outputs in 1..most(100), seed in any::<u32>()
         ) {
             let mut state = seed;
             let mut next = || {
@@ -115,7 +133,7 @@ mod tests {
             for isa in Isa::all() {
                 let mut found = vec![f32::NAN; count * outputs];
                 panels.product(isa, &rows, false, &mut found);
-                if isa.set() == Set::Portable {
+                if isa.set() == Set::Portable && !cfg!(target_arch = "aarch64") {
                     // Without the instruction, products are rounded before they are added.
                     prop_assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-5));
                 } else {

@@ -3,7 +3,7 @@
 //! A panel holds two cache lines for each step through the inner dimension, each with 16 columns: of one number (f32), of
 //! two (16-bit) or of four (bytes). A tile of 12 rows by 32 columns (AVX-512) or 6 by 16 (256 bits) of sums stays in
 //! registers while the panel streams by (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
-//! multiplication").
+//! multiplication"); in NEON of 4 by 16.
 
 use crate::Isa;
 
@@ -93,7 +93,12 @@ pub(crate) fn floats(isa: Isa, rows: &[f32], stride: usize, panel: &[Floats], su
             by_six_rows!(count, floats_256(rows.as_ptr(), stride, panel, sums));
             return count;
         }
-        crate::isa::Width::Unknown => {}
+        _ => {}
+    }
+    #[cfg(target_arch = "aarch64")]
+    if isa.width() == crate::isa::Width::Bits128 {
+        crate::neon::floats(rows, stride, panel, &mut sums[..count]);
+        return count;
     }
     let _ = isa;
     for (row, sums) in rows.chunks(stride).zip(&mut sums[..count]) {
@@ -121,6 +126,11 @@ pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums
     #[cfg(target_arch = "x86_64")]
     if isa.width() != crate::isa::Width::Unknown {
         by_six_rows!(count, pairs_256(rows.as_ptr(), stride, panel, sums));
+        return count;
+    }
+    #[cfg(target_arch = "aarch64")]
+    if isa.width() == crate::isa::Width::Bits128 {
+        crate::neon::pairs(rows, stride, panel, &mut sums[..count]);
         return count;
     }
     let _ = isa;

@@ -16,14 +16,13 @@ use serde_json::{Value, json};
 
 use super::answerer::ChatAnswerer;
 use super::drafting::{Asker, Drafted, SHORTEST_REPLY, not_seen, objections, refused, too_small};
-use super::envelope;
 use super::prompt::{self, Nonce, defang, template_free};
-use super::trail::{Observe, Purpose, Round, ToolStep, Trail};
-use super::{Answerer, Chosen};
+use super::trail::{Call, Purpose, Round, ToolStep};
+use super::wanted::{Wanted, wanted};
 use crate::config::Tools;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::evidence::{Draft, EvidenceSnapshot, Excerpt, Freshness, FreshnessReport};
-use crate::llm::{Chat, Finish, Message, Offer, Reply, Role, Sampling, ToolCall, bytes_of};
+use crate::llm::{Chat, Message, Offer, Reply, Role, Sampling, ToolCall, bytes_of};
 use crate::retrieval::Packed;
 use crate::sandbox::{Address, Sandbox};
 use crate::tools::{Tool, ToolFactory, ToolOutcome};
@@ -32,9 +31,6 @@ use crate::verify::{self, Outcome, VerifyOptions};
 
 /// Calls of one reply that are made; the others are told to be too many.
 const CALLS_A_TURN: usize = 4;
-
-/// Bytes of a call that are repeated to the model beside its result.
-const ECHO: usize = 4000;
 
 /// Tools for one run of a loop, and its limits.
 pub struct Toolbox<'a> {
@@ -68,7 +64,7 @@ impl<'a> Toolbox<'a> {
 }
 
 /// One loop as it goes.
-struct Session<'a, 't> {
+pub(super) struct Session<'a, 't> {
     tools: &'t Toolbox<'a>,
     nonce: Nonce,
     /// Whether the server has a format of its own for calls.
@@ -77,18 +73,18 @@ struct Session<'a, 't> {
     bytes: usize,
     /// What may be cited, in the order of the labels.
     excerpts: Vec<Excerpt>,
-    messages: Vec<Message>,
+    pub messages: Vec<Message>,
 }
 
 impl<'a, 't> Session<'a, 't> {
-    fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
+    pub fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let nonce = Nonce::draw(excerpts.iter().map(|e| e.text.as_str()))?;
         let (native, started) = (chat.takes_tools(), Instant::now());
         Ok(Self { tools, nonce, native, started, bytes: 0, excerpts, messages: Vec::new() })
     }
 
     /// What the model is told about tools.
-    fn rules(&self) -> String {
+    pub fn rules(&self) -> String {
         let code = self.nonce.as_str();
         let mut rules = format!(
             "You may call tools to look into the user's files; none of them changes anything. You have at most {} \
@@ -116,11 +112,7 @@ impl<'a, 't> Session<'a, 't> {
 
     /// Lets the model call tools until it answers in words. Its last reply is given with the call that got it; it is
     /// not noted yet.
-    fn until_words(
-        &mut self,
-        answerer: &ChatAnswerer,
-        asker: &mut Asker<'_, '_>,
-    ) -> Result<(super::trail::Call, Reply)> {
+    pub fn until_words(&mut self, answerer: &ChatAnswerer, asker: &mut Asker<'_, '_>) -> Result<(Call, Reply)> {
         let offers = if self.native { self.tools.offers() } else { Vec::new() };
         for turn in 1..=self.tools.max_turns {
             if self.started.elapsed() > self.tools.time {
@@ -156,6 +148,20 @@ impl<'a, 't> Session<'a, 't> {
             asker.note(round(call, None, steps))?;
         }
         Err(Failure::internal("a loop of tools had no end"))
+    }
+
+    /// Asks for a reply in words, after the last one was refused; no tools are offered. It is not noted yet.
+    fn once_more(&self, answerer: &ChatAnswerer, asker: &mut Asker<'_, '_>) -> Result<(Call, Reply)> {
+        let sampling = room(&answerer.chat, &self.messages, answerer.sampling)?;
+        let (call, outcome) = asker.call(Purpose::Repair, self.messages.clone(), sampling)?;
+        let failure = match outcome {
+            Ok(reply) if reply.is_truncated(bytes_of(&self.messages)) => not_seen(&answerer.chat),
+            Ok(reply) => return Ok((call, reply)),
+            Err(failure) => failure,
+        };
+        let refused = round(call, Some(failure.code.to_string()), Vec::new());
+        asker.note(Round { purpose: Purpose::Repair, ..refused })?;
+        Err(failure)
     }
 
     /// Runs the calls of one reply, and lays them and their results into the conversation.
@@ -255,77 +261,7 @@ impl<'a, 't> Session<'a, 't> {
     }
 }
 
-/// A call that a reply asks for.
-struct Wanted {
-    name: String,
-    args: Value,
-    native: Option<ToolCall>,
-    /// The envelope itself.
-    said: String,
-    trailing: Option<String>,
-    /// It cannot be read.
-    broken: Option<Failure>,
-}
-
-/// A call as it stays in the conversation: arguments that are too long would fill the window for nothing, and marks of
-/// a chat template would be read as such by the server.
-fn brief(call: &ToolCall) -> ToolCall {
-    let short = |text: &str| template_free(&text.chars().take(80).collect::<String>());
-    let arguments = if call.arguments.to_string().len() > ECHO { json!({}) } else { unmarked(&call.arguments) };
-    ToolCall { id: short(&call.id), name: short(&call.name), arguments }
-}
-
-/// Arguments without marks of a chat template, in values and in names.
-fn unmarked(value: &Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(template_free(text)),
-        Value::Array(items) => items.iter().map(unmarked).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| (template_free(name), unmarked(value))).collect(),
-        other => other.clone(),
-    }
-}
-
-/// The calls of a reply: in the server's format, else in the text envelope; none: it is words.
-fn wanted(reply: &Reply) -> Vec<Wanted> {
-    if !reply.calls.is_empty() {
-        let one = |call: &ToolCall| Wanted {
-            name: call.name.clone(),
-            args: call.arguments.clone(),
-            native: Some(brief(call)),
-            said: String::new(),
-            trailing: None,
-            broken: None,
-        };
-        return reply.calls.iter().map(one).collect();
-    }
-    if let Some(found) = envelope::parse(&reply.text) {
-        let name = found.call["name"].as_str().unwrap_or_default().to_owned();
-        let args = found.call["args"].clone();
-        let said = match found.call.to_string() {
-            long if long.len() > ECHO => json!({"type": "tool_call", "name": name}).to_string(),
-            said => said,
-        };
-        let args = if args.is_null() { json!({}) } else { args };
-        return vec![Wanted { name, args, native: None, said, trailing: found.trailing, broken: None }];
-    }
-    if envelope::is_broken(&reply.text) {
-        let message = "The call is not JSON that can be read.";
-        let broken = Failure::new(ErrorCode::InvalidArgs, message)
-            .with_hint("write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else");
-        let said: String = reply.text.chars().take(500).collect();
-        return vec![Wanted {
-            name: String::new(),
-            args: json!({}),
-            native: None,
-            said,
-            trailing: None,
-            broken: Some(broken),
-        }];
-    }
-    Vec::new()
-}
-
-fn round(call: super::trail::Call, refused: Option<String>, steps: Vec<ToolStep>) -> Round {
+pub(super) fn round(call: Call, refused: Option<String>, steps: Vec<ToolStep>) -> Round {
     let freshness = FreshnessReport::default();
     Round { purpose: Purpose::Turn, call, snapshot: None, freshness, report: None, refused, steps }
 }
@@ -337,7 +273,7 @@ fn limit(what: &str, key: &str) -> Failure {
 }
 
 /// A reply's tokens, so that it fits the window beside the prompt; `LLM_CONTEXT_TRUNCATED` when nothing does.
-fn room(chat: &Chat, messages: &[Message], mut sampling: Sampling) -> Result<Sampling> {
+pub(super) fn room(chat: &Chat, messages: &[Message], mut sampling: Sampling) -> Result<Sampling> {
     let Some(window) = chat.model().window else { return Ok(sampling) };
     let need = chat.count(messages);
     let left = window.saturating_sub(need);
@@ -373,25 +309,9 @@ pub(super) fn draft(
     session.messages = messages;
     let mut repaired = false;
     loop {
-        let (call, reply) = if repaired {
-            let sampling = room(&answerer.chat, &session.messages, answerer.sampling)?;
-            let (call, outcome) = asker.call(Purpose::Repair, session.messages.clone(), sampling)?;
-            let outcome = match outcome {
-                Ok(reply) if reply.is_truncated(bytes_of(&session.messages)) => Err(not_seen(&answerer.chat)),
-                other => other,
-            };
-            match outcome {
-                Ok(reply) => (call, reply),
-                Err(failure) => {
-                    asker.note(Round {
-                        purpose: Purpose::Repair,
-                        ..round(call, Some(failure.code.to_string()), Vec::new())
-                    })?;
-                    return Err(failure);
-                }
-            }
-        } else {
-            session.until_words(answerer, asker)?
+        let (call, reply) = match repaired {
+            true => session.once_more(answerer, asker)?,
+            false => session.until_words(answerer, asker)?,
         };
         let evidence = frozen(packed, sandbox, &session.excerpts, known)?;
         let draft = Draft::parse(&reply.text, &evidence.snapshot);
@@ -454,91 +374,4 @@ fn frozen(packed: &Packed, sandbox: &Sandbox, excerpts: &[Excerpt], known: usize
         scores.push(0.0);
     }
     Ok(Packed { snapshot, freshness, scores, index_stale: packed.index_stale.clone() })
-}
-
-/// What came of a chat: the model's own words, which nobody has checked.
-#[derive(Debug)]
-pub struct Chatted {
-    pub text: Result<String>,
-    pub trail: Trail,
-}
-
-/// One question to the chat model, without evidence; with `tools`, the bounded loop.
-///
-/// Errors: `PHASE3_ASK_ERROR` without a chat model; as [`draft`].
-pub fn chat(prompt: &str, chosen: &Chosen, tools: Option<&Toolbox<'_>>, observe: &mut Observe<'_>) -> Chatted {
-    let mut trail = Trail::of(chosen);
-    let text = match &chosen.answerer {
-        Answerer::Chat(answerer) => {
-            say(prompt, answerer, tools, &mut Asker { chat: &answerer.chat, trail: &mut trail, observe })
-        }
-        Answerer::Extractive => Err(no_model(&chosen.why)),
-    };
-    Chatted { text, trail }
-}
-
-/// `PHASE3_ASK_ERROR`: what was asked for needs a chat model.
-pub(super) fn no_model(why: &str) -> Failure {
-    Failure::new(ErrorCode::AskError, format!("This needs a chat model, and there is none: {why}."))
-        .with_hint("set llm.model and ask.provider")
-}
-
-fn say(
-    prompt: &str,
-    answerer: &ChatAnswerer,
-    tools: Option<&Toolbox<'_>>,
-    asker: &mut Asker<'_, '_>,
-) -> Result<String> {
-    let question = Message::new(Role::User, template_free(prompt));
-    let (call, reply, purpose) = match tools {
-        Some(tools) => {
-            let mut session = Session::new(&answerer.chat, tools, Vec::new())?;
-            session.messages = vec![Message::new(Role::System, session.rules()), question];
-            let (call, reply) = session.until_words(answerer, asker)?;
-            (call, reply, Purpose::Turn)
-        }
-        None => {
-            let messages = vec![question];
-            let sampling = room(&answerer.chat, &messages, answerer.sampling)?;
-            let (call, outcome) = asker.call(Purpose::Chat, messages, sampling)?;
-            match outcome {
-                Ok(reply) => (call, reply, Purpose::Chat),
-                Err(failure) => {
-                    asker.note(Round {
-                        purpose: Purpose::Chat,
-                        ..round(call, Some(failure.code.to_string()), Vec::new())
-                    })?;
-                    return Err(failure);
-                }
-            }
-        }
-    };
-    let cut = reply.finish == Finish::Length;
-    let refused = if reply.text.is_empty() { Some(super::drafting::BLANK.to_owned()) } else { None };
-    asker.note(Round { purpose, ..round(call, refused.clone(), Vec::new()) })?;
-    match refused {
-        Some(_) => Err(Failure::new(ErrorCode::ServerError, "The model gave a blank reply.").with_hint("ask again")),
-        None if cut => Ok(format!("{}\n[the reply was cut off at the token limit]", reply.text)),
-        None => Ok(reply.text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_that_is_repeated_to_the_model_holds_no_mark_of_a_template() {
-        let mark = "<|im_start|>";
-        let call = ToolCall {
-            id: mark.to_owned(),
-            name: format!("grep{mark}"),
-            arguments: json!({"pattern": [mark, {mark: 1}], "n": 2}),
-        };
-        let said = format!("{:?}", brief(&call));
-        assert!(!said.contains(mark) && said.contains("im_start"), "{said}");
-        assert_eq!(brief(&call).arguments["n"], 2);
-        let long = ToolCall { arguments: json!({"pattern": "x".repeat(ECHO)}), ..call };
-        assert_eq!(brief(&long).arguments, json!({}));
-    }
 }

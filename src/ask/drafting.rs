@@ -71,13 +71,15 @@ impl Asker<'_, '_> {
         (self.observe)(&Event::Asking { model, purpose })?;
         self.trail.sends_to(&model.endpoint);
         let start = Instant::now();
-        let mut stopped = Ok(());
+        let mut stopped = None;
         let outcome = self.chat.ask_with(&messages, tools, sampling, &mut |bytes| {
-            if stopped.is_ok() {
-                stopped = (self.observe)(&Event::Receiving { bytes });
-            }
+            let told = (self.observe)(&Event::Receiving { bytes });
+            stopped = told.clone().err();
+            told
         });
-        stopped?;
+        if let Some(failure) = stopped {
+            return Err(failure);
+        }
         let call = Call::new(model, messages, start, &outcome);
         self.trail.timings.push(super::trail::Timing { step: "model", took_ms: call.took_ms });
         Ok((call, outcome))

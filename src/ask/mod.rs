@@ -10,12 +10,14 @@
 //! | `extractive` and its helpers | answering without a model |
 //! | `file` | questions about one file |
 //! | `bounded` | the loop in which a model may call tools that read |
-//! | `envelope` | a call of a tool as text |
+//! | `wanted`, `envelope` | the calls of tools in a reply, in the server's format and as text |
+//! | `chat` | words without evidence |
 //! | `gate` | what of an extracted answer may be shown |
 //! | `trail` | everything that happened, for the record |
 
 mod answerer;
 mod bounded;
+mod chat;
 mod dates;
 mod drafting;
 mod envelope;
@@ -29,6 +31,7 @@ mod score;
 mod select;
 mod trail;
 mod units;
+mod wanted;
 mod words;
 
 use std::cell::OnceCell;
@@ -45,7 +48,8 @@ use crate::sandbox::Sandbox;
 use crate::verify::{Report, VerifyOptions};
 
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
-pub use bounded::{Chatted, Toolbox, chat};
+pub use bounded::Toolbox;
+pub use chat::{Chatted, chat};
 pub use extractive::{Evidence, Extract, extract};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
@@ -188,7 +192,7 @@ fn answer(
     load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Result<Answer> {
     if let (Some(_), Answerer::Extractive) = (tools, &chosen.answerer) {
-        return Err(bounded::no_model(&chosen.why));
+        return Err(chat::no_model(&chosen.why));
     }
     let mut search = trail.timed("retrieve", || retrieve(question, engine, sandbox, load))?;
     observe(&Event::Frozen { snapshot: &search.answer.packed.snapshot, freshness: &search.answer.packed.freshness })?;

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, Scheme};
+use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, Precision, Scheme};
 use crate::error::{ErrorCode, Failure, Result};
-use crate::models::ModelFiles;
+use crate::models::{ModelFiles, PreparedFolder};
 use crate::operations::{self, Model};
 use crate::runs;
 use crate::sandbox::{self, Confinement, Places, Sandbox};
@@ -89,6 +89,11 @@ impl Environment {
     /// The folder for what should last: the user's own state, and downloaded models.
     pub fn data_dir(&self) -> Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| no_folder("data"))
+    }
+
+    /// Where packed weights are kept.
+    pub fn prepared_dir(&self) -> Result<PathBuf> {
+        Ok(self.cache_dir()?.join("models"))
     }
 
     /// Where downloaded models are.
@@ -188,6 +193,12 @@ impl Context {
         }
         places.read.extend(config.embed.model_path.iter().cloned());
         places.read.extend(self.environment.models_dir().ok());
+        // Only where something is kept there.
+        let kept = config.embed.precision != Precision::F32;
+        if let Some(prepared) = self.environment.prepared_dir().ok().filter(|_| kept) {
+            let _ = std::fs::create_dir_all(&prepared);
+            places.write.push(prepared);
+        }
         sandbox::confine(&places)
     }
 
@@ -203,7 +214,12 @@ impl Context {
 
     /// What questions and chunks are embedded with.
     pub fn embedding(&self, config: &Config) -> Result<Model> {
-        Model::configured(config, self.environment.models_dir().ok().as_deref())
+        let model = Model::configured(config, self.environment.models_dir().ok().as_deref())?;
+        Ok(match self.environment.prepared_dir() {
+            Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| talk(&format!("warning: {text}")))),
+            // Nowhere to keep anything; weights are packed each time.
+            Err(_) => model,
+        })
     }
 }
 

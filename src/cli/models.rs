@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 use super::args::ModelsCommand;
 use super::context::Context;
 use super::index::extend;
+use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
 use crate::embedding::second_opinion;
-use crate::error::Result;
-#[cfg(not(feature = "pull"))]
-use crate::error::{ErrorCode, Failure};
+use crate::error::{ErrorCode, Failure, Result};
 use crate::models::{self, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
 use crate::models::{PullOptions, PullProgress, Trust};
@@ -111,6 +110,25 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
+/// Reads all packed weights whole; damaged ones are removed, which is said.
+fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
+    let dir = context.environment.prepared_dir()?;
+    let files = models::verify_prepared(&dir).map_err(|e| {
+        let what = format!("The packed weights in {} could not be checked: {e}.", dir.display());
+        Failure::new(ErrorCode::WriteError, what).with_hint("remove that folder; it is made again")
+    })?;
+    for file in &files {
+        let path = file.path.display();
+        match &file.damage {
+            Some(damage) => talk(&format!("warning: the packed weights in {path} {damage}; removed, to be made again")),
+            None if !context.out.json => context.out.line(&format!("{path}  packed weights, whole")),
+            None => {}
+        }
+    }
+    let line = |file: &models::Prepared| json!({"path": file.path.to_string_lossy(), "damage": file.damage});
+    Ok(files.iter().map(line).collect())
+}
+
 fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
     let models_dir = context.environment.models_dir()?;
     let ids = match id {
@@ -148,8 +166,9 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             "least_cosine": agreement.least_cosine,
         }));
     }
+    let prepared = verify_prepared(context)?;
     if context.out.json {
-        let mut body = json!({"verified": verified});
+        let mut body = json!({"verified": verified, "packed_weights": prepared});
         extend(&mut body, context.roots());
         context.out.json(body);
     }

@@ -96,10 +96,20 @@ const fn int(min: i64, max: i64) -> Kind {
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
-/// One day: nothing a person waits for takes longer.
 /// Names of the kernels' sets of instructions, behind the word for the best of them.
-pub const INSTRUCTIONS: &[&str] =
-    &["auto", "portable", "avx2", "avx-vnni", "avx512", "avx512-vnni", "avx512-bf16", "amx"];
+pub const INSTRUCTIONS: &[&str] = &[
+    "auto",
+    "portable",
+    "avx2",
+    "avx-vnni",
+    "avx512",
+    "avx512-vnni",
+    "avx512-bf16",
+    "amx",
+    "neon",
+    "neon-dot",
+];
+/// One day: nothing a person waits for takes longer.
 const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
 const CHARS: Kind = int(0, 100_000_000);

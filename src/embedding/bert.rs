@@ -11,6 +11,7 @@ use local_agent_kernels::network::{self, Linear, Network};
 use local_agent_kernels::product::Panels;
 use local_agent_kernels::{Isa, Set, bf16, halves};
 
+use super::packed;
 use super::weights::{Table, Tensors, invalid};
 use crate::config::Precision;
 use crate::error::{Failure, Result};
@@ -22,10 +23,9 @@ const COLUMNS: usize = 16;
 /// What a network is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// A few short texts: weights in half precision are multiplied where they stand in the file, in f32 whatever the
-    /// precision of passages.
+    /// A few short texts in f32: weights in half precision are multiplied where they stand in the file.
     Questions,
-    /// Many texts: weights are converted and packed first.
+    /// Weights are converted and packed first, or mapped from where they were once packed.
     Passages(Precision),
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Scratch {
 
 /// The linear layers of a block that precision tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Qkv,
     Out,
     Up,
@@ -61,13 +61,15 @@ enum Part {
 
 /// What a product with weights is computed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+pub(super) enum Numbers {
     F32,
     Bf16,
     Int8,
 }
 
 impl Part {
+    pub(super) const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
+
     /// `mixed` leaves the two in bf16 where rounding to bytes costs most of the accuracy (docs/performance.md).
     fn numbers(self, precision: Precision) -> Numbers {
         match (precision, self) {
@@ -92,7 +94,7 @@ impl Bert {
         for position in positions.chunks_exact_mut(hidden) {
             position.iter_mut().zip(&types).for_each(|(x, of_type)| *x += of_type);
         }
-        let layers = load_layers(&Loader { tensors: &tensors, shape, purpose, isa })?;
+        let layers = packed::layers(&Loader { tensors: &tensors, shape, purpose, isa }, files)?;
         Ok(Self {
             id: files.id().to_owned(),
             hidden,
@@ -166,15 +168,15 @@ impl Bert {
 }
 
 /// What every layer is loaded with.
-struct Loader<'a> {
+pub(super) struct Loader<'a> {
     tensors: &'a Tensors,
-    shape: Architecture,
-    purpose: Purpose,
-    isa: Isa,
+    pub(super) shape: Architecture,
+    pub(super) purpose: Purpose,
+    pub(super) isa: Isa,
 }
 
-/// Loads all layers; the conversion is split over the cores because a query process waits for it.
-fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
+/// Converts and packs all layers; the work is split over the cores because a query process waits for it.
+pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
     let count = loader.shape.layers;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
     let numbers: Vec<usize> = (0..count).collect();
@@ -195,17 +197,33 @@ fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
 }
 
 impl Loader<'_> {
+    /// What the product of `part` is computed in.
+    pub(super) fn numbers(&self, part: Part, precision: Precision) -> Numbers {
+        let inputs = if part == Part::Down { self.shape.intermediate } else { self.shape.hidden };
+        match part.numbers(precision) {
+            Numbers::Int8 if inputs > MOST_INPUTS => Numbers::F32,
+            numbers => numbers,
+        }
+    }
+
+    /// The two norms of a layer: behind attention, and behind what follows.
+    pub(super) fn norms(&self, number: usize) -> Result<[network::Norm; 2]> {
+        let norm = |part| norm(self.tensors, &format!("encoder.layer.{number}.{part}.LayerNorm"), self.shape.hidden);
+        Ok([norm("attention.output")?, norm("output")?])
+    }
+
     fn layer(&self, number: usize) -> Result<network::Layer> {
         let at = |part: &str| format!("encoder.layer.{number}.{part}");
         let (hidden, inner) = (self.shape.hidden, self.shape.intermediate);
         let qkv = ["query", "key", "value"].map(|part| at(&format!("attention.self.{part}")));
+        let [out_norm, down_norm] = self.norms(number)?;
         Ok(network::Layer {
             qkv: self.linear(Part::Qkv, &qkv, hidden, hidden)?,
             out: self.linear(Part::Out, &[at("attention.output.dense")], hidden, hidden)?,
-            out_norm: norm(self.tensors, &at("attention.output.LayerNorm"), hidden)?,
+            out_norm,
             up: self.linear(Part::Up, &[at("intermediate.dense")], hidden, inner)?,
             down: self.linear(Part::Down, &[at("output.dense")], inner, hidden)?,
-            down_norm: norm(self.tensors, &at("output.LayerNorm"), hidden)?,
+            down_norm,
         })
     }
 
@@ -213,8 +231,8 @@ impl Loader<'_> {
     fn linear(&self, part: Part, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         match self.purpose {
             Purpose::Questions => self.stored(names, inputs, outputs),
-            Purpose::Passages(precision) => match part.numbers(precision) {
-                Numbers::Int8 if inputs <= MOST_INPUTS => {
+            Purpose::Passages(precision) => match self.numbers(part, precision) {
+                Numbers::Int8 => {
                     let mut matrix = int8::Matrix::new(self.isa, inputs, names.len() * outputs);
                     self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
                     Ok(Linear::Int8(matrix))
@@ -224,7 +242,7 @@ impl Loader<'_> {
                     self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
                     Ok(Linear::Bf16(matrix))
                 }
-                Numbers::F32 | Numbers::Int8 => self.full(names, inputs, outputs),
+                Numbers::F32 => self.full(names, inputs, outputs),
             },
         }
     }

@@ -7,6 +7,8 @@
 mod batch;
 mod bert;
 mod oracle;
+mod packed;
+mod pieces;
 mod server;
 mod tokens;
 mod weights;
@@ -59,13 +61,17 @@ impl Encoder {
         Self::load_for(files, Purpose::Passages(files.precision()), isa(files)?)
     }
 
-    /// As [`Self::load`], ready in a fraction of the time, slower for every text, and with other last digits: for a
-    /// process that embeds one question. It computes in f32 whatever the precision of passages: rounding only one side
-    /// of a comparison costs less than rounding both.
+    /// As [`Self::load`], for a process that embeds one question. In f32 it is ready in a fraction of the time, slower
+    /// for every text, and with other last digits: nothing is packed. Other precisions map what was packed once, and are
+    /// as slow to load as [`Self::load`] where that cannot be kept.
     ///
     /// Errors: as [`Self::load`].
     pub fn for_questions(files: &ModelFiles) -> Result<Self> {
-        Self::load_for(files, Purpose::Questions, isa(files)?)
+        let purpose = match files.precision() {
+            Precision::F32 => Purpose::Questions,
+            precision => Purpose::Passages(precision),
+        };
+        Self::load_for(files, purpose, isa(files)?)
     }
 
     fn load_for(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {

@@ -148,6 +148,64 @@ fn an_encoder_for_questions_makes_the_vectors_of_any_other() {
 
 #[cfg(feature = "embedded-model")]
 #[test]
+fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
+    use crate::config::Precision;
+    use crate::models::PreparedFolder;
+    use std::sync::{Arc, Mutex};
+    let dir = tempfile::tempdir().unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let ear = Arc::clone(&told);
+    let folder = PreparedFolder::new(dir.path().join("models"), move |text| ear.lock().unwrap().push(text.to_owned()));
+    let kept = || -> Vec<_> {
+        let Ok(entries) = std::fs::read_dir(dir.path().join("models")) else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let files = ModelFiles::embedded().unwrap();
+    let text = "How long does the dough rest?";
+    // What is all f32 is not kept.
+    Encoder::load(&files.clone().with_prepared(folder.clone())).unwrap();
+    assert!(kept().is_empty());
+    for (number, precision) in [Precision::Int8, Precision::Mixed].into_iter().enumerate() {
+        let files = files.clone().with_precision(precision);
+        let wanted = Encoder::load(&files).unwrap().embed_query(text).unwrap();
+        let files = files.with_prepared(folder.clone());
+        let embed = || Encoder::for_questions(&files).unwrap().embed_query(text).unwrap();
+        let before = kept();
+        assert_eq!(embed(), wanted, "{precision:?}: made");
+        if Isa::best().set() == local_agent_kernels::Set::Portable {
+            continue;
+        }
+        let own: Vec<_> = kept().into_iter().filter(|path| !before.contains(path)).collect();
+        let good = std::fs::read(&own[0]).unwrap();
+        assert_eq!((own.len(), embed()), (1, wanted.clone()), "{precision:?}: mapped");
+        // It is the file that is read: other weights, other numbers.
+        let mut other = good.clone();
+        let middle = other.len() / 2;
+        other[middle..middle + 100_000].fill(3);
+        std::fs::write(&own[0], &other).unwrap();
+        assert_ne!(embed(), wanted, "{precision:?}: what only `models verify` sees");
+        assert_eq!(told.lock().unwrap().len(), number);
+        std::fs::write(&own[0], &good[..good.len() - 1]).unwrap();
+        assert_eq!(embed(), wanted, "{precision:?}: remade");
+        assert_eq!(std::fs::read(&own[0]).unwrap(), good);
+        assert_eq!(told.lock().unwrap().len(), number + 1);
+    }
+    // Another model under the same name: its own file, and the old one goes.
+    let before = kept();
+    let copied = copy(&files);
+    let weights = copied.path().join(WEIGHTS);
+    let mut bytes = std::fs::read(&weights).unwrap();
+    let end = bytes.len();
+    bytes[end - 64..].fill(0);
+    std::fs::write(&weights, bytes).unwrap();
+    let other = ModelFiles::from_folder(files.id(), copied.path()).unwrap().with_precision(Precision::Int8);
+    Encoder::load(&other.with_prepared(folder)).unwrap();
+    assert_eq!(kept().len(), before.len());
+    assert!(before.is_empty() || kept() != before);
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
 fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
     let long = "one two three four five ".repeat(120);
     let texts = ["short", "a text of some more words than that", long.as_str(), "", "short"];

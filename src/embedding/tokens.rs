@@ -7,11 +7,11 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use serde_json::Value;
-use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::{
     DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl,
 };
 
+use super::pieces::Pieces;
 use super::weights::invalid;
 use crate::error::{Failure, Result};
 use crate::models::ModelFiles;
@@ -23,18 +23,18 @@ pub struct TokenCounter {
 }
 
 /// A tokenizer whose model has a known type. The library finds out the type of an unknown one by reading it into a tree
-/// of values first.
+/// of values first. All but the model is the library's in any case.
 type Of<M> = TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
 enum Tokenizer {
-    WordPiece(Box<Of<WordPiece>>),
+    WordPiece(Box<Of<Pieces>>),
     Other(Box<Of<ModelWrapper>>),
 }
 
 impl Tokenizer {
     /// The file asks for a fixed length, which would cut texts and count padding; that is left out.
     fn read(json: &[u8]) -> tokenizers::Result<Self> {
-        if let Ok(mut known) = serde_json::from_slice::<Of<WordPiece>>(json) {
+        if let Ok(mut known) = serde_json::from_slice::<Of<Pieces>>(json) {
             known.with_truncation(None)?.with_padding(None);
             return Ok(Self::WordPiece(Box::new(known)));
         }
@@ -190,6 +190,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Ours and the library's.
+    fn both() -> (Tokenizer, Tokenizer) {
+        let files = ModelFiles::embedded().unwrap();
+        let known = Tokenizer::read(files.tokenizer()).unwrap();
+        assert!(matches!(known, Tokenizer::WordPiece(_)));
+        let mut other: Of<ModelWrapper> = serde_json::from_slice(files.tokenizer()).unwrap();
+        other.with_truncation(None).unwrap().with_padding(None);
+        (known, Tokenizer::Other(Box::new(other)))
+    }
+
     fn counter() -> TokenCounter {
         TokenCounter::for_counting(&ModelFiles::embedded().unwrap()).unwrap()
     }
@@ -215,12 +225,7 @@ mod tests {
 
     #[test]
     fn a_tokenizer_of_a_known_type_is_the_one_that_the_library_reads() {
-        let files = ModelFiles::embedded().unwrap();
-        let known = Tokenizer::read(files.tokenizer()).unwrap();
-        assert!(matches!(known, Tokenizer::WordPiece(_)));
-        let mut other: Of<ModelWrapper> = serde_json::from_slice(files.tokenizer()).unwrap();
-        other.with_truncation(None).unwrap().with_padding(None);
-        let other = Tokenizer::Other(Box::new(other));
+        let (known, other) = both();
         for text in
             ["", "Straße [SEP] x[MASK]", "don't re-embed `snake_case` (v2.8.3)", "日本語の文 Привет e\u{301}\u{200b}z"]
         {

@@ -34,15 +34,28 @@ fn write_value(value: &Value, out: &mut String) {
                 if i > 0 {
                     out.push(',');
                 }
-                let _ = write!(out, "{}:", Value::String(key.clone()));
+                write_string(key, out);
+                out.push(':');
                 write_value(item, out);
             }
             out.push('}');
         }
+        Value::String(text) => write_string(text, out),
         scalar => {
             let _ = write!(out, "{scalar}");
         }
     }
+}
+
+/// A string as `serde_json` spells it; most need no escape, and are copied.
+fn write_string(text: &str, out: &mut String) {
+    if text.bytes().any(|b| b < 0x20 || b == b'"' || b == b'\\') {
+        let _ = write!(out, "{}", Value::String(text.to_owned()));
+        return;
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 #[cfg(test)]

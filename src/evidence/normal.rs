@@ -52,7 +52,11 @@ impl Normal {
                 continue;
             }
             line_start = false;
-            at = out.visible(raw, at, c);
+            let end = markup.peek().map_or(raw.len(), |r| r.start);
+            at = match plain_run(raw, at, end) {
+                0 => out.visible(raw, at, c),
+                len => out.plain(raw, at..at + len),
+            };
         }
         out.trim_end();
         out
@@ -99,6 +103,13 @@ impl Normal {
         self.text.push(c);
         // Offsets fit: `of` cut the text at `u32::MAX` bytes.
         self.from.resize(self.text.len(), (start as u32, end as u32));
+    }
+
+    /// Takes ASCII characters as they are; returns where the next one starts.
+    fn plain(&mut self, raw: &str, range: Range<usize>) -> usize {
+        self.text.push_str(&raw[range.clone()]);
+        self.from.extend(range.clone().map(|at| (at as u32, at as u32 + 1)));
+        range.end
     }
 
     fn space(&mut self, start: usize, end: usize) {
@@ -189,6 +200,15 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
         | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// How many of the bytes from `at` to `end` are letters and digits of ASCII that nothing can combine with: what is not
+/// ASCII may combine with the character before it.
+fn plain_run(raw: &str, at: usize, end: usize) -> usize {
+    let rest = raw.as_bytes().get(at..end).unwrap_or(&[]);
+    let len = rest.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    let alone = raw.as_bytes().get(at + len).is_none_or(u8::is_ascii);
+    if alone { len } else { len.saturating_sub(1) }
 }
 
 /// Typographic variants that mean the same.

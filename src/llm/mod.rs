@@ -169,6 +169,10 @@ pub struct Model {
     pub warnings: Vec<String>,
 }
 
+/// Gets the number of bytes that a reply has so far, with every piece and several times a second while none comes. Its
+/// failure ends the call: the connection is closed, and the server may stop.
+pub type OnProgress<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
+
 /// A chat model on a server.
 #[derive(Debug)]
 pub enum Chat {
@@ -195,12 +199,11 @@ impl Chat {
         }
     }
 
-    /// Sends `messages` and waits for the whole reply. `on_progress` gets the number of bytes that the reply has so
-    /// far; the words themselves are given out only at the end.
+    /// Sends `messages` and waits for the whole reply; the words themselves are given out only at the end.
     ///
-    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks off, is too long, is no reply, or comes
+    /// Errors: those of `on_progress`; `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks off, is too long, is no reply, or comes
     /// from another model; `MODEL_NOT_FOUND`; `LLM_CONTEXT_TRUNCATED` when the server says that the prompt is too long.
-    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
@@ -210,7 +213,7 @@ impl Chat {
         messages: &[Message],
         tools: &[Offer],
         sampling: Sampling,
-        on_progress: &mut dyn FnMut(usize),
+        on_progress: OnProgress<'_>,
     ) -> Result<Reply> {
         match self {
             Self::Ollama(chat) => chat.ask_with(messages, tools, sampling, on_progress),

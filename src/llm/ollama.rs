@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use super::calls::{self, Calls, Offer};
 use super::patience::until_ready;
 use super::thinking::without_thinking;
-use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, Reply, SEED, SILENCE, Sampling, number, tokens};
+use super::{
+    CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling, number, tokens,
+};
 use crate::error::{ErrorCode, Failure, Result};
-use crate::net::http::{Client, Flow, Limits, server_error};
+use crate::net::http::{Client, Flow, Limits, Piece, server_error};
 use crate::net::ollama::{is_model, tags};
 
 /// Windows are asked for in steps, so that a slightly longer question does not load the model anew.
@@ -75,7 +77,7 @@ impl OllamaChat {
     }
 
     /// As [`super::Chat::ask`].
-    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
@@ -85,7 +87,7 @@ impl OllamaChat {
         messages: &[Message],
         tools: &[Offer],
         sampling: Sampling,
-        on_progress: &mut dyn FnMut(usize),
+        on_progress: OnProgress<'_>,
     ) -> Result<Reply> {
         let url = format!("{}/api/chat", self.base);
         let offered = calls::offers(tools);
@@ -116,9 +118,13 @@ impl OllamaChat {
         }
         let mut stream = Stream::default();
         let (status, attempts) = until_ready(self.timeout, || {
-            self.client.post_lines(&url, &body, None, SILENCE, &mut |line| {
-                let flow = stream.line(&url, line)?;
-                on_progress(stream.text.len());
+            on_progress(stream.text.len())?;
+            self.client.post_lines(&url, &body, None, SILENCE, &mut |piece| {
+                let flow = match piece {
+                    Piece::Line(line) => stream.line(&url, line)?,
+                    Piece::Waiting => Flow::More,
+                };
+                on_progress(stream.text.len())?;
                 Ok(flow)
             })
         })?;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::calls::{self, Calls, Offer};
 use super::patience::until_ready;
 use super::thinking::without_thinking;
-use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, Reply, SEED, SILENCE, Sampling, number};
+use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling, number};
 use crate::config::ApiKey;
 use crate::error::{ErrorCode, Failure, Result};
-use crate::net::http::{Client, Flow, Limits, server_error};
+use crate::net::http::{Client, Flow, Limits, Piece, server_error};
 
 /// How long a server may take for questions that only some servers understand.
 const GUESS: Duration = Duration::from_secs(2);
@@ -117,7 +117,7 @@ impl OpenAiChat {
     }
 
     /// As [`super::Chat::ask`].
-    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: &mut dyn FnMut(usize)) -> Result<Reply> {
+    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
@@ -127,7 +127,7 @@ impl OpenAiChat {
         messages: &[Message],
         tools: &[Offer],
         sampling: Sampling,
-        on_progress: &mut dyn FnMut(usize),
+        on_progress: OnProgress<'_>,
     ) -> Result<Reply> {
         let url = format!("{}/v1/chat/completions", self.base);
         let mut body = json!({
@@ -144,9 +144,13 @@ impl OpenAiChat {
         }
         let mut stream = Stream::default();
         let (status, attempts) = until_ready(self.timeout, || {
-            self.client.post_lines(&url, &body, self.bearer(), SILENCE, &mut |line| {
-                let flow = stream.line(&url, line)?;
-                on_progress(stream.text.len());
+            on_progress(stream.text.len())?;
+            self.client.post_lines(&url, &body, self.bearer(), SILENCE, &mut |piece| {
+                let flow = match piece {
+                    Piece::Line(line) => stream.line(&url, line)?,
+                    Piece::Waiting => Flow::More,
+                };
+                on_progress(stream.text.len())?;
                 Ok(flow)
             })
         })?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::ApiKey;
-use crate::error::ErrorCode;
+use crate::error::{ErrorCode, Failure};
 use crate::net::testing::{Seen, Server, Step, ok_json, serve};
 
 const WAIT: Duration = Duration::from_secs(20);
@@ -69,7 +69,7 @@ fn ask_ollama(server: &Server) -> Result<Reply> {
 
 fn ask_ollama_for(server: &Server, timeout: Duration) -> Result<Reply> {
     let chat = OllamaChat::connect(&server.url("/"), "m", WAIT, timeout)?;
-    chat.ask(&messages(), SAMPLING, &mut |_| ())
+    chat.ask(&messages(), SAMPLING, &mut |_| Ok(()))
 }
 
 fn messages() -> Vec<Message> {
@@ -85,10 +85,16 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     assert_eq!(chat.model().window, Some(4096));
     assert_eq!(format!("http://{}", chat.model().endpoint), server.url(""));
     let mut seen = Vec::new();
-    let reply = chat.ask(&messages(), SAMPLING, &mut |bytes| seen.push(bytes)).unwrap();
+    let mut watch = |bytes| {
+        seen.push(bytes);
+        Ok(())
+    };
+    let reply = chat.ask(&messages(), SAMPLING, &mut watch).unwrap();
     assert_eq!((reply.text.as_str(), reply.finish, reply.attempts), ("It is 5 [E1].", Finish::Stop, 1));
     assert_eq!((reply.prompt_tokens, reply.reply_tokens, reply.window), (Some(40), Some(7), Some(1024)));
-    assert_eq!(seen, [6, 13, 13]);
+    // While nothing comes, the same number may be told again.
+    seen.dedup();
+    assert_eq!(seen, [0, 6, 13]);
     let posted = posted.lock().unwrap();
     let (path, body, key) = &posted[0];
     assert_eq!((path.as_str(), key), ("/api/chat", &None));
@@ -102,12 +108,38 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     assert_eq!((&body["stream"], &body["think"], &body["truncate"]), (&json!(true), &json!(false), &json!(false)));
 }
 
+/// Gives up when it is asked the third time: not at once, and not only when something has come.
+fn give_up_soon() -> impl FnMut(usize) -> Result<()> {
+    let mut left = 2;
+    move |_| {
+        left -= 1;
+        if left < 0 { Err(Failure::new(ErrorCode::Cancelled, "enough")) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn whoever_waits_can_give_up_before_a_reply_begins_and_in_the_middle_of_it() {
+    let long = || Step::Wait(10 * WAIT);
+    let begun = || Step::Bytes(head("application/x-ndjson"));
+    for steps in [vec![], vec![begun()]] {
+        let begun = !steps.is_empty();
+        let steps = Mutex::new(steps);
+        let (server, _) = ollama(move |_| steps.lock().unwrap().drain(..).chain([long()]).collect());
+        let chat = OllamaChat::connect(&server.url(""), "m", WAIT, WAIT).unwrap();
+        let failure = chat.ask(&messages(), SAMPLING, &mut give_up_soon()).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::Cancelled, "begun: {begun}");
+    }
+    let (loading, _) = openai(|_| status(503, "{}"), |_| None);
+    let failure = connect(&loading, None).unwrap().ask(&messages(), SAMPLING, &mut give_up_soon()).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::Cancelled);
+}
+
 #[test]
 fn the_window_never_exceeds_what_the_model_has() {
     let (server, posted) = ollama(|_| ndjson(&["x"], &end()));
     let chat = OllamaChat::connect(&server.url(""), "m", WAIT, WAIT).unwrap();
     let long = [Message::new(Role::User, "word ".repeat(10_000))];
-    assert_eq!(chat.ask(&long, SAMPLING, &mut |_| ()).unwrap().window, Some(4096));
+    assert_eq!(chat.ask(&long, SAMPLING, &mut |_| Ok(())).unwrap().window, Some(4096));
     assert_eq!(posted.lock().unwrap()[0].1["options"]["num_ctx"], 4096);
 }
 
@@ -291,7 +323,7 @@ fn connect(server: &Server, model: Option<&str>) -> Result<OpenAiChat> {
 }
 
 fn ask_openai(server: &Server) -> Result<Reply> {
-    connect(server, None)?.ask(&messages(), SAMPLING, &mut |_| ())
+    connect(server, None)?.ask(&messages(), SAMPLING, &mut |_| Ok(()))
 }
 
 #[test]
@@ -302,7 +334,7 @@ fn an_openai_server_is_asked_and_its_stream_read() {
     let chat = OpenAiChat::connect(&server.url(""), None, Some(&key), WAIT).unwrap();
     assert_eq!((chat.model().name.as_str(), &chat.model().digest, chat.model().window), ("only", &None, None));
     assert_eq!(chat.model().warnings, Vec::<String>::new());
-    let reply = chat.ask(&messages(), SAMPLING, &mut |_| ()).unwrap();
+    let reply = chat.ask(&messages(), SAMPLING, &mut |_| Ok(())).unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), ("It is 5 [E1].", Finish::Stop));
     assert_eq!((reply.prompt_tokens, reply.reply_tokens), (Some(40), Some(7)));
     let posted = posted.lock().unwrap();
@@ -436,7 +468,7 @@ fn a_llama_cpp_server_that_loads_is_waited_for_and_counts_tokens() {
     );
     let chat = connect(&server, None).unwrap();
     assert_eq!((chat.model().window, chat.count(&messages())), (Some(2048), Some(3 + 2 * 16)));
-    let reply = chat.ask(&messages(), SAMPLING, &mut |_| ()).unwrap();
+    let reply = chat.ask(&messages(), SAMPLING, &mut |_| Ok(())).unwrap();
     assert_eq!((reply.attempts, posted.lock().unwrap().len()), (3, 3));
 }
 

@@ -226,6 +226,10 @@ fn start_of(text: &str, bytes: usize) -> &str {
 /// Short bracketed or quoted stretches of `body[from..]`.
 fn pairs(body: &str, from: usize) -> Vec<Range<usize>> {
     let mut out = Vec::new();
+    // Most texts have none.
+    if !body.as_bytes()[from..].iter().any(|b| matches!(b, b'"' | b'(') || !b.is_ascii()) {
+        return out;
+    }
     let mut open: Vec<(char, usize)> = Vec::new();
     let mut straight: Option<usize> = None;
     let mut before = ' ';

@@ -27,14 +27,20 @@ impl Bytes {
     }
 }
 
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
 /// Maps the file at `path` read-only.
 pub(super) fn open(path: &Path) -> Result<Bytes> {
     let failed = |e: std::io::Error| {
         Failure::new(ErrorCode::ModelInvalid, format!("The model file {} cannot be read: {e}.", path.display()))
     };
     let file = File::open(path).map_err(failed)?;
-    // SAFETY: the map is read-only and this program never changes a weights file in place: `models pull` makes a new
-    // folder and renames it. Another program that truncates the file while it is mapped makes a read fail with
+    // SAFETY: the map is read-only and this program never changes such a file in place: `models pull` makes a new
+    // folder and renames it, packed weights are renamed over their like. Another program that truncates the file while it is mapped makes a read fail with
     // SIGBUS; the bytes are only ever read as plain numbers, so a change of content cannot break memory safety.
     #[allow(unsafe_code)]
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;

@@ -7,6 +7,7 @@
 mod description;
 mod manifest;
 mod map;
+mod prepared;
 #[cfg(feature = "pull")]
 mod pull;
 mod registry;
@@ -21,6 +22,7 @@ use crate::types::Sha256;
 pub use description::{Activation, Architecture, Pooling, Prefixes};
 pub use manifest::{FileRecord, MANIFEST, Manifest, Trust, Verified, verify};
 pub use map::Bytes;
+pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
 #[cfg(feature = "pull")]
 pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
 pub use registry::{KNOWN, Known, known};
@@ -47,6 +49,7 @@ pub struct ModelFiles {
     prefixes: Prefixes,
     window: usize,
     precision: Precision,
+    prepared: Option<PreparedFolder>,
     instructions: Option<&'static str>,
     weights_sha256: Sha256,
     tokenizer_sha256: Sha256,
@@ -117,6 +120,13 @@ impl ModelFiles {
         self
     }
 
+    /// The same model, with a folder where its packed weights are kept.
+    #[must_use]
+    pub fn with_prepared(mut self, folder: PreparedFolder) -> Self {
+        self.prepared = Some(folder);
+        self
+    }
+
     /// The same model, computed with these instructions; `None`: with the best of the machine.
     #[must_use]
     pub fn with_instructions(mut self, name: Option<&'static str>) -> Self {
@@ -155,6 +165,7 @@ impl ModelFiles {
             prefixes,
             window: window.min(architecture.positions).max(SMALLEST_WINDOW),
             precision: Precision::default(),
+            prepared: None,
             instructions: None,
             weights_sha256: recorded(WEIGHTS).unwrap_or_else(|| Sha256::of(weights.as_slice())),
             tokenizer_sha256: recorded(TOKENIZER).unwrap_or_else(|| Sha256::of(&tokenizer)),
@@ -201,6 +212,11 @@ impl ModelFiles {
     /// What its passages are computed in.
     pub fn precision(&self) -> Precision {
         self.precision
+    }
+
+    /// Where its packed weights are kept; `None`: they are packed each time.
+    pub fn prepared(&self) -> Option<&PreparedFolder> {
+        self.prepared.as_ref()
     }
 
     /// The name of the instructions it is to be computed with, when not the best of the machine.

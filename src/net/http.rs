@@ -40,6 +40,18 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
+/// What there is to know while a reply comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A line, without its line break.
+    Line(&'a str),
+    /// Nothing came for a moment, [`HEARTBEAT`] long: the occasion to give up.
+    Waiting,
+}
+
+/// How often somebody who waits for a server is asked whether to go on.
+pub const HEARTBEAT: Duration = Duration::from_millis(100);
+
 /// Whether more lines are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
@@ -157,31 +169,28 @@ impl Client {
         })
     }
 
-    /// POST of `body` as JSON; of a reply with status 200–299, every line goes to `on_line` as it comes in, without its
-    /// line break, until `on_line` says `Stop` or the reply ends. `silence` bounds the wait for the next bytes once
+    /// POST of `body` as JSON; of a reply with status 200–299, every line goes to `on_piece` as it comes in, until
+    /// `on_piece` says `Stop` or fails, or the reply ends; the connection is closed then, by which a server learns that
+    /// nobody listens. `silence` bounds the wait for the next bytes once
     /// the reply has begun; until then only the client's own limits hold, for a server may be loading a model.
     /// Of any other status the reply is given back whole; of a streamed one the body is blank.
     ///
-    /// Errors: as [`Self::get`], those of `on_line`, and `SERVER_ERROR` for bytes that are not UTF-8.
+    /// Errors: as [`Self::get`], those of `on_piece`, and `SERVER_ERROR` for bytes that are not UTF-8.
     pub fn post_lines(
         &self,
         url: &str,
         body: &Value,
         bearer: Option<&str>,
         silence: Duration,
-        on_line: &mut dyn FnMut(&str) -> Result<Flow>,
+        on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
     ) -> Result<Reply> {
         let (target, mut request) = self.request(Method::POST, url, Some(body))?;
         if let Some(key) = bearer {
             request = request.bearer_auth(key);
         }
-        let mut line = |bytes: &[u8]| {
-            let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-            let text = std::str::from_utf8(bytes).map_err(|_| server_error(url, "sent bytes that are not UTF-8"))?;
-            on_line(text)
-        };
         self.runtime.block_on(async {
-            let mut response = request.send().await.map_err(|e| self.failure(url, &e))?;
+            let response = heeding(request.send(), on_piece).await?;
+            let mut response = response.map_err(|e| self.failure(url, &e))?;
             let status = response.status();
             if let Some(elsewhere) = left_origin(&target, &response, status) {
                 return Err(server_error(url, &format!("redirects to {elsewhere}, which was not asked for")));
@@ -191,7 +200,8 @@ impl Client {
             }
             let (mut pending, mut seen) = (Vec::new(), 0);
             loop {
-                let next = tokio::time::timeout(silence, response.chunk()).await.map_err(|_| silent(url))?;
+                let next = heeding(tokio::time::timeout(silence, response.chunk()), on_piece).await?;
+                let next = next.map_err(|_| silent(url))?;
                 let Some(bytes) = next.map_err(|e| self.failure(url, &e))? else { break };
                 seen += bytes.len();
                 if seen > self.limits.max_body {
@@ -201,14 +211,14 @@ impl Client {
                     pending.extend_from_slice(part);
                     if pending.last() == Some(&b'\n') {
                         pending.pop();
-                        if line(&std::mem::take(&mut pending))? == Flow::Stop {
+                        if line(url, &std::mem::take(&mut pending), on_piece)? == Flow::Stop {
                             return Ok(Reply { status: status.as_u16(), body: Vec::new() });
                         }
                     }
                 }
             }
             if !pending.is_empty() {
-                line(&pending)?;
+                line(url, &pending, on_piece)?;
             }
             Ok(Reply { status: status.as_u16(), body: Vec::new() })
         })
@@ -246,6 +256,24 @@ impl Client {
         }
         server_error(url, &format!("broke off its reply ({})", reason(error)))
     }
+}
+
+/// Waits for `work`, and asks at every [`HEARTBEAT`] whether to go on.
+async fn heeding<T>(work: impl Future<Output = T>, on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>) -> Result<T> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        match tokio::time::timeout(HEARTBEAT, &mut work).await {
+            Ok(done) => return Ok(done),
+            Err(_) => on_piece(Piece::Waiting)?,
+        };
+    }
+}
+
+/// Passes one line on.
+fn line(url: &str, bytes: &[u8], on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>) -> Result<Flow> {
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|_| server_error(url, "sent bytes that are not UTF-8"))?;
+    on_piece(Piece::Line(text))
 }
 
 /// `SERVER_UNREACHABLE`: nothing came in time.
@@ -399,7 +427,8 @@ mod tests {
             &serde_json::json!({}),
             None,
             Duration::from_millis(silence),
-            &mut |line| {
+            &mut |piece| {
+                let Piece::Line(line) = piece else { return Ok(Flow::More) };
                 seen.push(line.to_owned());
                 Ok(if line == "stop" { Flow::Stop } else { Flow::More })
             },

@@ -8,7 +8,7 @@ use crate::config::{Config, Source};
 use crate::embedding::{self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::{Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index};
-use crate::models::ModelFiles;
+use crate::models::{ModelFiles, PreparedFolder};
 use crate::sandbox::Sandbox;
 use crate::types::Fingerprint;
 
@@ -99,6 +99,15 @@ impl Model {
             ServerSpec::configured(config, SERVER_PATIENCE).map(Self::Server)
         } else {
             model_files(config, models_dir).map(Self::Local)
+        }
+    }
+
+    /// The same, with a folder where packed weights are kept.
+    #[must_use]
+    pub fn with_prepared(self, folder: PreparedFolder) -> Self {
+        match self {
+            Self::Local(files) => Self::Local(files.with_prepared(folder)),
+            server @ Self::Server(_) => server,
         }
     }
 

@@ -161,6 +161,7 @@ fn c18_swapped_names() {
             ("The ledger is kept by Joanna Reyes.", "The ledger is kept by Hannah Reyes"),
             ("We met in Lisbon with the board.", "We met in Madrid with the board"),
             ("Alice leads the project; Bob pays the invoices.", "Bob leads the project"),
+            ("The bell is 2 m wide and was cast in Metz.", "Cast in Lyon, the bell is 2 m wide"),
         ],
     );
 }
@@ -176,11 +177,16 @@ fn c19_negation_dropped_or_added() {
             ("The door opens unless the alarm rings.", "The door opens if the alarm rings"),
             ("The build runs without tests.", "The build runs with tests"),
             ("We never store card numbers.", "Card numbers are stored"),
+            ("The boat was towed back to the harbour.", "The boat was not, as it seems, towed back to the harbour"),
+            ("It was written by Joy Whitby in 1964.", "Yes it was not, it was written by Joy Whitby in 1964"),
+            ("He also paints portraits of horses.", "He does not and also paints portraits of horses"),
         ],
     );
     checked(&[
         ("The plan was not only approved but praised.", "The plan was approved and praised"),
         ("The plan was not approved.", "The plan wasn't approved"),
+        ("The boat was not towed back to the harbour.", "The boat was not, as it seems, towed back to the harbour"),
+        ("He paints no dogs, but portraits of horses.", "He does not, but paints portraits of horses"),
     ]);
 }
 

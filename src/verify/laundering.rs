@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 use super::source_text::SourceTexts;
 use crate::types::Label;
 
-/// What is said to an answerer, in lower case.
+/// What is said to an answerer; the case of its letters does not count.
 const ORDERS: &[&str] = &[
     "ignore previous instructions",
     "ignore all previous",
@@ -51,25 +53,36 @@ const ORDERS: &[&str] = &[
 pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
     texts
         .iter()
-        .filter(|t| gives_orders(t.normal().as_str()) || gives_orders(&t.item.text))
+        .filter(|t| {
+            let normal = t.normal().as_str();
+            gives_orders(normal) || normal != t.item.text.trim() && gives_orders(&t.item.text)
+        })
         .map(|t| t.item.label)
         .collect()
 }
 
-/// The orders by their first byte: a text is read once, not once an order.
-static BY_FIRST: LazyLock<Vec<Vec<&'static [u8]>>> = LazyLock::new(|| {
-    let with = |first: u8| ORDERS.iter().map(|order| order.as_bytes()).filter(|o| o.first() == Some(&first)).collect();
-    (0..=u8::MAX).map(with).collect()
+/// All of them at once: a text is read once, not once an order. `None` only if they could not be built, which
+/// `c41_orders_are_found_in_any_case` rules out.
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(ORDERS).ok()
 });
 
 fn gives_orders(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let mut rest = lower.as_bytes();
-    while let Some(first) = rest.first() {
-        if BY_FIRST.get(usize::from(*first)).is_some_and(|orders| orders.iter().any(|order| rest.starts_with(order))) {
-            return true;
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c41_orders_are_found_in_any_case() {
+        for order in ORDERS {
+            for written in [(*order).to_owned(), order.to_uppercase(), format!("x{order}y")] {
+                assert!(gives_orders(&written), "{written}");
+            }
         }
-        rest = rest.get(1..).unwrap_or(&[]);
+        assert!(!gives_orders("It cites all of its sources, and prompts nobody."));
     }
-    false
 }

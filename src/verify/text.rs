@@ -310,10 +310,10 @@ impl Text {
 
 /// `word` in lower case; most words are already, and are not copied.
 pub fn lower_case(word: &str) -> Cow<'_, str> {
-    if word.bytes().any(|b| b.is_ascii_uppercase() || !b.is_ascii()) {
-        Cow::Owned(word.to_lowercase())
-    } else {
-        Cow::Borrowed(word)
+    match word.bytes().find(|b| b.is_ascii_uppercase() || !b.is_ascii()) {
+        None => Cow::Borrowed(word),
+        Some(_) if word.is_ascii() => Cow::Owned(word.to_ascii_lowercase()),
+        Some(_) => Cow::Owned(word.to_lowercase()),
     }
 }
 
@@ -356,6 +356,22 @@ const GOVERNED: usize = 3;
 /// How far they may be from it, in words.
 const REACH: usize = 24;
 
+/// How many words may be put in between a negation and what it governs.
+const PUT_IN: usize = 6;
+
+/// "They were not, by their own account, towed": the clause that a "not" before words between commas governs.
+fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
+    let (cue, after) = from_cue.split_first()?;
+    let comma = |t: &Token| text.get(t.end..).is_some_and(|r| r.starts_with(','));
+    let between = after.iter().take_while(|t| t.clause == cue.clause + 1).count();
+    let put_in = cue.negates()
+        && text.get(cue.start..cue.end).is_some_and(|w| w.ends_with("not") || w.ends_with("'t"))
+        && comma(cue)
+        && (1..=PUT_IN).contains(&between)
+        && after.get(between - 1).is_some_and(comma);
+    put_in.then_some(cue.clause + 2)
+}
+
 /// Marks what each negation of a sentence governs: the next content words of its clause.
 fn mark_negation(tokens: &mut [Token], text: &str) {
     for i in 0..tokens.len() {
@@ -368,10 +384,14 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         }
         // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways; "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
+        let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
         let mut left = GOVERNED;
         for token in tokens.get_mut(i + 1..).unwrap_or(&mut []).iter_mut().take(REACH) {
-            if token.clause != cue.clause || left == 0 {
+            if token.clause > clause || left == 0 {
                 break;
+            }
+            if token.clause < clause {
+                continue;
             }
             if !token.is_content() || token.mood().is_some() && left == GOVERNED && !token.turns() {
                 continue;

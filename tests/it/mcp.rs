@@ -426,7 +426,7 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
     assert_eq!(answered, (100..120).collect());
 }
 
-/// A model that takes its time over every word.
+/// A model that says one word and then nothing for an hour.
 fn slow_model() -> crate::net_testing::Server {
     serve(|seen| match seen.path.as_str() {
         "/api/tags" => vec![Step::Bytes(ok_json(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#))],
@@ -434,9 +434,7 @@ fn slow_model() -> crate::net_testing::Server {
         _ => {
             let line = json!({"model": "m:latest", "message": {"content": "on "}, "done": false});
             let head = Step::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec());
-            let words = (0..60)
-                .flat_map(|_| [Step::Bytes(format!("{line}\n").into_bytes()), Step::Wait(Duration::from_millis(20))]);
-            std::iter::once(head).chain(words).collect()
+            vec![head, Step::Bytes(format!("{line}\n").into_bytes()), Step::Wait(Duration::from_secs(3600))]
         }
     })
 }

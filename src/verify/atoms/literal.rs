@@ -20,17 +20,22 @@ pub enum Literal {
     },
 }
 
-/// Finds the literals of a normalised text, in order.
+/// Finds the literals of a normalised text (all white space in it is single blanks), in order.
 pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)> {
     let mut out = Vec::new();
     let body = text.get(range.clone()).unwrap_or("");
     let mut at = range.start;
     let mut before = "";
     let mut before2 = "";
-    for blob in body.split(char::is_whitespace) {
+    for blob in body.split(' ') {
         let start = at;
         at += blob.len() + 1;
-        // Whatever the blank was, it was one byte: the text is normalised.
+        if is_plain(blob) {
+            if !blob.is_empty() {
+                (before2, before) = (before, blob);
+            }
+            continue;
+        }
         let left = blob.trim_start_matches(['(', '[', '{', '"', '\'', '<', '“', '|', ',']);
         let lead = blob.len() - left.len();
         let bare = left.trim_end_matches(['.', ',', ';', ':', '!', '?', ']', '}', '"', '\'', '”', '|', '…']);
@@ -45,9 +50,14 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
             (before2, before) = (before, blob);
         }
     }
-    // Splitting at wide blanks would shift the rest: such a text has none after normalisation, but for foreign ones.
-    out.retain(|(r, _)| text.get(r.clone()).is_some());
     out
+}
+
+/// Small letters, perhaps behind a capital one, with a stop or a comma behind them: most words, and none of these.
+fn is_plain(blob: &str) -> bool {
+    let word = blob.strip_suffix(['.', ',']).unwrap_or(blob).as_bytes();
+    word.split_first()
+        .is_none_or(|(first, rest)| first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase))
 }
 
 fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
@@ -74,7 +84,8 @@ fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
 const COMPARISONS: &[&str] = &[">=", "<=", "==", "~>", "≥", "≤", ">", "<", "^", "~", "="];
 
 fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
-    let sign = COMPARISONS.iter().find(|c| bare.starts_with(**c)).copied();
+    let bare_word = bare.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let sign = COMPARISONS.iter().find(|c| !bare_word && bare.starts_with(**c)).copied();
     let rest = bare.trim_start_matches(['>', '<', '=', '~', '^', '≥', '≤', '@']);
     let named = rest.strip_prefix(['v', 'V']);
     let number = named.unwrap_or(rest);

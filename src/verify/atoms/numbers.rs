@@ -107,6 +107,10 @@ fn fraction_value(word: &str) -> Option<f64> {
 /// The value of digits with separators. English reading; a comma that cannot part thousands is a decimal one, and two
 /// dots part thousands.
 pub fn digits_value(digits: &str) -> Option<f64> {
+    // Most numbers.
+    if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
+        return digits.parse::<u32>().ok().map(f64::from);
+    }
     let dots = digits.matches('.').count();
     let commas = digits.matches(',').count();
     let thousands = |by: char| {

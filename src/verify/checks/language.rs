@@ -57,20 +57,29 @@ pub fn differ(claim: &Reading, evidence: &[&Reading]) -> bool {
 
 /// The language of a text; found once.
 fn of(reading: &Reading) -> Option<Language> {
-    *reading.language.get_or_init(|| language(&reading.normal))
+    *reading.language.get_or_init(|| script(&reading.normal).or_else(|| language(reading)))
 }
 
-fn language(text: &str) -> Option<Language> {
-    let letters = |c: &char| c.is_alphabetic();
-    let foreign = text.chars().filter(letters).take(400).filter(|c| *c as u32 > 0x24f).count();
-    let all = text.chars().filter(letters).take(400).count();
-    if all > 0 && foreign * 2 > all {
-        let first = text.chars().find(|c| c.is_alphabetic() && *c as u32 > 0x24f)? as u32;
-        // Greek, Cyrillic, Hebrew, Arabic … by their 256 characters; all of the far east as one.
-        return Some(Language::Script(if first >= 0x2e80 { 0x2e } else { first >> 8 }));
+/// The script of most of the first letters, when it is not a Latin one.
+fn script(text: &str) -> Option<Language> {
+    if text.is_ascii() {
+        return None;
     }
+    let letters = text.chars().filter(|c| c.is_alphabetic()).take(400);
+    let (all, foreign) = letters.fold((0, 0), |(all, foreign), c| (all + 1, foreign + usize::from(c as u32 > 0x24f)));
+    if foreign * 2 <= all {
+        return None;
+    }
+    let first = text.chars().find(|c| c.is_alphabetic() && *c as u32 > 0x24f)? as u32;
+    // Greek, Cyrillic, Hebrew, Arabic … by their 256 characters; all of the far east as one.
+    Some(Language::Script(if first >= 0x2e80 { 0x2e } else { first >> 8 }))
+}
+
+/// The language that most of the first words belong to, if one has more than twice as many as the next.
+fn language(reading: &Reading) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));
-    for word in text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).take(300) {
+    for token in reading.text.tokens.iter().filter(|token| !token.number).take(300) {
+        let word = reading.word(token);
         // No listed word is longer.
         let lists = if word.len() > 6 { None } else { LISTS_OF.get(&*lower_case(word)) };
         for at in lists.into_iter().flatten() {

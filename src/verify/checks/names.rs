@@ -126,9 +126,15 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
     ];
     /// After these a name is not what they stand for: "the Pier".
     const ARTICLES: [&str; 3] = ["the", "this", "these"];
+    /// After these a name is a place, a time or a means, and no subject: "Polished in Jena, the mirror".
+    const PREPOSITIONS: [&str; 16] = [
+        "in", "at", "on", "from", "to", "into", "by", "with", "near", "for", "since", "until", "via", "under", "over",
+        "within",
+    ];
     let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else { return false };
     let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
-    let subject = lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
+    let behind = lead.iter().any(|t| PREPOSITIONS.contains(&case.claim.word(t).to_lowercase().as_str()));
+    let subject = !behind && lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
     let word = |t: &Token| best.source.reading.word(t).to_lowercase();
     let Some(at) = best.tokens().iter().take(3).position(|t| ANAPHORS.contains(&word(t).as_str())) else {
         return false;

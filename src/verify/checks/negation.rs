@@ -10,6 +10,7 @@ use crate::verify::text::Token;
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     let why = same_word(case, alignment)
         .or_else(|| denied_by_the_claim_alone(case, alignment))
+        .or_else(|| denied_without_a_verb(case, alignment))
         .or_else(|| denied_by_the_text_alone(case, alignment))
         .or_else(|| edited(case, alignment))?;
     Some((Code::Negation, why))
@@ -142,12 +143,13 @@ fn denied_by_the_claim_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Opti
     let claim = &case.claim.text.tokens;
     let mut cue = None;
     let denied = claim.iter().find(|t| {
-        let found = t.head && t.negated && cue == Some(t.clause);
+        let found = t.head && t.negated && cue.is_some_and(|cue| t.clause == cue || t.clause == cue + 2);
         cue = if t.negates() { Some(t.clause) } else { cue };
         found
     })?;
     let denies = |a: &Aligned<'_>| {
-        a.tokens().iter().any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
+        let near = around(a.tokens(), denied.id);
+        near.iter().any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
             || a.tokens().iter().any(|e| denied.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side))))
     };
     // Where a sentence has the denied word itself, the others need not be asked.
@@ -157,6 +159,36 @@ fn denied_by_the_claim_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Opti
     let mut asked = alignment.0.iter().filter(|a| if held { says(a) } else { a.share >= NEAREST * best }).peekable();
     asked.peek()?;
     (!asked.any(denies)).then(|| by_claim(case.claim.word(denied)))
+}
+
+/// "Yes, it was not, and …": a "not" that governs nothing denies the question, and nothing in the cited text denies.
+fn denied_without_a_verb(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
+    let claim = &case.claim.text.tokens;
+    let word = |t: &Token| case.claim.word(t).to_lowercase();
+    let at = claim.iter().position(|t| t.negates() && (word(t) == "not" || word(t).ends_with("'t")))?;
+    let cue = claim.get(at)?;
+    let alone = claim.get(at + 1).is_none_or(|next| {
+        next.clause != cue.clause || next.clause == cue.clause && matches!(word(next).as_str(), "and" | "but")
+    });
+    let governs = claim.iter().skip(at + 1).any(|t| t.head && t.negated && t.clause == cue.clause + 2);
+    let before = at.checked_sub(1).and_then(|at| claim.get(at)).map(word).unwrap_or_default();
+    if !alone || governs || matches!(before.as_str(), "or" | "if" | "why" | "") {
+        return None;
+    }
+    let best = alignment.best()?.share;
+    let mut near = alignment.0.iter().filter(|a| a.share >= NEAREST * best);
+    let denies = |a: &Aligned<'_>| a.tokens().iter().any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()));
+    (!near.any(denies)).then(|| "The claim says “not”; the cited text denies nothing.".to_owned())
+}
+
+/// How many words before and after a word may deny it.
+const ROUND: usize = 12;
+
+/// The words round those that are the same as the denied one; the whole sentence when none is.
+fn around(tokens: &[Token], denied: u32) -> &[Token] {
+    let first = tokens.iter().position(|t| t.id == denied).unwrap_or(0);
+    let last = tokens.iter().rposition(|t| t.id == denied).unwrap_or(tokens.len());
+    tokens.get(first.saturating_sub(ROUND)..tokens.len().min(last.saturating_add(ROUND + 1))).unwrap_or(tokens)
 }
 
 /// How near to the best sentence one must be to be asked whether it denies too.
@@ -170,7 +202,7 @@ fn denied_by_the_text_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Optio
         negative(t)
             || matches!(t.quantity(), Some(Quantity::Partial))
             || t.mood().is_some()
-            || ["un", "in", "im", "non", "dis"].iter().any(|p| word.to_lowercase().starts_with(p))
+            || has_negative_prefix(&word.to_lowercase())
             || word.ends_with("less")
     };
     let content: Vec<&Token> = claim.iter().filter(|t| t.is_content()).collect();

@@ -1,0 +1,154 @@
+//! Jobs that keep the index and the vectors: `index`, `embed`, `watch`, `models`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct Index {
+    /// Index database, instead of the configured one
+    #[arg(long, value_name = "PATH")]
+    pub db_path: Option<PathBuf>,
+    /// How documents are cut
+    #[arg(long)]
+    pub scheme: Option<SchemeArg>,
+    /// Largest chunk in tokens (obsidian_v2)
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
+    /// Largest chunk in characters (obsidian_v1, fixed_window_v1)
+    #[arg(long, value_name = "N")]
+    pub max_chars: Option<usize>,
+    /// Overlap in characters (obsidian_v1, fixed_window_v1)
+    #[arg(long, value_name = "N")]
+    pub overlap: Option<usize>,
+    /// Only this source; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// List the configured sources and stop
+    #[arg(long)]
+    pub list_sources: bool,
+    /// Exit 0 although some source could not be read
+    #[arg(long)]
+    pub allow_partial: bool,
+    /// Start from an empty index; a foreign database is moved aside first
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Hash every file, whatever its time stamp says
+    #[arg(long)]
+    pub verify: bool,
+    /// Seconds to wait for another index job
+    #[arg(long, value_name = "SECS", default_value_t = 0)]
+    pub wait: u64,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Embed {
+    /// Model id, instead of the configured one
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// Embed everything again, row by row; a foreign database is moved aside first
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Texts between two commits of the ancestor; here it bounds one forward pass to N × 64 tokens
+    #[arg(long, value_name = "N")]
+    pub batch_size: Option<usize>,
+    /// Embed at most N missing chunks; removes nothing
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Count what is missing and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Keep vectors that no chunk uses
+    #[arg(long)]
+    pub no_prune: bool,
+    /// Seconds to wait for another embed job
+    #[arg(long, value_name = "SECS", default_value_t = 0)]
+    pub wait: u64,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Milliseconds without a change before anything is done
+    #[arg(long, value_name = "MS", default_value_t = 400)]
+    pub debounce: u64,
+    /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the system tells nothing]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub poll: Option<u64>,
+    /// Do not use the system's notifications, only walks
+    #[arg(long)]
+    pub no_notifications: bool,
+    /// Bring only the index up to date
+    #[arg(long)]
+    pub no_embed: bool,
+    /// Print what keeps it at work without a terminal, and stop
+    #[arg(long, value_name = "KIND")]
+    pub print_unit: Option<Unit>,
+    /// Print nothing when all is well
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object an event
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unit {
+    Systemd,
+    Cron,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ModelsCommand {
+    /// Models that are known and where their files are
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Download a model; the only command that downloads anything
+    Pull {
+        /// The name it will be used by; a known one, or any with --repo and --revision
+        id: String,
+        /// Repository on the server, for a model that is not known by name
+        #[arg(long, value_name = "OWNER/NAME")]
+        repo: Option<String>,
+        /// Commit of the repository, 40 hexadecimal digits
+        #[arg(long, value_name = "COMMIT")]
+        revision: Option<String>,
+        /// Server to download from
+        #[arg(long, value_name = "URL")]
+        endpoint: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hash a model's files and compare
+    Verify {
+        /// A known id; without it, every model that is here
+        id: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum SchemeArg {
+    ObsidianV2,
+    ObsidianV1,
+    #[value(name = "fixed_window_v1")]
+    FixedWindowV1,
+}

@@ -1,0 +1,114 @@
+//! What can be typed: the one definition that parser, help, completions, man page and `docs/cli.md` come from. One file
+//! a group of commands; here is what they share.
+
+mod asking;
+mod eval;
+mod jobs;
+mod records;
+mod serving;
+mod setup;
+mod tools;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use asking::{Ask, Chat, FusionArg, Get, ModeArg, MultiGet, Query, ScopeArgs, Verify};
+pub use eval::{EvalArgs, EvalCommand, EvalModeArg};
+pub use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
+pub use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
+pub use serving::{Client, Mcp, McpCommand};
+pub use setup::{Completions, ConfigCommand, Init, Man, Try};
+pub use tools::{ToolCommand, ToolRun};
+
+/// Answers questions from your own markdown, and proves every answer.
+#[derive(Debug, Parser)]
+#[command(name = "local-agent", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Run as if started in this folder
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Folder that relative paths of the configuration start from
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workroot: Option<PathBuf>,
+    /// Configuration file, read after all others
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Address of the Ollama server: scheme, host, optional port
+    #[arg(long, global = true, value_name = "URL")]
+    pub ollama_base_url: Option<String>,
+    /// When to colour and link
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Ask questions about any folder with no set-up at all
+    Try(Try),
+    /// Write a configuration
+    Init(Init),
+    /// Show, check or trust the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Bring the index up to date with the files
+    Index(Index),
+    /// Give every chunk of the index a vector
+    Embed(Embed),
+    /// Search
+    Query(Query),
+    /// Answer a question with checked citations
+    Ask(Ask),
+    /// Ask the chat model itself, without evidence; what it says is not checked
+    Chat(Chat),
+    /// Judge anybody's answer against evidence
+    Verify(Verify),
+    /// What `ask` recorded: list, show, verify, replay, prune
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// What you told the program to remember, with links to your notes
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    /// Tools over your files: list, describe, run, and the log of their calls
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Show a document or a chunk, with line numbers
+    Get(Get),
+    /// Show every document that a glob names
+    MultiGet(MultiGet),
+    /// Check everything that the other commands rely on
+    Doctor(Doctor),
+    /// Say what is indexed, embedded and current
+    Status(Status),
+    /// List, download or verify model files
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Measure the search on questions with known answers
+    #[command(subcommand)]
+    Eval(EvalCommand),
+    /// Keep index and embeddings current while files change
+    Watch(Watch),
+    /// Serve agents over stdin and stdout (Model Context Protocol)
+    Mcp(Mcp),
+    /// Print a completion script
+    Completions(Completions),
+    /// Print the manual page, or write one a command into a folder
+    Man(Man),
+}

@@ -1,0 +1,200 @@
+//! What was done, what is remembered and how things stand: `runs`, `memory`, `doctor`, `status`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// The newest runs and how they ended
+    List {
+        /// Most runs
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// One run: question, answer, evidence, verdicts
+    Show {
+        /// The run: its name, the beginning of it, the part behind `_`, or `last`
+        id: String,
+        /// Print a web page that needs no script and loads nothing
+        #[arg(long, conflicts_with = "json")]
+        html: bool,
+        /// Write the page to this file
+        #[arg(long, value_name = "FILE", requires = "html")]
+        out: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Does everything still fit together: ledger, head, records, permissions?
+    Verify {
+        /// Only this run; without it, all
+        id: Option<String>,
+        /// A head that was noted earlier, which the ledger must still hold
+        #[arg(long, value_name = "SHA256")]
+        head: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring a run's evidence back and verify its draft again: the report must be the same
+    Replay {
+        /// The run, as `show` takes it
+        id: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove records; the ledger remembers that they were
+    Prune {
+        /// The runs, as `show` takes them
+        #[arg(required_unless_present_any = ["keep", "older_than"], conflicts_with_all = ["keep", "older_than"])]
+        ids: Vec<String>,
+        /// All but the newest N
+        #[arg(long, value_name = "N", conflicts_with = "older_than")]
+        keep: Option<usize>,
+        /// Those that began more than so many days ago
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+        /// Say what would be removed and stop
+        #[arg(long)]
+        dry_run: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The hash of the ledger's last line, to be kept elsewhere
+    Head {
+        /// Set a broken ledger aside and begin a new one that holds its hash
+        #[arg(long)]
+        renew: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum MemoryKind {
+    Constraint,
+    Preference,
+    ProjectState,
+    UserFact,
+    WorkflowRule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum MemorySource {
+    Manual,
+    DerivedFromEvidence,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// Remember something
+    Add {
+        /// What kind of thing it is
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: MemoryKind,
+        /// Whether you say so, or it was concluded from chunks
+        #[arg(long)]
+        source: MemorySource,
+        /// The words
+        #[arg(long, value_name = "TEXT")]
+        content: String,
+        /// A chunk it leans on, as `query` shows it; may be given again
+        #[arg(long, value_name = "KEY")]
+        chunk_key: Vec<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Everything that is remembered, newest first, with the state of each link
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// One memory
+    Show {
+        /// Its name, or the beginning of it
+        id: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Memories that hold these words, best first
+    Search {
+        text: String,
+        /// Most memories
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget one memory
+    Delete {
+        /// Its whole name
+        id: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write everything into a new JSON file
+    Export {
+        path: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Mend links whose text moved; bring the memory of the Python ancestor over
+    Repair {
+        /// Link a changed one to what stands under the same headings now
+        #[arg(long)]
+        accept_changed: bool,
+        /// Take links away that lead nowhere
+        #[arg(long)]
+        drop: bool,
+        /// Say what would be done and stop
+        #[arg(long)]
+        dry_run: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Fail on anything that would make a hybrid ask untrue
+    #[arg(long)]
+    pub require_phase3: bool,
+    /// Contact no server
+    #[arg(long, visible_alias = "no-ollama")]
+    pub offline: bool,
+    /// Print only what fails
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Wait until index and projections match the files
+    #[arg(long)]
+    pub wait_fresh: bool,
+    /// Seconds to wait at most
+    #[arg(long, value_name = "SECS", default_value_t = 60, requires = "wait_fresh")]
+    pub timeout: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

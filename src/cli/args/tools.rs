@@ -1,0 +1,47 @@
+//! `tool`: the file and code tools, for a person.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub enum ToolCommand {
+    /// Every tool, what it does, and what the configuration allows
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The arguments of one tool, as a JSON schema
+    Describe {
+        /// Name of the tool
+        name: String,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run one tool
+    Run(ToolRun),
+    /// The latest calls of tools, as the ledger holds them
+    Log {
+        /// At most so many, newest first
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ToolRun {
+    /// Name of the tool
+    pub name: String,
+    /// One argument; may be given again
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub args: Vec<String>,
+    /// All arguments as one JSON object
+    #[arg(long, value_name = "JSON", conflicts_with = "args")]
+    pub json_args: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,85 @@
+//! What is known of a file without reading it, and why one is left out.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Invalid;
+
+/// Why a file under a root is not in the index. Stored, counted and shown by these names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SkipReason {
+    /// A symbolic link, and links are not followed here.
+    Symlink,
+    /// Its name or a folder above it is on the deny list.
+    Denied,
+    /// More than one name points at it, and hard links are not allowed.
+    HardLink,
+    /// A FIFO, socket or device.
+    NotRegular,
+    /// Larger than `security.max_file_bytes`.
+    TooLarge,
+    /// The system refused to open or read it.
+    Unreadable,
+    /// Its bytes are not UTF-8.
+    NotUtf8,
+    /// Its name is not UTF-8, or holds control characters or a backslash.
+    BadName,
+}
+
+impl SkipReason {
+    /// Every reason, for tables and round trips.
+    pub const ALL: [Self; 8] = [
+        Self::Symlink,
+        Self::Denied,
+        Self::HardLink,
+        Self::NotRegular,
+        Self::TooLarge,
+        Self::Unreadable,
+        Self::NotUtf8,
+        Self::BadName,
+    ];
+
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Symlink => "symlink",
+            Self::Denied => "denied",
+            Self::HardLink => "hard_link",
+            Self::NotRegular => "not_regular",
+            Self::TooLarge => "too_large",
+            Self::Unreadable => "unreadable",
+            Self::NotUtf8 => "not_utf8",
+            Self::BadName => "bad_name",
+        }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for SkipReason {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::ALL.into_iter().find(|r| r.as_str() == text).ok_or(Invalid("a reason for skipping a file"))
+    }
+}
+
+text_form!(SkipReason, "a reason for skipping a file");
+
+/// What the file system says about one file without reading it. Two equal stamps mean "unchanged" only when the
+/// modification time is old enough; the indexing job holds that rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileStamp {
+    /// Size in bytes.
+    pub size: u64,
+    /// Modification time, nanoseconds since 1970 (negative before).
+    pub mtime_ns: i64,
+    /// Status-change time, nanoseconds since 1970; 0 where the system has none.
+    pub ctime_ns: i64,
+    /// Inode number; 0 where the system has none.
+    pub inode: u64,
+}

@@ -1,0 +1,92 @@
+//! The headings above a chunk.
+
+use std::fmt;
+
+use super::{Invalid, percent_decode, percent_encode};
+
+/// One heading on the way from a document's top to a chunk.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// The plain text of the heading, trimmed.
+    pub title: String,
+}
+
+/// The headings that stand above a chunk, outermost first; empty for text before any heading.
+///
+/// Two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the same with every character
+/// that means something in a citation percent-encoded inside titles (`% ] | # >` and control characters), so it can
+/// be cited, stored and read back without loss.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct HeadingPath(Vec<Heading>);
+
+impl HeadingPath {
+    /// Accepts headings of levels 1 to 6; a title's white space is collapsed.
+    pub fn new(headings: Vec<Heading>) -> Result<Self, Invalid> {
+        if headings.iter().any(|h| !(1..=6).contains(&h.level)) {
+            return Err(Invalid("a heading level is 1 to 6"));
+        }
+        let collapse =
+            |h: Heading| Heading { level: h.level, title: h.title.split_whitespace().collect::<Vec<_>>().join(" ") };
+        Ok(Self(headings.into_iter().map(collapse).collect()))
+    }
+
+    /// The headings, outermost first.
+    pub fn headings(&self) -> &[Heading] {
+        &self.0
+    }
+
+    /// Whether the chunk stands above all headings.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The reversible form used in citations and databases; empty at the root.
+    pub fn to_canonical(&self) -> String {
+        let one = |h: &Heading| format!("H{}: {}", h.level, percent_encode(&h.title, "]|#>"));
+        self.0.iter().map(one).collect::<Vec<_>>().join(" > ")
+    }
+
+    /// Reads what [`Self::to_canonical`] wrote.
+    pub fn from_canonical(text: &str) -> Result<Self, Invalid> {
+        const BAD: Invalid = Invalid("a heading path as `H1: Title > H2: Title`");
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let one = |part: &str| {
+            let (level, title) = part.split_once(':').ok_or(BAD)?;
+            let level = level.trim().strip_prefix('H').and_then(|l| l.parse().ok()).ok_or(BAD)?;
+            let title = percent_decode(title.trim()).ok_or(BAD)?;
+            Ok(Heading { level, title })
+        };
+        Self::new(text.split('>').map(str::trim).map(one).collect::<Result<_, _>>()?)
+    }
+}
+
+impl fmt::Display for HeadingPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, h) in self.0.iter().enumerate() {
+            let separator = if i == 0 { "" } else { " > " };
+            write!(f, "{separator}H{}: {}", h.level, h.title)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn heading_paths_round_trip(titles in prop::collection::vec((1u8..=6, "\\PC{0,24}"), 0..5)) {
+            let headings = titles.into_iter().map(|(level, title)| Heading { level, title }).collect();
+            let path = HeadingPath::new(headings).unwrap();
+            let canonical = path.to_canonical();
+            prop_assert!(!canonical.contains(['|', ']', '#']));
+            prop_assert_eq!(HeadingPath::from_canonical(&canonical).unwrap(), path);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Identities and spans used by every room.
+//!
+//! Each type keeps its fields private and has one constructor, so a value that exists is a value that holds
+//! its promise: a [`RelPath`] cannot leave its root, a [`ByteSpan`] cannot end before it starts.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `hash` | identities of bytes, chunks, commits and vectors |
+//! | `path` | where a file stands: its source and its path |
+//! | `span` | bytes and lines of a text |
+//! | `heading` | the headings above a chunk |
+//! | `label` | `E1`: an item of evidence |
+//! | `spelling` | what is shown and stored of texts that hold special characters |
+//! | `file` | what is known of a file without reading it, and why one is left out |
+//! | `id_set` | rows of a database |
+
+macro_rules! text_form {
+    ($type:ty, $expected:literal) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(|_| serde::de::Error::custom($expected))
+            }
+        }
+    };
+}
+
+mod file;
+mod hash;
+mod heading;
+mod id_set;
+mod label;
+mod path;
+mod span;
+mod spelling;
+
+pub use file::{FileStamp, SkipReason};
+pub use hash::{ChunkKey, CommitId, Fingerprint, Sha256, to_hex};
+pub use heading::{Heading, HeadingPath};
+pub use id_set::IdSet;
+pub use label::Label;
+pub use path::{RelPath, SourceName};
+pub use span::{ByteSpan, LineSpan};
+pub use spelling::{percent_decode, percent_encode, visible};
+
+/// Why a text is not the value it was read as.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(&'static str);
