@@ -97,18 +97,8 @@ const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
 /// Names of the kernels' sets of instructions, behind the word for the best of them.
-pub const INSTRUCTIONS: &[&str] = &[
-    "auto",
-    "portable",
-    "avx2",
-    "avx-vnni",
-    "avx512",
-    "avx512-vnni",
-    "avx512-bf16",
-    "amx",
-    "neon",
-    "neon-dot",
-];
+pub const INSTRUCTIONS: &[&str] =
+    &["auto", "portable", "avx2", "avx-vnni", "avx512", "avx512-vnni", "avx512-bf16", "amx", "neon", "neon-dot"];
 /// One day: nothing a person waits for takes longer.
 const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
