@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Names are `set/shape/numbers`. A rate in elements is in operations for products (a multiplication and an addition are
-//! two), in numbers for what stands between them, in tokens for layers. `one panel` is as near to the peak as the kernels
-//! come: 32 outputs, whose weights stay in the first-level cache. Exits 1 when it measured nothing.
+//! two), in numbers for what stands between them, in tokens for layers. Rounding the rows belongs to a product. Exits 1
+//! when it measured nothing.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,8 +93,8 @@ fn linear(isa: Isa, kind: Numbers, inputs: usize, outputs: usize) -> Linear {
 
 fn products(c: &mut Criterion, isa: Isa) {
     let shapes = [
-        ("one panel", 256, INNER, 32),
         ("query, key, value", 256, HIDDEN, 3 * HIDDEN),
+        ("out", 256, HIDDEN, HIDDEN),
         ("up", 192, HIDDEN, INNER),
         ("down", 192, INNER, HIDDEN),
     ];

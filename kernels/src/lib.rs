@@ -12,11 +12,13 @@ mod amx;
 mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers and tiles of x86 take"))]
 pub mod bf16;
 pub mod elementwise;
 pub mod halves;
 pub mod int8;
 mod isa;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers and tiles of x86 take"))]
 mod lines;
 #[cfg(target_arch = "aarch64")]
 mod neon;
