@@ -218,7 +218,7 @@ pub const KEYS: &[Key] = &[
         "embed.instructions",
         Kind::OneOf(INSTRUCTIONS),
         "auto",
-        "The processor's instructions that passages and questions are computed with; `auto`: the best it has. Vectors stay comparable.",
+        "The processor's instructions that passages and questions are computed with; `auto`: the best it has. Vectors stay comparable; those of `mixed` and `int8` only among sets with bf16, and among those without.",
     ),
     key("embed.batch_tokens", int(64, 1_048_576), "1024", "Tokens in one forward pass; bounds memory."),
     key("embed.batch_size", int(1, 65_536), "64", "Texts embedded between two commits."),
