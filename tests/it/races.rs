@@ -13,8 +13,8 @@ use local_agent::config::{Config, FollowLinks};
 use local_agent::sandbox::{Address, Policy, RootSpec, Sandbox};
 use local_agent::types::{RelPath, SourceName};
 
-/// Reads of one race, over all threads. Twenty-four races make 100,800.
-const READS: usize = 4_200;
+/// Reads of one race, over all threads. Twelve races each way of opening make 100,800.
+const READS: usize = 8_400;
 const THREADS: usize = 3;
 /// Set for a child process in which `openat2` does not exist.
 const WITHOUT: &str = "LOCAL_AGENT_TEST_WITHOUT_OPENAT2";
