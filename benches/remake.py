@@ -94,6 +94,7 @@ def speed(remake, notes):
     remake.bench("vectors")
     remake.bench("walk", LOCAL_AGENT_BENCH_DIR=str(notes))
     remake.bench("embed", LOCAL_AGENT_BENCH_DIR=str(notes))
+    remake.bench("kernels")
 
 
 def verifier(remake, sets):
