@@ -9,7 +9,6 @@
 //! `benches/rivals.py FILE`; what fills a window goes into `FILE.full`. Exits 1 when it measured nothing.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 use candle_core::{DType, Device, Tensor};
@@ -31,21 +30,8 @@ const ROUNDS: usize = 3;
 /// Clock ticks a second in `/proc/self/stat`: 100 on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
 
-fn main() -> ExitCode {
-    // `cargo test` runs benches too, to see that they build.
-    if std::env::args().any(|a| a == "--test") {
-        return ExitCode::SUCCESS;
-    }
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), String> {
+/// See above.
+pub fn run(_: &[String]) -> Result<(), String> {
     let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR").ok_or("set LOCAL_AGENT_BENCH_DIR to a folder of markdown")?;
     let wanted = number("LOCAL_AGENT_BENCH_TOKENS", 30_000)?;
     let threads = number("LOCAL_AGENT_BENCH_THREADS", 1)?;

@@ -2,14 +2,13 @@
 //! (384 numbers, 12 heads, 1,536 inner numbers):
 //!
 //! ```sh
-//! cargo bench --bench kernels -- [FILTER]
+//! cargo bench -- kernels [FILTER]
 //! ```
 //!
 //! Names are `set/shape/numbers`. A rate in elements is in operations for products (a multiplication and an addition are
 //! two), in numbers for what stands between them, in tokens for layers. Rounding the rows belongs to a product. Exits 1
 //! when it measured nothing.
 
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
@@ -24,12 +23,12 @@ const INNER: usize = 1536;
 /// How often anything was computed.
 static COMPUTED: AtomicUsize = AtomicUsize::new(0);
 
-fn main() -> ExitCode {
-    // `cargo test` runs benches too, to see that they build.
-    if std::env::args().any(|a| a == "--test") {
-        return ExitCode::SUCCESS;
+/// See above.
+pub fn run(filters: &[String]) -> Result<(), String> {
+    let mut c = Criterion::default().sample_size(10);
+    if let Some(filter) = filters.first() {
+        c = c.with_filter(filter);
     }
-    let mut c = Criterion::default().sample_size(10).configure_from_args();
     // Plain loops serve machines that have no kernel; they take minutes.
     for isa in Isa::all().filter(|isa| isa.set() != Set::Portable) {
         products(&mut c, isa);
@@ -37,11 +36,10 @@ fn main() -> ExitCode {
         layers(&mut c, isa);
     }
     c.final_summary();
-    if COMPUTED.load(Ordering::Relaxed) == 0 && !std::env::args().any(|a| a == "--list") {
-        eprintln!("nothing was measured: no name has the filter in it, or this machine has no kernel");
-        return ExitCode::FAILURE;
+    if COMPUTED.load(Ordering::Relaxed) == 0 {
+        return Err("nothing was measured: no name has the filter in it, or this machine has no kernel".to_owned());
     }
-    ExitCode::SUCCESS
+    Ok(())
 }
 
 fn measure(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, mut compute: impl FnMut()) {

@@ -16,8 +16,9 @@ use local_agent::retrieval::{Engine, Mode, Request, Scope};
 
 const QUERIES: usize = 2_000;
 
-fn main() {
-    let state = std::env::var_os("LOCAL_AGENT_BENCH_STATE").expect("LOCAL_AGENT_BENCH_STATE names a state folder");
+/// See above.
+pub fn run(_: &[String]) -> Result<(), String> {
+    let state = std::env::var_os("LOCAL_AGENT_BENCH_STATE").ok_or("set LOCAL_AGENT_BENCH_STATE to a state folder")?;
     let state = PathBuf::from(state);
     let files = ModelFiles::embedded().expect("the compiled-in model");
     let fingerprint = embedding::fingerprint(&files);
@@ -45,6 +46,7 @@ fn main() {
         assert!(found * 2 > QUERIES, "{found} of {QUERIES} queries found anything");
         print(name, times);
     }
+    Ok(())
 }
 
 /// Two to five neighbouring words of evenly spread chunks.

@@ -59,7 +59,7 @@ class Remake:
 
     def bench(self, name, **env):
         # `cargo` finds its toolchain in the real home.
-        self.run("cargo", "bench", "--bench", name, HOME=os.environ["HOME"], **env)
+        self.run("cargo", "bench", "--", name, HOME=os.environ["HOME"], **env)
 
 
 def machine():

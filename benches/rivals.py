@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tokens a second of ONNX Runtime on the texts of `benches/embed.rs`, in fp32 and in dynamic int8 (per channel).
 
-    LOCAL_AGENT_BENCH_VECTORS=texts.jsonl LOCAL_AGENT_BENCH_DIR=DIR cargo bench --bench embed
+    LOCAL_AGENT_BENCH_VECTORS=texts.jsonl LOCAL_AGENT_BENCH_DIR=DIR cargo bench -- embed
     python3 benches/rivals.py VENV texts.jsonl texts.jsonl.full [--ours COMMAND] [--threads N] [--rounds N]
 
 VENV is made when it does not exist, and gets onnxruntime, onnx, tokenizers, safetensors and numpy from PyPI. The network

@@ -1,8 +1,7 @@
 //! How long one search takes with each kernel, beside the time it takes merely to read the same bytes.
 //!
-//! `cargo bench --bench vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384 dimensions (the last
-//! writes 1.2 GB of temporary files); sizes may be given instead. Without `--bench` (as `cargo test --benches` runs it)
-//! only a small size is tried. Exits with 1 if nothing was measured.
+//! `cargo bench -- vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384 dimensions (the last
+//! writes 1.2 GB of temporary files); sizes may be given instead.
 //!
 //! Random vectors are the hardest case for 8-bit codes. `LOCAL_AGENT_BENCH_STATE` names the state folder of an index that
 //! was embedded by the compiled-in model, `LOCAL_AGENT_BENCH_QUERIES` a file of questions (`{"text": …}` a line): then
@@ -10,7 +9,6 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use local_agent::embedding::Encoder;
@@ -26,16 +24,15 @@ type Failed = Box<dyn std::error::Error>;
 /// Score and id of the true best rows of one query, best first.
 type Truth = Vec<(f32, i64)>;
 
-fn main() -> ExitCode {
-    let numbers: Vec<u64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
-    let sizes = match (numbers.is_empty(), std::env::args().any(|a| a == "--bench")) {
-        (false, _) => numbers,
-        (true, true) => vec![50_000, 250_000, 1_000_000],
-        (true, false) => vec![2_000],
-    };
-    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+/// See above.
+pub fn run(sizes: &[String]) -> Result<(), String> {
+    let size = |word: &String| word.parse().map_err(|_| format!("{word} is no number of rows"));
+    let mut sizes = sizes.iter().map(size).collect::<Result<Vec<u64>, _>>()?;
+    if sizes.is_empty() {
+        sizes = vec![50_000, 250_000, 1_000_000];
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("profile {profile}, {cores} cores; {QUERIES} queries for {HITS} hits; ratio: best to floor (a best too)");
+    println!("{cores} cores; {QUERIES} queries for {HITS} hits; ratio: best to floor (a best too)");
     println!(
         "{:>9}  {:<12} {:>9} {:>9} {:>9} {:>9} {:>7}  recall@{HITS}",
         "rows", "kernel", "first ms", "median ms", "best ms", "floor ms", "ratio"
@@ -55,7 +52,7 @@ fn main() -> ExitCode {
             Err(failure) => eprintln!("{size} rows: {failure}"),
         }
     }
-    if lines > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if lines > 0 { Ok(()) } else { Err("nothing was measured".to_owned()) }
 }
 
 /// Prints one line a kernel and returns how many lines that were.

@@ -2,20 +2,24 @@
 
 use std::hint::black_box;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::Criterion;
 use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
 use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
 use local_agent::verify::{Report, VerifyOptions, verify_text};
 
-/// Eight chunks of about 200 words.
-fn snapshot() -> EvidenceSnapshot {
+/// Sentences of a chunk as long as this program cuts them (190 tokens), and of one twice as long and more.
+const CHUNK: u8 = 6;
+const LONG_CHUNK: u8 = 16;
+
+/// Eight chunks of so many sentences, of 24 words and 31 tokens each.
+fn snapshot(sentences: u8) -> EvidenceSnapshot {
     let excerpts = (0..8_u8).map(|n| {
-        let text: String = (0..16)
+        let text: String = (0..sentences)
             .map(|i| {
                 format!(
                     "The pump number {i} of station {n} moves {} litres a minute since {} March 2024, and Alice Weber \
                      checks it every week. ",
-                    100 * u32::from(n) + i,
+                    100 * u32::from(n) + u32::from(i),
                     i + 1
                 )
             })
@@ -35,19 +39,16 @@ fn snapshot() -> EvidenceSnapshot {
     EvidenceSnapshot::freeze("How much do the pumps move?", excerpts.collect()).unwrap()
 }
 
-/// The program's own.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Report {
     verify_text(answer, snapshot, &FreshnessReport::default(), &VerifyOptions::default())
 }
 
-fn verify(c: &mut Criterion) {
-    let frozen = snapshot();
+/// See above.
+pub fn run(_: &[String]) -> Result<(), String> {
+    let mut c = Criterion::default().sample_size(20);
     let answer: String = (0..20)
         .map(|i| {
-            let (n, i) = (i % 8, i % 16);
+            let (n, i) = (i % 8, i / 8);
             format!(
                 "Since {} March 2024 pump {i} of station {n} has moved {} litres per minute [E{}]. ",
                 i + 1,
@@ -56,22 +57,23 @@ fn verify(c: &mut Criterion) {
             )
         })
         .collect();
-    let report = judge(&answer, &frozen);
-    // A bench of nothing would be fast.
-    let fault = report.claims.iter().find(|claim| !claim.codes.is_empty());
-    assert!(report.ok && report.claims.len() == 20, "{:?} {fault:#?}", report.codes);
-    c.bench_function("verify/20 sentences, 8 chunks", |b| b.iter(|| judge(black_box(&answer), &frozen)));
+    for sentences in [CHUNK, LONG_CHUNK] {
+        let frozen = snapshot(sentences);
+        let report = judge(&answer, &frozen);
+        // A bench of nothing would be fast.
+        let fault = report.claims.iter().find(|claim| !claim.codes.is_empty());
+        assert!(report.ok && report.claims.len() == 20, "{:?} {fault:#?}", report.codes);
+        let words: usize = frozen.items().iter().map(|item| item.text.split_whitespace().count()).sum();
+        let name = format!("verify/20 sentences, 8 chunks of {} words", words / 8);
+        c.bench_function(&name, |b| b.iter(|| judge(black_box(&answer), &frozen)));
+    }
+    let frozen = snapshot(LONG_CHUNK);
     let failing: String =
         (0..20).map(|i| format!("\"The pump number {i} of station 3 was sold to pirates last year\" [E4]. ")).collect();
     assert!(!judge(&failing, &frozen).ok);
     c.bench_function("verify/20 failing quotes", |b| b.iter(|| judge(black_box(&failing), &frozen)));
     let markers = "It is so [E1]. ".repeat(10_000);
     c.bench_function("verify/10,000 markers", |b| b.iter(|| judge(black_box(&markers), &frozen)));
+    c.final_summary();
+    Ok(())
 }
-
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(20);
-    targets = verify
-}
-criterion_main!(benches);

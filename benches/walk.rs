@@ -8,15 +8,16 @@ use local_agent::config::{FollowLinks, HardLinks, Security};
 use local_agent::sandbox::{Policy, RootSpec, Sandbox, What};
 use local_agent::types::SourceName;
 
-fn main() {
-    let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR").expect("LOCAL_AGENT_BENCH_DIR names a folder with documents");
+/// See above.
+pub fn run(_: &[String]) -> Result<(), String> {
+    let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR").ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;
     let source = SourceName::new("bench").expect("a fixed name");
     let root = RootSpec { name: source.clone(), path: PathBuf::from(dir), kind: "corpus".into(), code: false };
     let sandbox = Sandbox::open(vec![root], Policy::from(&shipped())).expect("an absolute path");
     let entries = sandbox.walk(&source, &[".md"]).expect("the folder can be listed");
     let found = entries.iter().filter(|e| matches!(e.what, What::Found(_))).count();
     assert!(found > 0, "no documents below LOCAL_AGENT_BENCH_DIR");
-    let mut criterion = Criterion::default().sample_size(20).configure_from_args();
+    let mut criterion = Criterion::default().sample_size(20);
     criterion.bench_function(&format!("walk/{found} documents"), |b| {
         b.iter(|| sandbox.walk(&source, &[".md"]).expect("the folder can be listed"));
     });
@@ -26,6 +27,7 @@ fn main() {
         criterion.bench_function("read/one document", |b| b.iter(|| sandbox.read(&at).expect("it was found")));
     }
     criterion.final_summary();
+    Ok(())
 }
 
 fn shipped() -> Security {

@@ -11,7 +11,7 @@ use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
 use crate::embedding::second_opinion;
-use crate::error::{ErrorCode, Failure, Result};
+use crate::error::Result;
 use crate::models::{self, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
 use crate::models::{PullOptions, PullProgress, Trust};
@@ -70,6 +70,7 @@ const fn state(state: ModelState) -> &'static str {
 
 #[cfg(not(feature = "pull"))]
 fn pull(_: &Context, id: &str) -> Result<ExitCode> {
+    use crate::error::{ErrorCode, Failure};
     Err(Failure::new(
         ErrorCode::ModelPull,
         format!("this program was built without `pull`, so `{id}` cannot be downloaded"),
@@ -113,10 +114,7 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
 /// Reads all packed weights whole; damaged ones are removed, which is said.
 fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
     let dir = context.environment.prepared_dir()?;
-    let files = models::verify_prepared(&dir).map_err(|e| {
-        let what = format!("The packed weights in {} could not be checked: {e}.", dir.display());
-        Failure::new(ErrorCode::WriteError, what).with_hint("remove that folder; it is made again")
-    })?;
+    let files = models::verify_prepared(&dir)?;
     for file in &files {
         let path = file.path.display();
         match &file.damage {

@@ -211,8 +211,8 @@ pub const KEYS: &[Key] = &[
     key(
         "embed.precision",
         Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
-        "f32",
-        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes and is fastest, `bf16` to 16-bit floats and is nearest to `f32`, `mixed` does each where it costs least. Another precision makes other vectors: `embed` makes them anew.",
+        "bf16",
+        "What passages are computed in inside this program: `bf16` rounds weights and activations to 16-bit floats and ranks as `f32` does, `int8` rounds them to bytes and is fastest, `mixed` does each where it costs least. Another precision makes other vectors: `embed` makes them anew.",
     ),
     key(
         "embed.instructions",

@@ -184,9 +184,9 @@ impl EmbedProvider {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Precision {
     /// 32-bit floats throughout.
-    #[default]
     F32,
-    /// 16-bit floats (bf16) in every product with weights.
+    /// 16-bit floats (bf16) in every product with weights: ranks as `F32` does, on every set that was measured.
+    #[default]
     Bf16,
     /// Bytes where the error is least harmful, else bf16.
     Mixed,

@@ -15,6 +15,13 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
             return;
         }
     };
+    let with = match instructions(files) {
+        Ok(with) => with,
+        Err(failure) => {
+            checks.fail(Code::ModelNotReady, failure.message, failure.hint.unwrap_or_default());
+            return;
+        }
+    };
     let hashes = [
         ("weights", files.weights().as_slice(), files.weights_sha256()),
         ("tokenizer", files.tokenizer(), files.tokenizer_sha256()),
@@ -22,12 +29,9 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     let damaged: Vec<&str> =
         hashes.iter().filter(|(_, bytes, sha256)| Sha256::of(bytes) != **sha256).map(|(name, ..)| *name).collect();
     if damaged.is_empty() {
-        // What the machine lacks is said where something is embedded.
-        let with = instructions(files).map(|name| format!(", computed with {name}")).unwrap_or_default();
-        checks.ok(
-            Code::ModelOk,
-            format!("the model `{}` is there{with}; its weights have SHA-256 {}", files.id(), files.weights_sha256()),
-        );
+        let (id, weights) = (files.id(), files.weights_sha256());
+        let message = format!("the model `{id}` is there, computed with {with}; its weights have SHA-256 {weights}");
+        checks.ok(Code::ModelOk, message);
     } else {
         let fix = match subject.config().embed.model_path {
             None if files.id() == EMBEDDED_ID => "reinstall local-agent".to_owned(),

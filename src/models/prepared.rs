@@ -18,6 +18,7 @@ use std::time::Duration;
 use sha2::Digest as _;
 
 use super::map::{self, Bytes};
+use crate::error::{ErrorCode, Failure};
 use crate::types::Sha256;
 
 const MAGIC: &[u8; 16] = b"local-agent pack";
@@ -159,23 +160,28 @@ pub struct Prepared {
 /// Reads every file of packed weights in `dir` whole, and removes the damaged ones: they are made again when they are
 /// needed. A folder that is not there holds none.
 ///
-/// Errors: the folder cannot be listed, or a damaged file not be removed.
-pub fn verify_prepared(dir: &Path) -> io::Result<Vec<Prepared>> {
+/// Errors: `FILE_READ_ERROR` when the folder cannot be listed, `WRITE_ERROR` when a damaged file cannot be removed.
+pub fn verify_prepared(dir: &Path) -> Result<Vec<Prepared>, Failure> {
+    let failure = |code, what: &str, e: &io::Error| {
+        Failure::new(code, format!("The packed weights in {} could not be {what}: {e}.", dir.display()))
+            .with_hint("remove that folder; it is made again")
+    };
+    let unlisted = |e: &io::Error| failure(ErrorCode::FileReadError, "listed", e);
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e),
+        Err(e) => return Err(unlisted(&e)),
     };
     let mut found = Vec::new();
     for entry in entries {
-        let path = entry?.path();
+        let path = entry.map_err(|e| unlisted(&e))?.path();
         if !path.to_string_lossy().ends_with(SUFFIX) {
             continue;
         }
         let checked = map::open(&path).map_err(|failure| failure.message).and_then(|bytes| check(bytes.as_slice()));
         let damage = checked.err();
         if damage.is_some() {
-            fs::remove_file(&path)?;
+            fs::remove_file(&path).map_err(|e| failure(ErrorCode::WriteError, "removed", &e))?;
         }
         found.push(Prepared { path, damage });
     }
@@ -324,6 +330,7 @@ mod tests {
         assert!(told.lock().unwrap()[0].contains("the disk is full"));
         fs::remove_dir(&folder.dir).unwrap();
         fs::write(&folder.dir, "a file where the folder belongs").unwrap();
+        assert_eq!(verify_prepared(&folder.dir).unwrap_err().code, ErrorCode::FileReadError);
         folder.put(&name(b"1"), |out| out.write_all(CONTENT));
         assert_eq!(told.lock().unwrap().len(), 2);
     }

@@ -234,6 +234,16 @@ fn w50_a_broken_configuration_is_a_check_and_later_groups_still_run() {
 }
 
 #[test]
+fn instructions_that_the_machine_lacks_are_named_before_anybody_embeds() {
+    let world = healthy();
+    let lacking = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
+    configure(&world, "vault", &format!("embed: {{instructions: {lacking}}}\n"));
+    let report = doctor(&world, &[]);
+    assert!(failing(&report).contains(&"DOCTOR_EMBED_MODEL_NOT_READY"), "{report}");
+    assert!(fix_of(&report, "DOCTOR_EMBED_MODEL_NOT_READY").starts_with("set embed.instructions to auto"));
+}
+
+#[test]
 fn a_configuration_that_asks_for_more_is_trusted_by_the_suggested_command() {
     let world = World::example();
     configure(&world, "vault", "llm: {base_url: \"http://192.0.2.1:11434\"}\n");
