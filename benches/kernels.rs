@@ -10,6 +10,7 @@
 //! when it measured nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use local_agent_kernels::network::{Layer, Linear, Network, Norm, Scratch};
@@ -25,7 +26,12 @@ static COMPUTED: AtomicUsize = AtomicUsize::new(0);
 
 /// See above.
 pub fn run(filters: &[String]) -> Result<(), String> {
-    let mut c = Criterion::default().sample_size(10);
+    // There are hundreds of them.
+    let mut c = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(1))
+        .without_plots();
     if let Some(filter) = filters.first() {
         c = c.with_filter(filter);
     }

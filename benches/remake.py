@@ -10,7 +10,7 @@ NOTES  folder of markdown for times and memory; of tens of thousands of files to
 --out  also write everything there
 
 Builds the release, prints the machine, then each command with what it printed. Nothing is cached between two runs but
-what `cargo` built. Hours on two cores: the sets are embedded. Exits 1 when any command failed or printed nothing.
+what `cargo` built. About an hour on two cores: sets and notes are embedded. Exits 1 when any command failed or printed nothing.
 """
 
 import argparse
@@ -32,7 +32,7 @@ CLAIMS = ["claims_wice", "claims_fever_symmetric", "claims_scifact_claims", "cla
 class Remake:
     def __init__(self, scratch, out):
         self.scratch, self.out, self.failed = scratch, out, []
-        self.program = ROOT / "target/release/local-agent"
+        self.program = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/local-agent"
         self.env = {**os.environ, "HOME": str(scratch / "home"), "LOCAL_AGENT_BENCH_STATE": str(scratch / "state")}
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LOCAL_AGENT_WORKROOT", "LOCAL_AGENT_CONFIG"):
             self.env.pop(name, None)
@@ -89,7 +89,7 @@ def quality(remake, sets):
 def speed(remake, notes):
     state = remake.scratch / "state"
     remake.run(sys.executable, "benches/figures.py", remake.program, notes, "--runs", "3", "--fill", "--keep", state)
-    remake.run(sys.executable, "benches/figures.py", remake.program, notes, "--runs", "1", "--embed", "60")
+    remake.run(sys.executable, "benches/figures.py", remake.program, notes, "--runs", "1", "--embed", "0")
     remake.bench("query")
     remake.bench("vectors")
     remake.bench("walk", LOCAL_AGENT_BENCH_DIR=str(notes))

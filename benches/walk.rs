@@ -10,7 +10,8 @@ use local_agent::types::SourceName;
 
 /// See above.
 pub fn run(_: &[String]) -> Result<(), String> {
-    let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR").ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;
+    let dir =
+        std::env::var_os("LOCAL_AGENT_BENCH_DIR").ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;
     let source = SourceName::new("bench").expect("a fixed name");
     let root = RootSpec { name: source.clone(), path: PathBuf::from(dir), kind: "corpus".into(), code: false };
     let sandbox = Sandbox::open(vec![root], Policy::from(&shipped())).expect("an absolute path");

@@ -66,8 +66,10 @@ fn an_answer_of_a_model_that_passes() {
 #[test]
 fn the_object_says_who_answered_where_text_went_and_no_word_that_was_refused() {
     let world = zoo();
-    let server =
-        ChatServer::ollama(vec![say("The lion eats nine hundred zebras."), say("The zebra eats 14 apples a day [E1].")]);
+    let server = ChatServer::ollama(vec![
+        say("The lion eats nine hundred zebras."),
+        say("The zebra eats 14 apples a day [E1]."),
+    ]);
     let body = ask_json(&world, &server, &[QUESTION]);
     assert!(!body.to_string().contains("hundred"), "{body}");
     let host = server.url().replace("http://", "");
