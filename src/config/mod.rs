@@ -20,6 +20,7 @@ mod places;
 mod raw;
 mod show;
 mod sources;
+mod table;
 mod trust;
 mod typed;
 mod url;

@@ -212,7 +212,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 pub(super) fn default_yaml() -> String {
     let mut out = String::from(
-        "# The defaults of local-agent, compiled into the program. Written from the table in src/config/keys.rs.\n\
+        "# The defaults of local-agent, compiled into the program. Written from the table in src/config/table.rs.\n\
          # Copy what you want to change into your own file; a blank value is unset.\n",
     );
     for (section, section_doc) in SECTIONS {

@@ -457,6 +457,11 @@ mod roots {
             template(&small).matches("\n  # ").count()
         );
         assert!(world.named(&template(&Template::default())).is_ok());
+    }
+
+    #[test]
+    fn a_template_reads_like_this() {
+        let small = Template { sources: vec![(SourceName::new("n").unwrap(), "notes".into())], ..Template::default() };
         insta::assert_snapshot!(template(&small), @r##"
         # Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;
         # docs/config.md lists every key. Remove the `# ` before a key to change its default.

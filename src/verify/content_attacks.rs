@@ -200,9 +200,14 @@ fn c20_direction_and_reversed_comparison() {
             ("Gate A is faster than gate B in the morning.", "Gate B is faster than gate A in the morning"),
             ("The flag enables the cache.", "The flag disables the cache"),
             ("Karl owes Mehmet money for the train.", "For the train, Mehmet owes Karl money"),
+            ("Frost weakens the bark of young trees.", "The bark of young trees is strengthened by frost"),
+            ("The dam raises the level of the lake.", "The level of the lake is lowered by the dam"),
         ],
     );
-    checked(&[("The culture is added after the milk cools.", "The milk cools before the culture is added")]);
+    checked(&[
+        ("The culture is added after the milk cools.", "The milk cools before the culture is added"),
+        ("Anna sold the boat to Karl in May.", "In May the boat was bought from Anna by Karl"),
+    ]);
 }
 
 #[test]
@@ -214,8 +219,16 @@ fn c21_more_than_was_said() {
             ("The lift is often out of order.", "The lift is always out of order"),
             ("The job needs at least 4 GB of memory.", "The job needs exactly 4 GB of memory"),
             ("Most of the bridges are closed in winter.", "All of the bridges are closed in winter"),
+            ("A quarter of the orchards were flooded in May.", "In May, all the orchards were flooded"),
+            ("Only the treasurer can sign a transfer.", "Transfers can be signed by everyone"),
+            ("Five boats went out, but only the Marta came back with fish.", "Every boat came back with fish"),
         ],
     );
+    checked(&[
+        ("Only the treasurer can sign a transfer, and all transfers are logged.", "All of the transfers are logged"),
+        ("Only members vote. Every member pays 20 euros a year.", "All members pay 20 euros a year"),
+        ("The last third of the track is gravel. All of the track is lit.", "The whole track is lit, all of it"),
+    ]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use super::align::{Alignment, Edit};
 use super::{Case, Extent, negation};
 use crate::verify::Code;
+use crate::verify::reading::Reading;
 use crate::verify::tables::{Mood, Quantity};
 use crate::verify::text::Token;
 
@@ -17,7 +18,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
     out.extend(direction(case, alignment, changed));
     if case.extent == Extent::Sentence {
         out.extend(swapped(case, alignment));
-        out.extend(quantity(case, alignment, changed));
+        out.extend(quantity(case, alignment, changed).or_else(|| restricted(case, alignment)));
         out.extend(mood(case, alignment, changed));
     }
     out
@@ -84,14 +85,27 @@ fn crossed(claim: &[Token], at: usize, sentence: &[Token], there: usize) -> bool
     across > 0 && back > 0 && across + back > held(&a, &before) + held(&b, &after)
 }
 
-/// "A before B" and "B after A" are one.
+/// Whether the first verb is done "by" somebody who stands before the second one, which then does it.
+fn same_agent(
+    (reading, tokens, at): (&Reading, &[Token], usize),
+    (_, others, there): (&Reading, &[Token], usize),
+) -> bool {
+    let by = tokens.get(at + 1).is_some_and(|next| reading.word(next) == "by");
+    let agent = tokens.get(at + 2..).unwrap_or(&[]).iter().find(|t| t.is_content());
+    by && agent.is_some_and(|agent| others.iter().take(there).any(|t| t.id == agent.id))
+}
+
+/// "A before B" and "B after A" are one; "A raises B" and "B is lowered by A" are not.
 fn is_order(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
     let claim = &case.claim.text.tokens;
     let Some(at) = claim.iter().position(|t| t.start == token.start) else { return false };
     alignment.0.iter().any(|a| {
-        let tokens = a.tokens();
+        let (tokens, reading) = (a.tokens(), a.source.reading);
         tokens.iter().enumerate().any(|(there, e)| {
-            token.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side))) && crossed(claim, at, tokens, there)
+            token.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side)))
+                && crossed(claim, at, tokens, there)
+                && !same_agent((case.claim, claim, at), (reading, tokens, there))
+                && !same_agent((reading, tokens, there), (case.claim, claim, at))
         })
     })
 }
@@ -119,7 +133,7 @@ fn swapped(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)>
     }
     let reading = best.source.reading;
     let passive = |tokens: &[Token], word: &dyn Fn(&Token) -> bool| tokens.iter().any(word);
-    let by = |r: &crate::verify::reading::Reading, t: &Token| matches!(r.word(t), "by" | "from" | "of");
+    let by = |r: &Reading, t: &Token| matches!(r.word(t), "by" | "from" | "of");
     let same_voice = passive(claim, &|t| by(case.claim, t)) == passive(tokens, &|t| by(reading, t));
     let place = |list: &[Token], id: u32| list.iter().position(|t| t.id == id);
     let names: Vec<usize> = (0..claim.len()).filter(|i| claim.get(*i).is_some_and(super::names::is_name)).collect();
@@ -200,6 +214,49 @@ fn quantity(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
         }
     }
     None
+}
+
+/// "all of the seedlings" where the text says "a third of the seedlings"; "everybody" where it says "only Anna".
+fn restricted(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
+    let claim = &case.claim.text.tokens;
+    let universal = |t: &Token| t.quantity() == Some(Quantity::Universal);
+    for (at, token) in claim.iter().enumerate().filter(|(_, t)| universal(t) && !t.negated) {
+        let denied = at.checked_sub(1).and_then(|before| claim.get(before)).is_some_and(|t| t.negates() || t.hollow());
+        if denied {
+            continue;
+        }
+        let head = head_of(claim, at).map(|head| head.id);
+        let rest: Vec<u32> = claim.iter().filter(|t| t.is_content() && !universal(t)).map(|t| t.id).collect();
+        for near in alignment.0.iter().filter(|near| near.share >= 0.5) {
+            let tokens = near.tokens();
+            let word = |i: usize| tokens.get(i).map_or("", |t| near.source.reading.word(t));
+            for (i, cue) in tokens.iter().enumerate() {
+                let clause = || tokens.iter().filter(|t| t.clause == cue.clause);
+                if clause().any(universal) {
+                    continue;
+                }
+                let part = is_share(word(i)) && word(i + 1) == "of" && head_of(tokens, i).map(|t| t.id) == head;
+                let others = rest.iter().filter(|id| Some(**id) != head);
+                let (all, held) =
+                    others.fold((0, 0), |(all, held), id| (all + 1, held + usize::from(clause().any(|t| t.id == *id))));
+                let one = head_of(tokens, i).is_some_and(|t| !t.number && !rest.contains(&t.id));
+                let alone = word(i).eq_ignore_ascii_case("only") && one && held > 0 && held * 2 >= all;
+                if head.is_some() && part || alone {
+                    let why = format!("The claim says “{}”; the cited text says “{}”.", said(case, token), word(i));
+                    return Some((Code::Quantifier, why));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether the word names a part of something that is not all of it.
+fn is_share(word: &str) -> bool {
+    matches!(
+        word,
+        "third" | "thirds" | "quarter" | "quarters" | "fifth" | "tenth" | "half" | "percent" | "fraction" | "part"
+    )
 }
 
 fn level(mood: Mood) -> u8 {
