@@ -85,14 +85,11 @@ fn crossed(claim: &[Token], at: usize, sentence: &[Token], there: usize) -> bool
     across > 0 && back > 0 && across + back > held(&a, &before) + held(&b, &after)
 }
 
-/// Whether the first verb is done "by" somebody who stands before the second one, which then does it.
-fn same_agent(
-    (reading, tokens, at): (&Reading, &[Token], usize),
-    (_, others, there): (&Reading, &[Token], usize),
-) -> bool {
-    let by = tokens.get(at + 1).is_some_and(|next| reading.word(next) == "by");
-    let agent = tokens.get(at + 2..).unwrap_or(&[]).iter().find(|t| t.is_content());
-    by && agent.is_some_and(|agent| others.iter().take(there).any(|t| t.id == agent.id))
+/// Whether what a verb tells is done "by" somebody who does it in the other sentence: stands `before` its verb.
+fn same_agent(reading: &Reading, from_verb: Option<&[Token]>, before: Option<&[Token]>) -> bool {
+    let Some([_, by, after @ ..]) = from_verb else { return false };
+    let agent = after.iter().find(|t| t.is_content()).filter(|_| reading.word(by) == "by");
+    agent.is_some_and(|agent| before.is_some_and(|before| before.iter().any(|t| t.id == agent.id)))
 }
 
 /// "A before B" and "B after A" are one; "A raises B" and "B is lowered by A" are not.
@@ -104,8 +101,8 @@ fn is_order(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
         tokens.iter().enumerate().any(|(there, e)| {
             token.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side)))
                 && crossed(claim, at, tokens, there)
-                && !same_agent((case.claim, claim, at), (reading, tokens, there))
-                && !same_agent((reading, tokens, there), (case.claim, claim, at))
+                && !same_agent(case.claim, claim.get(at..), tokens.get(..there))
+                && !same_agent(reading, tokens.get(there..), claim.get(..at))
         })
     })
 }
@@ -216,32 +213,35 @@ fn quantity(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
     None
 }
 
+/// How many words of one kind are looked at in a sentence, and how many words at all: answers may be hostile.
+const MOST_CUES: usize = 4;
+const MOST_WORDS: usize = 300;
+
 /// "all of the seedlings" where the text says "a third of the seedlings"; "everybody" where it says "only Anna".
 fn restricted(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     let claim = &case.claim.text.tokens;
     let universal = |t: &Token| t.quantity() == Some(Quantity::Universal);
-    for (at, token) in claim.iter().enumerate().filter(|(_, t)| universal(t) && !t.negated) {
-        let denied = at.checked_sub(1).and_then(|before| claim.get(before)).is_some_and(|t| t.negates() || t.hollow());
-        if denied {
-            continue;
-        }
+    let denied = |at: usize| {
+        claim.get(at).is_some_and(|t| t.negated)
+            || at.checked_sub(1).and_then(|before| claim.get(before)).is_some_and(|t| t.negates() || t.hollow())
+    };
+    let content = || claim.iter().take(MOST_WORDS).filter(|t| t.is_content() && !universal(t)).map(|t| t.id);
+    let universals = claim.iter().enumerate().filter(|(at, t)| universal(t) && !denied(*at));
+    for (at, token) in universals.take(MOST_CUES) {
         let head = head_of(claim, at).map(|head| head.id);
-        let rest: Vec<u32> = claim.iter().filter(|t| t.is_content() && !universal(t)).map(|t| t.id).collect();
         for near in alignment.0.iter().filter(|near| near.share >= 0.5) {
-            let tokens = near.tokens();
+            let tokens = near.tokens().get(..MOST_WORDS).unwrap_or(near.tokens());
             let word = |i: usize| tokens.get(i).map_or("", |t| near.source.reading.word(t));
-            for (i, cue) in tokens.iter().enumerate() {
-                let clause = || tokens.iter().filter(|t| t.clause == cue.clause);
-                if clause().any(universal) {
-                    continue;
-                }
-                let part = is_share(word(i)) && word(i + 1) == "of" && head_of(tokens, i).map(|t| t.id) == head;
-                let others = rest.iter().filter(|id| Some(**id) != head);
-                let (all, held) =
-                    others.fold((0, 0), |(all, held), id| (all + 1, held + usize::from(clause().any(|t| t.id == *id))));
-                let one = head_of(tokens, i).is_some_and(|t| !t.number && !rest.contains(&t.id));
-                let alone = word(i).eq_ignore_ascii_case("only") && one && held > 0 && held * 2 >= all;
-                if head.is_some() && part || alone {
+            let part = |i: usize| is_share(word(i)) && word(i + 1) == "of" && head.is_some();
+            let only = |i: usize| word(i).eq_ignore_ascii_case("only");
+            for i in (0..tokens.len()).filter(|i| part(*i) || only(*i)).take(MOST_CUES) {
+                let (Some(cue), Some(of)) = (tokens.get(i), head_of(tokens, i)) else { continue };
+                let clause: Vec<&Token> = tokens.iter().filter(|t| t.clause == cue.clause).collect();
+                let rest: Vec<u32> = content().filter(|id| Some(*id) != head).collect();
+                let held = rest.iter().filter(|id| clause.iter().any(|t| t.id == **id)).count();
+                let another = !of.number && content().all(|id| id != of.id) && held > 0 && held * 2 >= rest.len();
+                let less = if only(i) { another } else { Some(of.id) == head };
+                if less && !clause.into_iter().any(universal) {
                     let why = format!("The claim says “{}”; the cited text says “{}”.", said(case, token), word(i));
                     return Some((Code::Quantifier, why));
                 }
