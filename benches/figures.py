@@ -170,7 +170,8 @@ def measure(args, scratch):
             sys.exit("the changed file was not seen")
         if json.loads(agent("query", f"figure{number} line", "--mode", "lexical")[3])["count"] == 0:
             sys.exit("the changed file is not found")
-    line("index, one file changed", median(runs), (find[0], "find"))
+    # The first change after a first index was once the slow one.
+    line("index, one file changed, slowest", max(runs)[:3], (find[0], "find"))
 
     queries = args.queries.read_text().splitlines() if args.queries else words_of(files, 4 * args.runs)
 
