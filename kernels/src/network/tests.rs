@@ -111,7 +111,7 @@ fn every_set_computes_the_definition_and_those_that_round_alike_the_same_bits() 
         let mut scratches: Vec<Scratch> = Isa::all().map(|_| Scratch::default()).collect();
         let batches = [vec![512], vec![256], vec![255, 1, 2], vec![0, 13, 0], vec![1], vec![2], vec![0], vec![]];
         // An interpreter takes minutes for the first.
-        for lengths in batches.into_iter().filter(|lengths| !cfg!(miri) || lengths.iter().all(|len| *len < 40)) {
+        for lengths in batches.into_iter().filter(|lengths| !cfg!(miri) || lengths.iter().all(|len| *len < 9)) {
             let mut next = numbers(seed + 10);
             let x: Vec<f32> = (0..lengths.iter().sum::<usize>() * hidden).map(|_| 4.0 * next()).collect();
             let portable = Isa::new(Set::Portable).unwrap();
@@ -136,7 +136,7 @@ fn every_set_computes_the_definition_and_those_that_round_alike_the_same_bits() 
 
 #[test]
 fn a_sequence_does_not_depend_on_its_companions_to_the_last_bit() {
-    let lengths = if cfg!(miri) { [3, 1, 13, 0, 2, 5] } else { [40, 1, 100, 7, 13, 130] };
+    let lengths: &[usize] = if cfg!(miri) { &[3, 0, 1] } else { &[40, 1, 100, 7, 13, 130] };
     for shape in [ODD, EVEN] {
         let hidden = shape.0;
         let mut next = numbers(5);
@@ -144,9 +144,9 @@ fn a_sequence_does_not_depend_on_its_companions_to_the_last_bit() {
         for kind in [Kind::Full, Kind::Int8, Kind::Bf16, Kind::Both] {
             for isa in Isa::all() {
                 let (network, mut scratch) = (network(isa, kind, shape, 3), Scratch::default());
-                let together = run(&network, &x, &lengths, &mut scratch);
+                let together = run(&network, &x, lengths, &mut scratch);
                 let mut done = 0;
-                for len in lengths {
+                for &len in lengths {
                     let own = done * hidden..(done + len) * hidden;
                     let alone = run(&network, &x[own.clone()], &[len], &mut scratch);
                     assert_eq!(alone, together[own], "{isa:?} {len}");
