@@ -7,11 +7,11 @@ use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
 use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
 use local_agent::verify::{Report, VerifyOptions, verify_text};
 
-/// Sentences of a chunk as long as this program cuts them (190 tokens), and of one twice as long and more.
+/// Sentences of a chunk about as long as this program cuts them, and of one twice as long and more.
 const CHUNK: u8 = 6;
 const LONG_CHUNK: u8 = 16;
 
-/// Eight chunks of so many sentences, of 24 words and 31 tokens each.
+/// Eight chunks of so many sentences, of 23 words each.
 fn snapshot(sentences: u8) -> EvidenceSnapshot {
     let excerpts = (0..8_u8).map(|n| {
         let text: String = (0..sentences)

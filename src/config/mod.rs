@@ -186,7 +186,7 @@ impl EmbedProvider {
 pub enum Precision {
     /// 32-bit floats throughout.
     F32,
-    /// 16-bit floats (bf16) in every product with weights: ranks as `F32` does, on every set that was measured.
+    /// 16-bit floats (bf16) in every product with weights: ranks as `F32` does, but for near ties.
     #[default]
     Bf16,
     /// Bytes where the error is least harmful, else bf16.

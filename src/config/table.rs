@@ -157,7 +157,7 @@ pub const KEYS: &[Key] = &[
         "embed.precision",
         Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
         "bf16",
-        "What passages are computed in inside this program: `bf16` rounds weights and activations to 16-bit floats and ranks as `f32` does, `int8` rounds them to bytes and is fastest, `mixed` does each where it costs least. Another precision makes other vectors: `embed` makes them anew.",
+        "What passages are computed in inside this program: `bf16` rounds weights and activations to 16-bit floats and ranks as `f32` does but for near ties, `int8` rounds them to bytes and is fastest, `mixed` does each where it costs least. Another precision makes other vectors: `embed` makes them anew.",
     ),
     key(
         "embed.instructions",
