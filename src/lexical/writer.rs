@@ -24,7 +24,7 @@ const MAX_BYTES_A_THREAD: usize = 2_000_000_000;
 /// A commit leaves at most this many large and this many small segments: each costs a reader a few file maps.
 const MAX_SEGMENTS: usize = 4;
 
-/// A small segment holds at most this part of all entries. Small ones are merged among themselves: one changed file must
+/// A small segment holds at most one in so many of all entries. Small ones are merged among themselves: one changed file must
 /// not wait until everything is written anew.
 const SMALL: u64 = 16;
 
@@ -358,7 +358,7 @@ mod tests {
             }
             assert!(list.len() <= 2 * MAX_SEGMENTS);
         }
-        // Each of the 3,000 new entries about five times.
+        // Each of the 3,000 new entries ten times at most.
         assert!(written <= 3_000 * 10, "{written}");
     }
 

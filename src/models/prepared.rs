@@ -1,4 +1,4 @@
-//! Packed weights, kept in the cache folder: made on the first use of a model in bytes, mapped by every later one.
+//! Packed weights, kept in the cache folder: made on the first use of a precision but f32, mapped by every later one.
 //!
 //! A file is checked in two steps. Each time it is opened: its header (whole, by its own checksum), what it was made from
 //! and for (the key), and its length; that costs one page. Its whole content, by the checksum in the header: when it was

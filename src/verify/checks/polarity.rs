@@ -213,8 +213,10 @@ fn quantity(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
     None
 }
 
-/// How many words of one kind are looked at in a sentence, and how many words at all: answers may be hostile.
+/// How many words of one kind are looked at in a sentence: answers may be hostile.
 const MOST_CUES: usize = 4;
+
+/// How many words of a sentence are compared.
 const MOST_WORDS: usize = 300;
 
 /// "all of the seedlings" where the text says "a third of the seedlings"; "everybody" where it says "only Anna".
