@@ -12,6 +12,7 @@ mod pieces;
 mod server;
 mod tokens;
 mod weights;
+mod words;
 
 use bert::Purpose;
 use local_agent_kernels::Isa;

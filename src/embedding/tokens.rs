@@ -1,18 +1,15 @@
 //! Text → token ids, and how many there are.
 //!
 //! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer is counted by a
-//! dictionary look-up a word; whatever is not plain ASCII goes through the tokenizer itself. Both give the same number.
+//! walk through a tree of its pieces; whatever is not plain ASCII goes through the tokenizer itself. Both give the same number.
 
-use std::collections::HashSet;
-
-use foldhash::fast::RandomState;
-use serde_json::Value;
 use tokenizers::{
     DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl,
 };
 
 use super::pieces::Pieces;
 use super::weights::invalid;
+use super::words::Words;
 use crate::error::{Failure, Result};
 use crate::models::ModelFiles;
 
@@ -64,18 +61,19 @@ impl TokenCounter {
     /// As [`Self::load`], made ready to count much text.
     pub fn for_counting(files: &ModelFiles) -> Result<Self> {
         let mut counter = Self::load(files)?;
-        counter.words = Words::read(&counter.tokenizer, files.tokenizer());
+        if let Tokenizer::WordPiece(tokenizer) = &counter.tokenizer {
+            let vocabulary = tokenizer.get_vocab(false);
+            let added = tokenizer.get_added_tokens_decoder().into_values().map(|token| token.content).collect();
+            counter.words = Words::read(files.tokenizer(), vocabulary.keys().map(String::as_str), added);
+        }
         Ok(counter)
     }
 
     /// The tokens of `text`, special tokens not counted, nothing cut off.
     pub fn count(&self, text: &str) -> usize {
         let Some(words) = &self.words else { return self.exact(text) };
-        let mut tokens = 0;
-        for piece in text.split_ascii_whitespace() {
-            tokens += words.count(piece).unwrap_or_else(|| self.exact(piece));
-        }
-        tokens
+        let stretches = text.split_ascii_whitespace();
+        stretches.map(|stretch| words.count(stretch).unwrap_or_else(|| self.exact(stretch))).sum()
     }
 
     fn exact(&self, text: &str) -> usize {
@@ -97,91 +95,6 @@ impl TokenCounter {
             Ok([first, last]) => Ok((*first, *last)),
             _ => Err(invalid(id, "its tokenizer does not put one special token before a text and one behind")),
         }
-    }
-}
-
-/// The vocabulary of a lower-casing BERT tokenizer, for counting ASCII words: greedy, longest piece first (Schuster
-/// and Nakajima 2012, as BERT uses it).
-struct Words {
-    /// Pieces that begin a word.
-    starts: HashSet<Box<[u8]>, RandomState>,
-    /// Pieces that go on with one, without their `##`.
-    inner: HashSet<Box<[u8]>, RandomState>,
-    /// A longer word is one unknown token.
-    longest_word: usize,
-    /// No piece has more bytes.
-    longest_piece: usize,
-    /// Texts that are tokens of their own wherever they stand, such as `[SEP]`.
-    added: Vec<String>,
-}
-
-impl Words {
-    /// `None`: the tokenizer is of another kind, so only it can count.
-    fn read(tokenizer: &Tokenizer, json: &[u8]) -> Option<Self> {
-        let Tokenizer::WordPiece(tokenizer) = tokenizer else { return None };
-        let file: Value = serde_json::from_slice(json).ok()?;
-        let is = |part: &str, kind: &str| file[part]["type"] == kind;
-        let known = is("normalizer", "BertNormalizer") && is("pre_tokenizer", "BertPreTokenizer");
-        let prefix = file["model"]["continuing_subword_prefix"].as_str()?;
-        if !known || file["normalizer"]["lowercase"] != true || file["normalizer"]["clean_text"] != true {
-            return None;
-        }
-        let mut words = Self {
-            starts: HashSet::default(),
-            inner: HashSet::default(),
-            longest_word: usize::try_from(file["model"]["max_input_chars_per_word"].as_u64()?).ok()?,
-            longest_piece: 0,
-            added: tokenizer.get_added_tokens_decoder().into_values().map(|token| token.content).collect(),
-        };
-        for piece in tokenizer.get_vocab(false).into_keys().filter(|piece| piece.is_ascii()) {
-            let (set, bytes) = match piece.strip_prefix(prefix) {
-                Some(rest) if !rest.is_empty() => (&mut words.inner, rest),
-                _ => (&mut words.starts, piece.as_str()),
-            };
-            words.longest_piece = words.longest_piece.max(bytes.len());
-            set.insert(bytes.as_bytes().into());
-        }
-        Some(words)
-    }
-
-    /// The tokens of a piece of text without white space; `None` when it is not plain ASCII, or holds a token's name.
-    fn count(&self, piece: &str) -> Option<usize> {
-        let plain = piece.bytes().all(|b| b.is_ascii_graphic());
-        if !plain || (piece.contains('[') && self.added.iter().any(|added| piece.contains(added.as_str()))) {
-            return None;
-        }
-        let mut word = Vec::with_capacity(piece.len());
-        let mut tokens = 0;
-        for byte in piece.bytes() {
-            if byte.is_ascii_punctuation() {
-                tokens += self.word(&word) + 1;
-                word.clear();
-            } else {
-                word.push(byte.to_ascii_lowercase());
-            }
-        }
-        Some(tokens + self.word(&word))
-    }
-
-    fn word(&self, word: &[u8]) -> usize {
-        if word.is_empty() {
-            return 0;
-        }
-        if word.len() > self.longest_word {
-            return 1;
-        }
-        let (mut at, mut tokens) = (0, 0);
-        while at < word.len() {
-            let set = if at == 0 { &self.starts } else { &self.inner };
-            let longest = word.len().min(at + self.longest_piece);
-            match (at + 1..=longest).rev().find(|end| set.contains(&word[at..*end])) {
-                Some(end) => at = end,
-                // No piece fits, so the whole word is one unknown token.
-                None => return 1,
-            }
-            tokens += 1;
-        }
-        tokens
     }
 }
 

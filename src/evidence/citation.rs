@@ -81,7 +81,7 @@ fn encode(text: &str) -> String {
     };
     let lead = text.len() - text.trim_start().len();
     let (Some(before), Some(after)) = (text.get(..lead), text.get(lead + inner.len()..)) else {
-        return percent_encode(text, SPECIAL);
+        return percent_encode(text, SPECIAL).into_owned();
     };
     format!("{}{}{}", edge(before), percent_encode(inner, SPECIAL), edge(after))
 }

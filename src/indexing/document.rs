@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::embedding;
 use crate::markdown::{self, ChunkOptions, CountTokens, Document, LinkKind};
-use crate::store::{ChunkRow, DocumentRow, LinkRow};
+use crate::store::{self, ChunkRow, DocumentRow, LinkRow};
 use crate::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
 /// Where a file stands.
@@ -79,14 +79,15 @@ fn chunks(place: Place<'_>, text: &str, document: &Document) -> Vec<ChunkRow> {
     let row = |chunk: &markdown::Chunk| {
         let slice = text.get(chunk.span.start()..chunk.span.end()).unwrap_or_default();
         let text_sha256 = Sha256::of(slice.as_bytes());
-        let occurrence = seen.entry((chunk.heading.to_canonical(), text_sha256)).or_default();
+        let heading = chunk.heading.to_canonical();
+        let occurrence = seen.entry((heading.clone(), text_sha256)).or_default();
         let key = ChunkKey::derive(place.source, place.path, &chunk.heading, &text_sha256, *occurrence);
         *occurrence += 1;
         ChunkRow {
             key,
             span: chunk.span,
             lines: chunk.lines,
-            heading: chunk.heading.clone(),
+            heading,
             kinds: u32::from(chunk.kinds.bits()),
             tokens: chunk.tokens,
             text: slice.to_owned(),
@@ -107,6 +108,7 @@ fn link(link: &markdown::Link) -> LinkRow {
             LinkKind::Autolink => "autolink",
         },
         target: link.target.clone(),
+        target_key: store::target_key(&link.target),
         anchor: link.anchor.clone(),
         text: link.text.clone().unwrap_or_default(),
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use foldhash::fast::RandomState;
@@ -280,7 +279,7 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// Workers read, hash and cut; this thread writes, a batch at a time.
+    /// One thread writes a batch while all others read, hash and cut the next; who is done first helps with that.
     fn process(
         &self,
         work: &[(&Entry, &RelPath)],
@@ -289,27 +288,22 @@ impl<'a> Scan<'a> {
         on_progress: OnProgress<'_>,
         summary: &mut IndexSummary,
     ) -> Result<()> {
-        let batches = split(work);
+        let look = |batch: &[(&Entry, &RelPath)]| -> Result<Vec<Outcome>> {
+            batch.par_iter().map(|(entry, path)| self.look(entry, path, count)).collect()
+        };
+        let mut batches = split(work).into_iter();
+        let mut next = batches.next().map(look);
         let mut done = 0;
-        std::thread::scope(|scope| {
-            let (send, receive) = mpsc::sync_channel::<Result<Vec<Outcome>>>(1);
-            scope.spawn(move || {
-                for batch in batches {
-                    let outcomes = batch.par_iter().map(|(entry, path)| self.look(entry, path, count)).collect();
-                    // The receiver is gone when writing failed; nothing is left to do then.
-                    if send.send(outcomes).is_err() {
-                        break;
-                    }
-                }
-            });
-            for outcomes in receive {
-                let outcomes = outcomes?;
-                done += outcomes.len();
-                self.publish(outcomes, writer, summary)?;
-                on_progress(Progress::Files { done, total: work.len() });
-            }
-            Ok(())
-        })
+        while let Some(outcomes) = next {
+            let outcomes = outcomes?;
+            done += outcomes.len();
+            let publish = || self.publish(outcomes, writer, summary);
+            let (published, ahead) = rayon::join(publish, || batches.next().map(look));
+            published?;
+            on_progress(Progress::Files { done, total: work.len() });
+            next = ahead;
+        }
+        Ok(())
     }
 
     fn publish(&self, outcomes: Vec<Outcome>, writer: &mut IndexWriter, summary: &mut IndexSummary) -> Result<()> {

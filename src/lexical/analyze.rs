@@ -40,7 +40,7 @@ pub(super) enum Token<'a> {
 }
 
 /// Longer runs are analysed each time: they hardly ever come twice.
-const MAX_REMEMBERED_BYTES: usize = 32;
+const MAX_REMEMBERED_BYTES: usize = 64;
 
 /// Remembered runs are forgotten when there are more than this: memory stays bounded on any input.
 const MAX_REMEMBERED: usize = 50_000;
@@ -54,6 +54,7 @@ pub(super) struct Analyzer {
     remembered: [HashMap<Box<str>, Lines, RandomState>; 2],
     /// The run being analysed, when it had to be normalised.
     normal: String,
+    whole: String,
     lower: String,
     pieces: Vec<Piece>,
 }
@@ -180,7 +181,8 @@ impl Analyzer {
             run[..before].ends_with(|c: char| c.is_ascii_digit())
                 && run[after..].starts_with(|c: char| c.is_ascii_digit())
         };
-        let mut whole = String::new();
+        let mut whole = std::mem::take(&mut self.whole);
+        whole.clear();
         let mut joined = true;
         for piece in pieces {
             for c in run[end..piece.start].chars() {
@@ -200,6 +202,7 @@ impl Analyzer {
         let exact = cap(&self.lower);
         let (stem, _) = self.stems.get(exact);
         emit(Token::Whole { exact, stem, joined });
+        self.whole = whole;
     }
 }
 
@@ -228,6 +231,9 @@ fn next_run(text: &str) -> Option<(&str, &str)> {
     let mut end = start;
     loop {
         end = skip(text, end, |c| is_word(c) || is_joiner(c));
+        if matches!(text.as_bytes().get(end), Some(b' ' | b'\n')) {
+            return Some(text[start..].split_at(end - start));
+        }
         match connector(text, end) {
             0 => break,
             length => end += length,
@@ -238,7 +244,7 @@ fn next_run(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The first position from `at` on whose character fails `test`.
-fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
+pub(super) fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
     let bytes = text.as_bytes();
     while let Some(&byte) = bytes.get(at) {
         let c = if byte < 128 {
@@ -432,6 +438,13 @@ impl Encoded {
                 analyzer.remember(terse, run, lines);
             }
         }
+    }
+
+    /// Ready for another entry.
+    pub(super) fn clear(&mut self) {
+        self.exact.clear();
+        self.stems.clear();
+        self.length = 0;
     }
 
     /// Moves on by some positions, so that no phrase reaches over this place.

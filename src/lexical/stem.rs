@@ -51,6 +51,10 @@ enum Script {
 impl Stems {
     /// The stem of `word`, which is in lower case, and whether it is a stop word.
     pub(super) fn get<'a>(&'a mut self, word: &'a str) -> (&'a str, bool) {
+        // Its own stem; there are many such, and each stands in few texts.
+        if word.is_ascii() && word.bytes().any(|b| b.is_ascii_digit()) {
+            return (word, false);
+        }
         let place = match self.places.get(word) {
             Some(place) => *place,
             None => self.learn(word),

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 
+use super::analyze::skip;
 use super::stem::fold_latin;
 
 /// A language of Latin script with a stemmer of its own; English is the rule and not among them.
@@ -70,16 +71,31 @@ impl Tongue {
     /// The language that `texts`, parts of one document, are clearly written in; `None`: English, or unclear.
     pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
         let (mut counts, mut english, mut words, mut left) = ([0usize; TABLE.len()], 0, 0, SAMPLE_BYTES);
+        let mut lower = String::new();
         for text in texts {
             let end = (0..=left.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
             left -= end;
-            for word in text[..end].split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+            let mut rest = &text[..end];
+            loop {
+                rest = &rest[skip(rest, 0, |c| !c.is_alphabetic())..];
+                let (word, after) = rest.split_at(skip(rest, 0, char::is_alphabetic));
+                if word.is_empty() {
+                    break;
+                }
+                rest = after;
                 words += 1;
                 // No common word is longer.
                 if word.len() > 10 {
                     continue;
                 }
-                let languages = COMMON.get(word.to_lowercase().as_str()).copied().unwrap_or_default();
+                lower.clear();
+                if word.is_ascii() {
+                    lower.push_str(word);
+                    lower.make_ascii_lowercase();
+                } else {
+                    lower.push_str(&word.to_lowercase());
+                }
+                let Some(languages) = COMMON.get(lower.as_str()) else { continue };
                 english += (languages >> TABLE.len() & 1) as usize;
                 counts.iter_mut().enumerate().for_each(|(at, count)| *count += (languages >> at & 1) as usize);
             }

@@ -189,27 +189,28 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec
     if let Some(tongue) = tongue {
         documents[0].add_text(fields.local, tongue.mark() + "\n");
     }
+    let (mut terse, mut forms) = (Encoded { terse: true, ..Encoded::default() }, Encoded::default());
     for (back, chunk) in (1..).zip(&entry.chunks) {
         let mut document = TantivyDocument::default();
-        let mut forms = Encoded { terse: true, ..Encoded::default() };
-        add(&mut document, fields.stems.text, &mut forms, analyzer, &[chunk.text]);
-        document.add_text(fields.exact, &forms.exact);
+        terse.clear();
+        forms.clear();
+        add(&mut document, fields.stems.text, &mut terse, analyzer, &[chunk.text]);
+        document.add_text(fields.exact, &terse.exact);
         if let Some(tongue) = tongue {
             let mut locals = String::new();
             analyzer.locals(tongue, chunk.text, &mut locals);
             document.add_text(fields.local, &locals);
         }
-        let length = forms.length;
+        let length = terse.length;
         total += length;
         // Phrases find headings on the document's entry.
-        let mut headings = Encoded::default();
-        add(&mut document, fields.stems.headings, &mut headings, analyzer, &[chunk.headings]);
+        add(&mut document, fields.stems.headings, &mut forms, analyzer, &[chunk.headings]);
         let key = u128::from_be_bytes(*chunk.key.as_bytes());
         number(&mut document, fields, entry.doc_id, chunk.chunk_id, back, length, key);
         documents.push(document);
     }
     let document = &mut documents[0];
-    let mut forms = Encoded::default();
+    forms.clear();
     add(document, fields.stems.text, &mut forms, analyzer, &[entry.outside]);
     total += forms.length;
     add(document, fields.stems.title, &mut forms, analyzer, &[entry.title]);

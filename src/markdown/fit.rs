@@ -120,7 +120,7 @@ impl Fitter<'_> {
     fn push_if_fits(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) -> bool {
         // Each word is at least one token: what holds more words than the budget need not be counted to be cut.
         let text = &self.text[range.clone()];
-        if text.len() > self.budget && text.split_whitespace().nth(self.budget).is_some() {
+        if text.len() / 2 >= self.budget && text.split_whitespace().nth(self.budget).is_some() {
             return false;
         }
         let tokens = (self.count)(text);

@@ -15,7 +15,8 @@ const DEEPEST: usize = 100;
 pub fn shallow(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
     let mut at = 0;
-    for line in text.split_inclusive(['\n', '\r']) {
+    // One after the other: for one character each, breaks are found much faster than for either.
+    for line in text.split_inclusive('\n').flat_map(|line| line.split_inclusive('\r')) {
         if line.len() > DEEPEST / 4 {
             deep_marks(line, at, &mut marks);
         }

@@ -232,6 +232,10 @@ pub(super) fn fold(name: &str) -> String {
 /// Whether `name` fits a pattern that was cut at its stars.
 fn star_matches(parts: &[String], name: &str) -> bool {
     let [first, middle @ .., last] = parts else { return false };
+    // Seen at once of nearly every name, and every name of every path is asked.
+    if !last.is_empty() && name.as_bytes().last() != last.as_bytes().last() {
+        return false;
+    }
     let Some(mut rest) = name.strip_prefix(first.as_str()).and_then(|r| r.strip_suffix(last.as_str())) else {
         return false;
     };

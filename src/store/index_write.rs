@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use foldhash::fast::RandomState;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::record::{ChunkRow, DocumentRow, LinkRow};
@@ -16,9 +17,9 @@ use crate::types::{CommitId, FileStamp, SourceName};
 /// How many commits a projection may be behind and still catch up by difference.
 const KEPT_COMMITS: i64 = 10_000;
 
-/// Pages in the write-ahead log (64 MiB) before a commit folds them into the database. Every batch of a first index
+/// Pages in the write-ahead log (128 MiB) before a commit folds them into the database. Every batch of a first index
 /// changes the same inner pages of the same trees, so folding after each would write them again and again.
-const CHECKPOINT_PAGES: i64 = 16_384;
+const CHECKPOINT_PAGES: i64 = 32_768;
 
 /// The one writer of `index.sqlite`. The caller holds `index.lock`.
 #[derive(Debug)]
@@ -44,7 +45,10 @@ pub struct KnownDocument {
 }
 
 /// What the index knows of the files of one source, by path.
-pub type KnownDocuments = HashMap<String, KnownDocument, foldhash::fast::RandomState>;
+pub type KnownDocuments = HashMap<String, KnownDocument, RandomState>;
+
+/// What changed links point at.
+type Targets = HashSet<String, RandomState>;
 
 /// What one publishing transaction changes.
 #[derive(Debug, Default)]
@@ -224,13 +228,12 @@ impl IndexWriter {
         let mut published = Published::default();
         if !batch.documents.is_empty() || !batch.removed.is_empty() {
             let generation = next_generation(&tx)?;
-            let newest = newest_document(&tx)?;
-            let mut moved = HashSet::new();
+            let mut moved = Targets::default();
             for &id in &batch.removed {
                 published.chunks_removed += remove(&tx, id, generation, &mut moved)?;
             }
             for document in &batch.documents {
-                let one = write(&tx, document, generation, newest, &mut moved)?;
+                let one = write(&tx, document, generation, &mut moved)?;
                 published.chunks_added += one.chunks_added;
                 published.chunks_removed += one.chunks_removed;
             }
@@ -279,15 +282,9 @@ fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
     Ok(())
 }
 
-/// The highest id that a document ever had; a higher one is a new document's.
-fn newest_document(tx: &Transaction<'_>) -> Result<i64> {
-    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'documents'";
-    Ok(tx.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
-}
-
 /// Deletes one document with everything that hangs on it; returns how many chunks went. What its links pointed at is
 /// added to `moved`.
-fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut HashSet<String>) -> Result<usize> {
+fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut Targets) -> Result<usize> {
     moved.extend(link_set(tx, id)?.into_iter().map(|(target, _)| target));
     let chunks = tx.prepare_cached("DELETE FROM chunks WHERE document_id = ?1")?.execute([id])?;
     tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([id])?;
@@ -295,25 +292,18 @@ fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut HashSet<St
     Ok(chunks)
 }
 
-/// Writes one document. Ids above `newest` are new: nothing of them has to be looked for or taken away. What changed links
-/// point at is added to `moved`.
-fn write(
-    tx: &Transaction<'_>,
-    document: &DocumentRow,
-    generation: i64,
-    newest: i64,
-    moved: &mut HashSet<String>,
-) -> Result<Published> {
-    let id = upsert(tx, document, generation)?;
-    let is_new = id > newest;
+/// Writes one document. Of a new one nothing has to be looked for or taken away. What changed links point at is added to
+/// `moved`.
+fn write(tx: &Transaction<'_>, document: &DocumentRow, generation: i64, moved: &mut Targets) -> Result<Published> {
+    let (id, is_new) = put_document(tx, document, generation)?;
     if is_new {
-        moved.extend(document.links.iter().map(LinkRow::target_key));
+        moved.extend(document.links.iter().map(|link| link.target_key.clone()));
     } else {
         let before = link_set(tx, id)?;
         tx.prepare_cached("DELETE FROM links WHERE document_id = ?1")?.execute([id])?;
         tx.prepare_cached("DELETE FROM tags WHERE document_id = ?1")?.execute([id])?;
         let after: HashSet<(String, String)> =
-            document.links.iter().map(|link| (link.target_key(), link.text.clone())).collect();
+            document.links.iter().map(|link| (link.target_key.clone(), link.text.clone())).collect();
         moved.extend(before.symmetric_difference(&after).map(|(target, _)| target.clone()));
     }
     add_links_and_tags(tx, id, document)?;
@@ -321,48 +311,51 @@ fn write(
     replace_chunks(tx, id, &document.chunks, old, generation)
 }
 
-fn upsert(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<i64> {
-    let status = document.skipped.map_or("indexed", |reason| reason.as_str());
-    let id = tx
-        .prepare_cached(
+/// Writes the row of a document itself; returns its id and whether it is new.
+fn put_document(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<(i64, bool)> {
+    // Asked first: one statement that does either copies every page it touches, to be able to take the change back.
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT id FROM documents WHERE source_id = ?1 AND rel_path = ?2")?
+        .query_row(params![document.source_id, document.path.as_str()], |row| row.get(0))
+        .optional()?;
+    let sql = match known {
+        None => {
             "INSERT INTO documents (source_id, rel_path, status, size, mtime_ns, ctime_ns, inode, sha256, chunker_sig,
                  title, stem_key, yaml_present, yaml_parse_ok, yaml_error, required_keys_present, frontmatter_json,
                  aliases_json, note_date, lexical_gen)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
-             ON CONFLICT (source_id, rel_path) DO UPDATE SET status = excluded.status, size = excluded.size,
-                 mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode,
-                 sha256 = excluded.sha256, chunker_sig = excluded.chunker_sig, title = excluded.title,
-                 yaml_present = excluded.yaml_present, yaml_parse_ok = excluded.yaml_parse_ok,
-                 yaml_error = excluded.yaml_error, required_keys_present = excluded.required_keys_present,
-                 frontmatter_json = excluded.frontmatter_json, aliases_json = excluded.aliases_json,
-                 note_date = excluded.note_date, lexical_gen = excluded.lexical_gen
-             RETURNING id",
-        )?
-        .query_row(
-            params![
-                document.source_id,
-                document.path.as_str(),
-                status,
-                document.stamp.size as i64,
-                document.stamp.mtime_ns,
-                document.stamp.ctime_ns,
-                document.stamp.inode as i64,
-                document.sha256.as_ref().map(|sha| sha.as_bytes()),
-                document.chunker_sig,
-                document.title,
-                document.stem_key(),
-                document.yaml_present,
-                document.yaml_parse_ok,
-                document.yaml_error,
-                document.required_keys_present,
-                document.frontmatter_json,
-                serde_json::json!(document.aliases).to_string(),
-                document.note_date,
-                generation,
-            ],
-            |row| row.get(0),
-        )?;
-    Ok(id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+        }
+        Some(_) => {
+            "UPDATE documents SET status = ?3, size = ?4, mtime_ns = ?5, ctime_ns = ?6, inode = ?7, sha256 = ?8,
+                 chunker_sig = ?9, title = ?10, stem_key = ?11, yaml_present = ?12, yaml_parse_ok = ?13,
+                 yaml_error = ?14, required_keys_present = ?15, frontmatter_json = ?16, aliases_json = ?17,
+                 note_date = ?18, lexical_gen = ?19
+             WHERE source_id = ?1 AND rel_path = ?2"
+        }
+    };
+    let status = document.skipped.map_or("indexed", |reason| reason.as_str());
+    tx.prepare_cached(sql)?.execute(params![
+        document.source_id,
+        document.path.as_str(),
+        status,
+        document.stamp.size as i64,
+        document.stamp.mtime_ns,
+        document.stamp.ctime_ns,
+        document.stamp.inode as i64,
+        document.sha256.as_ref().map(|sha| sha.as_bytes()),
+        document.chunker_sig,
+        document.title,
+        document.stem_key(),
+        document.yaml_present,
+        document.yaml_parse_ok,
+        document.yaml_error,
+        document.required_keys_present,
+        document.frontmatter_json,
+        serde_json::json!(document.aliases).to_string(),
+        document.note_date,
+        generation,
+    ])?;
+    Ok(known.map_or_else(|| (tx.last_insert_rowid(), true), |id| (id, false)))
 }
 
 /// What a document's links say about which targets: (target key, text).
@@ -373,7 +366,7 @@ fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> 
 }
 
 /// Anchor text belongs to the document it points at: when links change, their targets are searched differently.
-fn touch_targets(tx: &Transaction<'_>, target_keys: HashSet<String>, generation: i64) -> Result<()> {
+fn touch_targets(tx: &Transaction<'_>, target_keys: Targets, generation: i64) -> Result<()> {
     let mut statement =
         tx.prepare_cached("UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1 AND lexical_gen <> ?2")?;
     for key in target_keys {
@@ -386,9 +379,9 @@ fn add_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> 
     let mut link = tx.prepare_cached(
         "INSERT INTO links (document_id, kind, target, target_key, anchor, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    let mut seen: HashSet<&LinkRow> = HashSet::new();
+    let mut seen: HashSet<&LinkRow, RandomState> = HashSet::default();
     for row in document.links.iter().filter(|row| seen.insert(row)) {
-        link.execute(params![id, row.kind, row.target, row.target_key(), row.anchor, row.text])?;
+        link.execute(params![id, row.kind, row.target, row.target_key, row.anchor, row.text])?;
     }
     let mut tag = tx.prepare_cached("INSERT INTO tags (document_id, tag) VALUES (?1, ?2)")?;
     for name in &document.tags {
@@ -446,7 +439,7 @@ fn replace_chunks(
             end,
             first,
             last,
-            chunk.heading.to_canonical(),
+            chunk.heading,
             chunk.kinds,
             chunk.tokens as i64,
             chunk.text,

@@ -1,6 +1,6 @@
 //! What the `index` job hands over: one file, cut and hashed, ready to be written.
 
-use crate::types::{ByteSpan, ChunkKey, FileStamp, HeadingPath, LineSpan, RelPath, Sha256, SkipReason};
+use crate::types::{ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason};
 
 /// One file of one source.
 #[derive(Debug, Clone)]
@@ -48,19 +48,19 @@ pub struct LinkRow {
     pub kind: &'static str,
     /// As written.
     pub target: String,
+    /// What joins it to [`DocumentRow::stem_key`]; see [`target_key`].
+    pub target_key: String,
     /// Heading or `^block` behind `#`.
     pub anchor: Option<String>,
     /// What the reader sees; empty when the link shows its target.
     pub text: String,
 }
 
-impl LinkRow {
-    /// What joins it to [`DocumentRow::stem_key`]: the target's last segment, lower-case, without extension.
-    pub fn target_key(&self) -> String {
-        let last = self.target.rsplit(['/', '\\']).next().unwrap_or_default();
-        let stem = last.strip_suffix(".md").or_else(|| last.strip_suffix(".markdown")).unwrap_or(last);
-        stem.to_lowercase()
-    }
+/// The last segment of a link's target, lower-case, without extension.
+pub fn target_key(target: &str) -> String {
+    let last = target.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = last.strip_suffix(".md").or_else(|| last.strip_suffix(".markdown")).unwrap_or(last);
+    stem.to_lowercase()
 }
 
 impl DocumentRow {
@@ -79,8 +79,8 @@ pub struct ChunkRow {
     pub span: ByteSpan,
     /// Of the file.
     pub lines: LineSpan,
-    /// Headings above it.
-    pub heading: HeadingPath,
+    /// Headings above it, canonical.
+    pub heading: String,
     /// Bit set of block kinds, as the markdown room defines it.
     pub kinds: u32,
     /// In tokens of the embedded model.

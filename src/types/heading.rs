@@ -1,6 +1,6 @@
 //! The headings above a chunk.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::{Invalid, percent_decode, percent_encode};
 
@@ -27,8 +27,14 @@ impl HeadingPath {
         if headings.iter().any(|h| !(1..=6).contains(&h.level)) {
             return Err(Invalid("a heading level is 1 to 6"));
         }
-        let collapse =
-            |h: Heading| Heading { level: h.level, title: h.title.split_whitespace().collect::<Vec<_>>().join(" ") };
+        let collapse = |h: Heading| {
+            // Nearly all are as they should be.
+            let odd = |c: char| c.is_whitespace() && c != ' ';
+            let is_collapsed =
+                h.title.trim().len() == h.title.len() && !h.title.contains("  ") && !h.title.contains(odd);
+            let words = || h.title.split_whitespace().collect::<Vec<_>>().join(" ");
+            if is_collapsed { h } else { Heading { level: h.level, title: words() } }
+        };
         Ok(Self(headings.into_iter().map(collapse).collect()))
     }
 
@@ -44,8 +50,13 @@ impl HeadingPath {
 
     /// The reversible form used in citations and databases; empty at the root.
     pub fn to_canonical(&self) -> String {
-        let one = |h: &Heading| format!("H{}: {}", h.level, percent_encode(&h.title, "]|#>"));
-        self.0.iter().map(one).collect::<Vec<_>>().join(" > ")
+        let mut out = String::new();
+        for (i, h) in self.0.iter().enumerate() {
+            let separator = if i == 0 { "" } else { " > " };
+            // Writing to a string cannot fail.
+            let _ = write!(out, "{separator}H{}: {}", h.level, percent_encode(&h.title, "]|#>"));
+        }
+        out
     }
 
     /// Reads what [`Self::to_canonical`] wrote.

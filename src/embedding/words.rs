@@ -1,0 +1,237 @@
+//! How many tokens ASCII text has, without making them.
+//!
+//! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in two trees of letters,
+//! so that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+/// No letter and no digit; a token of its own.
+const MARK: u8 = 254;
+/// Not plain ASCII.
+const FOREIGN: u8 = 255;
+
+/// What each byte is: 0 to 35 for letters, whatever their case, and digits; else one of the above.
+const CLASSES: [u8; 256] = {
+    let mut classes = [FOREIGN; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        classes[byte as usize] = match byte.to_ascii_lowercase() {
+            letter @ b'a'..=b'z' => letter - b'a',
+            digit @ b'0'..=b'9' => digit - b'0' + 26,
+            _ => MARK,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The vocabulary of a lower-casing BERT tokenizer as far as it is ASCII.
+pub(super) struct Words {
+    /// Pieces that begin a word.
+    starts: Tree,
+    /// Pieces that go on with one, without their `##`.
+    inner: Tree,
+    /// A longer word is one unknown token.
+    longest_word: usize,
+    /// Texts that are tokens of their own wherever they stand, such as `[SEP]`.
+    added: Vec<String>,
+}
+
+/// Words of letters and digits, as a tree with a letter a level, in one array (Aoe 1989: a double array). From the cell
+/// `i` the letter `c` leads to the cell `base + c`, when the parent of that is `i`.
+struct Tree(Vec<Cell>);
+
+#[derive(Clone, Copy)]
+struct Cell {
+    parent: u32,
+    /// Where its children begin. [`END`]: a word ends here.
+    base: u32,
+}
+
+const END: u32 = 1 << 31;
+
+/// The parent of a cell that nobody took.
+const NOBODY: u32 = u32::MAX;
+
+/// Letters and digits.
+const LETTERS: usize = 36;
+
+impl Words {
+    /// Reads `tokenizer.json`. `None`: the tokenizer is of another kind, so only it can count.
+    pub(super) fn read<'v>(json: &[u8], vocabulary: impl Iterator<Item = &'v str>, added: Vec<String>) -> Option<Self> {
+        let file: Value = serde_json::from_slice(json).ok()?;
+        let is = |part: &str, kind: &str| file[part]["type"] == kind;
+        let known = is("normalizer", "BertNormalizer") && is("pre_tokenizer", "BertPreTokenizer");
+        let normal = file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
+        // Such a token is looked for where a `[` stands, and between blanks.
+        let plain = |added: &String| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic());
+        if !known || !normal || !added.iter().all(plain) {
+            return None;
+        }
+        let prefix = file["model"]["continuing_subword_prefix"].as_str()?;
+        let (inner, starts): (Vec<_>, Vec<_>) =
+            vocabulary.partition(|piece| piece.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()));
+        Some(Self {
+            starts: Tree::of(starts.into_iter()),
+            inner: Tree::of(inner.into_iter().filter_map(|piece| piece.strip_prefix(prefix))),
+            longest_word: usize::try_from(file["model"]["max_input_chars_per_word"].as_u64()?).ok()?,
+            added,
+        })
+    }
+
+    /// The tokens of a stretch of text without white space; `None` when it is not plain ASCII, or holds a token's name.
+    pub(super) fn count(&self, stretch: &str) -> Option<usize> {
+        let bytes = stretch.as_bytes();
+        let (mut at, mut tokens) = (0, 0);
+        while let Some(&byte) = bytes.get(at) {
+            match CLASSES[usize::from(byte)] {
+                FOREIGN => return None,
+                MARK if byte == b'[' && self.added.iter().any(|added| bytes[at..].starts_with(added.as_bytes())) => {
+                    return None;
+                }
+                MARK => {
+                    tokens += 1;
+                    at += 1;
+                }
+                _ => {
+                    let rest = &bytes[at..];
+                    let length = rest.iter().position(|b| CLASSES[usize::from(*b)] >= MARK).unwrap_or(rest.len());
+                    tokens += self.word(&rest[..length]);
+                    at += length;
+                }
+            }
+        }
+        Some(tokens)
+    }
+
+    /// The tokens of a word, which is not empty.
+    fn word(&self, word: &[u8]) -> usize {
+        if word.len() > self.longest_word {
+            return 1;
+        }
+        let (mut at, mut tokens, mut tree) = (0, 0, &self.starts);
+        while at < word.len() {
+            match tree.longest(&word[at..]) {
+                // No piece fits, so the whole word is one unknown token.
+                0 => return 1,
+                length => at += length,
+            }
+            tokens += 1;
+            tree = &self.inner;
+        }
+        tokens
+    }
+}
+
+impl Tree {
+    /// What is not of lower-case letters and digits alone is left out: no word begins with it.
+    fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+        let is_word = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        let letters = |word: &str| word.bytes().map(|b| CLASSES[usize::from(b)]).collect::<Vec<u8>>();
+        let mut words: Vec<Vec<u8>> = words.filter(is_word).map(letters).collect();
+        words.sort_unstable();
+        words.dedup();
+        let root = Cell { parent: NOBODY - 1, base: 0 };
+        let mut tree = Self(vec![root]);
+        let mut open = VecDeque::from([(0, &words[..], 0)]);
+        let mut first_free = 1;
+        while let Some((at, mut words, depth)) = open.pop_front() {
+            if let Some((_, longer)) = words.split_first().filter(|(first, _)| first.len() == depth) {
+                tree.0[at].base |= END;
+                words = longer;
+            }
+            if words.is_empty() {
+                continue;
+            }
+            let groups: Vec<&[Vec<u8>]> = words.chunk_by(|a, b| a[depth] == b[depth]).collect();
+            let letters: Vec<usize> = groups.iter().map(|group| usize::from(group[0][depth])).collect();
+            let base = tree.room_for(&letters, &mut first_free);
+            tree.0[at].base |= base as u32;
+            for (letter, group) in letters.into_iter().zip(groups) {
+                tree.0[base + letter] = Cell { parent: at as u32, base: 0 };
+                open.push_back((base + letter, group, depth + 1));
+            }
+        }
+        tree
+    }
+
+    /// The first base from where the cells of all `letters` are free.
+    fn room_for(&mut self, letters: &[usize], first_free: &mut usize) -> usize {
+        let is_free = |cells: &[Cell], at: usize| cells.get(at).is_none_or(|cell| cell.parent == NOBODY);
+        while !is_free(&self.0, *first_free) {
+            *first_free += 1;
+        }
+        let lowest = first_free.saturating_sub(letters.first().copied().unwrap_or(0));
+        let fits = |base: &usize| letters.iter().all(|letter| is_free(&self.0, base + letter));
+        let base = (lowest..).find(fits).unwrap_or(lowest);
+        let free = Cell { parent: NOBODY, base: 0 };
+        self.0.resize(self.0.len().max(base + LETTERS), free);
+        base
+    }
+
+    /// The bytes of the longest word of the tree that the letters and digits `text` begin with; 0: none.
+    fn longest(&self, text: &[u8]) -> usize {
+        let (mut at, mut base, mut longest) = (0, self.0[0].base, 0);
+        for (length, byte) in (1..).zip(text) {
+            let next = (base & !END) as usize + usize::from(CLASSES[usize::from(*byte)]);
+            let Some(cell) = self.0.get(next).filter(|cell| cell.parent == at) else { break };
+            (at, base) = (next as u32, cell.base);
+            if base & END != 0 {
+                longest = length;
+            }
+        }
+        longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn what_only_the_tokenizer_can_count_is_left_to_it() {
+        let json = |normalizer: &str| {
+            format!(
+                r###"{{"normalizer":{{"type":"{normalizer}","lowercase":true,"clean_text":true}},
+                "pre_tokenizer":{{"type":"BertPreTokenizer"}},
+                "model":{{"continuing_subword_prefix":"##","max_input_chars_per_word":8}}}}"###
+            )
+        };
+        let read = |normalizer: &str, added: &[&str]| {
+            let added = added.iter().map(|text| (*text).to_owned()).collect();
+            Words::read(json(normalizer).as_bytes(), ["a", "ab", "##c"].into_iter(), added)
+        };
+        let words = read("BertNormalizer", &["[SEP]"]).unwrap();
+        for (text, tokens) in [
+            ("", Some(0)),
+            ("a", Some(1)),
+            ("ABcc", Some(3)),
+            ("abca", Some(1)),
+            ("a-ab.", Some(4)),
+            ("ccccccccc", Some(1)),
+            ("[sep]", Some(3)),
+            ("a[SEP]", None),
+            ("ä", None),
+            ("a\u{7}", None),
+        ] {
+            assert_eq!(words.count(text), tokens, "{text}");
+        }
+        assert!(read("Lowercase", &[]).is_none());
+        assert!(read("BertNormalizer", &["<s>"]).is_none());
+        assert!(read("BertNormalizer", &["[A B]"]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_word_is_found(words in prop::collection::hash_set("[abz09]{0,4}", 0..30), text in "[abz09]{0,6}") {
+            let tree = Tree::of(words.iter().map(String::as_str));
+            let set: HashSet<&str> = words.iter().map(String::as_str).collect();
+            let longest = (1..=text.len()).rev().find(|end| set.contains(&text[..*end])).unwrap_or(0);
+            prop_assert_eq!(tree.longest(text.as_bytes()), longest);
+        }
+    }
+}
