@@ -5,9 +5,6 @@
 //! its script); identifiers, versions, hyphenated words and paths whole and in parts; scripts written without spaces
 //! in single characters (exact) and in pairs (stem).
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
@@ -39,19 +36,11 @@ pub(super) enum Token<'a> {
     Pair(&'a str),
 }
 
-/// Longer runs are analysed each time: they hardly ever come twice.
-const MAX_REMEMBERED_BYTES: usize = 64;
-
-/// Remembered runs are forgotten when there are more than this: memory stays bounded on any input.
-const MAX_REMEMBERED: usize = 50_000;
-
 /// Analyses texts; remembers what it has seen, so one analyzer should be used for many texts.
 #[derive(Default)]
 pub(super) struct Analyzer {
     stems: Stems,
     tongues: Tongues,
-    /// What runs were encoded as, with and without [`Encoded::terse`]: running text is mostly the same few thousand.
-    remembered: [HashMap<Box<str>, Lines, RandomState>; 2],
     /// The run being analysed, when it had to be normalised.
     normal: String,
     whole: String,
@@ -92,27 +81,8 @@ impl Analyzer {
         self.tongues.term(tongue, word)
     }
 
-    /// The stems of the words of `text` in a language, encoded.
-    pub(super) fn locals(&mut self, tongue: Tongue, text: &str, out: &mut String) {
-        let mut tongues = std::mem::take(&mut self.tongues);
-        self.analyze(text, &mut |token| {
-            if let Token::Word { exact, stop: false, .. } = token {
-                line(out, tongues.term(tongue, exact));
-            }
-        });
-        self.tongues = tongues;
-    }
-
-    fn remember(&mut self, terse: usize, run: &str, lines: Lines) {
-        let remembered = &mut self.remembered[terse];
-        if remembered.len() >= MAX_REMEMBERED {
-            remembered.clear();
-        }
-        remembered.insert(run.into(), lines);
-    }
-
-    /// One run: words and the connectors between them.
-    fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
+    /// Hands every token of one run to `emit`: words and the connectors between them, as [`next_run`] finds them.
+    pub(super) fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut normal = std::mem::take(&mut self.normal);
         let mut pieces = std::mem::take(&mut self.pieces);
         let run = if run.is_ascii() {
@@ -223,7 +193,7 @@ fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
 }
 
 /// The first run of `text` (words joined by single connectors) and what follows it.
-fn next_run(text: &str) -> Option<(&str, &str)> {
+pub(super) fn next_run(text: &str) -> Option<(&str, &str)> {
     let start = skip(text, 0, |c| !c.is_alphanumeric());
     if start == text.len() {
         return None;
@@ -394,102 +364,9 @@ fn cap(term: &str) -> &str {
     &term[..end.unwrap_or(0)]
 }
 
-/// What one run adds to [`Encoded`].
-struct Lines {
-    exact: Box<str>,
-    stems: Box<str>,
-    length: u64,
-}
-
-/// The two encoded forms of the texts of one entry, ready for the index, and their length.
-#[derive(Default)]
-pub(super) struct Encoded {
-    /// See [`super::schema::Encoding`].
-    pub(super) exact: String,
-    pub(super) stems: String,
-    /// Words that are not stop words, parts of compounds counted once each; characters of unspaced scripts.
-    pub(super) length: u64,
-    /// Leave out stems that stand in `exact` as well; whoever looks for a stem looks there too. Half of all words are
-    /// their own stem, and indexing costs by the term.
-    pub(super) terse: bool,
-}
-
-impl Encoded {
-    /// Adds what `analyzer` makes of `text`.
-    pub(super) fn add(&mut self, analyzer: &mut Analyzer, text: &str) {
-        let terse = usize::from(self.terse);
-        let mut rest = text;
-        while let Some((run, after)) = next_run(rest) {
-            rest = after;
-            if let Some(lines) = analyzer.remembered[terse].get(run) {
-                self.exact.push_str(&lines.exact);
-                self.stems.push_str(&lines.stems);
-                self.length += lines.length;
-                continue;
-            }
-            let (exact, stems, length) = (self.exact.len(), self.stems.len(), self.length);
-            analyzer.run(run, &mut |token| self.push(&token));
-            if run.len() <= MAX_REMEMBERED_BYTES {
-                let lines = Lines {
-                    exact: self.exact[exact..].into(),
-                    stems: self.stems[stems..].into(),
-                    length: self.length - length,
-                };
-                analyzer.remember(terse, run, lines);
-            }
-        }
-    }
-
-    /// Ready for another entry.
-    pub(super) fn clear(&mut self) {
-        self.exact.clear();
-        self.stems.clear();
-        self.length = 0;
-    }
-
-    /// Moves on by some positions, so that no phrase reaches over this place.
-    pub(super) fn gap(&mut self) {
-        self.exact.push('\n');
-    }
-
-    fn push(&mut self, token: &Token<'_>) {
-        match *token {
-            Token::Whole { exact, stem, joined } => {
-                if joined {
-                    self.exact.push('\t');
-                    line(&mut self.exact, exact);
-                }
-                self.stem(stem, joined && stem == exact);
-            }
-            Token::Word { exact, stem, stop, .. } => {
-                line(&mut self.exact, exact);
-                if !stop {
-                    self.stem(stem, stem == exact);
-                    self.length += 1;
-                }
-            }
-            Token::Char { text, .. } => {
-                line(&mut self.exact, text);
-                self.length += 1;
-            }
-            Token::Pair(text) => line(&mut self.stems, text),
-        }
-    }
-
-    fn stem(&mut self, stem: &str, in_exact: bool) {
-        if !(self.terse && in_exact) {
-            line(&mut self.stems, stem);
-        }
-    }
-}
-
-fn line(out: &mut String, term: &str) {
-    out.push_str(term);
-    out.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::encode::{Encoded, Encoder};
     use super::*;
     use proptest::prelude::*;
 
@@ -503,7 +380,7 @@ mod tests {
 
     fn forms(text: &str) -> (Vec<String>, Vec<String>) {
         let mut encoded = Encoded::default();
-        encoded.add(&mut Analyzer::default(), text);
+        encoded.add(&mut Encoder::default(), text);
         let lines = |text: &str| text.lines().map(str::to_owned).collect();
         (lines(&encoded.exact), lines(&encoded.stems))
     }
@@ -566,19 +443,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_is_remembered_is_what_would_be_computed(texts in prop::collection::vec("[aB9é水_./:'@&\\\\+# -]{0,24}", 0..6)) {
-            for terse in [false, true] {
-                let mut analyzer = Analyzer::default();
-                for text in texts.iter().chain(&texts) {
-                    let (mut warm, mut cold) = (Encoded { terse, ..Encoded::default() }, Encoded { terse, ..Encoded::default() });
-                    warm.add(&mut analyzer, text);
-                    cold.add(&mut Analyzer::default(), text);
-                    prop_assert_eq!((&warm.exact, &warm.stems, warm.length), (&cold.exact, &cold.stems, cold.length));
-                }
-            }
-        }
-
         #[test]
         fn any_text_gives_clean_terms(text in any::<String>()) {
             let (exact, stems) = forms(&text);

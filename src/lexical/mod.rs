@@ -4,6 +4,7 @@
 //! writes them safely; the ranking is our own, because a chunk is scored together with its document.
 
 mod analyze;
+mod encode;
 mod pending;
 mod plan;
 mod query;

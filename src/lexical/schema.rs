@@ -83,7 +83,7 @@ pub(super) fn tokenizers() -> TokenizerManager {
     manager
 }
 
-/// Reads what [`super::analyze::Encoded`] wrote: a term a line; a term after a tab shares the position of the next
+/// Reads what [`super::encode::Encoded`] wrote: a term a line; a term after a tab shares the position of the next
 /// one; an empty line is a gap of [`GAP`] positions.
 ///
 /// Analysis happens once, outside of tantivy, and feeds both forms; terms hold no control character.

@@ -10,7 +10,7 @@ use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::schema::TantivyDocument;
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
-use super::analyze::{Analyzer, Encoded};
+use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
 use super::schema::{Fields, schema, tokenizers};
 use super::tongue::Tongue;
@@ -34,8 +34,8 @@ pub struct Writer {
     queue: Arc<Queue>,
     fields: Fields,
     stamp: Option<Stamp>,
-    /// Analyzers that no thread is using.
-    analyzers: Mutex<Vec<Analyzer>>,
+    /// Encoders that no thread is using.
+    encoders: Mutex<Vec<Encoder>>,
 }
 
 impl Writer {
@@ -76,7 +76,7 @@ impl Writer {
         inner.set_merge_policy(Box::new(NoMergePolicy));
         // What a killed run wrote and never committed.
         inner.garbage_collect_files().wait().map_err(|error| failure(&error))?;
-        Ok(Self { inner, queue: Arc::default(), fields, stamp, analyzers: Mutex::default() })
+        Ok(Self { inner, queue: Arc::default(), fields, stamp, encoders: Mutex::default() })
     }
 
     /// What the last commit was made from.
@@ -87,9 +87,9 @@ impl Writer {
     /// Adds a document and its chunks, from any number of threads. What stood there under the same `doc_id` stays until
     /// [`Writer::remove_doc`], which is to be called first.
     pub fn add(&self, entry: &DocEntry<'_>) -> Result<()> {
-        let mut analyzer = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-        let documents = encode(&self.fields, entry, &mut analyzer);
-        self.analyzers.lock().unwrap_or_else(PoisonError::into_inner).push(analyzer);
+        let mut encoder = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let documents = encode(&self.fields, entry, &mut encoder);
+        self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
         let mut pending: Vec<_> = documents.into_iter().map(|document| Pending { document, place: None }).collect();
         if let Some(last) = pending.last_mut() {
             last.place = Some(self.queue.enter(entry.chunks.iter().map(|chunk| chunk.text.len()).sum()));
@@ -181,7 +181,7 @@ fn merge_plan(sizes: &[Size]) -> Vec<usize> {
 }
 
 /// A document's entry and, behind it, its chunks' entries.
-fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec<TantivyDocument> {
+fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<TantivyDocument> {
     let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
     documents.push(TantivyDocument::default());
     let mut total = 0;
@@ -194,33 +194,33 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, analyzer: &mut Analyzer) -> Vec
         let mut document = TantivyDocument::default();
         terse.clear();
         forms.clear();
-        add(&mut document, fields.stems.text, &mut terse, analyzer, &[chunk.text]);
+        add(&mut document, fields.stems.text, &mut terse, encoder, &[chunk.text]);
         document.add_text(fields.exact, &terse.exact);
         if let Some(tongue) = tongue {
             let mut locals = String::new();
-            analyzer.locals(tongue, chunk.text, &mut locals);
+            encoder.locals(tongue, chunk.text, &mut locals);
             document.add_text(fields.local, &locals);
         }
         let length = terse.length;
         total += length;
         // Phrases find headings on the document's entry.
-        add(&mut document, fields.stems.headings, &mut forms, analyzer, &[chunk.headings]);
+        add(&mut document, fields.stems.headings, &mut forms, encoder, &[chunk.headings]);
         let key = u128::from_be_bytes(*chunk.key.as_bytes());
         number(&mut document, fields, entry.doc_id, chunk.chunk_id, back, length, key);
         documents.push(document);
     }
     let document = &mut documents[0];
     forms.clear();
-    add(document, fields.stems.text, &mut forms, analyzer, &[entry.outside]);
+    add(document, fields.stems.text, &mut forms, encoder, &[entry.outside]);
     total += forms.length;
-    add(document, fields.stems.title, &mut forms, analyzer, &[entry.title]);
-    add(document, fields.stems.headings, &mut forms, analyzer, &[entry.headings]);
-    add(document, fields.stems.path, &mut forms, analyzer, &[entry.path]);
+    add(document, fields.stems.title, &mut forms, encoder, &[entry.title]);
+    add(document, fields.stems.headings, &mut forms, encoder, &[entry.headings]);
+    add(document, fields.stems.path, &mut forms, encoder, &[entry.path]);
     for (field, list) in
         [(fields.stems.aliases, entry.aliases), (fields.stems.tags, entry.tags), (fields.stems.anchors, entry.anchors)]
     {
         let list: Vec<&str> = list.iter().map(String::as_str).collect();
-        add(document, field, &mut forms, analyzer, &list);
+        add(document, field, &mut forms, encoder, &list);
     }
     document.add_text(fields.exact, &forms.exact);
     number(document, fields, entry.doc_id, 0, 0, total, 0);
@@ -232,12 +232,12 @@ fn add(
     document: &mut TantivyDocument,
     field: tantivy::schema::Field,
     forms: &mut Encoded,
-    analyzer: &mut Analyzer,
+    encoder: &mut Encoder,
     texts: &[&str],
 ) {
     forms.stems.clear();
     for text in texts {
-        forms.add(analyzer, text);
+        forms.add(encoder, text);
         forms.gap();
     }
     if !forms.stems.is_empty() {
