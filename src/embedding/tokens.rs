@@ -1,7 +1,8 @@
 //! Text → token ids, and how many there are.
 //!
 //! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer is counted by a
-//! walk through a tree of its pieces; whatever is not plain ASCII goes through the tokenizer itself. Both give the same number.
+//! walk through a tree of its pieces; whatever is not plain ASCII goes through the tokenizer itself. Both give the same
+//! number.
 
 use tokenizers::{
     DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl,

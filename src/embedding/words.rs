@@ -1,7 +1,8 @@
 //! How many tokens ASCII text has, without making them.
 //!
 //! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in two trees of letters,
-//! so that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
+//! so
+//! that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::VecDeque;
 
@@ -39,14 +40,14 @@ pub(super) struct Words {
     added: Vec<String>,
 }
 
-/// Words of letters and digits, as a tree with a letter a level, in one array (Aoe 1989: a double array). From the cell
+/// Pieces of letters and digits, as a tree with a letter a level, in one array (Aoe 1989: a double array). From the cell
 /// `i` the letter `c` leads to the cell `base + c`, when the parent of that is `i`.
 struct Tree(Vec<Cell>);
 
 #[derive(Clone, Copy)]
 struct Cell {
     parent: u32,
-    /// Where its children begin. [`END`]: a word ends here.
+    /// Where its children begin. [`END`]: a piece ends here.
     base: u32,
 }
 
@@ -65,7 +66,8 @@ impl Words {
         let is = |part: &str, kind: &str| file[part]["type"] == kind;
         let known = is("normalizer", "BertNormalizer") && is("pre_tokenizer", "BertPreTokenizer");
         let normal = file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
-        // Such a token is looked for where a `[` stands, and between blanks.
+        // A token with a name of its own is looked for where a `[` stands, and between blanks; one that is named otherwise
+        // only the tokenizer finds.
         let plain = |added: &String| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic());
         if !known || !normal || !added.iter().all(plain) {
             return None;
@@ -88,9 +90,7 @@ impl Words {
         while let Some(&byte) = bytes.get(at) {
             match CLASSES[usize::from(byte)] {
                 FOREIGN => return None,
-                MARK if byte == b'[' && self.added.iter().any(|added| bytes[at..].starts_with(added.as_bytes())) => {
-                    return None;
-                }
+                MARK if byte == b'[' && self.is_added(&bytes[at..]) => return None,
                 MARK => {
                     tokens += 1;
                     at += 1;
@@ -104,6 +104,13 @@ impl Words {
             }
         }
         Some(tokens)
+    }
+
+    /// Whether `text` may begin with the name of a token, in whatever case: of some the tokenizer reads lower-cased text.
+    fn is_added(&self, text: &[u8]) -> bool {
+        let is_here =
+            |added: &String| text.get(..added.len()).is_some_and(|t| t.eq_ignore_ascii_case(added.as_bytes()));
+        self.added.iter().any(is_here)
     }
 
     /// The tokens of a word, which is not empty.
@@ -126,7 +133,7 @@ impl Words {
 }
 
 impl Tree {
-    /// What is not of lower-case letters and digits alone is left out: no word begins with it.
+    /// A piece that is not of lower-case letters and digits alone is left out: no word holds it.
     fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let is_word = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
         let letters = |word: &str| word.bytes().map(|b| CLASSES[usize::from(b)]).collect::<Vec<u8>>();
@@ -171,7 +178,7 @@ impl Tree {
         base
     }
 
-    /// The bytes of the longest word of the tree that the letters and digits `text` begin with; 0: none.
+    /// The bytes of the longest piece that the letters and digits `text` begin with; 0: none.
     fn longest(&self, text: &[u8]) -> usize {
         let (mut at, mut base, mut longest) = (0, self.0[0].base, 0);
         for (length, byte) in (1..).zip(text) {
@@ -213,7 +220,8 @@ mod tests {
             ("abca", Some(1)),
             ("a-ab.", Some(4)),
             ("ccccccccc", Some(1)),
-            ("[sep]", Some(3)),
+            ("[sep]", None),
+            ("[sea]", Some(3)),
             ("a[SEP]", None),
             ("ä", None),
             ("a\u{7}", None),
@@ -227,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_longest_word_is_found(words in prop::collection::hash_set("[abz09]{0,4}", 0..30), text in "[abz09]{0,6}") {
+        fn the_longest_piece_is_found(words in prop::collection::hash_set("[abz09]{0,4}", 0..30), text in "[abz09]{0,6}") {
             let tree = Tree::of(words.iter().map(String::as_str));
             let set: HashSet<&str> = words.iter().map(String::as_str).collect();
             let longest = (1..=text.len()).rev().find(|end| set.contains(&text[..*end])).unwrap_or(0);

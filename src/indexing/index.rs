@@ -279,7 +279,9 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// One thread writes a batch while all others read, hash and cut the next; who is done first helps with that.
+    /// One thread writes a batch while all others read, hash and cut the next; when it is done first, it helps them. Batch
+    /// by batch: a writer beside as many readers as there are cores would have to wait for a core, and at the end, with all
+    /// that they were ahead, they for it. So a batch is reported when the next one is cut.
     fn process(
         &self,
         work: &[(&Entry, &RelPath)],
@@ -288,17 +290,17 @@ impl<'a> Scan<'a> {
         on_progress: OnProgress<'_>,
         summary: &mut IndexSummary,
     ) -> Result<()> {
-        let look = |batch: &[(&Entry, &RelPath)]| -> Result<Vec<Outcome>> {
+        let cut = |batch: &[(&Entry, &RelPath)]| -> Result<Vec<Outcome>> {
             batch.par_iter().map(|(entry, path)| self.look(entry, path, count)).collect()
         };
         let mut batches = split(work).into_iter();
-        let mut next = batches.next().map(look);
+        let mut next = batches.next().map(cut);
         let mut done = 0;
         while let Some(outcomes) = next {
             let outcomes = outcomes?;
             done += outcomes.len();
             let publish = || self.publish(outcomes, writer, summary);
-            let (published, ahead) = rayon::join(publish, || batches.next().map(look));
+            let (published, ahead) = rayon::join(publish, || batches.next().map(cut));
             published?;
             on_progress(Progress::Files { done, total: work.len() });
             next = ahead;

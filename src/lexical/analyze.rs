@@ -43,6 +43,7 @@ pub(super) struct Analyzer {
     tongues: Tongues,
     /// The run being analysed, when it had to be normalised.
     normal: String,
+    /// A compound, put together.
     whole: String,
     lower: String,
     pieces: Vec<Piece>,
@@ -201,6 +202,7 @@ pub(super) fn next_run(text: &str) -> Option<(&str, &str)> {
     let mut end = start;
     loop {
         end = skip(text, end, |c| is_word(c) || is_joiner(c));
+        // Where most runs end: a blank is neither connector nor suffix.
         if matches!(text.as_bytes().get(end), Some(b' ' | b'\n')) {
             return Some(text[start..].split_at(end - start));
         }

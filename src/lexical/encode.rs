@@ -11,7 +11,7 @@ use super::analyze::{Analyzer, Token, next_run};
 use super::tongue::{Tongue, Tongues};
 
 /// Longer runs are analysed each time: they hardly ever come twice.
-const MAX_REMEMBERED_BYTES: usize = 64;
+const MAX_REMEMBERED_BYTES: usize = 32;
 
 /// Remembered runs are forgotten when there are more than this: memory stays bounded on any input.
 const MAX_REMEMBERED: usize = 50_000;
@@ -91,7 +91,7 @@ impl Encoded {
         }
     }
 
-    /// Ready for another entry.
+    /// Ready for another entry, as terse as before.
     pub(super) fn clear(&mut self) {
         self.exact.clear();
         self.stems.clear();

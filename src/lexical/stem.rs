@@ -154,3 +154,18 @@ fn plain_letters(c: char) -> impl Iterator<Item = char> {
     };
     [first, second].into_iter().filter(|c| *c != '\0')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_needs_no_look_up_would_be_found_as_it_is(word in "[a-z0-9'./:-]{1,70}") {
+            let mut stems = Stems::default();
+            let computed = stems.compute(&word);
+            prop_assert_eq!(stems.get(&word), (computed.as_str(), STOP_WORDS.contains(&word.as_str())));
+        }
+    }
+}

@@ -75,6 +75,14 @@ mod tests {
     use crate::markdown::{BlockRole, plain, sentences};
 
     #[test]
+    fn any_line_break_begins_a_line() {
+        let deep = "> ".repeat(80);
+        let flat = |lines_end: &str| shallow(&format!("a{lines_end}{deep}b{lines_end}{deep}c")).matches(MASK).count();
+        // Marks beyond column 100, on both lines.
+        assert_eq!([flat("\n"), flat("\r"), flat("\r\n")], [58; 3]);
+    }
+
+    #[test]
     fn what_people_write_stays_as_it_is() {
         for text in [
             "",

@@ -313,28 +313,27 @@ fn write(tx: &Transaction<'_>, document: &DocumentRow, generation: i64, moved: &
 
 /// Writes the row of a document itself; returns its id and whether it is new.
 fn put_document(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<(i64, bool)> {
-    // Asked first: one statement that does either copies every page it touches, to be able to take the change back.
+    // Not by `RETURNING`: to SQLite that is a trigger, and a statement with a trigger copies every page it touches, to be
+    // able to take the change back.
     let known: Option<i64> = tx
         .prepare_cached("SELECT id FROM documents WHERE source_id = ?1 AND rel_path = ?2")?
         .query_row(params![document.source_id, document.path.as_str()], |row| row.get(0))
         .optional()?;
-    let sql = match known {
-        None => {
-            "INSERT INTO documents (source_id, rel_path, status, size, mtime_ns, ctime_ns, inode, sha256, chunker_sig,
-                 title, stem_key, yaml_present, yaml_parse_ok, yaml_error, required_keys_present, frontmatter_json,
-                 aliases_json, note_date, lexical_gen)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
-        }
-        Some(_) => {
-            "UPDATE documents SET status = ?3, size = ?4, mtime_ns = ?5, ctime_ns = ?6, inode = ?7, sha256 = ?8,
-                 chunker_sig = ?9, title = ?10, stem_key = ?11, yaml_present = ?12, yaml_parse_ok = ?13,
-                 yaml_error = ?14, required_keys_present = ?15, frontmatter_json = ?16, aliases_json = ?17,
-                 note_date = ?18, lexical_gen = ?19
-             WHERE source_id = ?1 AND rel_path = ?2"
-        }
-    };
     let status = document.skipped.map_or("indexed", |reason| reason.as_str());
-    tx.prepare_cached(sql)?.execute(params![
+    tx.prepare_cached(
+        "INSERT INTO documents (source_id, rel_path, status, size, mtime_ns, ctime_ns, inode, sha256, chunker_sig,
+             title, stem_key, yaml_present, yaml_parse_ok, yaml_error, required_keys_present, frontmatter_json,
+             aliases_json, note_date, lexical_gen)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+         ON CONFLICT (source_id, rel_path) DO UPDATE SET status = excluded.status, size = excluded.size,
+             mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode,
+             sha256 = excluded.sha256, chunker_sig = excluded.chunker_sig, title = excluded.title,
+             yaml_present = excluded.yaml_present, yaml_parse_ok = excluded.yaml_parse_ok,
+             yaml_error = excluded.yaml_error, required_keys_present = excluded.required_keys_present,
+             frontmatter_json = excluded.frontmatter_json, aliases_json = excluded.aliases_json,
+             note_date = excluded.note_date, lexical_gen = excluded.lexical_gen",
+    )?
+    .execute(params![
         document.source_id,
         document.path.as_str(),
         status,

@@ -92,6 +92,13 @@ mod tests {
 
     proptest! {
         #[test]
+        fn white_space_in_titles_is_collapsed(title in "[a \t\u{a0}\u{2003}\u{200b}\u{3000}\n]{0,8}") {
+            let path = HeadingPath::new(vec![Heading { level: 1, title: title.clone() }]).unwrap();
+            let words: Vec<&str> = title.split_whitespace().collect();
+            prop_assert_eq!(&path.headings()[0].title, &words.join(" "));
+        }
+
+        #[test]
         fn heading_paths_round_trip(titles in prop::collection::vec((1u8..=6, "\\PC{0,24}"), 0..5)) {
             let headings = titles.into_iter().map(|(level, title)| Heading { level, title }).collect();
             let path = HeadingPath::new(headings).unwrap();

@@ -91,6 +91,25 @@ fn sources_are_listed_without_touching_anything() {
 }
 
 #[test]
+fn more_files_than_a_batch_holds_are_all_found_and_counted() {
+    let world = World::empty();
+    // A batch holds 2,000 files; one file a batch later is the only one of its words, another was skipped.
+    for n in 0..2_050 {
+        world.write(&format!("v/{n:04}.md"), &format!("# Note {n}\n\nTerm{n} stands here.\n"));
+    }
+    fs::write(world.vault().join("v/1000.md"), b"\xff\xfe not text").unwrap();
+    world.ok(&["init", "--here", "--source", "v=v"]);
+    let body = world.json(&["index"]);
+    let count = |key: &str| body[key].as_u64().unwrap();
+    assert_eq!((count("docs_changed"), count("chunks_written"), count("total_docs")), (2_049, 2_049, 2_049));
+    assert_eq!(body["skipped"].as_array().unwrap().len(), 1);
+    for n in [0, 1_999, 2_000, 2_049] {
+        let found = world.json(&["query", "--mode", "lexical", &format!("term{n}")]);
+        assert_eq!(found["hits"][0]["rel_path"], format!("{n:04}.md"), "{found}");
+    }
+}
+
+#[test]
 fn a_touched_file_is_not_indexed_again() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n"), ("b.md", "# B\n\nTwo.\n")]);
     world.ok(&["index"]);
