@@ -10,7 +10,7 @@ use super::context::{Context, scheme_name};
 use super::output::talk;
 use super::progress::Bar;
 use crate::config::{Config, Source};
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 use crate::indexing::IndexSummary;
 use crate::operations::{IndexRun, jobs};
 
@@ -55,6 +55,9 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
+/// What to do when the folder of a source cannot be read.
+const UNREADABLE_SOURCE: &str = "local-agent config show, and correct the source's `root`";
+
 fn list_sources(context: &Context, selected: &[Source]) {
     if context.out.json {
         let sources: Vec<Value> = selected
@@ -84,6 +87,10 @@ fn report(context: &Context, config: &Config, selected: &[Source], summary: &Ind
     });
     if let Value::Object(more) = more {
         extend(&mut body, more);
+    }
+    if !ok {
+        body["error_code"] = json!(ErrorCode::ConfigError.as_str());
+        body["hint"] = json!(UNREADABLE_SOURCE);
     }
     extend(&mut body, context.roots());
     body
@@ -118,6 +125,9 @@ fn print(context: &Context, config: &Config, summary: &IndexSummary) {
         out.line(&format!("skipped: {} ({})", out.shown(&skipped.path), skipped.reason));
     }
     for error in &summary.errors {
-        talk(&format!("error: {error}"));
+        talk(&format!("error[{}]: {}", ErrorCode::ConfigError, out.shown(error)));
+    }
+    if !summary.errors.is_empty() {
+        talk(&format!("fix: {UNREADABLE_SOURCE}"));
     }
 }

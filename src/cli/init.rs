@@ -29,7 +29,7 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
     };
     if target.exists() && !args.force {
         return Err(Failure::new(ErrorCode::ConfigError, format!("{} exists already", target.display()))
-            .with_hint("local-agent init --force"));
+            .with_hint(if args.here { "local-agent init --here --force" } else { "local-agent init --force" }));
     }
     write_whole(&target, config::template(&template).as_bytes())?;
     if args.here {

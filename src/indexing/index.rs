@@ -127,7 +127,8 @@ fn work(
             summary.errors.push(failure.message);
         }
     }
-    if options.selected.len() == options.configured.len() {
+    // A source that was given another name and cannot be read keeps what is known under the old one.
+    if options.selected.len() == options.configured.len() && summary.errors.is_empty() {
         forget_other_sources(&mut writer, options.configured, &mut summary)?;
     }
     if summary.errors.is_empty() {

@@ -153,6 +153,29 @@ fn c17_altered_versions() {
 }
 
 #[test]
+fn c18_a_pronoun_stands_for_whom_the_cited_text_names() {
+    const LEILA: &str = "**Leila Haddad** joined in September 2024 and leads design. She is allergic to peanuts.";
+    rejected(
+        &[Code::Name],
+        &[
+            (LEILA, "Boris Johnson is allergic to peanuts"),
+            (LEILA, "Zelda is allergic to peanuts"),
+            ("Karim Aziz runs the lab. He keeps two bees in the attic.", "Nadia keeps two bees in the attic"),
+            ("**Anna Kowalska** is my manager.", "Piotr is my manager"),
+        ],
+    );
+    checked(&[
+        (LEILA, "Leila is allergic to peanuts"),
+        (LEILA, "Haddad is allergic to peanuts"),
+        (LEILA, "Allergy to peanuts troubles her"),
+        (LEILA, "Allergic to peanuts is Leila"),
+        // Who is meant is named outside of what is cited.
+        ("She is allergic to peanuts.", "Leila is allergic to peanuts"),
+        ("It was tested in New York. It weighs two tons.", "Hercules weighs two tons"),
+    ]);
+}
+
+#[test]
 fn c18_swapped_names() {
     rejected(
         &[Code::Name, Code::Referent],

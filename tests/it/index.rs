@@ -184,11 +184,27 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
     let body = run.json();
     assert_eq!((&body["ok"], &body["errors_count"], &body["total_docs"]), (&false.into(), &1.into(), &2.into()));
     assert_snapshot!(world.stable(body["errors"][0].as_str().unwrap()), @"The folder of `b` cannot be opened: No such file or directory (os error 2).");
+    assert_eq!(body["error_code"], "CONFIG_ERROR");
+    let said = world.run(&["index"]).stderr;
+    assert_snapshot!(world.stable(&said), @"
+    error[CONFIG_ERROR]: The folder of `b` cannot be opened: No such file or directory (os error 2).
+    fix: local-agent config show, and correct the source's `root`
+    ");
     let partial = world.json(&["index", "--allow-partial"]);
     assert_eq!(
         (&partial["ok"], &partial["errors_count"], &partial["total_docs"]),
         (&true.into(), &1.into(), &2.into())
     );
+}
+
+#[test]
+fn a_source_with_another_name_that_cannot_be_read_loses_nothing() {
+    let world = two_sources();
+    world.ok(&["init", "--here", "--force", "--source", "a=a", "--source", "c=nowhere"]);
+    let body = world.run(&["index", "--json"]).json();
+    assert_eq!((&body["ok"], &body["docs_pruned"], &body["total_docs"]), (&false.into(), &0.into(), &2.into()));
+    fs::create_dir(world.vault().join("nowhere")).unwrap();
+    assert_eq!(world.json(&["index"])["docs_pruned"], 1, "what was known of `b`");
 }
 
 #[cfg(unix)]

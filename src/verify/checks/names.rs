@@ -4,7 +4,7 @@
 //! another name in its place: nothing else tells "Karim leads" from "Revenue grew".
 
 use super::Case;
-use super::align::Alignment;
+use super::align::{Aligned, Alignment};
 use crate::verify::Code;
 use crate::verify::atoms::What;
 use crate::verify::reading::Reading;
@@ -139,9 +139,29 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
     let Some(at) = best.tokens().iter().take(3).position(|t| ANAPHORS.contains(&word(t).as_str())) else {
         return false;
     };
+    if speaks_of_somebody_named(best) {
+        return false;
+    }
     let article = best.tokens().get(at).is_some_and(|t| ARTICLES.contains(&word(t).as_str()));
     let named = best.tokens().iter().take(if article { 5 } else { at }).any(is_name);
     subject && !named
+}
+
+/// Whether a sentence begins with a pronoun that stands for a person, and the cited text says a full name before it: who is
+/// meant stands in the text then.
+fn speaks_of_somebody_named(best: &Aligned<'_>) -> bool {
+    let reading = best.source.reading;
+    let Some(start) = best.tokens().first().map(|t| t.start) else { return false };
+    let joined = |pair: &[Token]| pair[1].start == pair[0].end + 1 && pair[1].clause == pair[0].clause;
+    let before = reading.text.tokens.iter().take_while(|t| t.start < start).count();
+    let mut pairs = reading.text.tokens[..before].windows(2);
+    best.tokens().iter().take(3).any(|t| is_person(reading.word(t)))
+        && pairs.any(|pair| pair.iter().all(is_name) && !pair[1].first && joined(pair))
+}
+
+/// A pronoun that stands for a person.
+fn is_person(word: &str) -> bool {
+    ["he", "she", "his", "her"].iter().any(|person| person.eq_ignore_ascii_case(word))
 }
 
 /// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
@@ -194,6 +214,10 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         })
 }
 
+/// From this share on, a sentence says what the claim says, but for who: one of two words, where the other is a name and
+/// weighs more.
+const NEAR: f64 = 0.45;
+
 /// Whether the first word of the claim stands where the nearest sentence has a name that the claim does not mention.
 fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
     let Some(best) = alignment.best() else { return false };
@@ -211,13 +235,18 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
         .edits()
         .iter()
         .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(is_name));
+    let other_name = || {
+        best.tokens().iter().filter(unmentioned).any(|t| {
+            !t.first
+                || t.clause == best.tokens().first().map_or(0, |f| f.clause)
+                    && looks_like_a_name(best.source.reading, t)
+        })
+    };
+    // "Allergies trouble her", "Design is led by Leila".
+    let says_who = case.claim.text.tokens.iter().any(|t| is_person(case.claim.word(t)) || !t.first && is_name(t));
     replaced
-        || best.share >= 0.5
-            && best.tokens().iter().filter(unmentioned).any(|t| {
-                !t.first
-                    || t.clause == best.tokens().first().map_or(0, |f| f.clause)
-                        && looks_like_a_name(best.source.reading, t)
-            })
+        || best.share >= NEAR
+            && (other_name() || !says_who && speaks_of_somebody_named(best))
             && looks_like_a_name_here(case, token)
 }
 
