@@ -1,8 +1,7 @@
 //! How many tokens ASCII text has, without making them.
 //!
 //! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in two trees of letters,
-//! so
-//! that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
+//! so that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::VecDeque;
 

@@ -34,7 +34,7 @@ const STAMP_GRAIN: Duration = Duration::from_secs(2);
 pub struct IndexOptions<'a> {
     /// The sources to look at.
     pub selected: &'a [Source],
-    /// Every configured source; documents of others are forgotten when all are selected.
+    /// Every configured source; documents of others are forgotten when all are selected and could be read.
     pub configured: &'a [Source],
     /// `index.sqlite`.
     pub db_path: &'a Path,

@@ -93,7 +93,7 @@ fn sources_are_listed_without_touching_anything() {
 #[test]
 fn more_files_than_a_batch_holds_are_all_found_and_counted() {
     let world = World::empty();
-    // A batch holds 2,000 files; one file a batch later is the only one of its words, another was skipped.
+    // A batch holds 2,000 files.
     for n in 0..2_050 {
         world.write(&format!("v/{n:04}.md"), &format!("# Note {n}\n\nTerm{n} stands here.\n"));
     }

@@ -1,7 +1,8 @@
 //! L4: proper names. A name of the claim stands in the cited text, in its heading or in its path.
 //!
 //! A name is a capitalised word inside a sentence. The first word of a sentence is one only where the cited text has
-//! another name in its place: nothing else tells "Karim leads" from "Revenue grew".
+//! another name in its place, or a pronoun for somebody whom it has named: nothing else tells "Karim leads" from
+//! "Revenue grew".
 
 use super::Case;
 use super::align::{Aligned, Alignment};
