@@ -7,6 +7,7 @@ use std::arch::x86_64::*;
 
 use crate::Isa;
 use crate::bf16::{Halves, Out, Rows};
+use crate::hadamard;
 use crate::tile::{LINE, PANEL};
 
 /// A function of a set with bf16, and its door: the door sees that the machine has the instructions.
@@ -103,38 +104,75 @@ with_bf16! {
     }
 }
 
-with_bf16! {
-    /// Rounds one row to bytes, as [`crate::int8`] says: its step and its smallest number. A row is whole registers.
-    fn encode(rows: Rows<'_>, codes: &mut [u8]) -> (f32, f32) {
-        let (floats, halves) = match rows {
-            Rows::Full(row) => (row.as_chunks::<LINE>(), Default::default()),
-            Rows::Halves(row) => (Default::default(), row.as_chunks::<LINE>()),
+/// [`hadamard::turn`] of one block, which is `N` registers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
+    let mut apart = N / 2;
+    while apart > 0 {
+        for i in (0..N).filter(|i| i & apart == 0) {
+            (x[i], x[i + apart]) = (_mm512_add_ps(x[i], x[i + apart]), _mm512_sub_ps(x[i], x[i + apart]));
+        }
+        apart /= 2;
+    }
+    // Multiplying by them rounds nothing.
+    let one = _mm512_set1_ps(1.0);
+    let minus = |second: __mmask16| _mm512_mask_sub_ps(one, second, _mm512_setzero_ps(), one);
+    let signs = [minus(0xff00), minus(0xf0f0), minus(0xcccc), minus(0xaaaa)];
+    for x in &mut x {
+        *x = _mm512_fmadd_ps(*x, signs[0], _mm512_shuffle_f32x4::<0x4e>(*x, *x));
+        *x = _mm512_fmadd_ps(*x, signs[1], _mm512_shuffle_f32x4::<0xb1>(*x, *x));
+        *x = _mm512_fmadd_ps(*x, signs[2], _mm512_permute_ps::<0x4e>(*x));
+        *x = _mm512_fmadd_ps(*x, signs[3], _mm512_permute_ps::<0xb1>(*x));
+    }
+    x
+}
+
+/// Turns a row of blocks of `N` registers: its smallest and its largest number, and one that is none as soon as one of
+/// them is not finite.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn turn_row<const N: usize>(row: Rows<'_>, turned: &mut [[f32; LINE]]) -> (f32, f32, f32) {
+    let zero = _mm512_setzero_ps();
+    let (mut low, mut high) = (_mm512_set1_ps(f32::INFINITY), _mm512_set1_ps(f32::NEG_INFINITY));
+    let mut poison = zero;
+    for (number, to) in turned.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        let block = match row {
+            Rows::Full(row) => row.as_chunks().0.as_chunks::<N>().0[number].each_ref().map(|x| load(x)),
+            Rows::Halves(row) => row.as_chunks().0.as_chunks::<N>().0[number].each_ref().map(|x| load_halves(x)),
         };
-        let count = floats.0.len() + halves.0.len();
-        assert!(floats.1.is_empty() && halves.1.is_empty() && codes.len() >= count * LINE, "whole registers");
-        let zero = _mm512_setzero_ps();
-        let (mut low, mut high, mut poison) = ([_mm512_set1_ps(f32::INFINITY); 2], [_mm512_set1_ps(f32::NEG_INFINITY); 2], zero);
-        let mut see = |place: usize, x: __m512| {
-            low[place % 2] = _mm512_min_ps(x, low[place % 2]);
-            high[place % 2] = _mm512_max_ps(x, high[place % 2]);
-            // Not a number as soon as one is not finite.
+        for (x, to) in turn(block).into_iter().zip(to) {
+            low = _mm512_min_ps(x, low);
+            high = _mm512_max_ps(x, high);
             poison = _mm512_fmadd_ps(x, zero, poison);
+            // SAFETY: sixteen numbers fit.
+            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), x) };
+        }
+    }
+    (_mm512_reduce_min_ps(low), _mm512_reduce_max_ps(high), _mm512_reduce_add_ps(poison))
+}
+
+with_bf16! {
+    /// Turns one row and rounds it to bytes, as [`crate::int8`] says: its step and its smallest number. A row is whole
+    /// panels, and `turned` as long.
+    fn encode(row: Rows<'_>, turned: &mut [f32], codes: &mut [u8]) -> (f32, f32) {
+        assert!(turned.len().is_multiple_of(PANEL) && codes.len() >= turned.len(), "whole panels");
+        let block = hadamard::block(turned.len()) / LINE;
+        let (turned, _) = turned.as_chunks_mut::<LINE>();
+        let (low, high, poison) = match block {
+            2 => turn_row::<2>(row, turned),
+            4 => turn_row::<4>(row, turned),
+            _ => turn_row::<8>(row, turned),
         };
-        floats.0.iter().enumerate().for_each(|(place, x)| see(place, load(x)));
-        halves.0.iter().enumerate().for_each(|(place, x)| see(place, load_halves(x)));
-        let low = _mm512_reduce_min_ps(_mm512_min_ps(low[0], low[1]));
-        let step = (_mm512_reduce_max_ps(_mm512_max_ps(high[0], high[1])) - low) / 255.0;
+        let step = (high - low) / 255.0;
         let inverse = if step > 0.0 { 1.0 / step } else { 0.0 };
         let (scale, shift) = (_mm512_set1_ps(inverse), _mm512_set1_ps(-low * inverse));
-        let mut write = |place: usize, x: __m512| {
-            let code = _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_fmadd_ps(x, scale, shift)));
-            let to = &mut codes[place * LINE..(place + 1) * LINE];
-            // SAFETY: sixteen bytes are there.
+        for (x, to) in turned.iter().zip(codes.as_chunks_mut::<LINE>().0) {
+            let code = _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_fmadd_ps(load(x), scale, shift)));
+            // SAFETY: sixteen bytes fit.
             unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), code) };
-        };
-        floats.0.iter().enumerate().for_each(|(place, x)| write(place, load(x)));
-        halves.0.iter().enumerate().for_each(|(place, x)| write(place, load_halves(x)));
-        (step + _mm512_reduce_add_ps(poison), low)
+        }
+        (step + poison, low)
     }
 }
 

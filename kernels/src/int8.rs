@@ -1,6 +1,7 @@
 //! A linear layer in bytes: four times the numbers of f32 in a register, and sums that are exact.
 //!
-//! Weights are rounded once, each output on its own scale: `w ≈ s · c` with `c` from −127 to 127. Activations are rounded
+//! Weights and activations are first turned ([`hadamard`]), so that no number of a row stands out; the product stays what it
+//! was. Weights are rounded once, each output on its own scale: `w ≈ s · c` with `c` from −127 to 127. Activations are rounded
 //! when they come, each row between its smallest and its largest number: `x ≈ low + t · q` with `q` from 0 to 255. Then
 //!
 //! `Σ x·w ≈ s · (t · Σ q·c + low · Σ c)`
@@ -20,6 +21,7 @@ use crate::Set;
 #[cfg(target_arch = "x86_64")]
 use crate::bf16::{Out, Rows};
 use crate::elementwise::{finish, range, sum, vectorised};
+use crate::hadamard;
 use crate::lines::Lines;
 use crate::product::BLOCK_ROWS;
 use crate::stored::{self, Reader, Stored};
@@ -86,6 +88,8 @@ pub struct Codes {
     bytes: usize,
     /// Step and smallest number of each row.
     rows: Vec<(f32, f32)>,
+    /// One row, turned.
+    turned: Vec<f32>,
 }
 
 impl Matrix {
@@ -128,19 +132,24 @@ impl Matrix {
         }
     }
 
-    /// Rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs`
+    /// Turns, rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs`
     /// long. A column with a weight that is not finite gives results that are not finite.
     ///
     /// Panics when they do not fit, and where the matrix was read.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
         assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
+        let share = 1.0 / hadamard::block(self.inputs) as f32;
+        let mut turned = vec![0.0; self.inputs];
         for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
             let (panel, place) = (column / PANEL, column % PANEL);
-            let (low, high) = range(row);
+            turned.copy_from_slice(row);
+            hadamard::turn(&mut turned);
+            turned.iter_mut().for_each(|x| *x *= share);
+            let (low, high) = range(&turned);
             let largest = high.max(-low);
             let inverse = if largest > 0.0 { 127.0 / largest } else { 0.0 };
             let mut total = 0_i32;
-            for (input, x) in row.iter().enumerate() {
+            for (input, x) in turned.iter().enumerate() {
                 let code = (x * inverse).round_ties_even() as i8;
                 total += i32::from(code);
                 self.set(panel, place, input, code);
@@ -148,7 +157,7 @@ impl Matrix {
             let columns = &mut self.columns.own()[panel];
             columns.sum[place] = total as f32;
             // Infinite or not a number as soon as one weight is.
-            columns.scale[place] = largest / 127.0 + row.iter().map(|x| x * 0.0).sum::<f32>();
+            columns.scale[place] = largest / 127.0 + turned.iter().map(|x| x * 0.0).sum::<f32>();
             columns.bias[place] = *bias;
         }
     }
@@ -208,13 +217,14 @@ impl Matrix {
         let height = if tiles.is_some() { ROWS_AT_ONCE } else { ROWS };
         let quads = codes.quads.fitted::<u8>(count.next_multiple_of(ROWS_AT_ONCE) * padded);
         codes.rows.clear();
+        codes.turned.resize(inputs, 0.0);
         for (number, quads) in quads.chunks_exact_mut(padded).take(count).enumerate() {
             let span = number * inputs..(number + 1) * inputs;
             let row = match rows {
                 Rows::Full(rows) => Rows::Full(&rows[span]),
                 Rows::Halves(rows) => Rows::Halves(&rows[span]),
             };
-            codes.rows.push(crate::avx512::encode(self.isa, row, quads));
+            codes.rows.push(crate::avx512::encode(self.isa, row, &mut codes.turned, quads));
         }
         let mut sums: Sums = [[0; PANEL]; ROWS_AT_ONCE];
         let steps = count.div_ceil(height).max(1);
@@ -250,7 +260,7 @@ impl Matrix {
 }
 
 vectorised! {
-    /// Rounds rows into codes.
+    /// Turns rows and rounds them into codes.
     fn encode(isa: Isa, matrix: &Matrix, rows: &[f32], codes: &mut Codes) {
         let _ = isa;
         let (inputs, padded) = (matrix.inputs, matrix.padded);
@@ -261,7 +271,11 @@ vectorised! {
             Packed::Quads(_) => codes.bytes = length,
         }
         let quads = codes.quads.fitted::<u8>(codes.bytes);
-        for (number, row) in rows.chunks_exact(inputs).enumerate() {
+        codes.turned.resize(inputs, 0.0);
+        let row = &mut codes.turned[..];
+        for (number, from) in rows.chunks_exact(inputs).enumerate() {
+            row.copy_from_slice(from);
+            hadamard::turn(row);
             let (low, high) = range(row);
             let step = (high - low) / 255.0;
             let inverse = if step > 0.0 { 1.0 / step } else { 0.0 };
@@ -270,12 +284,12 @@ vectorised! {
             let code = |x: &f32| ((x - low) * inverse + ROUND).to_bits() & 0xff;
             match matrix.packed {
                 Packed::Pairs(_) => {
-                    for (to, x) in codes.pairs[number * padded..].iter_mut().zip(row) {
+                    for (to, x) in codes.pairs[number * padded..].iter_mut().zip(&*row) {
                         *to = code(x) as i16;
                     }
                 }
                 Packed::Quads(_) => {
-                    for (to, x) in quads[number * padded..].iter_mut().zip(row) {
+                    for (to, x) in quads[number * padded..].iter_mut().zip(&*row) {
                         *to = code(x) as u8;
                     }
                 }
@@ -376,6 +390,13 @@ mod tests {
         out
     }
 
+    fn turned(row: &[f32], share: f32) -> Vec<f32> {
+        let mut row = row.to_vec();
+        hadamard::turn(&mut row);
+        row.iter_mut().for_each(|x| *x *= share);
+        row
+    }
+
     proptest! {
         #[test]
         fn every_instruction_set_gives_the_same_bits_near_the_exact_product(
@@ -394,10 +415,16 @@ mod tests {
                     prop_assert_eq!(&found, &best, "{:?}", isa);
                 }
             }
-            // Numbers of size 1/2 are off by at most 1/510 and 1/508 each.
-            let bound = inputs as f32 * 0.5 * (1.0 / 510.0 + 1.0 / 508.0 + 1.0 / 100_000.0) + 1e-5;
             for (row, found) in rows.chunks_exact(inputs).zip(best.chunks_exact(outputs)) {
+                let x = turned(row, 1.0);
+                let (low, high) = range(&x);
                 for ((column, bias), found) in columns.chunks_exact(inputs).zip(&bias).zip(found) {
+                    let w = turned(column, 1.0 / hadamard::block(inputs) as f32);
+                    let largest = w.iter().fold(0.0, |most: f32, w| most.max(w.abs()));
+                    // Half a step of each number, and what else f32 leaves.
+                    let (of_x, of_w) = ((high - low) / 509.0, largest / 253.0);
+                    let sizes = x.iter().zip(&w).map(|(x, w)| w.abs() * of_x + (x.abs() + of_x) * of_w);
+                    let bound = sizes.sum::<f32>() + 1e-5;
                     let exact: f32 = row.iter().zip(column).map(|(x, w)| x * w).sum::<f32>() + bias;
                     let exact = if with_gelu { crate::elementwise::gelu::<false>(exact) } else { exact };
                     // GELU's slope is at most 1.13, and its short form leaves 1.4e-4.
@@ -412,11 +439,13 @@ mod tests {
         // All products have one sign and the largest size: pairs of bytes would not fit into 16 bits.
         let largest = if cfg!(miri) { 2048 } else { MOST_INPUTS };
         for inputs in [2, 4, 20, 384, 1536, largest] {
-            let mut rows = vec![1.0; inputs];
-            rows[0] = 0.0;
+            // What is turned is chosen: turning it once more leaves a multiple.
+            let mut row = vec![1.0; inputs];
+            row[0] = 0.0;
+            let row = turned(&row, 1.0 / hadamard::block(inputs) as f32);
             for sign in [1.0, -1.0] {
                 for isa in Isa::all() {
-                    let found = product(isa, &rows, &vec![sign; inputs], inputs, &[0.0], false);
+                    let found = product(isa, &row, &turned(&vec![sign; inputs], 1.0), inputs, &[0.0], false);
                     let wanted = sign * (inputs - 1) as f32;
                     assert!((found[0] / wanted - 1.0).abs() < 1e-6, "{isa:?}, {inputs} inputs: {}", found[0]);
                 }

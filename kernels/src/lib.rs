@@ -15,6 +15,7 @@ mod avx512;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers and tiles of x86 take"))]
 pub mod bf16;
 pub mod elementwise;
+mod hadamard;
 pub mod halves;
 pub mod int8;
 mod isa;

@@ -171,6 +171,13 @@ mod x86 {
 
     use super::{Floats, PANEL, Pairs, Quads};
 
+    /// The sums of `R` rows. Where the compiler does not know how many there are, it keeps the sums of the 512-bit kernels in
+    /// memory as well, fills that with zeros first, and copies it at last: a thirtieth of their time.
+    #[inline]
+    fn of<const R: usize, T>(sums: &mut [[T; PANEL]]) -> &mut [[T; PANEL]; R] {
+        sums.first_chunk_mut().expect("a tile has room for its rows")
+    }
+
     /// # Safety
     /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride` numbers, hold a number
     /// for each input of `panel`.
@@ -193,7 +200,7 @@ mod x86 {
                 }
             }
         }
-        for (acc, sums) in acc.iter().zip(sums) {
+        for (acc, sums) in acc.iter().zip(of::<R, _>(sums)) {
             // SAFETY: a row of sums is two registers long.
             unsafe {
                 _mm512_storeu_ps(sums.as_mut_ptr(), acc[0]);
@@ -258,7 +265,7 @@ mod x86 {
                 }
             }
         }
-        for (acc, sums) in acc.iter().zip(sums) {
+        for (acc, sums) in acc.iter().zip(of::<R, _>(sums)) {
             // SAFETY: a row of sums is two registers long.
             unsafe {
                 _mm512_storeu_si512(sums.as_mut_ptr().cast(), acc[0]);

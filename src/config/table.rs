@@ -156,14 +156,14 @@ pub const KEYS: &[Key] = &[
     key(
         "embed.precision",
         Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
-        "bf16",
-        "What passages are computed in inside this program: `bf16` rounds weights and activations to 16-bit floats and ranks as `f32` does but for near ties, `int8` rounds them to bytes and is fastest, `mixed` does each where it costs least. Another precision makes other vectors: `embed` makes them anew.",
+        "int8",
+        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes, is fastest, and ranks as well as `f32`; `bf16` rounds them to 16-bit floats and ranks as `f32` does but for near ties; `mixed` does each in two products of four. Another precision makes other vectors: `embed` makes them anew.",
     ),
     key(
         "embed.instructions",
         Kind::OneOf(INSTRUCTIONS),
         "auto",
-        "The processor's instructions that passages and questions are computed with; `auto`: the best it has. Vectors stay comparable; those of `mixed` and `int8` only among sets with bf16, and among those without.",
+        "The processor's instructions that passages and questions are computed with; `auto`: the best it has. Vectors stay comparable.",
     ),
     key("embed.batch_tokens", int(64, 1_048_576), "1024", "Tokens in one forward pass; bounds memory."),
     key("embed.batch_size", int(1, 65_536), "64", "Texts embedded between two commits."),

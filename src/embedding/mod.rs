@@ -30,17 +30,14 @@ pub use tokens::TokenCounter;
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
 pub const TEMPLATE_VERSION: u32 = 1;
 
-/// What computes: vectors of another class of arithmetic are not comparable to the last digit. (The name is of the
-/// first that computed in f32; all agree with it to six digits.) What is rounded to bytes goes another way behind numbers
-/// in bf16, which only some processors multiply: such vectors are up to .0014 of a cosine apart, and a class of their own.
-const fn arithmetic(precision: Precision, has_bf16: bool) -> &'static str {
-    match (precision, has_bf16) {
-        (Precision::F32, _) => "candle-f32",
-        (Precision::Bf16, _) => "kernels:bf16",
-        (Precision::Int8, false) => "kernels:int8",
-        (Precision::Int8, true) => "kernels:int8, bf16 between",
-        (Precision::Mixed, false) => "kernels:int8+bf16",
-        (Precision::Mixed, true) => "kernels:int8+bf16, bf16 between",
+/// What computes: vectors of another class of arithmetic are not comparable to the last digit. Within one, those of all
+/// processors agree to a thousandth of a cosine. (The name of f32 is that of the first that computed in it.)
+const fn arithmetic(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "candle-f32",
+        Precision::Bf16 => "kernels:bf16",
+        Precision::Int8 => "kernels:int8, turned",
+        Precision::Mixed => "kernels:int8+bf16, turned",
     }
 }
 
@@ -196,10 +193,8 @@ fn isa(files: &ModelFiles) -> Result<Isa> {
     })
 }
 
-/// The fingerprint of the vectors that these files make, on this machine; no weights are read. (Instructions that the
-/// machine lacks make no vectors: it is that of the best then.)
+/// The fingerprint of the vectors that these files make, on any machine; no weights are read.
 pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
-    let isa = isa(files).unwrap_or_else(|_| Isa::best());
     Fingerprint::of_fields(&[
         files.weights_sha256().as_bytes(),
         files.tokenizer_sha256().as_bytes(),
@@ -208,7 +203,7 @@ pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
         files.prefixes().passage.as_bytes(),
         &(files.window() as u64).to_le_bytes(),
         &TEMPLATE_VERSION.to_le_bytes(),
-        arithmetic(files.precision(), isa.has_bf16()).as_bytes(),
+        arithmetic(files.precision()).as_bytes(),
     ])
 }
 

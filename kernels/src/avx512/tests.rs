@@ -31,25 +31,28 @@ fn conversion_rounds_as_the_definition_does() {
 #[test]
 fn codes_are_the_nearest_and_what_is_not_finite_is_seen() {
     for isa in sets() {
-        for len in [16, 64, 384] {
+        for len in [32, 64, 96, 384] {
             let halves: Vec<u16> = numbers(len, 9.0).into_iter().map(round).collect();
             let floats: Vec<f32> = halves.iter().map(|x| widen(*x)).collect();
-            let mut codes = vec![7; len];
-            let (step, low) = encode(isa, Rows::Full(&floats), &mut codes);
-            assert_eq!(low, floats.iter().copied().fold(f32::INFINITY, f32::min));
-            for (x, code) in floats.iter().zip(&codes) {
+            let mut wanted = floats.clone();
+            hadamard::turn(&mut wanted);
+            let (mut codes, mut turned) = (vec![7; len], vec![7.0; len]);
+            let (step, low) = encode(isa, Rows::Full(&floats), &mut turned, &mut codes);
+            assert_eq!(turned, wanted);
+            assert_eq!(low, wanted.iter().copied().fold(f32::INFINITY, f32::min));
+            for (x, code) in wanted.iter().zip(&codes) {
                 assert!((low + step * f32::from(*code) - x).abs() <= 0.501 * step, "{x}");
             }
             let mut again = vec![7; len];
-            assert_eq!(encode(isa, Rows::Halves(&halves), &mut again), (step, low));
+            assert_eq!(encode(isa, Rows::Halves(&halves), &mut turned, &mut again), (step, low));
             assert_eq!(codes, again);
             for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let mut floats = floats.clone();
                 floats[len / 2 + 3] = bad;
-                assert!(!encode(isa, Rows::Full(&floats), &mut codes).0.is_finite());
+                assert!(!encode(isa, Rows::Full(&floats), &mut turned, &mut codes).0.is_finite());
             }
         }
-        assert_eq!(encode(isa, Rows::Full(&[2.5; 32]), &mut [9; 32]), (0.0, 2.5));
+        assert_eq!(encode(isa, Rows::Full(&[0.0; 32]), &mut [9.0; 32], &mut [9; 32]), (0.0, 0.0));
     }
 }
 

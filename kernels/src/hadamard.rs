@@ -1,0 +1,86 @@
+//! Turning rows before they are rounded to bytes.
+//!
+//! A row between two layers of a network has a few numbers that are many times larger than the others, and a step of
+//! rounding that reaches them is too coarse for the rest. Multiplied by an orthogonal matrix whose entries all have one
+//! size, every number of the row becomes a sum of all of them: none stands out, and the same 256 codes lie closer
+//! together. The product stays what it was, because the weights are turned the same way:
+//!
+//! `x·w = (H·x)·(H·w) / n` where `H·Hᵀ = n`
+//!
+//! `H` is Sylvester's Hadamard matrix, made of signs alone, so that turning is `log₂ n` additions a number and nothing else
+//! is rounded. A row is turned in blocks of [`block`] numbers. (The idea is that of QuaRot, Ashkboos et al. 2024, with
+//! nothing turned between products, so that it holds behind any layer norm.)
+
+use crate::tile::LINE;
+
+/// The most numbers of one block: eight registers of 512 bits. Larger ones were seen to gain nothing.
+pub(crate) const MOST: usize = 128;
+
+/// Numbers of one block in a row of `width`: the largest power of two that divides it, at most [`MOST`].
+pub(crate) const fn block(width: usize) -> usize {
+    let even = 1 << width.trailing_zeros();
+    if even < MOST { even } else { MOST }
+}
+
+/// Turns each block of `row` by `H`, which is left unscaled. All sets give the same bits.
+#[inline(always)]
+pub(crate) fn turn(row: &mut [f32]) {
+    let width = block(row.len());
+    for block in row.chunks_exact_mut(width) {
+        let mut apart = width / 2;
+        while apart >= LINE || (apart > 0 && width < LINE) {
+            for both in block.chunks_exact_mut(2 * apart) {
+                let (first, second) = both.split_at_mut(apart);
+                for (a, b) in first.iter_mut().zip(second) {
+                    (*a, *b) = (*a + *b, *a - *b);
+                }
+            }
+            apart /= 2;
+        }
+        for line in block.as_chunks_mut::<LINE>().0 {
+            butterfly::<8>(line);
+            butterfly::<4>(line);
+            butterfly::<2>(line);
+            butterfly::<1>(line);
+        }
+    }
+}
+
+/// Sums and differences of numbers `N` apart, as one shuffle of the line.
+#[inline(always)]
+fn butterfly<const N: usize>(line: &mut [f32; LINE]) {
+    let old = *line;
+    for (i, x) in line.iter_mut().enumerate() {
+        let sign = if i & N == 0 { 1.0 } else { -1.0 };
+        *x = old[i ^ N] + sign * old[i];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_a_power_of_two_that_divides_the_row() {
+        let found = [1, 2, 3, 40, 96, 312, 384, 768, 1536].map(block);
+        assert_eq!(found, [1, 2, 1, 8, 32, 8, 128, 128, 128]);
+    }
+
+    #[test]
+    fn turning_multiplies_each_block_by_signs_and_twice_is_a_multiple() {
+        for width in [1, 2, 3, 8, 24, 32, 96, 384] {
+            let row: Vec<f32> = (0..width).map(|i| (i * 37 % 101) as f32 - 50.0).collect();
+            let mut turned = row.clone();
+            turn(&mut turned);
+            let block = block(width);
+            for (i, found) in turned.iter().enumerate() {
+                let own = &row[i / block * block..][..block];
+                // Sylvester's matrix: the sign is the parity of the bits that row and column share.
+                let sign = |j: usize| if (i % block & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
+                assert_eq!(*found, own.iter().enumerate().map(|(j, x)| sign(j) * x).sum::<f32>(), "{width}: {i}");
+            }
+            turn(&mut turned);
+            assert!(turned.iter().zip(&row).all(|(found, x)| *found == x * block as f32), "{width}");
+        }
+    }
+}
