@@ -76,7 +76,7 @@ mod tests {
             for (i, found) in turned.iter().enumerate() {
                 let own = &row[i / block * block..][..block];
                 // Sylvester's matrix: the sign is the parity of the bits that row and column share.
-                let sign = |j: usize| if (i % block & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
+                let sign = |j: usize| if ((i % block) & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
                 assert_eq!(*found, own.iter().enumerate().map(|(j, x)| sign(j) * x).sum::<f32>(), "{width}: {i}");
             }
             turn(&mut turned);
