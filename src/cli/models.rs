@@ -137,10 +137,13 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             .map(|model| model.id)
             .collect(),
     };
+    // What is compared is what the other commands compute with.
+    let embed = context.load_lenient()?.config.embed;
     let mut verified = Vec::new();
     for id in ids {
         let result = models::verify(&id, &models_dir)?;
-        let agreement = second_opinion(&ModelFiles::find(&id, &models_dir)?)?;
+        let files = ModelFiles::find(&id, &models_dir)?;
+        let agreement = second_opinion(&files.with_precision(embed.precision).with_instructions(embed.instructions))?;
         if !context.out.json {
             let how = if result.compared { "matches its recorded hashes" } else { "hashes recorded now" };
             context.out.line(&format!(

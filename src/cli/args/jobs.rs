@@ -134,7 +134,7 @@ pub enum ModelsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Hash a model's files and compare
+    /// Hash a model's files, and compare its vectors, computed as configured, with a second implementation's
     Verify {
         /// A known id; without it, every model that is here
         id: Option<String>,
