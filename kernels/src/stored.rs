@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::int8::Columns;
 use crate::tile::{LINE, Line, PANEL};
 
-/// The version of all layouts; raised when one changes, for any set of instructions.
+/// The version of all layouts and of what stands in them; raised when one changes, for any set of instructions.
 pub const VERSION: u32 = 2;
 
 /// Stored bytes, whoever holds them; cheap to clone.

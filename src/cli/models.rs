@@ -138,7 +138,7 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             .collect(),
     };
     // What is compared is what the other commands compute with.
-    let embed = context.load_lenient()?.config.embed;
+    let embed = context.load()?.config.embed;
     let mut verified = Vec::new();
     for id in ids {
         let result = models::verify(&id, &models_dir)?;

@@ -190,7 +190,7 @@ pub enum Precision {
     Bf16,
     /// Bytes in two products of a layer, bf16 in the other two, where bytes cost more of the accuracy.
     Mixed,
-    /// Bytes in every product with weights: ranks as well as `F32`, and is three to five times as fast.
+    /// Bytes in every product with weights: ranks as well as `F32`, and is the fastest.
     #[default]
     Int8,
 }

@@ -44,6 +44,8 @@ fn what_is_verified_is_computed_as_the_configuration_says() {
     world.write("local-agent.yaml", "embed:\n  precision: f32\n");
     let body = world.json(&["models", "verify", "all-MiniLM-L6-v2"]);
     assert!(body["verified"][0]["least_cosine"].as_f64().unwrap() > 0.999_99);
+    world.write("local-agent.yaml", "embed:\n  precision: f23\n");
+    assert_eq!(world.fails(&["models", "verify", "--json"])["error_code"], "CONFIG_ERROR");
 }
 
 #[test]
