@@ -11,8 +11,6 @@
 //! is rounded. A row is turned in blocks of [`block`] numbers. (The idea is that of QuaRot, Ashkboos et al. 2024, with
 //! nothing turned between products, so that it holds behind any layer norm.)
 
-use crate::tile::LINE;
-
 /// The most numbers of one block: eight registers of 512 bits. Larger ones were seen to gain nothing.
 pub(crate) const MOST: usize = 128;
 
@@ -26,33 +24,47 @@ pub(crate) const fn block(width: usize) -> usize {
 #[inline(always)]
 pub(crate) fn turn(row: &mut [f32]) {
     let width = block(row.len());
-    for block in row.chunks_exact_mut(width) {
-        let mut apart = width / 2;
-        while apart >= LINE || (apart > 0 && width < LINE) {
-            for both in block.chunks_exact_mut(2 * apart) {
-                let (first, second) = both.split_at_mut(apart);
-                for (a, b) in first.iter_mut().zip(second) {
-                    (*a, *b) = (*a + *b, *a - *b);
-                }
+    if width < MOST {
+        for block in row.chunks_exact_mut(width) {
+            let mut distance = width / 2;
+            while distance > 0 {
+                apart(block, distance);
+                distance /= 2;
             }
-            apart /= 2;
         }
-        for line in block.as_chunks_mut::<LINE>().0 {
-            butterfly::<8>(line);
-            butterfly::<4>(line);
-            butterfly::<2>(line);
-            butterfly::<1>(line);
+        return;
+    }
+    // With distances that the compiler knows: a third of the time in registers of 512 bits.
+    for block in row.as_chunks_mut::<MOST>().0 {
+        apart(block, 64);
+        apart(block, 32);
+        apart(block, 16);
+        apart(block, 8);
+        for line in block.as_chunks_mut().0 {
+            within::<4>(line);
+            within::<2>(line);
+            within::<1>(line);
         }
     }
 }
 
-/// Sums and differences of numbers `N` apart, as one shuffle of the line.
+/// Sums and differences of numbers that stand `distance` apart.
 #[inline(always)]
-fn butterfly<const N: usize>(line: &mut [f32; LINE]) {
+fn apart(block: &mut [f32], distance: usize) {
+    for both in block.chunks_exact_mut(2 * distance) {
+        let (first, second) = both.split_at_mut(distance);
+        for (a, b) in first.iter_mut().zip(second) {
+            (*a, *b) = (*a + *b, *a - *b);
+        }
+    }
+}
+
+/// The same within a register, which the compiler shuffles.
+#[inline(always)]
+fn within<const DISTANCE: usize>(line: &mut [f32; 8]) {
     let old = *line;
     for (i, x) in line.iter_mut().enumerate() {
-        let sign = if i & N == 0 { 1.0 } else { -1.0 };
-        *x = old[i ^ N] + sign * old[i];
+        *x = if i & DISTANCE == 0 { old[i] + old[i + DISTANCE] } else { old[i - DISTANCE] - old[i] };
     }
 }
 
@@ -68,7 +80,7 @@ mod tests {
 
     #[test]
     fn turning_multiplies_each_block_by_signs_and_twice_is_a_multiple() {
-        for width in [1, 2, 3, 8, 24, 32, 96, 384] {
+        for width in [1, 2, 3, 8, 24, 32, 64, 96, 384] {
             let row: Vec<f32> = (0..width).map(|i| (i * 37 % 101) as f32 - 50.0).collect();
             let mut turned = row.clone();
             turn(&mut turned);
