@@ -10,7 +10,7 @@ use super::args::Ask as Args;
 use super::context::Context;
 use super::index::extend;
 use super::output::{Output, talk, visible};
-use super::query::say_limits;
+use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
 use crate::ask::{self, Answer, Asked, Event, Trail};
@@ -59,10 +59,8 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     } else {
         print(context.out, config, &answer);
         print_memory(context.out, &recalled);
-        say_who(&trail);
-        for path in &answer.packed.index_stale {
-            talk(&format!("stale: {path} changed or went since it was indexed (fix: local-agent index)"));
-        }
+        say_who(&trail, args.big || args.fast);
+        say_index_stale(&answer.packed.index_stale);
         if answer.file.is_none() {
             say_limits(&answer.coverage, &answer.stale);
         }
@@ -89,8 +87,8 @@ fn speed(args: &Args) -> Speed {
     }
 }
 
-/// Says on stderr who answered and why, when a chat model was asked for or could have been.
-pub(super) fn say_who(trail: &Trail) {
+/// Says on stderr who answered and why, when a chat model was asked, or could have been, or was `wanted`.
+pub(super) fn say_who(trail: &Trail, wanted: bool) {
     match &trail.model {
         Some(model) => {
             for round in &trail.rounds {
@@ -115,7 +113,9 @@ pub(super) fn say_who(trail: &Trail) {
             ));
             model.warnings.iter().for_each(|warning| talk(&format!("warning: {warning}")));
         }
-        None if trail.provider_why.contains("not at hand") => talk(&format!("extractive: {}", trail.provider_why)),
+        None if wanted || trail.provider_why.contains("not at hand") => {
+            talk(&format!("extractive: {}", trail.provider_why))
+        }
         None => {}
     }
 }

@@ -60,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.line("");
         context.out.line(&format!("[logged] {path}"));
     }
-    say_who(&trail);
+    say_who(&trail, false);
     talk("unverified: these are the model's own words; `local-agent ask` checks an answer against your notes");
     Ok(ExitCode::SUCCESS)
 }

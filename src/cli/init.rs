@@ -45,7 +45,13 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         for (name, root) in &template.sources {
             context.out.line(&format!("source: {name} = {root}"));
         }
-        context.out.line("next: local-agent index && local-agent embed && local-agent ask \"your question\"");
+        if template.sources.is_empty() {
+            context
+                .out
+                .line("next: local-agent init --force --source notes=path/to/notes, or name your folders in that file");
+        } else {
+            context.out.line("next: local-agent index && local-agent embed && local-agent ask \"your question\"");
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -53,8 +59,7 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
 /// A configuration inside a folder: without `--source`, the folder itself is the one source.
 fn here(folder: &Path, given: &[String]) -> Result<Template> {
     let relative = |dir: &Path| {
-        let absolute = folder.join(dir);
-        let inside = absolute.strip_prefix(folder).map(Path::to_path_buf).unwrap_or(absolute);
+        let inside = config::within(dir, folder).ok_or_else(|| outside(dir, folder))?;
         let text = inside.to_string_lossy().into_owned();
         Ok(if text.is_empty() { ".".to_owned() } else { text })
     };
@@ -65,6 +70,14 @@ fn here(folder: &Path, given: &[String]) -> Result<Template> {
         sources.push((name.map_err(|e| Failure::internal(e.to_string()))?, ".".to_owned()));
     }
     Ok(Template { sources, state_dir: None, sources_anywhere: false })
+}
+
+/// What a configuration in a folder names may not lie elsewhere: it is found by walking up, and could come from anywhere.
+fn outside(dir: &Path, folder: &Path) -> Failure {
+    let message =
+        format!("{} lies outside of {}, the folder that the configuration is for", dir.display(), folder.display());
+    Failure::new(ErrorCode::InvalidArgs, message)
+        .with_hint(format!("local-agent init --source NAME={}, which writes your own configuration", dir.display()))
 }
 
 fn sources(given: &[String], root: impl Fn(&Path) -> Result<String>) -> Result<Vec<(SourceName, String)>> {

@@ -33,6 +33,7 @@ mod terminal;
 mod tool;
 mod toolbox;
 mod try_it;
+mod usage;
 mod verify;
 mod watch;
 mod write;
@@ -56,11 +57,7 @@ pub fn main() -> ExitCode {
     hush_guarded_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(e) => {
-            // Help and version are data; anything else is a usage error with exit code 2.
-            let _ = e.print();
-            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
-        }
+        Err(e) => return usage::say(&e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
     };
     let json = wants_json(&cli.command);
     let environment = match stand_in(cli.global.directory.as_deref()).and_then(|()| Environment::read()) {

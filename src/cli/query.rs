@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::args::{FusionArg, ModeArg, Query as Args};
 use super::context::Context;
 use super::index::extend;
-use super::output::{Output, talk};
+use super::output::{Output, talk, visible};
 use crate::config::{Config, Fusion};
 use crate::error::Result;
 use crate::lexical;
-use crate::operations::search::{Search, search, words_of};
+use crate::operations::search::{Search, Searched, search, words_of};
 use crate::operations::{IndexRun, Library, jobs};
-use crate::retrieval::{Coverage, Found, Hit, Mode, Stale};
+use crate::retrieval::{Coverage, Hit, Mode, Stale};
 
 /// How much of a chunk a person sees around the first word found, in characters.
 const SNIPPET_BEFORE: usize = 60;
@@ -23,10 +23,11 @@ const SNIPPET_NO_MATCH: usize = 180;
 
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let config = context.load()?.config;
+    let sandbox = context.sandbox(&config)?;
     if args.refresh && !args.text.trim().is_empty() {
         let files = context.model(&config)?;
         let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
-        jobs::run_index(&config, &context.sandbox(&config)?, &files, &run, &|_| ())?;
+        jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
     }
     let mode = match args.mode {
         ModeArg::Hybrid => Mode::Hybrid,
@@ -46,32 +47,43 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         limit: usize::try_from(args.limit).unwrap_or(0),
         min_score: args.min_score,
     };
-    let (query, found) = search(&config, &Library::for_one(&config, model), &wanted)?;
+    let searched = search(&config, &sandbox, &Library::for_one(&config, model), &wanted)?;
     let out = context.out;
     if args.jsonl {
-        found.hits.iter().enumerate().for_each(|(at, hit)| out.line(&hit_json(at, hit, args.explain).to_string()));
+        hits_json(&searched, args.explain).for_each(|hit| out.line(&hit.to_string()));
     } else if args.json {
-        out.json(report(context, &config, args, &query, &found));
+        out.json(report(context, &config, args, &searched));
     } else if args.files {
         let mut seen = std::collections::HashSet::new();
-        for hit in found.hits.iter().filter(|hit| seen.insert(hit.chunk.document_id)) {
+        for hit in searched.found.hits.iter().filter(|hit| seen.insert(hit.chunk.document_id)) {
             out.line(&out.shown(&format!("{}:{}", hit.chunk.source, hit.chunk.path)));
         }
     } else {
-        print(out, args, &query, &found);
+        print(out, args, &searched);
+    }
+    if !args.json {
+        say_index_stale(&searched.index_stale());
+        say_limits(&searched.found.coverage, &searched.found.stale);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(context: &Context, config: &Config, args: &Args, query: &lexical::Query, found: &Found) -> Value {
-    let hits: Vec<Value> = found.hits.iter().enumerate().map(|(at, hit)| hit_json(at, hit, args.explain)).collect();
+fn hits_json(searched: &Searched, explain: bool) -> impl Iterator<Item = Value> + '_ {
+    let hits = searched.found.hits.iter().zip(&searched.fresh).enumerate();
+    hits.map(move |(at, (hit, fresh))| hit_json(at, hit, *fresh, explain))
+}
+
+fn report(context: &Context, config: &Config, args: &Args, searched: &Searched) -> Value {
+    let found = &searched.found;
+    let hits: Vec<Value> = hits_json(searched, args.explain).collect();
     let mut body = json!({
         "query": args.text,
-        "parsed": query,
+        "parsed": searched.query,
         "outcome": if hits.is_empty() { "nothing_found" } else { "found" },
         "count": hits.len(),
         "hits": hits,
         "coverage": found.coverage,
+        "index_stale": searched.index_stale(),
         "stale": found.stale,
         "warnings": config.warnings,
     });
@@ -79,7 +91,7 @@ fn report(context: &Context, config: &Config, args: &Args, query: &lexical::Quer
     body
 }
 
-fn hit_json(at: usize, hit: &Hit, explain: bool) -> Value {
+fn hit_json(at: usize, hit: &Hit, fresh: bool, explain: bool) -> Value {
     let chunk = &hit.chunk;
     let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
     let mut body = json!({
@@ -93,6 +105,7 @@ fn hit_json(at: usize, hit: &Hit, explain: bool) -> Value {
         "lines": chunk.lines,
         "start_byte": chunk.span.start(),
         "end_byte": chunk.span.end(),
+        "fresh": fresh,
         "score": hit.chance,
         "method": hit.trace.method,
         "metadata": metadata_state(*yaml_present, *yaml_parse_ok),
@@ -118,11 +131,12 @@ fn metadata_state(yaml_present: bool, yaml_parse_ok: Option<bool>) -> &'static s
     }
 }
 
-fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
+fn print(out: Output, args: &Args, searched: &Searched) {
+    let Searched { query, found, fresh } = searched;
     if found.hits.is_empty() {
         out.line("Nothing in the index fits this query.");
     }
-    for (at, hit) in found.hits.iter().enumerate() {
+    for (at, (hit, fresh)) in found.hits.iter().zip(fresh).enumerate() {
         let chunk = &hit.chunk;
         let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
         let address = format!("{}:{}:{}", chunk.source, chunk.path, chunk.lines.first());
@@ -146,18 +160,27 @@ fn print(out: Output, args: &Args, query: &lexical::Query, found: &Found) {
         if !chunk.heading.is_root() {
             out.line(&out.shown(&format!("    heading_path: {}", chunk.heading)));
         }
+        if !fresh {
+            out.line("    stale: the file changed or went since it was indexed; this is the old text");
+        }
         out.line(&out.shown(&format!("    snippet: {}", snippet(&chunk.text, query))));
         if args.explain {
             out.line(&format!("    explain: {}", json!(hit.trace)));
         }
     }
-    say_limits(&found.coverage, &found.stale);
+}
+
+/// Tells, on stderr, which files are not what was indexed.
+pub(super) fn say_index_stale(files: &[String]) {
+    for file in files {
+        talk(&format!("stale: {} changed or went since it was indexed (fix: local-agent index)", visible(file)));
+    }
 }
 
 /// Tells, on stderr, what a reader must know about the answer's reach.
 pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     for one in stale {
-        talk(&format!("stale: {} (fix: {})", one.why, one.fix));
+        talk(&format!("stale: {} (fix: {})", visible(&one.why), one.fix));
     }
     if coverage.embedded > 0 && coverage.embedded < coverage.chunks {
         talk(&format!(

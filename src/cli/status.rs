@@ -17,7 +17,7 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     if args.wait_fresh {
         operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
     }
-    let status = operations::status::status(&config, &library)?;
+    let status = operations::status::status(&config, &library, true)?;
     let mut body = serde_json::to_value(status)
         .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
     if args.json {

@@ -30,6 +30,7 @@ mod workroot;
 
 pub use findings::Origin;
 pub use load::{FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient};
+pub use places::within;
 pub use show::{Template, reference_markdown, template};
 pub use trust::{is_trusted, trust};
 pub use url::ServerUrl;

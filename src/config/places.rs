@@ -62,6 +62,14 @@ pub(super) fn is_inside(path: &Path, folder: &Path) -> bool {
         }
 }
 
+/// `path`, relative ones joined to `folder`, as seen from there; `None`: it lies elsewhere.
+pub fn within(path: &Path, folder: &Path) -> Option<PathBuf> {
+    let folder = normalise(folder);
+    let absolute = normalise(&folder.join(path));
+    let inside = absolute.strip_prefix(&folder).ok()?.to_path_buf();
+    is_inside(&absolute, &folder).then_some(inside)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -163,6 +163,8 @@ pub(super) struct SearchHit {
     pub(super) chunk_key: String,
     /// The chance that it is relevant, 0 to 1.
     pub(super) score: f32,
+    /// Whether its file is what was indexed; where it is not, `text` is the old one.
+    pub(super) fresh: bool,
     /// Word for word.
     pub(super) text: String,
     /// Whether `text` was cut for the budget; `get` with `#` and the key gives all of it.

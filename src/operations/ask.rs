@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 
+use super::freshness::stale_files;
 use super::library::Library;
 use super::run_log::RunLog;
 use super::scope::{Limits, scope};
@@ -129,7 +130,7 @@ fn recorded(
         embedded.store(true, Ordering::Relaxed);
         library.embedder()
     };
-    let asked = match subject {
+    let mut asked = match subject {
         Subject::File(file) => {
             let question = ask::FileQuestion {
                 text: question.text,
@@ -147,6 +148,13 @@ fn recorded(
             ask::ask_with(question, engine, sandbox, chosen, tools.as_ref(), observe, load)
         }
     };
+    if let Ok(answer) = &mut asked.answer
+        && matches!(subject, Subject::Notes(_))
+        && answer.outcome == ask::Outcome::Abstained
+    {
+        // What is not indexed yet cannot answer.
+        answer.stale.extend(stale_files(config));
+    }
     let to_server = library.model().is_some_and(super::Model::is_server) && embedded.into_inner();
     let run = log.end(config, &asked, to_server, &recalled)?;
     Ok(Done { asked, recalled, run })

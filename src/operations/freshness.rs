@@ -1,5 +1,6 @@
 //! Do index and projections match the files? Reads only.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::library::Library;
@@ -7,7 +8,10 @@ use super::setting::sandbox;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::{Compared, compare};
+use crate::retrieval::{Hit, Stale};
+use crate::sandbox::{Address, Sandbox};
 use crate::store::IndexReader;
+use crate::types::Sha256;
 
 /// Between two looks.
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -57,6 +61,26 @@ pub fn files_behind(config: &Config) -> Result<Vec<String>> {
         }
     }
     Ok(behind)
+}
+
+/// The same for whoever shows it beside something else: what keeps the files from being compared is said, not a failure.
+pub fn stale_files(config: &Config) -> Vec<Stale> {
+    let behind = files_behind(config)
+        .unwrap_or_else(|failure| vec![format!("whether files are new or changed is not known: {}", failure.message)]);
+    let stale = |why| Stale { what: "files", why, fix: "local-agent index" };
+    behind.into_iter().map(stale).collect()
+}
+
+/// Which of `hits` are of a file that is not what was indexed, one answer a hit. A file that cannot be read is not.
+pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
+    let mut files = HashMap::new();
+    let mut is_fresh = |hit: &Hit| {
+        let at = Address { source: hit.chunk.source.clone(), path: hit.chunk.path.clone() };
+        *files
+            .entry(hit.chunk.document_id)
+            .or_insert_with(|| sandbox.read(&at).is_ok_and(|file| Sha256::of(&file.bytes) == hit.chunk.file_sha256))
+    };
+    hits.iter().map(&mut is_fresh).collect()
 }
 
 /// Waits until nothing is behind.

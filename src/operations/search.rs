@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
 use super::scope::{Limits, scope};
 use crate::config::{Config, Fusion};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical;
 use crate::retrieval::{Found, Mode, Request};
+use crate::sandbox::Sandbox;
 
 /// What is looked for.
 #[derive(Debug, Clone)]
@@ -26,14 +28,35 @@ pub struct Search<'a> {
     pub min_score: Option<f32>,
 }
 
-/// Searches the library.
+/// What was found.
+#[derive(Debug)]
+pub struct Searched {
+    pub query: lexical::Query,
+    pub found: Found,
+    /// Of each hit, whether its file is what was indexed; where it is not, the hit's text is the old one.
+    pub fresh: Vec<bool>,
+}
+
+impl Searched {
+    /// Files of hits that changed or went since they were indexed, as `source:path`, each once.
+    pub fn index_stale(&self) -> Vec<String> {
+        let old = self.found.hits.iter().zip(&self.fresh).filter(|(_, fresh)| !**fresh);
+        let mut files: Vec<String> = old.map(|(hit, _)| format!("{}:{}", hit.chunk.source, hit.chunk.path)).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+}
+
+/// Searches the library, and looks at the files of what it found; when that is nothing, at all files: what is not indexed
+/// yet cannot be found.
 ///
 /// Errors: `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of [`Library::with`] and
 /// of the search itself.
-pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result<(lexical::Query, Found)> {
+pub fn search(config: &Config, sandbox: &Sandbox, library: &Library, wanted: &Search<'_>) -> Result<Searched> {
     not_blank(wanted.text)?;
     let mut limited = scope(config, &wanted.limits)?;
-    library.with(|engine| {
+    let (query, mut found) = library.with(|engine| {
         let query = if wanted.has_syntax {
             // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a
             // filter.
@@ -69,7 +92,12 @@ pub fn search(config: &Config, library: &Library, wanted: &Search<'_>) -> Result
             None => {}
         }
         Ok((query, found))
-    })
+    })?;
+    if found.hits.is_empty() {
+        found.stale.extend(stale_files(config));
+    }
+    let fresh = are_fresh(&found.hits, sandbox);
+    Ok(Searched { query, found, fresh })
 }
 
 /// `INVALID_QUERY` for a text without a word.

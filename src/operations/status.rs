@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::freshness::stale_files;
 use super::library::Library;
 use crate::config::Config;
 use crate::error::Result;
@@ -34,7 +35,7 @@ pub struct Indexed {
     pub chunks: u64,
     pub sources: Vec<SourceState>,
     pub coverage: Coverage,
-    /// Projections that are behind.
+    /// Projections and files that are behind.
     pub stale: Vec<Stale>,
     pub model: String,
     pub fingerprint: Option<Fingerprint>,
@@ -50,12 +51,13 @@ pub struct SourceState {
     pub last_scan_unix: i64,
 }
 
-/// Looks. Errors are those of the databases and of [`Library::with`].
-pub fn status(config: &Config, library: &Library) -> Result<Status> {
+/// Looks; with `compares_files` at every file, too, which takes as long as listing them. Errors are those of the databases
+/// and of [`Library::with`].
+pub fn status(config: &Config, library: &Library, compares_files: bool) -> Result<Status> {
     let (index_db, embeddings_db) = (&config.index.db_path, &config.embed.db_path);
     let index = match IndexReader::open(index_db)? {
         None => None,
-        Some(reader) => Some(indexed(config, library, &reader)?),
+        Some(reader) => Some(indexed(config, library, &reader, compares_files)?),
     };
     Ok(Status {
         indexed: index.is_some(),
@@ -67,10 +69,13 @@ pub fn status(config: &Config, library: &Library) -> Result<Status> {
     })
 }
 
-fn indexed(config: &Config, library: &Library, index: &IndexReader) -> Result<Indexed> {
+fn indexed(config: &Config, library: &Library, index: &IndexReader, compares_files: bool) -> Result<Indexed> {
     let totals = index.totals()?;
     let fingerprint = library.fingerprint()?;
-    let (coverage, stale) = library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
+    let (coverage, mut stale) = library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
+    if compares_files {
+        stale.extend(stale_files(config));
+    }
     let sources = index.sources()?.into_iter().map(|source| SourceState {
         name: source.name,
         root: shown(&source.root),

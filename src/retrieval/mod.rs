@@ -146,8 +146,8 @@ pub struct Engine {
     with_vector: OnceCell<IdSet>,
     /// The mean of some vectors, evenly spread, and how many: what the mean cosine of a question is judged by.
     centroid: OnceCell<(Vec<f64>, usize)>,
-    /// Chunks in the index; counted when first needed.
-    chunk_count: OnceCell<u64>,
+    /// Counted when first needed.
+    coverage: OnceCell<Coverage>,
 }
 
 /// Chunks in the sample: enough to know a mean cosine to about 0.01.
@@ -182,8 +182,8 @@ impl Engine {
             }),
             Some(_) => {}
         }
-        let (with_vector, centroid, chunk_count) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let mut engine = Self { index, commit, lexical, matrix: None, stale, with_vector, centroid, chunk_count };
+        let (with_vector, centroid, coverage) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let mut engine = Self { index, commit, lexical, matrix: None, stale, with_vector, centroid, coverage };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
@@ -391,13 +391,21 @@ impl Engine {
 
     /// How much of the index the vector side can see.
     pub fn coverage(&self) -> Result<Coverage> {
-        let embedded = self.matrix.as_ref().map_or(0, Matrix::len) as u64;
-        let chunks = match self.chunk_count.get() {
-            Some(count) => *count,
-            None => self.index.chunk_count()?,
+        if let Some(counted) = self.coverage.get() {
+            return Ok(*counted);
+        }
+        let chunks = self.index.chunk_count()?;
+        let embedded = match &self.matrix {
+            None => 0,
+            Some(matrix) if Some(matrix.stamp().index_commit) == self.commit => matrix.len(),
+            // Vectors of chunks that are gone find nothing.
+            Some(_) => {
+                let chunks = self.index.all_chunk_ids()?;
+                self.vector_ids().filter(|id| chunks.contains(*id)).count()
+            }
         };
         // Whatever reads between two transactions finds the same commit, see `resume`.
-        Ok(Coverage { chunks: *self.chunk_count.get_or_init(|| chunks), embedded })
+        Ok(*self.coverage.get_or_init(|| Coverage { chunks, embedded: embedded as u64 }))
     }
 }
 

@@ -300,3 +300,15 @@ fn validation_that_is_switched_off_is_said_and_still_done() {
     assert_eq!((&body["verified"], &body["citation_validation"]["valid"]), (&json!(false), &json!(true)));
     assert!(!body["warnings"].as_array().unwrap().is_empty());
 }
+
+/// The flag changed nothing, and nothing said so.
+#[test]
+fn a_model_that_is_asked_for_and_not_configured_is_said_to_be_missing() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    for flag in ["--big", "--fast"] {
+        let run = world.ok(&["ask", "How many apples does the zebra eat?", flag]);
+        assert!(run.stderr.contains("extractive: no chat model is configured"), "{flag}: {}", run.stderr);
+    }
+    assert!(!world.ok(&["ask", "How many apples does the zebra eat?"]).stderr.contains("chat model"));
+}

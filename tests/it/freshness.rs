@@ -56,6 +56,7 @@ fn w03_text_that_was_edited_away_is_dropped_and_said() {
     assert_snapshot!(run.stderr, @r#"
     stale: notes:zebra.md changed or went since it was indexed (fix: local-agent index)
     stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)
+    stale: files are changed (1): notes:zebra.md (fix: local-agent index)
     "#);
 }
 
@@ -111,4 +112,56 @@ fn vectors_that_are_behind_are_said_to_be() {
     "#);
     world.ok(&["embed"]);
     assert_eq!(world.ok(&["ask", QUESTION]).stderr, "");
+}
+
+/// What `query` shows is what was indexed, so it says where the file holds something else now.
+#[test]
+fn a_hit_of_a_file_that_changed_is_shown_as_old() {
+    let world = zoo();
+    world.ok(&["embed"]);
+    assert_eq!(world.json(&["query", "zebra apples"])["index_stale"], json!([]));
+    world.write("zebra.md", "# Zebra\n\nThe zebra eats 15 apples a day.\n");
+    let body = world.json(&["query", "zebra apples"]);
+    assert_eq!(body["index_stale"], json!(["notes:zebra.md"]), "{body}");
+    let fresh: Vec<_> = body["hits"].as_array().unwrap().iter().map(|hit| (&hit["rel_path"], &hit["fresh"])).collect();
+    assert!(fresh.contains(&(&json!("zebra.md"), &json!(false))), "{body}");
+    assert!(fresh.iter().all(|(path, fresh)| *fresh == (*path != "zebra.md")), "{body}");
+    let run = world.ok(&["query", "zebra apples"]);
+    assert!(run.stdout.contains("    stale: the file changed or went since it was indexed; this is the old text\n"));
+    assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed or went since it was indexed (fix: local-agent index)");
+    fs::remove_file(world.vault().join("zebra.md")).unwrap();
+    assert_eq!(world.json(&["query", "zebra apples"])["index_stale"], json!(["notes:zebra.md"]));
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    assert_eq!(world.ok(&["query", "lion meat"]).stderr, "");
+}
+
+/// "Nothing" was said of notes that were never looked at.
+#[test]
+fn nothing_is_found_and_it_is_said_which_files_were_not_searched() {
+    let world = zoo();
+    world.ok(&["embed"]);
+    assert_eq!(world.ok(&["ask", "Where does the okapi sleep?"]).stderr, "");
+    world.write("okapi.md", "# Okapi\n\nThe okapi sleeps under the fig tree.\n");
+    for args in [&["ask", "Where does the okapi sleep?"][..], &["query", "okapi \"fig tree\""], &["status"]] {
+        let run = world.ok(args);
+        let said = run.stdout.clone() + &run.stderr;
+        assert!(said.contains("stale: files are new (1): notes:okapi.md (fix: local-agent index)"), "{args:?}: {said}");
+        let body = world.json(args);
+        assert_eq!(body["stale"][0]["what"], "files", "{args:?}: {body}");
+    }
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    assert!(world.ok(&["ask", "Where does the okapi sleep?"]).stdout.contains("fig tree"));
+    assert_eq!(world.json(&["status"])["stale"], json!([]));
+}
+
+/// "8 of 7 chunks" had vectors.
+#[test]
+fn vectors_of_chunks_that_are_gone_do_not_count() {
+    let world = zoo();
+    world.ok(&["embed"]);
+    fs::remove_file(world.vault().join("lion.md")).unwrap();
+    world.ok(&["index"]);
+    assert_eq!(world.json(&["status"])["coverage"], json!({"chunks": 1, "embedded": 1}));
 }

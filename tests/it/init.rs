@@ -117,3 +117,28 @@ fn a_folder_that_cannot_be_written_is_a_write_error() {
     fs::write(world.home().join(".config"), "in the way").unwrap();
     assert_eq!(world.code(&["init", "--source", "mine=notes"]), "WRITE_ERROR");
 }
+
+/// `index` refused what `init` had written.
+#[test]
+fn a_configuration_in_a_folder_names_nothing_outside_of_it() {
+    let world = World::empty();
+    for source in ["o=..", "o=../elsewhere", "o=sub/../../elsewhere", "o=/"] {
+        assert_eq!(world.code(&["init", "--here", "--source", source]), "INVALID_ARGS", "{source}");
+    }
+    assert!(!world.vault().join("local-agent.yaml").exists());
+    let error = world.fails(&["init", "--here", "--source", "o=../elsewhere"]);
+    assert_snapshot!(world.stable(error["error_message"].as_str().unwrap()), @"../elsewhere lies outside of <vault>, the folder that the configuration is for");
+    world.write("sub/a.md", "# A\n\nOne.\n");
+    let absolute = world.vault().join("sub").display().to_string();
+    world.ok(&["init", "--here", "--source", "one=other/../sub"]);
+    world.ok(&["init", "--here", "--force", "--source", &format!("two={absolute}")]);
+    assert_eq!(world.json(&["index"])["total_docs"], 1);
+}
+
+/// It said `next: local-agent index`, which fails without a source.
+#[test]
+fn without_a_source_the_next_step_names_one() {
+    let world = World::empty();
+    let run = world.ok(&["init"]);
+    assert_snapshot!(run.stdout.lines().last().unwrap(), @"next: local-agent init --force --source notes=path/to/notes, or name your folders in that file");
+}

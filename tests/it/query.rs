@@ -62,6 +62,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "vector_scaled": <n>,
             "vector_weight": <n>
           },
+          "fresh": true,
           "heading_path": "H1: Proofbox",
           "kind": "notes",
           "lines": "8-20",
@@ -80,6 +81,7 @@ fn hits_of_the_example_by_words_and_meaning() {
           "yaml_present": true
         }
       ],
+      "index_stale": [],
       "ok": true,
       "outcome": "found",
       "parsed": {

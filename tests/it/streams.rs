@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
+use insta::assert_snapshot;
+
 use crate::harness::World;
 
 #[test]
@@ -57,4 +59,28 @@ fn s27_control_characters_reach_a_pipe_as_they_are() {
     assert_eq!(world.ok(&["get", "a.md", "--raw"]).stdout, text);
     let body = world.json(&["query", "walrus", "--mode", "lexical"]);
     assert!(text.contains(body["hits"][0]["text"].as_str().unwrap().trim_end()));
+}
+
+/// A program that asks for JSON got a page of usage on stderr, and nothing to read.
+#[test]
+fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_for() {
+    let world = World::empty();
+    for (args, hint) in [
+        (&["query", "bread", "--limit", "few", "--json"][..], "local-agent query --help"),
+        (&["query", "bread", "--frobnicate", "--jsonl"], "local-agent query --help"),
+        (&["tool", "list", "extra", "--json"], "local-agent tool list --help"),
+        (&["ask", "--json"], "local-agent ask --help"),
+        (&["--json"], "local-agent --help"),
+    ] {
+        let run = world.run(args);
+        assert_eq!((run.code, run.stderr.as_str()), (2, ""), "{args:?}");
+        let envelope = run.json();
+        assert_eq!(envelope["error_code"], "INVALID_ARGS", "{args:?}");
+        assert_eq!(envelope["hint"], hint, "{args:?}");
+        let message = envelope["error_message"].as_str().unwrap();
+        assert!(!message.is_empty() && !message.contains('\n') && !message.contains("Usage"), "{message}");
+    }
+    let envelope = world.run(&["query", "bread", "--limit", "few", "--json"]).json();
+    assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"invalid value 'few' for '--limit <N>': invalid digit found in string");
+    world.usage(&["query", "--frobnicate", "--", "--json"]);
 }

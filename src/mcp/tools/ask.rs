@@ -8,7 +8,7 @@ use crate::ask::{Answer, Asked, Event, Purpose};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::llm::Speed;
 use crate::mcp::page::{budget, cut};
-use crate::mcp::shapes::{AskArgs, AskResult, Behind, Evidence};
+use crate::mcp::shapes::{AskArgs, AskResult, Evidence};
 use crate::operations;
 use crate::operations::ask::{Ask, Desk, Done};
 
@@ -71,13 +71,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         memory: recalled.into_iter().map(|one| one.content).collect(),
         sent_to: trail.sent_to,
         coverage: covered(answer.coverage),
-        stale: behind(&answer.stale)
-            .into_iter()
-            .chain(answer.packed.index_stale.iter().map(|path| Behind {
-                why: format!("{path} changed or went since it was indexed"),
-                fix: "local-agent index".to_owned(),
-            }))
-            .collect(),
+        stale: behind(&answer.stale, &answer.packed.index_stale),
         answer: answer.text,
     };
     Reply::new(ask_text(&result), &result)

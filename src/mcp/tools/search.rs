@@ -51,13 +51,14 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         limit: until.saturating_add(1),
         min_score: None,
     };
-    let (_, found) = search(&call.service.loaded.config, &call.service.library, &wanted)?;
+    let searched = search(&call.service.loaded.config, &call.sandbox, &call.service.library, &wanted)?;
+    let found = &searched.found;
     let mut hits = Vec::new();
     for (at, hit) in found.hits.iter().enumerate().take(until).skip(from) {
         if hit.chunk.text.len() > left && !hits.is_empty() {
             break;
         }
-        let one = search_hit(at, hit, left);
+        let one = search_hit(at, hit, searched.fresh[at], left);
         left = left.saturating_sub(one.text.len());
         hits.push(one);
     }
@@ -66,7 +67,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         outcome: if found.hits.is_empty() { "nothing_found" } else { "found" },
         next_cursor: (end < found.hits.len()).then(|| cursor(end, &of)),
         coverage: covered(found.coverage),
-        stale: behind(&found.stale),
+        stale: behind(&found.stale, &searched.index_stale()),
         hits,
     };
     let mut text = String::new();
@@ -92,7 +93,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     Reply::new(text, &page)
 }
 
-fn search_hit(at: usize, hit: &Hit, left: usize) -> SearchHit {
+fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {
     let chunk = &hit.chunk;
     let text = cut(&chunk.text, left);
     SearchHit {
@@ -106,6 +107,7 @@ fn search_hit(at: usize, hit: &Hit, left: usize) -> SearchHit {
         lines: lines(chunk.lines),
         chunk_key: chunk.key.to_string(),
         score: hit.chance,
+        fresh,
         truncated: text.len() < chunk.text.len(),
         text: text.to_owned(),
     }

@@ -6,7 +6,6 @@ use super::words::{behind, covered, say_limits};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::error::Result;
 use crate::mcp::shapes::{Behind, Covered, SourceResult, StatusArgs, StatusResult};
-use crate::operations::freshness;
 use crate::operations::status::status;
 
 pub(super) const SPEC: Spec = Spec {
@@ -20,9 +19,9 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 fn state(call: &Call, args: &StatusArgs) -> Result<Reply> {
-    let status = status(&call.service.loaded.config, &call.service.library)?;
+    let status = status(&call.service.loaded.config, &call.service.library, args.compare_files)?;
     let jobs: Vec<String> = status.index_job.into_iter().chain(status.embed_job).collect();
-    let mut result = match status.index {
+    let result = match status.index {
         None => StatusResult {
             indexed: false,
             documents: 0,
@@ -48,15 +47,11 @@ fn state(call: &Call, args: &StatusArgs) -> Result<Reply> {
                 })
                 .collect(),
             coverage: covered(index.coverage),
-            stale: behind(&index.stale),
+            stale: behind(&index.stale, &[]),
             model: Some(index.model),
             jobs,
         },
     };
-    if args.compare_files && result.indexed {
-        let found = freshness::files_behind(&call.service.loaded.config)?;
-        result.stale.extend(found.into_iter().map(|why| Behind { why, fix: "local-agent index".to_owned() }));
-    }
     let mut text = format!(
         "{} documents, {} chunks ({} can be found by meaning), {} files skipped\n",
         result.documents, result.coverage.chunks, result.coverage.embedded, result.skipped_files

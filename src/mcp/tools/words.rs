@@ -15,8 +15,14 @@ pub(super) fn covered(coverage: Coverage) -> Covered {
     Covered { chunks: coverage.chunks, embedded: coverage.embedded }
 }
 
-pub(super) fn behind(stale: &[Stale]) -> Vec<Behind> {
-    stale.iter().map(|one| Behind { why: one.why.clone(), fix: one.fix.to_owned() }).collect()
+/// Projections that are behind, and files (`source:path`) that are not what was indexed.
+pub(super) fn behind(stale: &[Stale], files: &[String]) -> Vec<Behind> {
+    let projections = stale.iter().map(|one| Behind { why: one.why.clone(), fix: one.fix.to_owned() });
+    let files = files.iter().map(|file| Behind {
+        why: format!("{file} changed or went since it was indexed"),
+        fix: "local-agent index".to_owned(),
+    });
+    projections.chain(files).collect()
 }
 
 pub(super) fn lines(lines: LineSpan) -> [u32; 2] {

@@ -1,0 +1,53 @@
+//! Command lines that cannot be understood: the words of the parser for a person, the error envelope for a program.
+
+use std::ffi::{OsStr, OsString};
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+
+use super::args::{Cli, ColorWhen};
+use super::context;
+use super::output::Output;
+use crate::error::{ErrorCode, Failure};
+
+/// Says what is wrong with `args` (without the program's name), or prints the help that was asked for. The exit code is 2,
+/// of help 0.
+pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if wants_json(args) {
+        let failure = Failure::new(ErrorCode::InvalidArgs, sentence(error)).with_hint(help(args));
+        Output::new(true, ColorWhen::Never, true).failure(&failure, &context::roots(None, None));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(2)
+}
+
+/// The line is not understood, so its words are all there is to go by.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json" || arg == "--jsonl")
+}
+
+/// What the parser says, without its tips and the usage.
+fn sentence(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = first.trim_start_matches("error: ").split_whitespace().collect();
+    words.join(" ")
+}
+
+/// How to see the usage of the subcommand that was named.
+fn help(args: &[OsString]) -> String {
+    let mut command = &Cli::command();
+    let mut line = "local-agent".to_owned();
+    for name in args.iter().filter_map(|arg| OsStr::to_str(arg)) {
+        if let Some(found) = command.find_subcommand(name) {
+            line = format!("{line} {name}");
+            command = found;
+        }
+    }
+    line + " --help"
+}
