@@ -6,6 +6,7 @@
 //! | file | what it holds |
 //! | --- | --- |
 //! | `question` | what is asked for: weighed words, the kind of answer |
+//! | `pins` | the time or number that the answer must be of |
 //! | `units` | what can be quoted: sentences, items, rows, code blocks, each with its surroundings |
 //! | `score` | how well one unit answers |
 //! | `select` | which units make the answer, and in what order |
@@ -103,8 +104,10 @@ pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked
         if best > 0.0 { (score / best).clamp(0.0, 1.0) } else { 0.0 }
     };
     let retired = retired(items, &units);
+    let elsewhere = elsewhere(&question, items, &units);
     let candidate = |(index, unit): (usize, &Unit)| {
-        let features = score::features(&question, &units, index, rank(unit.item), retired.contains(&unit.item));
+        let mut features = score::features(&question, &units, index, rank(unit.item), retired.contains(&unit.item));
+        features.elsewhere = elsewhere.get(unit.item).copied().unwrap_or(0.0);
         Candidate { index, features, score: score::score(&features, false) }
     };
     let mut order: Vec<Candidate> = units.iter().enumerate().filter(|(_, u)| u.sayable).map(candidate).collect();
@@ -122,6 +125,25 @@ pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked
     }
     let with_model = evidence.similarity.is_some();
     Ok(Ranked { question, snapshot: evidence.snapshot, units, order, with_model })
+}
+
+/// Of each item: the share of the question's weight in words that name another file or a heading in it, and stand nowhere
+/// in the item or above it. The question is about that other thing.
+fn elsewhere(question: &Question, items: &[EvidenceItem], units: &[Unit]) -> Vec<f32> {
+    let file = |item: usize| items.get(item).map(|i| (&i.source, &i.path));
+    let total = question.total();
+    let of_item = |item: usize| {
+        let is_own = |stem: &str| {
+            let mut own = units.iter().filter(|unit| unit.item == item);
+            own.any(|unit| score::holds(&unit.stems, stem) > 0.0 || score::holds(&unit.place, stem) > 0.0)
+        };
+        let names_another =
+            |stem: &str| units.iter().any(|unit| file(unit.item) != file(item) && unit.place.contains(stem));
+        let others = question.terms.iter().filter(|term| names_another(&term.stem) && !is_own(&term.stem));
+        let weight: f32 = others.map(|term| term.weight).sum();
+        if total > 0.0 { weight / total } else { 0.0 }
+    };
+    (0..items.len()).map(of_item).collect()
 }
 
 /// Best first; equals in the order of the evidence.

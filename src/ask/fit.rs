@@ -2,7 +2,9 @@
 //!
 //! A logistic regression over three signals of the best unit. It was fitted on 397 questions of XQuAD, each asked once
 //! of all documents and once of all but its own (so that the same article's other paragraphs tempt), and on the
-//! questions of the example vault (67 answerable, 20 not), the two sets weighing the same.
+//! questions of the example vault (67 answerable, 20 not), the two sets weighing the same. Three signs that the unit speaks
+//! of something else weigh about as a regression on those questions and 128 of another vault says, in which parallel subjects
+//! and times tempt (`benches/answers/parallel.jsonl`); what a row lacks weighs more.
 
 use super::extractive::Ranked;
 use super::score::Credits;
@@ -16,6 +18,10 @@ pub(super) struct Signals {
     pub similar: f32,
     /// The largest uncovered share of one word: "the mixer" in "the warranty of the mixer".
     pub missing: f32,
+    /// What of its features speaks against the best unit.
+    pub elsewhen: f32,
+    pub elsewhere: f32,
+    pub lacks: f32,
 }
 
 impl Signals {
@@ -29,16 +35,20 @@ impl Signals {
             covered: best.features.covered,
             similar: best.features.similar,
             missing: if total > 0.0 { worst / total } else { 1.0 },
+            elsewhen: best.features.elsewhen,
+            elsewhere: best.features.elsewhere,
+            lacks: best.features.lacks,
         })
     }
 
     /// Log-odds that the best unit answers the question.
     pub fn odds(&self, with_model: bool) -> f32 {
-        let Self { covered, similar, missing } = self;
+        let Self { covered, similar, missing, elsewhen, elsewhere, lacks } = self;
+        let against = 3.5 * elsewhen + 1.2 * elsewhere + 4.5 * lacks;
         if with_model {
-            5.3 * covered + 4.4 * similar - 2.2 * missing - 4.3
+            5.3 * covered + 4.4 * similar - 2.2 * missing - 4.3 - against
         } else {
-            6.6 * covered - 2.2 * missing - 2.6
+            6.6 * covered - 2.2 * missing - 2.6 - against
         }
     }
 }

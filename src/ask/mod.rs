@@ -25,6 +25,7 @@ mod extractive;
 mod file;
 mod fit;
 mod gate;
+mod pins;
 mod prompt;
 mod question;
 mod score;

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::pins::{self, Pin};
 use super::words;
 
 /// A word of the question that says what it is about.
@@ -20,6 +21,8 @@ pub(super) struct Term {
 pub(super) struct Wants {
     pub time: bool,
     pub number: bool,
+    /// "How long?": an amount of time or of space.
+    pub extent: bool,
     pub person: bool,
     pub reason: bool,
     /// "What is X?", about one thing.
@@ -34,11 +37,16 @@ pub(super) struct Wants {
     pub several: bool,
 }
 
+/// How much of its weight a verb that says little keeps.
+const LIGHT: f32 = 0.35;
+
 /// A question, analysed.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     pub terms: Vec<Term>,
     pub wants: Wants,
+    /// The time or number that the answer must be of.
+    pub pins: Vec<Pin>,
 }
 
 impl Question {
@@ -51,7 +59,12 @@ impl Question {
             stems = crate::lexical::terms(text);
         }
         let shares = unspaced_shares(&lower);
-        let weight = |stem: &String| idf(stem).max(0.0) * shares.get(stem).copied().unwrap_or(1.0);
+        let light = words::split(&lower).filter(|word| words::holds(words::LIGHT, word)).collect::<Vec<_>>().join(" ");
+        let light = crate::lexical::terms(&light);
+        let weight = |stem: &String| {
+            let share = if light.contains(stem) { LIGHT } else { shares.get(stem).copied().unwrap_or(1.0) };
+            idf(stem).max(0.0) * share
+        };
         let mut seen = HashSet::new();
         let distinct = stems.into_iter().filter(|stem| seen.insert(stem.clone()));
         let mut terms: Vec<Term> = distinct.map(|stem| Term { weight: weight(&stem), stem }).collect();
@@ -61,7 +74,7 @@ impl Question {
             terms.iter_mut().for_each(|t| t.weight = 1.0);
         }
         let wants = Wants::of(&lower, terms.len());
-        Self { terms, wants }
+        Self { terms, wants, pins: pins::of_question(text) }
     }
 
     /// The weight of all terms together.
@@ -73,6 +86,7 @@ impl Question {
 /// `text` with the function words of its language blanked out; parts of compounds stay.
 fn without_grammar(text: &str, list: &'static str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut asks = false;
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
@@ -81,7 +95,10 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         let lower = word.to_lowercase();
         // "in May" is a month, "May I" is not.
         let month = !out.trim().is_empty() && word.starts_with(char::is_uppercase) && words::month(&lower).is_some();
-        let is_grammar = !shouted && !month && words::holds(list, &lower);
+        // "long" after "how" asks for an amount; nothing need be called so.
+        let degree = asks && words::holds(words::DEGREES, &lower);
+        asks = matches!(lower.as_str(), "how" | "wie");
+        let is_grammar = !shouted && !month && (degree || words::holds(list, &lower));
         out.push_str(if is_grammar { " " } else { piece });
     }
     out
@@ -155,6 +172,7 @@ impl Wants {
         Self {
             time: words::TIME.are_in(lower),
             number: degree || words::NUMBER.are_in(lower),
+            extent: words::EXTENT.are_in(lower),
             person: words::PERSON.are_in(lower),
             reason: words::REASON.are_in(lower),
             definition: terms <= 2 && words::DEFINITION.are_in(lower),
@@ -177,7 +195,7 @@ mod tests {
     #[test]
     fn grammar_is_not_what_a_question_is_about() {
         assert_eq!(stems("How do I reset the proofbox?"), crate::lexical::terms("reset proofbox"));
-        assert_eq!(stems("Wie hoch ist die Kaltmiete?"), crate::lexical::terms("hoch Kaltmiete"));
+        assert_eq!(stems("Wie hoch ist die Kaltmiete?"), crate::lexical::terms("Kaltmiete"));
         assert_eq!(stems("May I bake in May?"), crate::lexical::terms("bake May"));
         assert_eq!(stems("What does IT do?"), crate::lexical::terms("IT"));
         assert!(!stems("who is it").is_empty(), "nothing but grammar is still asked");

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::pins;
 use super::question::{Question, Wants};
-use super::units::Unit;
+use super::units::{self, Unit};
 use super::words;
 use crate::markdown::BlockRole;
 
@@ -24,15 +25,26 @@ pub(super) struct Features {
     pub empty: f32,
     /// 1 when its note says that it is not in force.
     pub retired: f32,
+    /// 1 when the question names a time or a number that neither it nor what stands around it holds.
+    pub elsewhen: f32,
+    /// Share of the question's weight that names another note and is nowhere around it.
+    pub elsewhere: f32,
+    /// 1 when an amount is asked for and it holds none, or it is a row without what is asked for.
+    pub lacks: f32,
 }
 
 /// The score of a unit. The weights of the first five began as a softmax regression ("the sentence that holds the answer
 /// is the best one") on 394 questions of XQuAD and the questions of the example vault, rounded; those with a model were
 /// fitted again on 119 and the 67. Words of the question close together, the unit's length, its news and its first word
-/// were tried and gave nothing. The last two are set: a sentence that answers nothing, or is not so, loses to any that
-/// nearly fits.
+/// were tried and gave nothing. The others are set: a sentence that answers nothing, is not so, or is of another thing or
+/// time, loses to any that nearly fits.
 pub(super) fn score(f: &Features, with_model: bool) -> f32 {
-    let common = 0.6 * f.covered + 0.11 * f.kind - 0.3 * f.empty - 0.3 * f.retired;
+    let common = 0.6 * f.covered + 0.11 * f.kind
+        - 0.3 * f.empty
+        - 0.3 * f.retired
+        - 0.3 * f.elsewhen
+        - 0.3 * f.elsewhere
+        - 0.1 * f.lacks;
     if with_model { common + 0.33 * f.rank + 0.5 * f.similar } else { common + 0.2 * f.own + 0.4 * f.rank }
 }
 
@@ -76,7 +88,7 @@ impl Credits {
 }
 
 /// 1 when `stem` is in `set`, less when only a word of its family is.
-fn holds(set: &HashSet<String>, stem: &str) -> f32 {
+pub(super) fn holds(set: &HashSet<String>, stem: &str) -> f32 {
     if set.contains(stem) {
         1.0
     } else if set.iter().any(|other| related(other, stem)) {
@@ -117,7 +129,27 @@ pub(super) fn features(question: &Question, units: &[Unit], index: usize, rank: 
         rank,
         empty: emptiness(unit, units.get(index + 1).is_some_and(|next| next.lead == Some(index))),
         retired: if retired && !question.wants.past { 1.0 } else { 0.0 },
+        elsewhen: elsewhen(question, units, index),
+        elsewhere: 0.0,
+        lacks: lacks(question, unit),
     }
+}
+
+/// An empty cell, an ingredient without an amount: where such a thing would stand, and does not.
+fn lacks(question: &Question, unit: &Unit) -> f32 {
+    let is_row = unit.role == BlockRole::TableRow;
+    let asked = question.wants.number || question.wants.extent || is_row;
+    let some = || words::split(&unit.plain.to_lowercase()).any(|word| words::holds(words::SOME, word));
+    if asked && kind(question, unit) < 0.0 && (is_row || !some()) { 1.0 } else { 0.0 }
+}
+
+/// A pin of the question that nothing around the unit holds.
+fn elsewhen(question: &Question, units: &[Unit], index: usize) -> f32 {
+    if question.pins.is_empty() {
+        return 0.0;
+    }
+    let around = units::around(units, index);
+    if question.pins.iter().all(|pin| pins::is_held(*pin, &around)) { 0.0 } else { 1.0 }
 }
 
 /// A question or an announcement answers nothing; a pointer answers little.
@@ -134,10 +166,11 @@ fn emptiness(unit: &Unit, leads: bool) -> f32 {
 
 /// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular kind is.
 pub(super) fn kind(question: &Question, unit: &Unit) -> f32 {
-    let Wants { time, number, person, reason, definition, .. } = question.wants;
+    let Wants { time, number, extent, person, reason, definition, .. } = question.wants;
     let asked = [
         (time, has_time(&unit.plain)),
-        (number && !time, has_number(question, &unit.plain)),
+        (number && !time && !extent, has_number(question, &unit.plain)),
+        (extent, has_extent(&unit.plain)),
         (person, has_name(question, &unit.plain)),
         (reason, has_reason(unit)),
         (definition, defines(question, &unit.plain)),
@@ -164,11 +197,26 @@ fn has_time(plain: &str) -> bool {
     year || clock || unspaced || plain.contains('曜') || words::split(&plain.to_lowercase()).any(named)
 }
 
+/// An amount with a unit of time or of space, or time in words.
+fn has_extent(plain: &str) -> bool {
+    use crate::verify::Kind::{Calendar, Length, Time};
+    let digit = |c: char| c.is_ascii_digit();
+    let measures = |word: &str| {
+        crate::verify::unit(word).is_some_and(|of| of.iter().any(|(kind, _)| matches!(kind, Time | Calendar | Length)))
+    };
+    let words: Vec<&str> = words::split(plain).collect();
+    let amount = |word: &str| word.ends_with(digit) || words::holds(words::NUMERALS, &word.to_lowercase());
+    let joined = |word: &str| word.starts_with(digit) && measures(word.trim_start_matches(digit));
+    words.windows(2).any(|pair| amount(pair[0]) && measures(pair[1]))
+        || words.iter().any(|word| joined(word) || words::holds(words::SPANS, &word.to_lowercase()))
+}
+
 /// A number that the question does not already hold.
 fn has_number(question: &Question, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
     let digits = plain.split(|c: char| !c.is_ascii_digit()).any(|d| !d.is_empty() && !asked(d));
-    digits || words::split(&plain.to_lowercase()).any(|w| words::holds(words::NUMERALS, w))
+    let unspaced = || plain.chars().any(|c| words::COUNTING.contains(c));
+    digits || unspaced() || words::split(&plain.to_lowercase()).any(|w| words::holds(words::NUMERALS, w))
 }
 
 /// A capitalised word that the question does not hold. The first word of a sentence is capitalised anyway; it counts

@@ -29,6 +29,8 @@ pub(super) struct Unit {
     /// The headings above it and the file's name: innermost heading, and all stems.
     pub heading: String,
     pub place: HashSet<String>,
+    /// The file's path and the headings, as they are written.
+    pub above: String,
     /// The sentence or table header that leads in: index in the list of all units.
     pub lead: Option<usize>,
     /// The sentence before it in the same block.
@@ -57,6 +59,24 @@ pub(super) fn of_items(items: &[EvidenceItem], with_code: bool) -> Vec<Unit> {
     out
 }
 
+/// What a reader of a unit knows of what it speaks of: the file's name, the headings, what leads in, and the running text
+/// up to the end of its paragraph. Other rows and items of its table or list speak of other things.
+pub(super) fn around(units: &[Unit], index: usize) -> String {
+    let Some(unit) = units.get(index) else { return String::new() };
+    let mut out = unit.above.clone();
+    let in_section = |other: &&Unit| other.item == unit.item && other.section == unit.section;
+    let running = |other: &&Unit| matches!(other.role, BlockRole::Paragraph | BlockRole::Quote);
+    let above = units[..index].iter().filter(in_section).filter(running);
+    let block = units.iter().filter(|other| other.item == unit.item && other.block == unit.block);
+    let lead = unit.lead.and_then(|lead| units.get(lead));
+    let rows = unit.role == BlockRole::TableRow;
+    for other in above.chain(block.filter(|other| !rows || other.span == unit.span)).chain(lead).chain([unit]) {
+        out.push('\n');
+        out.push_str(&other.plain);
+    }
+    out
+}
+
 /// Whether both are groups of lines of one code block.
 fn out_of_one_fence(last: &Unit, unit: &Unit) -> bool {
     unit.role == BlockRole::Code && last.item == unit.item && last.role == unit.role && last.block == unit.block
@@ -70,6 +90,7 @@ struct Cutter<'a> {
     /// Headings above the current sentence, with their levels.
     path: Vec<(u8, String)>,
     place: HashSet<String>,
+    above: String,
     section: usize,
     list: usize,
 }
@@ -77,19 +98,19 @@ struct Cutter<'a> {
 impl<'a> Cutter<'a> {
     fn new(index: usize, item: &'a EvidenceItem, with_code: bool) -> Self {
         let path = item.heading.headings().iter().map(|h| (h.level, plain(&h.title))).collect();
-        let mut this = Self { index, item, with_code, path, place: HashSet::new(), section: 0, list: 0 };
-        this.place = this.stems_of_place();
+        let mut this =
+            Self { index, item, with_code, path, place: HashSet::new(), above: String::new(), section: 0, list: 0 };
+        this.settle();
         this
     }
 
-    /// Stems of the file's name and the headings.
-    fn stems_of_place(&self) -> HashSet<String> {
-        let mut all = self.item.path.stem().to_owned();
-        for (_, title) in &self.path {
-            all.push('\n');
-            all.push_str(title);
-        }
-        crate::lexical::terms(&all).into_iter().collect()
+    /// What the file's name and the headings say.
+    fn settle(&mut self) {
+        let titles: String = self.path.iter().map(|(_, title)| format!("\n{title}")).collect();
+        let all = format!("{}{titles}", self.item.path.stem());
+        self.place = crate::lexical::terms(&all).into_iter().collect();
+        // Folders are called by years, too.
+        self.above = format!("{}{titles}", self.item.path);
     }
 
     fn cut(mut self, out: &mut Vec<Unit>) {
@@ -126,7 +147,7 @@ impl<'a> Cutter<'a> {
         };
         self.path.retain(|(above, _)| *above < level);
         self.path.push((level, plain(&text[span.start()..span.end()])));
-        self.place = self.stems_of_place();
+        self.settle();
         self.section += 1;
     }
 
@@ -164,6 +185,7 @@ impl<'a> Cutter<'a> {
             stems,
             heading: self.path.last().map(|(_, t)| t.clone()).unwrap_or_default(),
             place: self.place.clone(),
+            above: self.above.clone(),
             lead,
             before: last.filter(|u| u.block == sentence.block).map(|_| index - 1),
             span,

@@ -49,6 +49,10 @@ const GERMAN: List = "aber alle als also am an auch auf aus bei beim bin bis da 
     waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden weshalb wessen wie wieso \
     wieviel wieviele wir wird wo woher wohin worauf wurde wurden zu zum zur zwischen";
 
+/// Verbs that say little: a note on the servings of a chili need not say that it "makes" them.
+pub(super) const LIGHT: List = "need needs needed make makes made take takes took get gets got keep keeps kept use uses used \
+    go goes went give gives gave brauche braucht brauchen gibt geht macht machen musste mussten nimmt";
+
 /// Words that ask.
 pub(super) const ASKING: List = "what when where which who whom whose why how was wann wo welche welcher welches wer wem \
     wen wessen warum wieso weshalb wie wieviel wieviele";
@@ -67,9 +71,11 @@ pub(super) const TIME: Cues = Cues(
     "いつ|何時|何日|何月|何年|何曜日|何时|什么时候|哪一年|哪年|哪天|几点|几月",
 );
 pub(super) const NUMBER: Cues = Cues(
-    "how much|how many|what number|which number|what percentage|wie viel|wie viele|wieviel|wieviele|welche nummer",
+    "how much|how many|what number|which number|what percentage|what temperature|which temperature|what price|what speed|\
+     what height|what weight|what distance|welche temperatur|welcher temperatur|wie viel|wie viele|wieviel|wieviele|welche nummer",
     "いくつ|いくら|どのくらい|どれくらい|何度|何人|何個|何番|何分|何キロ|何グラム|何本|何枚|何回|何円|多少|几个|几次|几年|多大|多长|多高|多远|多久",
 );
+pub(super) const EXTENT: Cues = Cues("how long|how far|wie lange|wie lang|wie weit", "");
 pub(super) const PERSON: Cues = Cues("who|whom|whose|wer|wem|wen|wessen", "誰|だれ|どなた|谁|哪位");
 pub(super) const REASON: Cues =
     Cues("why|what reason|what reasons|warum|wieso|weshalb", "なぜ|どうして|理由|为什么|为何|原因");
@@ -95,6 +101,15 @@ pub(super) fn points_back(plain: &str) -> bool {
     let first = split(plain).next().unwrap_or("").to_lowercase();
     holds(BACKWARD, &first) || BACKWARD_BARE.split(' ').any(|w| plain.starts_with(w))
 }
+
+/// The quarters of a year by their place; and what a quarter is called.
+pub(super) const ORDINALS: [List; 4] = [
+    "first 1st erstes ersten",
+    "second 2nd zweites zweiten",
+    "third 3rd drittes dritten",
+    "fourth 4th viertes vierten last letztes letzten",
+];
+pub(super) const QUARTER: List = "quarter quarters quartal quartals";
 
 /// What gives a reason; in a heading also the question word itself.
 pub(super) const BECAUSE: Cues = Cues(
@@ -135,6 +150,25 @@ pub(super) fn month(lower: &str) -> Option<u32> {
 pub(super) const DAYS: List = "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays \
     thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags \
     mittwochs donnerstags freitags samstags sonntags uhr";
+
+/// Amounts without a number.
+pub(super) const SOME: List = "one once single both none no nobody nothing several few couple pair all every each ein eine \
+    einen einem eins kein keine keinen beide beiden einige mehrere paar alle jede jeder jedes niemand nichts";
+
+/// Characters that count, in scripts without spaces.
+pub(super) const COUNTING: &str = "０１２３４５６７８９一二三四五六七八九十百千万億两";
+
+/// Amounts of time in a word.
+pub(super) const SPANS: List = "overnight forever permanently indefinitely nachts ewig unbefristet dauerhaft";
+
+/// The number that a word in lower case stands for, from two to twelve.
+pub(super) fn numeral(lower: &str) -> Option<u64> {
+    let place = |first: &str| {
+        let list = NUMERALS.get(NUMERALS.find(first)?..)?;
+        list.split(' ').take(11).position(|word| word == lower)
+    };
+    place("two").or_else(|| place("zwei")).map(|at| at as u64 + 2)
+}
 
 /// Numbers written out, up to where people write digits. "One" is more often a pronoun.
 pub(super) const NUMERALS: List = "two three four five six seven eight nine ten eleven twelve dozen twice half hundred \

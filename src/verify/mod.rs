@@ -44,6 +44,7 @@ mod attacks;
 #[cfg(test)]
 mod content_attacks;
 
+pub use atoms::{Kind, unit};
 pub use codes::Code;
 pub use line_citations::{LineCitation, line_citations};
 pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};

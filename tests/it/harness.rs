@@ -143,10 +143,17 @@ impl World {
         self.fails(args)["error_code"].as_str().unwrap().to_owned()
     }
 
-    /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on stderr.
+    /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on stderr; with `--json` the
+    /// envelope on stdout instead.
     pub fn usage(&self, args: &[&str]) -> String {
         let run = self.run(args);
         assert_eq!(run.code, 2, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
+        if args.contains(&"--json") || args.contains(&"--jsonl") {
+            assert_eq!(run.stderr, "", "{args:?}");
+            let envelope = run.json();
+            assert_eq!(envelope["error_code"], "INVALID_ARGS", "{args:?}");
+            return envelope["error_message"].as_str().unwrap().to_owned();
+        }
         assert_eq!(run.stdout, "", "{args:?}");
         assert!(run.stderr.contains("Usage:") || run.stderr.contains("--help"), "{args:?}: {}", run.stderr);
         run.stderr

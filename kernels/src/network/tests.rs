@@ -123,7 +123,7 @@ fn every_set_computes_the_definition_and_those_that_round_alike_the_same_bits() 
         let exact = results(Isa::new(Set::Portable).unwrap(), Kind::Plain);
         let kinds = [(Kind::Full, 0.999_999), (Kind::Int8, 0.999), (Kind::Bf16, 0.999_9), (Kind::Both, 0.999)];
         for (kind, bound) in kinds {
-            let (mut bits, mut first): (Option<Vec<Vec<f32>>>, Option<Vec<Vec<f32>>>) = (None, None);
+            let (mut bits, mut first) = (None::<Vec<Vec<f32>>>, None::<Vec<Vec<f32>>>);
             for isa in Isa::all() {
                 let found = results(isa, kind);
                 if rounds_alike(isa, kind, shape) {

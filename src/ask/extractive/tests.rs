@@ -260,3 +260,61 @@ proptest::proptest! {
         }
     }
 }
+
+/// Nearly all words of the question, of another year.
+#[test]
+fn a_sentence_of_another_time_is_no_answer() {
+    let notes = [
+        ("income-2022.md", "# Freelance income 2022\n\nKestrel Studio paid 11,400 euros.\n"),
+        ("q3.md", "# Budget 2024 Q3\n\n| Category | Actual |\n| --- | --- |\n| Transport | 233 |\n"),
+    ];
+    assert!(answer("How much did Kestrel Studio pay in 2022?", &notes).contains("11,400"));
+    abstains("How much did Kestrel Studio pay in 2023?", &notes);
+    assert!(answer("What was actual transport in Q3 2024?", &notes).contains("233"));
+    abstains("What was actual transport in Q2 2024?", &notes);
+    abstains("What was actual transport in the second quarter of 2024?", &notes);
+}
+
+#[test]
+fn the_year_of_a_sentence_stands_in_its_folder_its_heading_or_above_it() {
+    for (path, text) in [
+        ("2023/rent.md", "The rent of the flat is 735 euros.\n"),
+        ("rent.md", "## 2023\n\nThe rent of the flat is 735 euros.\n"),
+        ("rent.md", "We moved in 2023.\n\nThe rent of the flat is 735 euros.\n"),
+        ("rent.md", "Of 2023:\n\n- The rent of the flat is 735 euros.\n"),
+    ] {
+        assert!(
+            answer("How much was the rent of the flat in 2023?", &[(path, text)]).contains("735"),
+            "{path}: {text}"
+        );
+    }
+    let rows = "- In 2022 the rent of the flat was 710 euros.\n- In 2023 the rent of the flat was 735 euros.\n";
+    assert!(answer("How much was the rent of the flat in 2023?", &[("rent.md", rows)]).contains("735"));
+}
+
+/// The eggs of another recipe.
+#[test]
+fn a_sentence_of_another_subject_gives_way_to_nothing() {
+    let bread = ("Banana bread.md", "# Banana bread\n\n- 3 eggs\n- 250 g flour\n\nBake for 55 minutes.\n");
+    let dough = ("Sourdough.md", "# Sourdough\n\n- 500 g flour\n- 350 g water\n\nRest it overnight.\n");
+    assert!(answer("How many eggs does the banana bread need?", &[bread, dough]).contains("3 eggs"));
+    abstains("How many eggs does the sourdough need?", &[bread, dough]);
+    assert!(answer("How long does the banana bread bake?", &[bread, dough]).contains("55 minutes"));
+}
+
+/// "Long" was a word that the answer had to hold.
+#[test]
+fn how_long_asks_for_an_amount_of_time() {
+    let notes = [("Lease.md", "# Mietvertrag\n\nKaltmiete: 735 €\n\nKündigungsfrist: drei Monate\n")];
+    assert!(answer("Wie hoch ist die Kaltmiete?", &notes).contains("735"));
+    assert!(answer("Wie lange ist die Kündigungsfrist?", &notes).contains("drei Monate"));
+}
+
+/// A row was quoted for its empty cell.
+#[test]
+fn an_empty_cell_is_no_answer() {
+    let table = "# Houseplants\n\n| Plant | Water | Repotted |\n| --- | --- | --- |\n| Calathea | every 4 days | |\n\
+                 | Monstera | weekly | March 2024 |\n";
+    assert!(answer("When did I repot the monstera?", &[("plants.md", table)]).contains("March 2024"));
+    abstains("When did I repot the calathea?", &[("plants.md", table)]);
+}
