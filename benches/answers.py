@@ -14,9 +14,13 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+
+
+CITATION = re.compile(r"\[source: .*? \| [0-9a-f]{32}\]")
 
 
 def rows_of(path):
@@ -28,7 +32,9 @@ def outcome(row, answer):
         return "kept silent" if answer is None else "false answer"
     if answer is None:
         return "refused"
-    return "right" if " ".join(row["answer"].split()) in " ".join(answer.split()) else "other answer"
+    said = " ".join(CITATION.sub(" ", answer).split())
+    wanted = re.escape(" ".join(row["answer"].split()))
+    return "right" if re.search(rf"(?<!\w){wanted}(?!\w)", said) else "other answer"
 
 
 def measure(program, path, show):

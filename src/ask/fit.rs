@@ -4,7 +4,7 @@
 //! of all documents and once of all but its own (so that the same article's other paragraphs tempt), and on the
 //! questions of the example vault (67 answerable, 20 not), the two sets weighing the same. Three signs that the unit speaks
 //! of something else weigh about as a regression on those questions and 128 of another vault says, in which parallel subjects
-//! and times tempt (`benches/answers/parallel.jsonl`); what a row lacks weighs more.
+//! and times tempt (`benches/answers/parallel.jsonl`).
 
 use super::extractive::Ranked;
 use super::score::Credits;
@@ -44,7 +44,7 @@ impl Signals {
     /// Log-odds that the best unit answers the question.
     pub fn odds(&self, with_model: bool) -> f32 {
         let Self { covered, similar, missing, elsewhen, elsewhere, lacks } = self;
-        let against = 3.5 * elsewhen + 1.2 * elsewhere + 4.5 * lacks;
+        let against = 3.5 * elsewhen + 1.2 * elsewhere + 2.0 * lacks;
         if with_model {
             5.3 * covered + 4.4 * similar - 2.2 * missing - 4.3 - against
         } else {

@@ -74,7 +74,7 @@ impl Question {
             terms.iter_mut().for_each(|t| t.weight = 1.0);
         }
         let wants = Wants::of(&lower, terms.len());
-        Self { terms, wants, pins: pins::of_question(text) }
+        Self { terms, wants, pins: pins::of(text) }
     }
 
     /// The weight of all terms together.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::pins;
 use super::question::{Question, Wants};
-use super::units::{self, Unit};
+use super::units::Unit;
 use super::words;
 use crate::markdown::BlockRole;
 
@@ -25,11 +25,11 @@ pub(super) struct Features {
     pub empty: f32,
     /// 1 when its note says that it is not in force.
     pub retired: f32,
-    /// 1 when the question names a time or a number that neither it nor what stands around it holds.
+    /// 1 when it is of another time or number than the question names.
     pub elsewhen: f32,
     /// Share of the question's weight that names another note and is nowhere around it.
     pub elsewhere: f32,
-    /// 1 when an amount is asked for and it holds none, or it is a row without what is asked for.
+    /// How surely it lacks what is asked for, 0 to 2.5.
     pub lacks: f32,
 }
 
@@ -135,21 +135,34 @@ pub(super) fn features(question: &Question, units: &[Unit], index: usize, rank: 
     }
 }
 
-/// An empty cell, an ingredient without an amount: where such a thing would stand, and does not.
+/// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty cell, 1 of a unit without
+/// an amount where one is asked for, ½ when it holds an amount of something else than time or length.
 fn lacks(question: &Question, unit: &Unit) -> f32 {
-    let is_row = unit.role == BlockRole::TableRow;
-    let asked = question.wants.number || question.wants.extent || is_row;
-    let some = || words::split(&unit.plain.to_lowercase()).any(|word| words::holds(words::SOME, word));
-    if asked && kind(question, unit) < 0.0 && (is_row || !some()) { 1.0 } else { 0.0 }
-}
-
-/// A pin of the question that nothing around the unit holds.
-fn elsewhen(question: &Question, units: &[Unit], index: usize) -> f32 {
-    if question.pins.is_empty() {
+    let wants = question.wants;
+    if kind(question, unit) >= 0.0 {
         return 0.0;
     }
-    let around = units::around(units, index);
-    if question.pins.iter().all(|pin| pins::is_held(*pin, &around)) { 0.0 } else { 1.0 }
+    if unit.role == BlockRole::TableRow && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
+        return 2.5;
+    }
+    let some = || words::split(&unit.plain.to_lowercase()).any(|word| words::holds(words::SOME, word));
+    match wants.number || wants.extent {
+        false => 0.0,
+        true if wants.extent && has_number(question, &unit.plain) => 0.5,
+        true if some() => 0.0,
+        true => 1.0,
+    }
+}
+
+/// 1 when a pin of the question is not around the unit, and another of its kind is: in the sentence, its lead-in, its
+/// headings and path, or else in the running text of its file above it, the nearest first.
+fn elsewhen(question: &Question, units: &[Unit], index: usize) -> f32 {
+    let Some(unit) = units.get(index).filter(|_| !question.pins.is_empty()) else { return 0.0 };
+    let lead = unit.lead.and_then(|lead| units.get(lead)).map_or("", |lead| &lead.plain);
+    let running = |other: &&Unit| matches!(other.role, BlockRole::Paragraph | BlockRole::Quote);
+    let above = units[..index].iter().rev().filter(|other| other.file == unit.file).filter(running);
+    let above = above.map(|other| other.plain.clone());
+    if pins::contradict(&question.pins, [&unit.plain, lead, &unit.above], above) { 1.0 } else { 0.0 }
 }
 
 /// A question or an announcement answers nothing; a pointer answers little.

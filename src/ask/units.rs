@@ -29,6 +29,8 @@ pub(super) struct Unit {
     /// The headings above it and the file's name: innermost heading, and all stems.
     pub heading: String,
     pub place: HashSet<String>,
+    /// Source and path.
+    pub file: String,
     /// The file's path and the headings, as they are written.
     pub above: String,
     /// The sentence or table header that leads in: index in the list of all units.
@@ -59,24 +61,6 @@ pub(super) fn of_items(items: &[EvidenceItem], with_code: bool) -> Vec<Unit> {
     out
 }
 
-/// What a reader of a unit knows of what it speaks of: the file's name, the headings, what leads in, and the running text
-/// up to the end of its paragraph. Other rows and items of its table or list speak of other things.
-pub(super) fn around(units: &[Unit], index: usize) -> String {
-    let Some(unit) = units.get(index) else { return String::new() };
-    let mut out = unit.above.clone();
-    let in_section = |other: &&Unit| other.item == unit.item && other.section == unit.section;
-    let running = |other: &&Unit| matches!(other.role, BlockRole::Paragraph | BlockRole::Quote);
-    let above = units[..index].iter().filter(in_section).filter(running);
-    let block = units.iter().filter(|other| other.item == unit.item && other.block == unit.block);
-    let lead = unit.lead.and_then(|lead| units.get(lead));
-    let rows = unit.role == BlockRole::TableRow;
-    for other in above.chain(block.filter(|other| !rows || other.span == unit.span)).chain(lead).chain([unit]) {
-        out.push('\n');
-        out.push_str(&other.plain);
-    }
-    out
-}
-
 /// Whether both are groups of lines of one code block.
 fn out_of_one_fence(last: &Unit, unit: &Unit) -> bool {
     unit.role == BlockRole::Code && last.item == unit.item && last.role == unit.role && last.block == unit.block
@@ -91,15 +75,26 @@ struct Cutter<'a> {
     path: Vec<(u8, String)>,
     place: HashSet<String>,
     above: String,
+    file: String,
     section: usize,
     list: usize,
 }
 
 impl<'a> Cutter<'a> {
     fn new(index: usize, item: &'a EvidenceItem, with_code: bool) -> Self {
+        let file = format!("{}:{}", item.source, item.path);
         let path = item.heading.headings().iter().map(|h| (h.level, plain(&h.title))).collect();
-        let mut this =
-            Self { index, item, with_code, path, place: HashSet::new(), above: String::new(), section: 0, list: 0 };
+        let mut this = Self {
+            index,
+            item,
+            with_code,
+            path,
+            place: HashSet::new(),
+            above: String::new(),
+            file,
+            section: 0,
+            list: 0,
+        };
         this.settle();
         this
     }
@@ -186,6 +181,7 @@ impl<'a> Cutter<'a> {
             heading: self.path.last().map(|(_, t)| t.clone()).unwrap_or_default(),
             place: self.place.clone(),
             above: self.above.clone(),
+            file: self.file.clone(),
             lead,
             before: last.filter(|u| u.block == sentence.block).map(|_| index - 1),
             span,

@@ -152,8 +152,9 @@ pub(super) const DAYS: List = "monday tuesday wednesday thursday friday saturday
     mittwochs donnerstags freitags samstags sonntags uhr";
 
 /// Amounts without a number.
-pub(super) const SOME: List = "one once single both none no nobody nothing several few couple pair all every each ein eine \
-    einen einem eins kein keine keinen beide beiden einige mehrere paar alle jede jeder jedes niemand nichts";
+pub(super) const SOME: List = "one once single both none no nobody nothing several few couple pair all every each free daily weekly \
+    monthly yearly hourly pinch handful dash until till ein eine einen einem eins kein keine keinen beide beiden einige \
+    mehrere paar alle jede jeder jedes niemand nichts kostenlos gratis täglich wöchentlich monatlich jährlich prise bis";
 
 /// Characters that count, in scripts without spaces.
 pub(super) const COUNTING: &str = "０１２３４５６７８９一二三四五六七八九十百千万億两";
@@ -161,16 +162,9 @@ pub(super) const COUNTING: &str = "０１２３４５６７８９一二三四五
 /// Amounts of time in a word.
 pub(super) const SPANS: List = "overnight forever permanently indefinitely nachts ewig unbefristet dauerhaft";
 
-/// The number that a word in lower case stands for, from two to twelve.
-pub(super) fn numeral(lower: &str) -> Option<u64> {
-    let place = |first: &str| {
-        let list = NUMERALS.get(NUMERALS.find(first)?..)?;
-        list.split(' ').take(11).position(|word| word == lower)
-    };
-    place("two").or_else(|| place("zwei")).map(|at| at as u64 + 2)
-}
-
-/// Numbers written out, up to where people write digits. "One" is more often a pronoun.
-pub(super) const NUMERALS: List = "two three four five six seven eight nine ten eleven twelve dozen twice half hundred \
-    thousand million billion zwei drei vier fünf sechs sieben acht neun zehn elf zwölf einmal zweimal halb hundert \
-    tausend million millionen";
+/// Numbers written out. "One" is more often a pronoun.
+pub(super) const NUMERALS: List = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety dozen twice half hundred \
+    thousand million billion zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn \
+    sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig einmal zweimal \
+    halb hundert tausend millionen";

@@ -161,7 +161,7 @@ fn print(out: Output, args: &Args, searched: &Searched) {
             out.line(&out.shown(&format!("    heading_path: {}", chunk.heading)));
         }
         if !fresh {
-            out.line("    stale: the file changed or went since it was indexed; this is the old text");
+            out.line("    stale: the file changed, went or cannot be read; this is the text that was indexed");
         }
         out.line(&out.shown(&format!("    snippet: {}", snippet(&chunk.text, query))));
         if args.explain {
@@ -173,7 +173,10 @@ fn print(out: Output, args: &Args, searched: &Searched) {
 /// Tells, on stderr, which files are not what was indexed.
 pub(super) fn say_index_stale(files: &[String]) {
     for file in files {
-        talk(&format!("stale: {} changed or went since it was indexed (fix: local-agent index)", visible(file)));
+        talk(&format!(
+            "stale: {} changed, went or cannot be read since it was indexed (fix: local-agent index)",
+            visible(file)
+        ));
     }
 }
 

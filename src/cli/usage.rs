@@ -43,8 +43,11 @@ fn sentence(error: &clap::Error) -> String {
 fn help(args: &[OsString]) -> String {
     let mut command = &Cli::command();
     let mut line = "local-agent".to_owned();
+    let mut before = "";
     for name in args.iter().filter_map(|arg| OsStr::to_str(arg)) {
-        if let Some(found) = command.find_subcommand(name) {
+        // What follows an option may be its value.
+        let is_value = std::mem::replace(&mut before, name).starts_with('-');
+        if let Some(found) = command.find_subcommand(name).filter(|_| !is_value) {
             line = format!("{line} {name}");
             command = found;
         }

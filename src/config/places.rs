@@ -66,8 +66,11 @@ pub(super) fn is_inside(path: &Path, folder: &Path) -> bool {
 pub fn within(path: &Path, folder: &Path) -> Option<PathBuf> {
     let folder = normalise(folder);
     let absolute = normalise(&folder.join(path));
-    let inside = absolute.strip_prefix(&folder).ok()?.to_path_buf();
-    is_inside(&absolute, &folder).then_some(inside)
+    if let Ok(inside) = absolute.strip_prefix(&folder) {
+        return is_inside(&absolute, &folder).then(|| inside.to_path_buf());
+    }
+    // Named by another way than the folder: through a link above both.
+    Some(real(&absolute)?.strip_prefix(real(&folder)?).ok()?.to_path_buf())
 }
 
 #[cfg(test)]

@@ -65,10 +65,13 @@ pub fn files_behind(config: &Config) -> Result<Vec<String>> {
 
 /// The same for whoever shows it beside something else: what keeps the files from being compared is said, not a failure.
 pub fn stale_files(config: &Config) -> Vec<Stale> {
-    let behind = files_behind(config)
-        .unwrap_or_else(|failure| vec![format!("whether files are new or changed is not known: {}", failure.message)]);
-    let stale = |why| Stale { what: "files", why, fix: "local-agent index" };
-    behind.into_iter().map(stale).collect()
+    match files_behind(config) {
+        Ok(behind) => behind.into_iter().map(|why| Stale { what: "files", why, fix: "local-agent index" }).collect(),
+        Err(failure) => {
+            let why = format!("whether files are new or changed is not known: {}", failure.message);
+            vec![Stale { what: "files", why, fix: "local-agent doctor" }]
+        }
+    }
 }
 
 /// Which of `hits` are of a file that is not what was indexed, one answer a hit. A file that cannot be read is not.

@@ -54,7 +54,7 @@ fn w03_text_that_was_edited_away_is_dropped_and_said() {
     assert!(body["evidence"].as_array().unwrap().iter().all(|item| item["rel_path"] != "zebra.md"));
     let run = world.ok(&["ask", QUESTION]);
     assert_snapshot!(run.stderr, @r#"
-    stale: notes:zebra.md changed or went since it was indexed (fix: local-agent index)
+    stale: notes:zebra.md changed, went or cannot be read since it was indexed (fix: local-agent index)
     stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)
     stale: files are changed (1): notes:zebra.md (fix: local-agent index)
     "#);
@@ -127,8 +127,10 @@ fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     assert!(fresh.contains(&(&json!("zebra.md"), &json!(false))), "{body}");
     assert!(fresh.iter().all(|(path, fresh)| *fresh == (*path != "zebra.md")), "{body}");
     let run = world.ok(&["query", "zebra apples"]);
-    assert!(run.stdout.contains("    stale: the file changed or went since it was indexed; this is the old text\n"));
-    assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed or went since it was indexed (fix: local-agent index)");
+    assert!(
+        run.stdout.contains("    stale: the file changed, went or cannot be read; this is the text that was indexed\n")
+    );
+    assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed, went or cannot be read since it was indexed (fix: local-agent index)");
     fs::remove_file(world.vault().join("zebra.md")).unwrap();
     assert_eq!(world.json(&["query", "zebra apples"])["index_stale"], json!(["notes:zebra.md"]));
     world.ok(&["index"]);

@@ -148,7 +148,7 @@ impl World {
     pub fn usage(&self, args: &[&str]) -> String {
         let run = self.run(args);
         assert_eq!(run.code, 2, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
-        if args.contains(&"--json") || args.contains(&"--jsonl") {
+        if args.iter().take_while(|arg| **arg != "--").any(|arg| matches!(*arg, "--json" | "--jsonl")) {
             assert_eq!(run.stderr, "", "{args:?}");
             let envelope = run.json();
             assert_eq!(envelope["error_code"], "INVALID_ARGS", "{args:?}");

@@ -142,3 +142,17 @@ fn without_a_source_the_next_step_names_one() {
     let run = world.ok(&["init"]);
     assert_snapshot!(run.stdout.lines().last().unwrap(), @"next: local-agent init --force --source notes=path/to/notes, or name your folders in that file");
 }
+
+/// `$PWD/notes` behind a link was said to lie outside.
+#[cfg(unix)]
+#[test]
+fn a_source_may_be_named_through_a_link_above_the_folder() {
+    let world = World::empty();
+    world.write("sub/a.md", "# A\n\nOne.\n");
+    let link = world.root().join("link");
+    std::os::unix::fs::symlink(world.vault(), &link).unwrap();
+    let source = format!("one={}", link.join("sub").display());
+    let run = world.ok(&["init", "--here", "--source", &source]);
+    assert!(run.stdout.contains("source: one = sub\n"), "{}", run.stdout);
+    assert_eq!(world.json(&["index"])["total_docs"], 1);
+}

@@ -71,6 +71,7 @@ fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_fo
         (&["tool", "list", "extra", "--json"], "local-agent tool list --help"),
         (&["ask", "--json"], "local-agent ask --help"),
         (&["--json"], "local-agent --help"),
+        (&["-C", "tool", "ask", "--json"], "local-agent ask --help"),
     ] {
         let run = world.run(args);
         assert_eq!((run.code, run.stderr.as_str()), (2, ""), "{args:?}");

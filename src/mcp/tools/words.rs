@@ -19,7 +19,7 @@ pub(super) fn covered(coverage: Coverage) -> Covered {
 pub(super) fn behind(stale: &[Stale], files: &[String]) -> Vec<Behind> {
     let projections = stale.iter().map(|one| Behind { why: one.why.clone(), fix: one.fix.to_owned() });
     let files = files.iter().map(|file| Behind {
-        why: format!("{file} changed or went since it was indexed"),
+        why: format!("{file} changed, went or cannot be read since it was indexed"),
         fix: "local-agent index".to_owned(),
     });
     projections.chain(files).collect()
