@@ -82,6 +82,8 @@ def quality(remake, sets):
         remake.agent("eval", "retrieval", one, "--modes", "default,lexical,vector,rrf")
     for one in existing(sets, PASSAGES, remake):
         remake.agent("eval", "passages", one, "--modes", "default,lexical,vector")
+    answers = sorted((ROOT / "benches/answers").glob("*.jsonl"))
+    remake.run(sys.executable, "benches/answers.py", remake.program, *answers)
     calibrated = [examples] + existing(sets, CALIBRATION[1:], remake)
     remake.agent("eval", "calibrate", *calibrated, "--questions", "250", "--out", remake.scratch / "calibration.json")
 

@@ -17,15 +17,15 @@ pub(super) enum Pin {
     Quarter(u32),
     /// Numbers with at least two dots between them.
     Version(String),
-    /// A number behind the word, in lower case, that it counts.
-    Counted(String, u32),
+    /// One of several things of a name: the name, in lower case, and the number behind it.
+    Numbered(String, u32),
 }
 
 impl Pin {
     /// Whether both say where the same thing stands, or one could be in the other's place.
     fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Counted(a, _), Self::Counted(b, _)) => a == b,
+            (Self::Numbered(a, _), Self::Numbered(b, _)) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -97,12 +97,15 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Pin>) {
         if bare.len() == 4 && (1900..2100).contains(&number) {
             out.extend((!is_amount && !after.starts_with(['€', '$', '£'])).then_some(Pin::Year(number)));
         } else if names && !is_amount && !words::holds(grammar, &previous) && words::month(&previous).is_none() {
-            out.push(Pin::Counted(previous, number));
+            out.push(Pin::Numbered(previous, number));
         }
     } else {
-        // "may" and "march" are verbs; a question's first word is capitalised.
+        // "may" and "march" are verbs; a question's first word is capitalised. "Jan" without a number is a person.
         let is_name = bare.starts_with(char::is_uppercase) && (!before.is_empty() || lower != "may");
-        let is_named = is_name || !matches!(lower.as_str(), "may" | "march") && lower.chars().count() > 3;
+        let is_whole = lower.chars().count() > 3 || matches!(lower.as_str(), "may" | "mai");
+        let beside_number = [&previous, &next].iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let is_named = is_name && (is_whole || beside_number)
+            || !matches!(lower.as_str(), "may" | "march") && lower.chars().count() > 3;
         out.extend(words::month(&lower).filter(|_| is_named).map(Pin::Month));
     }
 }
@@ -148,8 +151,8 @@ mod tests {
     use Pin::{Month, Quarter, Year};
 
     #[test]
-    fn a_question_is_pinned_by_years_months_quarters_versions_and_what_is_counted() {
-        let week = Pin::Counted("week".to_owned(), 7);
+    fn a_question_is_pinned_by_years_months_quarters_versions_and_numbered_things() {
+        let week = Pin::Numbered("week".to_owned(), 7);
         let version = Pin::Version("2.8.3".to_owned());
         for (question, pins) in [
             ("What did I earn in 2023?", &[Year(2023)][..]),
@@ -161,6 +164,8 @@ mod tests {
             ("What did the plumber fix on 2024-03-11?", &[Year(2024), Month(3)]),
             ("How long is the run in week 7?", &[week]),
             ("What did version 2.8.3 fix?", &[version]),
+            ("When does Jan arrive?", &[]),
+            ("How much did we save last quarter?", &[]),
             ("May I freeze it?", &[]),
             ("What may I eat?", &[]),
             ("What are the 3 workshop rules?", &[]),

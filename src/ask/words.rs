@@ -107,7 +107,7 @@ pub(super) const ORDINALS: [List; 4] = [
     "first 1st erstes ersten",
     "second 2nd zweites zweiten",
     "third 3rd drittes dritten",
-    "fourth 4th viertes vierten last letztes letzten",
+    "fourth 4th viertes vierten",
 ];
 pub(super) const QUARTER: List = "quarter quarters quartal quartals";
 

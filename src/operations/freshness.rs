@@ -74,7 +74,7 @@ pub fn stale_files(config: &Config) -> Vec<Stale> {
     }
 }
 
-/// Which of `hits` are of a file that is not what was indexed, one answer a hit. A file that cannot be read is not.
+/// Of each hit, whether its file is what was indexed. One that cannot be read is not.
 pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
     let mut files = HashMap::new();
     let mut is_fresh = |hit: &Hit| {
