@@ -33,7 +33,7 @@ fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
 pub fn codes_reference() -> String {
     let mut out = String::from(
         "# Codes\n\nGenerated from the tables in the source. A code never changes its meaning.\n\n\
-         ## Errors\n\nExit code 1. `error_code` in JSON.\n\n| code | meaning |\n| --- | --- |\n",
+         ## Errors\n\nExit code 1; 2 when the command line cannot be read. `error_code` in JSON.\n\n| code | meaning |\n| --- | --- |\n",
     );
     for code in ErrorCode::ALL {
         let _ = writeln!(out, "| `{code}` | {} |", code.meaning());
