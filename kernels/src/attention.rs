@@ -5,9 +5,15 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod halves;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod words;
 
 use crate::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::avx512::attention as avx512;
 use crate::elementwise::{exp, range, sum, vectorised};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::Width;
 use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
 
 /// Room that is kept between sequences.
@@ -36,31 +42,26 @@ vectorised! {
         let mut sums = [[0.0; PANEL]; ROWS];
         for head in 0..heads {
             let at = head * width;
-            pack_keys(&qkv[hidden + at..], 3 * hidden, width, scale, &mut room.keys);
+            keys(isa, &qkv[hidden + at..], 3 * hidden, len, width, scale, &mut room.keys);
             pack_values(&qkv[2 * hidden + at..], 3 * hidden, width, &mut room.values);
             for first in (0..len).step_by(ROWS) {
                 let count = ROWS.min(len - first);
                 let queries = &qkv[first * 3 * hidden + at..(first + count - 1) * 3 * hidden + at + width];
                 let stride = key_panels * PANEL;
                 for (number, panel) in room.keys.chunks_exact(width * 2).enumerate() {
-                    tile::floats(isa, queries, 3 * hidden, panel, &mut sums);
-                    for (sums, row) in sums[..count].iter().zip(room.scores.chunks_exact_mut(stride)) {
-                        row[number * PANEL..(number + 1) * PANEL].copy_from_slice(sums);
-                    }
+                    tile::floats(isa, queries, 3 * hidden, panel, &mut room.scores[number * PANEL..], stride);
                 }
                 let mut shares = [0.0; ROWS];
                 for (row, share) in room.scores.chunks_exact_mut(stride).zip(&mut shares[..count]) {
-                    *share = 1.0 / exponentials::<FUSED>(&mut row[..len]);
+                    *share = 1.0 / weights::<FUSED>(isa, row, len);
                 }
                 let weights = &room.scores[..(count - 1) * stride + len];
                 for (number, panel) in room.values.chunks_exact(len * 2).enumerate() {
-                    tile::floats(isa, weights, stride, panel, &mut sums);
+                    tile::floats(isa, weights, stride, panel, sums.as_flattened_mut(), PANEL);
                     let columns = at + number * PANEL..at + width.min((number + 1) * PANEL);
                     let rows = context[first * hidden..].chunks_exact_mut(hidden);
                     for ((sums, share), row) in sums[..count].iter().zip(shares).zip(rows) {
-                        for (to, sum) in row[columns.clone()].iter_mut().zip(sums) {
-                            *to = sum * share;
-                        }
+                        scaled(sums, share, &mut row[columns.clone()]);
                     }
                 }
             }
@@ -69,6 +70,16 @@ vectorised! {
 }
 
 /// Keys as columns, scaled: [panels][width][2 lines]. What stands in the columns behind the last key is never looked at.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "plain loops count rows themselves"))]
+fn keys(isa: Isa, rows: &[f32], stride: usize, len: usize, width: usize, scale: f32, keys: &mut [Floats]) {
+    #[cfg(target_arch = "x86_64")]
+    if isa.width() == Width::Bits512 && width.is_multiple_of(LINE) {
+        return avx512::pack_float_keys(isa, rows, stride, len, width, scale, keys);
+    }
+    pack_keys(rows, stride, width, scale, keys);
+}
+
 #[inline(always)]
 fn pack_keys(rows: &[f32], stride: usize, width: usize, scale: f32, keys: &mut [Floats]) {
     for (block, panel) in rows.chunks(PANEL * stride).zip(keys.chunks_exact_mut(width * 2)) {
@@ -102,7 +113,32 @@ fn pack_values(rows: &[f32], stride: usize, width: usize, values: &mut [Floats])
     }
 }
 
-/// Turns scores into `e^(score − highest)` and returns their sum.
+/// Turns the first `len` scores of a row into `e^(score − highest)` and returns their sum.
+#[inline(always)]
+fn weights<const FUSED: bool>(isa: Isa, row: &mut [f32], len: usize) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if isa.width() == Width::Bits512 {
+        return avx512::exponentials(isa, row, len);
+    }
+    let _ = isa;
+    exponentials::<FUSED>(&mut row[..len])
+}
+
+/// Writes `sums`, as many as fit, times `share`.
+#[inline(always)]
+fn scaled(sums: &[f32; PANEL], share: f32, out: &mut [f32]) {
+    // A whole panel is a loop of known length.
+    if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
+        for (to, sum) in out.iter_mut().zip(sums) {
+            *to = sum * share;
+        }
+        return;
+    }
+    for (to, sum) in out.iter_mut().zip(sums) {
+        *to = sum * share;
+    }
+}
+
 #[inline(always)]
 fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
     let (_, highest) = range(row);

@@ -7,6 +7,8 @@
 use std::io;
 
 use crate::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::avx512::results::{finish_floats, finish_floats_in_halves};
 use crate::elementwise::vectorised;
 use crate::lines::Lines;
 use crate::product::Panels;
@@ -189,7 +191,7 @@ impl Matrix {
             Rows::Halves(rows) => rows,
             Rows::Full(rows) => {
                 let to = rounded.0.fitted::<u16>(count.next_multiple_of(ROWS_AT_ONCE) * inputs);
-                crate::avx512::to_halves(self.isa, &rows[..count * inputs], &mut to[..count * inputs]);
+                crate::avx512::rounding::to_halves(self.isa, &rows[..count * inputs], &mut to[..count * inputs]);
                 to
             }
         };
@@ -203,19 +205,14 @@ impl Matrix {
                 crate::avx512::prefetch(&next[next.len() * tile / tiles..next.len() * (tile + 1) / tiles]);
                 let own = unit.height().min(count - first);
                 unit.product(&rows[first * inputs..], inputs, own, panel, sums.as_flattened_mut(), PANEL);
-                let mut part = out.from(first * self.outputs);
-                let shares = &[1.0; ROWS_AT_ONCE][..own];
-                let column = number * PANEL;
-                crate::avx512::finish_floats(
-                    self.isa,
-                    &sums[..own],
-                    shares,
-                    &bias.0,
-                    with_gelu,
-                    &mut part,
-                    self.outputs,
-                    column,
-                );
+                let (sums, shares) = (&sums[..own], &[1.0; ROWS_AT_ONCE][..own]);
+                let (stride, column) = (self.outputs, number * PANEL);
+                match out.from(first * stride) {
+                    Out::Full(out) => finish_floats(self.isa, sums, shares, &bias.0, with_gelu, out, stride, column),
+                    Out::Halves(out) => {
+                        finish_floats_in_halves(self.isa, sums, shares, &bias.0, with_gelu, out, stride, column);
+                    }
+                }
             }
         }
     }

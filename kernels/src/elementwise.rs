@@ -47,23 +47,29 @@ macro_rules! vectorised {
 }
 pub(crate) use vectorised;
 
-/// `e^x`, relative error below 3e-7 for x in [-80, 88] and clamped to that range outside; NaN stays NaN.
+/// What [`exp`] takes; others become the nearest of them.
+pub(crate) const EXP_RANGE: (f32, f32) = (-80.0, 88.0);
+
+/// ln 2 in two parts.
+pub(crate) const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
+
+/// (e^r − 1 − r) / r², the highest power first (the coefficients of the Cephes library's `expf`).
+pub(crate) const EXP_TERMS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5];
+
+/// `e^x`, relative error below 3e-7 in [`EXP_RANGE`] and clamped to it outside; NaN stays NaN.
 ///
-/// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's scheme with the
-/// coefficients of the Cephes library's `expf`).
+/// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's scheme).
 #[inline(always)]
 pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
     // Adding 1.5·2²³ rounds to the nearest integer, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    const LN2_HIGH: f32 = 0.693_359_4;
-    const LN2_LOW: f32 = -2.121_944_4e-4;
-    let x = x.clamp(-80.0, 88.0);
+    let x = x.clamp(EXP_RANGE.0, EXP_RANGE.1);
     let shifted = fma::<FUSED>(x, std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
-    let r = fma::<FUSED>(-n, LN2_LOW, fma::<FUSED>(-n, LN2_HIGH, x));
-    let mut p = 1.987_569_1e-4;
-    for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5] {
-        p = fma::<FUSED>(p, r, c);
+    let r = fma::<FUSED>(-n, LN2.1, fma::<FUSED>(-n, LN2.0, x));
+    let mut p = EXP_TERMS[0];
+    for term in &EXP_TERMS[1..] {
+        p = fma::<FUSED>(p, r, *term);
     }
     let two_to_n = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
     (fma::<FUSED>(p, r * r, r) + 1.0) * two_to_n
@@ -71,7 +77,7 @@ pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
 
 /// `a·b + c`, rounded once when `FUSED`.
 #[inline(always)]
-fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+pub(crate) fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
@@ -117,11 +123,10 @@ pub(crate) fn gelu_near<const FUSED: bool>(x: f32) -> f32 {
     x * fma::<FUSED>(u, p, 0.5)
 }
 
-/// Writes one row of one panel: the numbers of `value`, biased and, where wanted, through GELU (`NEAR`: [`gelu_near`]).
+/// Writes one row of one panel: the numbers of `value` and, where wanted, through GELU (`NEAR`: [`gelu_near`]).
 #[inline(always)]
 pub(crate) fn finish<const FUSED: bool, const NEAR: bool>(
     value: impl Fn(usize) -> f32,
-    bias: &[f32; PANEL],
     with_gelu: bool,
     out: &mut [f32],
 ) {
@@ -130,18 +135,17 @@ pub(crate) fn finish<const FUSED: bool, const NEAR: bool>(
     if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
         if with_gelu {
             for (i, to) in out.iter_mut().enumerate() {
-                *to = gelu(value(i) + bias[i]);
+                *to = gelu(value(i));
             }
         } else {
             for (i, to) in out.iter_mut().enumerate() {
-                *to = value(i) + bias[i];
+                *to = value(i);
             }
         }
         return;
     }
     for (i, to) in out.iter_mut().enumerate() {
-        let x = value(i) + bias[i];
-        *to = if with_gelu { gelu(x) } else { x };
+        *to = if with_gelu { gelu(value(i)) } else { value(i) };
     }
 }
 
@@ -184,6 +188,7 @@ vectorised! {
     }
 }
 
+/// The sum of `of` of all values, in sixteen lanes.
 #[inline(always)]
 pub(crate) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
@@ -193,7 +198,21 @@ pub(crate) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
             *lane += of(*x);
         }
     }
-    lanes.iter().sum::<f32>() + rest.iter().map(|x| of(*x)).sum::<f32>()
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        *lane += of(*x);
+    }
+    total(lanes)
+}
+
+/// The sum of all lanes: those that are eight apart first, then four, two, one.
+#[inline(always)]
+pub(crate) fn total(mut lanes: [f32; LANES]) -> f32 {
+    for apart in [8, 4, 2, 1] {
+        for i in 0..apart {
+            lanes[i] += lanes[i + apart];
+        }
+    }
+    lanes[0]
 }
 
 /// The smallest and the largest of `values`; NaN is passed over.

@@ -92,6 +92,11 @@ impl Isa {
         matches!(self.0, Set::Avx512Bf16 | Set::Amx)
     }
 
+    /// Whether bytes, and pairs of 16-bit numbers, are multiplied and added in registers of 512 bits.
+    pub(crate) fn multiplies_bytes_in_512_bits(self) -> bool {
+        matches!(self.0, Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx)
+    }
+
     pub(crate) fn width(self) -> Width {
         match self.0 {
             Set::Portable => Width::Unknown,

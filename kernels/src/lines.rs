@@ -9,6 +9,7 @@ pub(crate) struct Lines(Vec<Line<[u8; 64]>>);
 /// Numbers of which every pattern of bits is one.
 pub(crate) trait Plain: Copy {}
 impl Plain for u8 {}
+impl Plain for i32 {}
 impl Plain for u16 {}
 impl Plain for f32 {}
 

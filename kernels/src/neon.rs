@@ -35,10 +35,21 @@ fn hold<T>(rows: &[T], count: usize, stride: usize, inputs: usize) -> bool {
     count == 0 || (inputs <= stride && rows.len() >= (count - 1) * stride + inputs)
 }
 
-/// As [`crate::tile::floats`], as many rows as `sums` has.
-pub(crate) fn floats(rows: &[f32], stride: usize, panel: &[Floats], sums: &mut [[f32; PANEL]]) {
-    assert!(hold(rows, sums.len(), stride, panel.len() / 2));
-    by_four_rows!(floats_of, rows, stride, sums, (panel));
+/// As [`crate::tile::floats`], of `count` rows.
+pub(crate) fn floats(rows: &[f32], stride: usize, panel: &[Floats], count: usize, out: &mut [f32], out_stride: usize) {
+    assert!(hold(rows, count, stride, panel.len() / 2) && hold(out, count, out_stride, PANEL));
+    for first in (0..count).step_by(ROWS) {
+        // SAFETY: all rows are there, and every processor has the instructions.
+        unsafe {
+            let (rows, out) = (rows.as_ptr().add(first * stride), out.as_mut_ptr().add(first * out_stride));
+            match count - first {
+                1 => floats_of::<1>(rows, stride, panel, out, out_stride),
+                2 => floats_of::<2>(rows, stride, panel, out, out_stride),
+                3 => floats_of::<3>(rows, stride, panel, out, out_stride),
+                _ => floats_of::<4>(rows, stride, panel, out, out_stride),
+            }
+        }
+    }
 }
 
 /// As [`crate::tile::pairs`], as many rows as `sums` has.
@@ -67,9 +78,15 @@ pub(crate) fn quads(rows: &[u8], stride: usize, panel: &[Quads], totals: &[f32; 
 
 /// # Safety
 /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride` numbers, hold a number for
-/// each input of `panel`.
+/// each input of `panel`; where `out` is a pointer, `R` rows of it, one every `out_stride` numbers, hold a panel's.
 #[inline]
-unsafe fn floats_of<const R: usize>(rows: *const f32, stride: usize, panel: &[Floats], sums: &mut [[f32; PANEL]]) {
+unsafe fn floats_of<const R: usize>(
+    rows: *const f32,
+    stride: usize,
+    panel: &[Floats],
+    out: *mut f32,
+    out_stride: usize,
+) {
     for half in 0..2 {
         // SAFETY: every row holds the inputs of the panel, and four of them only where four are left; a line is four
         // registers, and so is half a row of sums.
@@ -102,9 +119,9 @@ unsafe fn floats_of<const R: usize>(rows: *const f32, stride: usize, panel: &[Fl
                     }
                 }
             }
-            for (acc, sums) in acc.iter().zip(sums.iter_mut()) {
+            for (r, acc) in acc.iter().enumerate() {
                 for (i, acc) in acc.iter().enumerate() {
-                    vst1q_f32(sums.as_mut_ptr().add(half * LINE + 4 * i), *acc);
+                    vst1q_f32(out.add(r * out_stride + half * LINE + 4 * i), *acc);
                 }
             }
         }

@@ -8,6 +8,8 @@ use std::io;
 
 use crate::Isa;
 use crate::attention::{Room, attend};
+#[cfg(target_arch = "x86_64")]
+use crate::attention::{halves, words};
 use crate::bf16;
 #[cfg(target_arch = "x86_64")]
 use crate::bf16::{Out, ROWS_AT_ONCE, Rows};
@@ -107,7 +109,8 @@ struct Packed {
     qkv: Lines,
     context: Lines,
     inner: Lines,
-    room: crate::attention::halves::Room,
+    room: halves::Room,
+    words: words::Room,
 }
 
 impl Linear {
@@ -186,7 +189,7 @@ impl Network {
         assert_eq!(x.len(), lengths.iter().sum::<usize>() * hidden, "every token belongs to a sequence");
         for layer in &self.layers {
             #[cfg(target_arch = "x86_64")]
-            if self.isa.has_bf16() && self.rounds(layer) {
+            if self.rounds(layer) {
                 self.in_halves(layer, x, lengths, scratch);
                 continue;
             }
@@ -224,18 +227,23 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether what stands between the products of `layer` can be bf16: where products are rounded anyway, and rows fill the
-    /// panels and registers of the sets that have it.
+    /// Whether what stands between the products of `layer` can be bf16: where products are rounded anyway, the set has
+    /// instructions for them, and rows fill its panels and registers.
     fn rounds(&self, layer: &Layer) -> bool {
         let even = [self.hidden / self.heads, self.inner].iter().all(|numbers| numbers.is_multiple_of(PANEL));
-        let rounded = |linear: &&Linear| matches!(linear, Linear::Int8(_) | Linear::Bf16(_));
-        even && [&layer.qkv, &layer.out, &layer.up, &layer.down].iter().all(rounded)
+        let linears = [&layer.qkv, &layer.out, &layer.up, &layer.down];
+        let all = |of: fn(&Linear) -> bool| linears.iter().all(|linear| of(linear));
+        even && if self.isa.has_bf16() {
+            all(|linear| matches!(linear, Linear::Int8(_) | Linear::Bf16(_)))
+        } else {
+            self.isa.multiplies_bytes_in_512_bits() && all(|linear| matches!(linear, Linear::Int8(_)))
+        }
     }
 
     /// One layer; between its products stand bf16.
     fn in_halves(&self, layer: &Layer, x: &mut [f32], lengths: &[usize], scratch: &mut Scratch) {
         let (hidden, tokens) = (self.hidden, x.len() / self.hidden);
-        let Scratch { rows, rounding, packed: Packed { qkv, context, inner, room }, .. } = scratch;
+        let Scratch { rows, rounding, packed: Packed { qkv, context, inner, room, words }, .. } = scratch;
         let padded = tokens.next_multiple_of(ROWS_AT_ONCE) + ROWS_AT_ONCE;
         let qkv = qkv.fitted::<u16>(padded * 3 * hidden);
         layer.qkv.apply_to(Rows::Full(x), tokens, false, rounding, &mut Out::Halves(qkv));
@@ -243,14 +251,12 @@ impl Network {
         let mut done = 0;
         for len in lengths {
             let own = done * hidden..(done + len) * hidden;
-            crate::attention::halves::attend(
-                self.isa,
-                &qkv[3 * own.start..],
-                hidden,
-                self.heads,
-                &mut context[own],
-                room,
-            );
+            let (qkv, context) = (&qkv[3 * own.start..], &mut context[own]);
+            if self.isa.has_bf16() {
+                halves::attend(self.isa, qkv, hidden, self.heads, context, room);
+            } else {
+                words::attend(self.isa, qkv, hidden, self.heads, context, words);
+            }
             done += len;
         }
         let rows = fitted(rows, x.len());

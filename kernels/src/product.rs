@@ -89,9 +89,9 @@ vectorised! {
         for (number, (panel, bias)) in matrix.lines.chunks_exact(inputs * 2).zip(&*matrix.bias).enumerate() {
             let columns = number * PANEL..outputs.min((number + 1) * PANEL);
             for (rows, out) in rows.chunks(ROWS * inputs).zip(out.chunks_mut(ROWS * outputs)) {
-                tile::floats(isa, rows, inputs, panel, &mut sums);
+                tile::floats(isa, rows, inputs, panel, sums.as_flattened_mut(), PANEL);
                 for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-                    finish::<FUSED, false>(|i| sums[i], &bias.0, with_gelu, &mut out[columns.clone()]);
+                    finish::<FUSED, false>(|i| sums[i] + bias.0[i], with_gelu, &mut out[columns.clone()]);
                 }
             }
         }

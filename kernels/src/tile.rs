@@ -6,6 +6,8 @@
 //! multiplication"); in NEON of 4 by 16.
 
 use crate::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::bf16::Halves;
 
 /// Columns of one cache line.
 pub(crate) const LINE: usize = 16;
@@ -74,34 +76,50 @@ macro_rules! by_six_rows {
     };
 }
 
-/// Sums of up to 12 rows over one panel. A row begins every `stride` numbers; `panel` holds two lines an input.
+/// Sums of up to 12 rows over one panel, into rows of `out`, one every `out_stride` numbers. A row begins every `stride`
+/// numbers; `panel` holds two lines an input. Panics when `out` is too short.
 ///
 /// Each number is one chain of fused multiply-adds over the inputs in their order. (Where the processor has no such
 /// instruction: of multiplications and additions.)
 #[inline]
-pub(crate) fn floats(isa: Isa, rows: &[f32], stride: usize, panel: &[Floats], sums: &mut Sums<f32>) -> usize {
+pub(crate) fn floats(
+    isa: Isa,
+    rows: &[f32],
+    stride: usize,
+    panel: &[Floats],
+    out: &mut [f32],
+    out_stride: usize,
+) -> usize {
     let inputs = panel.len() / 2;
     let count = count(rows, stride, inputs);
+    assert!(out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL), "sums fit");
     #[cfg(target_arch = "x86_64")]
     match isa.width() {
         crate::isa::Width::Bits512 => {
-            // SAFETY: by the `Isa`; `count` rows of `inputs` numbers are there, and a panel is whole lines.
-            unsafe { by_rows!(count, floats_512(rows.as_ptr(), stride, panel, sums)) };
+            // SAFETY: by the `Isa`; `count` rows of `inputs` numbers are there, a panel is whole lines, and the sums fit.
+            unsafe { by_rows!(count, floats_512(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride)) };
             return count;
         }
         crate::isa::Width::Bits256 => {
-            by_six_rows!(count, floats_256(rows.as_ptr(), stride, panel, sums));
+            for first in (0..count).step_by(6) {
+                // SAFETY: as above, from the first of them on.
+                unsafe {
+                    let (rows, out) = (rows.as_ptr().add(first * stride), out.as_mut_ptr().add(first * out_stride));
+                    by_rows!((count - first).min(6), floats_256(rows, stride, panel, out, out_stride));
+                }
+            }
             return count;
         }
         _ => {}
     }
     #[cfg(target_arch = "aarch64")]
     if isa.width() == crate::isa::Width::Bits128 {
-        crate::neon::floats(rows, stride, panel, &mut sums[..count]);
+        crate::neon::floats(rows, stride, panel, count, out, out_stride);
         return count;
     }
     let _ = isa;
-    for (row, sums) in rows.chunks(stride).zip(&mut sums[..count]) {
+    for (row, sums) in rows.chunks(stride).zip(out.chunks_mut(out_stride)).take(count) {
+        let sums = sums.first_chunk_mut::<PANEL>().expect("sums fit");
         *sums = [0.0; PANEL];
         for (x, lines) in row[..inputs].iter().zip(panel.chunks_exact(2)) {
             for (sums, line) in sums.chunks_exact_mut(LINE).zip(lines) {
@@ -147,15 +165,23 @@ pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums
     count
 }
 
-/// As [`pairs`], of bytes. The set has products of bytes.
+/// As [`pairs`], of bytes. The set has products of bytes. In registers of 512 bits, `next` is asked for meanwhile: what is
+/// multiplied after this panel.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) fn quads(isa: Isa, rows: &[u8], stride: usize, panel: &[Quads], sums: &mut Sums<i32>) -> usize {
+pub(crate) fn quads(
+    isa: Isa,
+    rows: &[u8],
+    stride: usize,
+    panel: &[Quads],
+    next: &[Quads],
+    sums: &mut Sums<i32>,
+) -> usize {
     let count = count(rows, stride, panel.len() * 2);
     match isa.set() {
         crate::Set::Avx512Vnni | crate::Set::Avx512Bf16 => {
             // SAFETY: as in `floats`.
-            unsafe { by_rows!(count, quads_512(rows.as_ptr(), stride, panel, sums)) };
+            unsafe { by_rows!(count, quads_512(rows.as_ptr(), stride, panel, next, sums)) };
         }
         crate::Set::AvxVnni => {
             by_six_rows!(count, quads_256(rows.as_ptr(), stride, panel, sums));
@@ -165,11 +191,32 @@ pub(crate) fn quads(isa: Isa, rows: &[u8], stride: usize, panel: &[Quads], sums:
     count
 }
 
+/// Sums of up to 12 rows of 16-bit integers (in two's complement, whatever the type says) over one panel of such, into rows of
+/// `out`, one every `out_stride` numbers; what does not fit into 32 bits wraps. The set multiplies bytes in registers of 512 bits. Panics when `out` is too short.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn words(
+    isa: Isa,
+    rows: &[u16],
+    stride: usize,
+    panel: &[Halves],
+    out: &mut [i32],
+    out_stride: usize,
+) -> usize {
+    let count = count(rows, stride, panel.len());
+    assert!(isa.multiplies_bytes_in_512_bits(), "the set has the instruction");
+    assert!(out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL), "sums fit");
+    // SAFETY: as in `floats`, with two inputs for two lines.
+    unsafe { by_rows!(count, words_512(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride)) };
+    count
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Floats, PANEL, Pairs, Quads};
+    use super::{Floats, LINE, PANEL, Pairs, Quads};
+    use crate::bf16::Halves;
 
     /// The sums of `R` rows. Where the compiler does not know how many there are, it keeps the sums of the 512-bit kernels in
     /// memory as well, fills that with zeros first (2 to 3 % of `embed` by `perf`), and copies it at last.
@@ -180,13 +227,14 @@ mod x86 {
 
     /// # Safety
     /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride` numbers, hold a number
-    /// for each input of `panel`.
+    /// for each input of `panel`; where `out` is a pointer, `R` rows of it, one every `out_stride` numbers, hold a panel's.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn floats_512<const R: usize>(
         rows: *const f32,
         stride: usize,
         panel: &[Floats],
-        sums: &mut [[f32; PANEL]],
+        out: *mut f32,
+        out_stride: usize,
     ) {
         let mut acc = [[_mm512_setzero_ps(); 2]; R];
         for (input, lines) in panel.chunks_exact(2).enumerate() {
@@ -200,11 +248,11 @@ mod x86 {
                 }
             }
         }
-        for (acc, sums) in acc.iter().zip(of::<R, _>(sums)) {
-            // SAFETY: a row of sums is two registers long.
+        for (r, acc) in acc.iter().enumerate() {
+            // SAFETY: there is room for two registers in each row.
             unsafe {
-                _mm512_storeu_ps(sums.as_mut_ptr(), acc[0]);
-                _mm512_storeu_ps(sums.as_mut_ptr().add(16), acc[1]);
+                _mm512_storeu_ps(out.add(r * out_stride), acc[0]);
+                _mm512_storeu_ps(out.add(r * out_stride + LINE), acc[1]);
             }
         }
     }
@@ -216,7 +264,8 @@ mod x86 {
         rows: *const f32,
         stride: usize,
         panel: &[Floats],
-        sums: &mut [[f32; PANEL]],
+        out: *mut f32,
+        out_stride: usize,
     ) {
         for half in 0..2 {
             let mut acc = [[_mm256_setzero_ps(); 2]; R];
@@ -232,12 +281,12 @@ mod x86 {
                     }
                 }
             }
-            for (acc, sums) in acc.iter().zip(sums.iter_mut()) {
-                let sums = &mut sums[half * 16..half * 16 + 16];
-                // SAFETY: half a row of sums is two registers long.
+            for (r, acc) in acc.iter().enumerate() {
+                // SAFETY: there is room for two registers in each half of a row.
                 unsafe {
-                    _mm256_storeu_ps(sums.as_mut_ptr(), acc[0]);
-                    _mm256_storeu_ps(sums.as_mut_ptr().add(8), acc[1]);
+                    let to = out.add(r * out_stride + half * LINE);
+                    _mm256_storeu_ps(to, acc[0]);
+                    _mm256_storeu_ps(to.add(8), acc[1]);
                 }
             }
         }
@@ -250,14 +299,18 @@ mod x86 {
         rows: *const u8,
         stride: usize,
         panel: &[Quads],
+        next: &[Quads],
         sums: &mut [[i32; PANEL]],
     ) {
         let mut acc = [[_mm512_setzero_si512(); 2]; R];
+        // A line every few steps: asked for at once, they wait for each other, and this with them.
+        let (ahead, bytes) = (next.as_ptr().cast::<i8>(), size_of_val(next) / (panel.len() / 2).max(1));
         for (step, lines) in panel.chunks_exact(2).enumerate() {
             // SAFETY: four inputs a step, so every row holds them; they are read as one number on any boundary.
             unsafe {
                 let w =
                     [_mm512_load_si512((&raw const lines[0]).cast()), _mm512_load_si512((&raw const lines[1]).cast())];
+                _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(step * bytes));
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let x = _mm512_set1_epi32(rows.add(r * stride + 4 * step).cast::<i32>().read_unaligned());
                     acc[0] = _mm512_dpbusd_epi32(acc[0], x, w[0]);
@@ -270,6 +323,38 @@ mod x86 {
             unsafe {
                 _mm512_storeu_si512(sums.as_mut_ptr().cast(), acc[0]);
                 _mm512_storeu_si512(sums.as_mut_ptr().add(16).cast(), acc[1]);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`floats_512`].
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) unsafe fn words_512<const R: usize>(
+        rows: *const u16,
+        stride: usize,
+        panel: &[Halves],
+        out: *mut i32,
+        out_stride: usize,
+    ) {
+        let mut acc = [[_mm512_setzero_si512(); 2]; R];
+        for (step, lines) in panel.chunks_exact(2).enumerate() {
+            // SAFETY: as in `quads_512`, with two inputs a step.
+            unsafe {
+                let w =
+                    [_mm512_load_si512((&raw const lines[0]).cast()), _mm512_load_si512((&raw const lines[1]).cast())];
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let x = _mm512_set1_epi32(rows.add(r * stride + 2 * step).cast::<i32>().read_unaligned());
+                    acc[0] = _mm512_dpwssd_epi32(acc[0], x, w[0]);
+                    acc[1] = _mm512_dpwssd_epi32(acc[1], x, w[1]);
+                }
+            }
+        }
+        for (r, acc) in acc.iter().enumerate() {
+            // SAFETY: there is room for two registers in each row.
+            unsafe {
+                _mm512_storeu_si512(out.add(r * out_stride).cast(), acc[0]);
+                _mm512_storeu_si512(out.add(r * out_stride + LINE).cast(), acc[1]);
             }
         }
     }

@@ -4,8 +4,9 @@
 //! where the product before has left them.
 
 use crate::Isa;
-use crate::avx512::{finish_floats, pack_keys, pack_values, shares};
-use crate::bf16::{Halves, Out, ROWS_AT_ONCE, Unit};
+use crate::avx512::attention::{pack_keys, pack_values, shares};
+use crate::avx512::results::finish_floats_in_halves;
+use crate::bf16::{Halves, ROWS_AT_ONCE, Unit};
 use crate::lines::Lines;
 use crate::tile::{LINE, Line, PANEL};
 
@@ -53,9 +54,8 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
             }
             for (number, panel) in room.values.chunks_exact(padded).enumerate() {
                 unit.product(weights, padded, count, panel, sums.as_flattened_mut(), PANEL);
-                let mut out = Out::Halves(&mut context[first * hidden..]);
-                let column = at + number * PANEL;
-                finish_floats(isa, &sums[..count], &own, &[0.0; PANEL], false, &mut out, hidden, column);
+                let (sums, out) = (&sums[..count], &mut context[first * hidden..]);
+                finish_floats_in_halves(isa, sums, &own, &[0.0; PANEL], false, out, hidden, at + number * PANEL);
             }
         }
     }

@@ -101,7 +101,8 @@ fn least_cosine(a: &[f32], b: &[f32], hidden: usize) -> f64 {
 
 /// Where there is more than one right result: bf16 in registers rounds sums otherwise than the matrix unit and f32 do.
 fn rounds_alike(isa: Isa, kind: Kind, shape: Shape) -> bool {
-    isa.set() != Set::Portable && (kind == Kind::Full || kind == Kind::Int8 && (shape.0 == ODD.0 || !isa.has_bf16()))
+    isa.set() != Set::Portable
+        && (kind == Kind::Full || kind == Kind::Int8 && (shape.0 == ODD.0 || !isa.multiplies_bytes_in_512_bits()))
 }
 
 #[test]
