@@ -69,7 +69,8 @@ vectorised! {
     }
 }
 
-/// Keys as columns, scaled: [panels][width][2 lines]. What stands in the columns behind the last key is never looked at.
+/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. What stands in the columns behind the last key is never
+/// looked at.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "plain loops count rows themselves"))]
 fn keys(isa: Isa, rows: &[f32], stride: usize, len: usize, width: usize, scale: f32, keys: &mut [Floats]) {
@@ -80,8 +81,9 @@ fn keys(isa: Isa, rows: &[f32], stride: usize, len: usize, width: usize, scale: 
     pack_keys(rows, stride, width, scale, keys);
 }
 
+/// As [`keys`], by plain loops.
 #[inline(always)]
-fn pack_keys(rows: &[f32], stride: usize, width: usize, scale: f32, keys: &mut [Floats]) {
+pub(crate) fn pack_keys(rows: &[f32], stride: usize, width: usize, scale: f32, keys: &mut [Floats]) {
     for (block, panel) in rows.chunks(PANEL * stride).zip(keys.chunks_exact_mut(width * 2)) {
         for (place, row) in block.chunks(stride).enumerate() {
             let lines = panel.iter_mut().skip(place / LINE).step_by(2);
@@ -139,8 +141,9 @@ fn scaled(sums: &[f32; PANEL], share: f32, out: &mut [f32]) {
     }
 }
 
+/// As [`weights`], of a whole row.
 #[inline(always)]
-fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
+pub(crate) fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
     let (_, highest) = range(row);
     for x in row.iter_mut() {
         *x = exp::<FUSED>(*x - highest);

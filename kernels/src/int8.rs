@@ -11,8 +11,8 @@
 //!
 //! Integer sums are exact on every set, and what stands before and after them is the same chain of fused operations, so all
 //! sets give the same bits in [`Matrix::product`]; the portable loops, which have no such operations, differ by what rounding
-//! leaves. Between the products of a network, sets with bf16 keep bf16: there the last digits differ, and what is rounded
-//! after them may go the other way, so that sets are about as far apart as each is from f32.
+//! leaves. Between the products of a network, sets that multiply bytes in 512 bits keep bf16: there the last digits differ,
+//! and what is rounded after them may go the other way, so that sets are about as far apart as each is from f32.
 
 use std::io;
 

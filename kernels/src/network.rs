@@ -227,8 +227,8 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether what stands between the products of `layer` can be bf16: where products are rounded anyway, the set has
-    /// instructions for them, and rows fill its panels and registers.
+    /// Whether what stands between the products of `layer` can be bf16: where products are rounded anyway, registers of 512
+    /// bits multiply what they are rounded to, and rows fill panels and registers.
     fn rounds(&self, layer: &Layer) -> bool {
         let even = [self.hidden / self.heads, self.inner].iter().all(|numbers| numbers.is_multiple_of(PANEL));
         let linears = [&layer.qkv, &layer.out, &layer.up, &layer.down];

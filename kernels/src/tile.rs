@@ -192,7 +192,8 @@ pub(crate) fn quads(
 }
 
 /// Sums of up to 12 rows of 16-bit integers (in two's complement, whatever the type says) over one panel of such, into rows of
-/// `out`, one every `out_stride` numbers; what does not fit into 32 bits wraps. The set multiplies bytes in registers of 512 bits. Panics when `out` is too short.
+/// `out`, one every `out_stride` numbers; what does not fit into 32 bits wraps. Panics when `out` is too short, and on a set
+/// that does not multiply bytes in registers of 512 bits.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn words(

@@ -2,7 +2,7 @@
 //! many products an instruction as in f32.
 //!
 //! Queries, keys, values and weights are rounded, each on one scale for a head of a sequence, to as many bits as leave room for
-//! all sums in 32 bits: queries and keys of 32 numbers to 13 and a sign, weights and values of 512 tokens to 11. Integer sums are
+//! all sums in 32 bits: queries and keys of 32 numbers to 5,792, weights and values of 512 tokens to 2,047. Integer sums are
 //! exact.
 
 use crate::Isa;
@@ -24,9 +24,9 @@ pub(crate) struct Room {
     weights: Lines,
 }
 
-/// The largest size of two numbers whose products can be added `count` times in 32 bits.
-fn most(count: usize) -> f32 {
-    f64::from(i32::MAX).div_euclid(count as f64).sqrt().floor().min(f64::from(i16::MAX)) as f32
+/// The largest size of two numbers of 16 bits whose product is at most `sum` when it is added `count` times.
+fn most(sum: i32, count: usize) -> f32 {
+    (f64::from(sum) / count as f64).sqrt().floor().min(f64::from(i16::MAX)) as f32
 }
 
 /// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], in bf16, whose length is that of `context` [len, hidden].
@@ -40,7 +40,8 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
         return;
     }
     let padded = len.next_multiple_of(PANEL);
-    let (of_products, of_sums) = (most(width), most(len));
+    // Scores are subtracted from each other, and fit even then.
+    let (of_products, of_sums) = (most(i32::MAX / 2, width), most(i32::MAX, len));
     room.keys.resize(padded / PANEL * width, Line([0; 2 * LINE]));
     room.values.resize(width / PANEL * padded, Line([0; 2 * LINE]));
     let (queries, others) = (room.queries.fitted::<u16>(len * width), room.others.fitted::<u16>(len * width));
@@ -127,6 +128,12 @@ mod tests {
                     let (mut qkv, mut found) = (vec![largest; len * 3 * 64], vec![7; len * 64]);
                     attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
                     assert!(found.iter().all(|x| *x == largest), "{isa:?} {len}");
+                    // Half of the scores are as far below zero as the others are above.
+                    for token in qkv.chunks_exact_mut(3 * 64).skip(1).step_by(2) {
+                        token[64..].fill(round(-sign * 1e18));
+                    }
+                    attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                    assert!(found.iter().take(64).all(|x| *x == largest), "{isa:?} {len}");
                     qkv.fill(0);
                     attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
                     assert!(found.iter().all(|x| widen(*x) == 0.0));

@@ -1,8 +1,13 @@
-use super::attention::{pack_keys, pack_values, shares};
-use super::results::finish_floats;
+use super::attention::{
+    exponentials, largest, pack_float_keys, pack_keys, pack_values, shares, shares_in_words, to_words,
+};
+use super::results::{finish_bytes, finish_bytes_in_halves, finish_floats};
 use super::rounding::{encode, to_halves};
 use super::*;
+use crate::attention;
 use crate::bf16::{Rows, round, widen};
+use crate::int8::Columns;
+use crate::isa::Width;
 use crate::tile::Line;
 use crate::{Isa, hadamard};
 
@@ -17,12 +22,16 @@ fn numbers(count: usize, size: f32) -> Vec<f32> {
 
 /// The sets that have these passes; none on an older machine.
 fn sets() -> impl Iterator<Item = Isa> {
-    Isa::all().filter(|isa| isa.has_bf16())
+    Isa::all().filter(|isa| isa.width() == Width::Bits512)
+}
+
+fn sets_with_bf16() -> impl Iterator<Item = Isa> {
+    sets().filter(|isa| isa.has_bf16())
 }
 
 #[test]
 fn conversion_rounds_as_the_definition_does() {
-    for isa in sets() {
+    for isa in sets_with_bf16() {
         for len in [0, 1, 31, 32, 100] {
             let from = numbers(len, 100.0);
             let mut to = vec![7; len];
@@ -65,22 +74,105 @@ fn codes_are_the_nearest_and_what_is_not_finite_is_seen() {
 
 #[test]
 fn gelu_is_near_the_exact_one() {
+    let x: Vec<f32> = (-320..320).map(|i| i as f32 * (1.0 / 40.0)).collect();
     for isa in sets() {
-        let x: Vec<f32> = (-320..320).map(|i| i as f32 / 40.0).collect();
         let mut out = vec![0.0; x.len()];
-        let sums: Vec<[f32; PANEL]> = x.as_chunks().0.to_vec();
-        let shares = vec![1.0; sums.len()];
-        finish_floats(isa, &sums, &shares, &[0.0; PANEL], true, &mut out, PANEL, 0);
+        let sums: Vec<i32> = (-320..320).collect();
+        let (sums, rows) = (sums.as_chunks().0, [(1.0 / 40.0, 0.0); 20]);
+        finish_bytes(isa, sums, &rows, &PLAIN, true, &mut out, PANEL, 0);
         for (x, found) in x.iter().zip(&out) {
             assert!((found - crate::elementwise::gelu::<false>(*x)).abs() < 1.4e-4, "{x}");
-            assert!((found - crate::elementwise::gelu_near::<false>(*x)).abs() < 4e-6, "{x}");
+            assert_eq!(*found, crate::elementwise::gelu_near::<true>(*x), "{x}");
+        }
+        if isa.has_bf16() {
+            let mut again = vec![7.0; x.len()];
+            finish_floats(isa, x.as_chunks().0, &[1.0; 20], &[0.0; PANEL], true, &mut again, PANEL, 0);
+            assert_eq!(again, out);
+        }
+    }
+}
+
+/// Columns that leave sums what they are.
+const PLAIN: Columns = Columns { scale: [1.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] };
+
+#[test]
+fn results_in_halves_are_the_nearest_ones() {
+    for isa in sets() {
+        // All that stands between two neighbours, and what is no number or becomes infinite.
+        let steps = (-64..64).map(|i| 1.0 + i as f32 / 2048.0);
+        let ends = [f32::MAX, f32::MIN, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)];
+        for step in steps.chain(ends) {
+            let mut sums = [[0; PANEL]; 2];
+            sums[1] = std::array::from_fn(|i| i as i32 - 16);
+            let (mut full, mut halves) = (vec![7.0; 3 * PANEL], vec![7; 3 * PANEL]);
+            let rows = [(step, 0.0); 2];
+            finish_bytes(isa, &sums, &rows, &PLAIN, false, &mut full, PANEL, PANEL);
+            finish_bytes_in_halves(isa, &sums, &rows, &PLAIN, false, &mut halves, PANEL, PANEL);
+            for (full, half) in full[PANEL..].iter().zip(&halves[PANEL..]) {
+                let (found, wanted) = (widen(*half), widen(round(*full)));
+                // Two may be equally near.
+                let alike = found == wanted || (found - full).abs() == (wanted - full).abs();
+                assert!(if full.is_finite() { alike } else { !found.is_finite() }, "{isa:?} {full}: {found}");
+            }
+            assert!(halves[..PANEL].iter().all(|x| *x == 7), "another column's");
+        }
+    }
+}
+
+#[test]
+fn floats_become_keys_and_weights_as_in_the_plain_loops() {
+    for isa in sets() {
+        for (len, width) in [(1_usize, 16), (16, 32), (33, 64), (70, 48)] {
+            let rows = numbers(len * 3 * width, 4.0);
+            let lines = len.div_ceil(PANEL) * width * 2;
+            let (mut keys, mut wanted) = (vec![Line([9.0; LINE]); lines], vec![Line([9.0; LINE]); lines]);
+            pack_float_keys(isa, &rows, 3 * width, len, width, 0.3, &mut keys);
+            attention::pack_keys(&rows, 3 * width, width, 0.3, &mut wanted);
+            for (number, (key, wanted)) in keys.iter().zip(&wanted).enumerate() {
+                let first = number / (2 * width) * PANEL + number % 2 * LINE;
+                let there = len.saturating_sub(first).min(LINE);
+                assert_eq!(key.0[..there], wanted.0[..there], "line {number} of {len} keys");
+            }
+        }
+        for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
+            let mut scores = numbers(len.next_multiple_of(PANEL), 200.0);
+            scores[len..].fill(f32::NAN);
+            let mut wanted = scores[..len].to_vec();
+            let sum = attention::exponentials::<true>(&mut wanted);
+            assert_eq!(exponentials(isa, &mut scores, len), sum);
+            assert_eq!(scores[..len], wanted);
+            scores[len / 2] = f32::NAN;
+            assert!(exponentials(isa, &mut scores, len).is_nan());
+        }
+    }
+}
+
+#[test]
+fn halves_become_words_on_the_scale_of_the_largest() {
+    for isa in sets() {
+        for (len, width) in [(1_usize, 32), (5, 64)] {
+            let stride = 3 * width;
+            let mut rows: Vec<u16> = numbers(len * stride, 9.0).into_iter().map(round).collect();
+            let own = |i: usize| i / width * stride + i % width;
+            let size = (0..len * width).map(|i| widen(rows[own(i)]).abs()).fold(0.0, f32::max);
+            assert_eq!(largest(isa, &rows, stride, len, width), size);
+            let mut words = vec![7; len * width];
+            to_words(isa, &rows, stride, len, width, 32_767.0 / size, &mut words);
+            for (i, word) in words.iter().enumerate() {
+                let wanted = (widen(rows[own(i)]) * (32_767.0 / size)).round_ties_even();
+                assert_eq!(f32::from(word.cast_signed()), wanted);
+            }
+            for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                rows[own(len * width - 1)] = round(bad);
+                assert!(!largest(isa, &rows, stride, len, width).is_finite());
+            }
         }
     }
 }
 
 #[test]
 fn shares_are_those_of_the_exponentials() {
-    for isa in sets() {
+    for isa in sets_with_bf16() {
         for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
             let padded = len.next_multiple_of(PANEL);
             let mut scores = numbers(padded, 40.0);
@@ -105,6 +197,32 @@ fn shares_are_those_of_the_exponentials() {
         let share = shares(isa, &scores, 2, 1.0, &mut weights);
         assert!((widen(weights[1]) * share - 1.0).abs() < 0.004);
         assert_eq!(weights[0], 0);
+    }
+}
+
+#[test]
+fn shares_of_integers_are_those_of_the_exponentials() {
+    for isa in sets() {
+        for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
+            let padded = len.next_multiple_of(PANEL);
+            let mut scores: Vec<i32> = numbers(padded, 40_000.0).into_iter().map(|x| x as i32).collect();
+            let highest = *scores[..len].iter().max().unwrap();
+            // What stands behind the last must not matter.
+            scores[len..].fill(i32::MAX);
+            let mut weights = vec![7; padded];
+            let sum = shares_in_words(isa, &scores, len, 2e-4, 2047.0, &mut weights);
+            assert_eq!(sum, weights.iter().map(|x| f32::from(*x)).sum());
+            for (weight, score) in weights.iter().zip(&scores[..len]) {
+                let exact = 2047.0 * (f64::from(score - highest) * 2e-4).exp();
+                assert!((f64::from(*weight) - exact).abs() < 0.7, "{len}");
+            }
+            assert!(weights[len..].iter().all(|x| *x == 0));
+        }
+        // As far apart as they can be: the smaller vanishes, nothing wraps.
+        let (mut scores, mut weights) = (vec![-(1 << 30); PANEL], vec![7; PANEL]);
+        scores[1] = 1 << 30;
+        assert_eq!(shares_in_words(isa, &scores, 2, 1.0, 2047.0, &mut weights), 2047.0);
+        assert_eq!(weights[..2], [0, 2047]);
     }
 }
 
