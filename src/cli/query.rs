@@ -62,7 +62,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         print(out, args, &searched);
     }
     if !args.json {
-        say_index_stale(&searched.index_stale());
+        say_index_stale(&searched.index_stale(0..searched.found.hits.len()));
         say_limits(&searched.found.coverage, &searched.found.stale);
     }
     Ok(ExitCode::SUCCESS)
@@ -83,7 +83,7 @@ fn report(context: &Context, config: &Config, args: &Args, searched: &Searched) 
         "count": hits.len(),
         "hits": hits,
         "coverage": found.coverage,
-        "index_stale": searched.index_stale(),
+        "index_stale": searched.index_stale(0..searched.found.hits.len()),
         "stale": found.stale,
         "warnings": config.warnings,
     });

@@ -28,7 +28,8 @@ pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
 
 /// The line is not understood, so its words are all there is to go by.
 fn wants_json(args: &[OsString]) -> bool {
-    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json" || arg == "--jsonl")
+    let mut words = args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_string_lossy());
+    words.any(|word| word == "--json" || word == "--jsonl" || word.starts_with("--json="))
 }
 
 /// What the parser says, without its tips and the usage.

@@ -153,7 +153,7 @@ fn recorded(
         && answer.outcome == ask::Outcome::Abstained
     {
         // What is not indexed yet cannot answer.
-        answer.stale.extend(stale_files(config));
+        answer.stale.extend(stale_files(config, &question.scope.sources));
     }
     let to_server = library.model().is_some_and(super::Model::is_server) && embedded.into_inner();
     let run = log.end(config, &asked, to_server, &recalled)?;

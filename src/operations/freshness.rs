@@ -11,7 +11,7 @@ use crate::indexing::{Compared, compare};
 use crate::retrieval::{Hit, Stale};
 use crate::sandbox::{Address, Sandbox};
 use crate::store::IndexReader;
-use crate::types::Sha256;
+use crate::types::{Sha256, SourceName};
 
 /// Between two looks.
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     if IndexReader::open(&config.index.db_path)?.is_none() {
         return Ok(vec!["nothing is indexed yet".to_owned()]);
     }
-    let mut behind = files_behind(config)?;
+    let mut behind = files_behind(config, &[])?;
     library.with(|engine| {
         behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
         let coverage = engine.coverage()?;
@@ -39,15 +39,15 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     Ok(behind)
 }
 
-/// Which files the index does not know in their present state, one sentence a kind.
+/// Which files of `sources` (none: of all) the index does not know in their present state, one sentence a kind.
 ///
 /// Errors: as [`behind`], and `INDEX_MISSING`.
-pub fn files_behind(config: &Config) -> Result<Vec<String>> {
+pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<String>> {
     let index = IndexReader::required(&config.index.db_path)?;
     // Opened anew each time: a folder that was made again is another folder.
     let sandbox = sandbox(config)?;
     let (mut compared, mut behind) = (Compared::default(), Vec::new());
-    for source in &config.sources {
+    for source in config.sources.iter().filter(|source| sources.is_empty() || sources.contains(&source.name)) {
         match compare(&sandbox, source, &index, &mut compared) {
             Err(failure) if failure.code == ErrorCode::ConfigError => behind.push(failure.message),
             done => done?,
@@ -60,12 +60,17 @@ pub fn files_behind(config: &Config) -> Result<Vec<String>> {
             behind.push(format!("files are {what} ({}): {}{more}", files.len(), named.join(", ")));
         }
     }
+    if sources.is_empty() {
+        let held = index.sources()?.into_iter();
+        let gone = held.filter(|held| !config.sources.iter().any(|source| source.name.as_str() == held.name));
+        behind.extend(gone.map(|gone| format!("source `{}` is indexed and no longer configured", gone.name)));
+    }
     Ok(behind)
 }
 
 /// The same for whoever shows it beside something else: what keeps the files from being compared is said, not a failure.
-pub fn stale_files(config: &Config) -> Vec<Stale> {
-    match files_behind(config) {
+pub fn stale_files(config: &Config, sources: &[SourceName]) -> Vec<Stale> {
+    match files_behind(config, sources) {
         Ok(behind) => behind.into_iter().map(|why| Stale { what: "files", why, fix: "local-agent index" }).collect(),
         Err(failure) => {
             let why = format!("whether files are new or changed is not known: {}", failure.message);

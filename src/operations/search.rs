@@ -1,6 +1,7 @@
 //! Searching, as `query` and MCP do it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
@@ -38,9 +39,10 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// Files of hits that changed or went since they were indexed, as `source:path`, each once.
-    pub fn index_stale(&self) -> Vec<String> {
-        let old = self.found.hits.iter().zip(&self.fresh).filter(|(_, fresh)| !**fresh);
+    /// Files that changed or went since they were indexed, as `source:path`, each once: of these hits, where there are so many.
+    pub fn index_stale(&self, hits: Range<usize>) -> Vec<String> {
+        let shown = self.found.hits.iter().zip(&self.fresh).skip(hits.start).take(hits.len());
+        let old = shown.filter(|(_, fresh)| !**fresh);
         let mut files: Vec<String> = old.map(|(hit, _)| format!("{}:{}", hit.chunk.source, hit.chunk.path)).collect();
         files.sort_unstable();
         files.dedup();
@@ -48,14 +50,15 @@ impl Searched {
     }
 }
 
-/// Searches the library, and looks at the files of what it found; when that is nothing, at all files: what is not indexed
-/// yet cannot be found.
+/// Searches the library, and looks at the files of what it found; when that is nothing, at all files of the sources that
+/// were searched: what is not indexed yet cannot be found.
 ///
 /// Errors: `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of [`Library::with`] and
 /// of the search itself.
 pub fn search(config: &Config, sandbox: &Sandbox, library: &Library, wanted: &Search<'_>) -> Result<Searched> {
     not_blank(wanted.text)?;
     let mut limited = scope(config, &wanted.limits)?;
+    let sources = limited.sources.clone();
     let (query, mut found) = library.with(|engine| {
         let query = if wanted.has_syntax {
             // Which names filter depends on what the notes' frontmatter holds; asked only when something looks like a
@@ -94,7 +97,7 @@ pub fn search(config: &Config, sandbox: &Sandbox, library: &Library, wanted: &Se
         Ok((query, found))
     })?;
     if found.hits.is_empty() {
-        found.stale.extend(stale_files(config));
+        found.stale.extend(stale_files(config, &sources));
     }
     let fresh = are_fresh(&found.hits, sandbox);
     Ok(Searched { query, found, fresh })

@@ -74,7 +74,7 @@ fn indexed(config: &Config, library: &Library, index: &IndexReader, compares_fil
     let fingerprint = library.fingerprint()?;
     let (coverage, mut stale) = library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
     if compares_files {
-        stale.extend(stale_files(config));
+        stale.extend(stale_files(config, &[]));
     }
     let sources = index.sources()?.into_iter().map(|source| SourceState {
         name: source.name,

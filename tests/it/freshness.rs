@@ -167,3 +167,29 @@ fn vectors_of_chunks_that_are_gone_do_not_count() {
     world.ok(&["index"]);
     assert_eq!(world.json(&["status"])["coverage"], json!({"chunks": 1, "embedded": 1}));
 }
+
+/// A search of one source named new files of others; a source that was taken out of the configuration went unsaid.
+#[test]
+fn what_is_behind_is_said_of_the_sources_that_were_searched_and_of_those_that_are_configured_no_longer() {
+    let world = World::empty();
+    world.write("a/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    world.write("b/lion.md", "# Lion\n\nThe lion eats 9 kg of meat a day.\n");
+    world.ok(&["init", "--here", "--source", "a=a", "--source", "b=b"]);
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    world.write("b/okapi.md", "# Okapi\n\nThe okapi sleeps under the fig tree.\n");
+    let new = "stale: files are new (1): b:okapi.md (fix: local-agent index)\n";
+    for ask in [&["query", "okapi \"fig tree\""][..], &["ask", "Where does the okapi sleep?"]] {
+        assert_eq!(world.ok(ask).stderr, new, "{ask:?}");
+        assert_eq!(world.ok(&[ask, &["--source", "b"]].concat()).stderr, new, "{ask:?}");
+        assert_eq!(world.ok(&[ask, &["--source", "a"]].concat()).stderr, "", "{ask:?}");
+    }
+    let settings = fs::read_to_string(world.vault().join("local-agent.yaml")).unwrap();
+    let kept = settings.replace("  - name: \"b\"\n    root: \"b\"\n", "");
+    assert_ne!(kept, settings);
+    world.write("local-agent.yaml", &kept);
+    assert_snapshot!(world.json(&["status"])["stale"][0]["why"].as_str().unwrap(), @"source `b` is indexed and no longer configured");
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    assert_eq!(world.json(&["status"])["stale"], json!([]));
+}

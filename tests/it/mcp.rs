@@ -340,6 +340,15 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
         }
     }
     assert_eq!(keys.iter().collect::<Vec<_>>(), whole);
+    // A page speaks of the files of its own hits alone.
+    world.write("b.md", "# B\n\nTwo kilns and a half.\n");
+    let place = all["hits"].as_array().unwrap().iter().position(|hit| hit["rel_path"] == "b.md").unwrap();
+    let mut cursor = Value::Null;
+    for number in 0..keys.len() {
+        let page = session.data("search", json!({"query": "kiln", "limit": 1, "max_bytes": 4000, "cursor": cursor}));
+        assert_eq!(page["stale"].to_string().contains("notes:b.md"), number == place, "{page}");
+        cursor = page["next_cursor"].clone();
+    }
     let (mut cursor, mut names) = (Value::Null, Vec::new());
     loop {
         let page = session.data("multi_get", json!({"glob": "*.md", "max_bytes": 1000, "cursor": cursor}));

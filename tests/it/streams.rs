@@ -71,6 +71,7 @@ fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_fo
         (&["tool", "list", "extra", "--json"], "local-agent tool list --help"),
         (&["ask", "--json"], "local-agent ask --help"),
         (&["--json"], "local-agent --help"),
+        (&["query", "bread", "--json=yes"], "local-agent query --help"),
         (&["-C", "tool", "ask", "--json"], "local-agent ask --help"),
     ] {
         let run = world.run(args);

@@ -67,7 +67,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         outcome: if found.hits.is_empty() { "nothing_found" } else { "found" },
         next_cursor: (end < found.hits.len()).then(|| cursor(end, &of)),
         coverage: covered(found.coverage),
-        stale: behind(&found.stale, &searched.index_stale()),
+        stale: behind(&found.stale, &searched.index_stale(from..end)),
         hits,
     };
     let mut text = String::new();
