@@ -90,8 +90,15 @@ fn c13_altered_numbers() {
             ("Turnout rose by 4 %.", "Turnout rose by 4 percentage points"),
             ("The crew has twelve sailors.", "The crew has eleven sailors"),
             ("The film cost $20k.", "The film cost $20m"),
+            ("The server runs Debian 12 and has 8 TB of disk.", "The server has 12 TB of disk"),
+            ("Of the films, Alien 3 lasts 114 minutes.", "Of the films, Alien lasts 3 minutes"),
         ],
     );
+    checked(&[
+        ("On the bar Anna lifts 12 and Ben lifts 8 kg.", "Anna lifts 12 kg"),
+        ("This year Norway bought Anna 12, Ben 8 kg of it.", "Anna got 12 kg of it"),
+        ("Size in TB: Alpha 12, Beta 8.", "Alpha has 12 TB"),
+    ]);
 }
 
 #[test]
@@ -103,6 +110,14 @@ fn c14_a_number_that_belongs_to_something_else() {
             ("Alpha weighs 12 kg and Beta weighs 19 kg.", "Alpha weighs 19 kg"),
             ("- Oslo: 14 offices\n- Bergen: 3 offices\n", "Oslo has 3 offices"),
             ("Mira wrote the importer and Deniz wrote the exporter.", "The importer was written by Deniz"),
+            (
+                "| Pet | Owner | Weight |\n| --- | --- | --- |\n| Moss | Anna | 4 kg |\n| Rex | Leo | 31 kg |\n",
+                "Rex weighs 4 kg",
+            ),
+            (
+                "| Pet | Owner | Weight |\n| --- | --- | --- |\n| Moss | Anna | 4 kg |\n| Rex | Leo | 31 kg |\n",
+                "Moss weighs 31 kg",
+            ),
         ],
     );
     checked(&[

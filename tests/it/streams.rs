@@ -84,5 +84,8 @@ fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_fo
     }
     let envelope = world.run(&["query", "bread", "--limit", "few", "--json"]).json();
     assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"invalid value 'few' for '--limit <N>': invalid digit found in string");
+    // Either will do, and only one was named.
+    let envelope = world.run(&["verify", "answer.md", "--json"]).json();
+    assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"the following required arguments were not provided: <--snapshot <FILE>|--vault <DIR>>");
     world.usage(&["query", "--frobnicate", "--", "--json"]);
 }

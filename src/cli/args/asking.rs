@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::operations::Limits;
 
@@ -129,14 +129,15 @@ pub struct Chat {
 }
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("evidence").required(true)))]
 pub struct Verify {
     /// File with the answer; `-` reads stdin
     pub answer: PathBuf,
     /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or [source: …]
-    #[arg(long, value_name = "FILE", conflicts_with = "vault", required_unless_present = "vault")]
+    #[arg(long, value_name = "FILE", group = "evidence")]
     pub snapshot: Option<PathBuf>,
     /// Evidence: the files below this folder as they are now. The answer cites [path:12-18] or links with lines
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", group = "evidence")]
     pub vault: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
-use super::{Case, Extent};
+use super::{Case, Extent, names};
 use crate::verify::Code;
 use crate::verify::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::verify::reading::Reading;
@@ -59,6 +59,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> Found<'a> {
     for reading in readings(case) {
         for e in &reading.atoms {
             let there = match &e.what {
+                What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
                 What::Number(m) => {
                     if equal(n, m, reading) {
                         matched.push(m);
@@ -80,6 +81,27 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> Found<'a> {
         }
     }
     if matched.is_empty() { Found::Missing { other_unit } } else { Found::As(matched) }
+}
+
+/// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to the name before it, and
+/// another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8 kg" all names have their numbers.)
+fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
+    let Some(unit) = n.unit else { return false };
+    let follows_a_name = |atom: &Atom| {
+        let (own, before) = (atom.tokens.start, atom.tokens.start.checked_sub(1));
+        let tokens = &reading.text.tokens;
+        let (Some(own), Some(before)) = (tokens.get(own), before.and_then(|at| tokens.get(at))) else { return false };
+        names::is_name(before) && !before.first && own.start == before.end + 1
+    };
+    if m.unit.is_some() || m.range || !follows_a_name(atom) {
+        return false;
+    }
+    let sentence = reading.sentence_of(atom.tokens.start);
+    let mut with_unit = reading.atoms_of(sentence).iter().filter(|other| match &other.what {
+        What::Number(other) => other.unit.is_some_and(|other| a::same_kind(other, unit)),
+        _ => false,
+    });
+    with_unit.clone().next().is_some() && !with_unit.any(follows_a_name)
 }
 
 /// Whether one of the numbers that `n` stands there as is bounded as `n` is. Of nearly the same sentence (`near`) its own

@@ -47,17 +47,6 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
         if here.is_empty() {
             continue;
         }
-        // Where the nearest sentence holds the thing itself, only its neighbours there can be meant instead.
-        let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
-        let there = |p: &Place<'_>| p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading);
-        if here.iter().any(there) {
-            here.retain(there);
-            rivals.retain(there);
-        }
-        if rivals.is_empty() {
-            continue;
-        }
-        here.iter_mut().chain(&mut rivals).for_each(|p| p.segment = segment(p.reading, &p.own));
         let wanted: Vec<&Token> = case
             .claim
             .text
@@ -67,6 +56,20 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
             .filter(|(i, t)| !own.contains(i) && (t.is_content() || t.number))
             .map(|(_, t)| t)
             .collect();
+        // Where the nearest sentence holds the thing itself, only its neighbours there can be meant instead; but for a row of a
+        // table that is near for nothing else.
+        let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
+        let there = |p: &Place<'_>| p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading);
+        let for_itself = is_row(nearest.source.reading, nearest.sentence)
+            && !nearest.source.reading.tokens_of(nearest.sentence).iter().any(|t| wanted.iter().any(|w| w.id == t.id));
+        if here.iter().any(there) && !for_itself {
+            here.retain(there);
+            rivals.retain(there);
+        }
+        if rivals.is_empty() {
+            continue;
+        }
+        here.iter_mut().chain(&mut rivals).for_each(|p| p.segment = segment(p.reading, &p.own));
         if let Some(rival) = rivals.iter().find(|r| here.iter().all(|h| beats(r, h, &wanted, alignment))) {
             let (first, last) = (case.claim.text.tokens.get(own.start)?, case.claim.text.tokens.get(own.end - 1)?);
             let shown = case.claim.normal.get(first.start..last.end).unwrap_or("");
@@ -172,13 +175,10 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
     let sentence = reading.sentence_of(own.start);
     let Some(bounds) = reading.sentence(sentence).map(|s| s.tokens.clone()) else { return own.clone() };
     let tokens = &reading.text.tokens;
-    let row = reading
-        .sentence(sentence)
-        .is_some_and(|s| reading.normal.get(s.bytes.clone()).is_some_and(|t| t.starts_with('|')));
     // A short sentence with one amount speaks of one thing: "Oslo: 14 offices".
     let amounts =
         reading.atoms_of(sentence).iter().filter(|a| matches!(a.what, What::Number(_) | What::Date(_))).count();
-    if row || amounts == 1 && bounds.len() <= 12 {
+    if is_row(reading, sentence) || amounts == 1 && bounds.len() <= 12 {
         return bounds;
     }
     let clause = tokens.get(own.start).map_or(0, |t| t.clause);
@@ -191,6 +191,12 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
         to += 1;
     }
     from..to
+}
+
+/// Whether a sentence is a row of a table.
+fn is_row(reading: &Reading, sentence: usize) -> bool {
+    let own = reading.sentence(sentence).and_then(|s| reading.normal.get(s.bytes.clone()));
+    own.is_some_and(|text| text.starts_with('|'))
 }
 
 /// Whether the claim's other words belong to the rival and not to the place of its own number.
