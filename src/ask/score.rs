@@ -7,6 +7,7 @@ use super::question::{Question, Wants};
 use super::units::Unit;
 use super::words;
 use crate::markdown::BlockRole;
+use crate::verify::says_nothing_new;
 
 /// What a unit is judged by.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -165,12 +166,13 @@ fn elsewhen(question: &Question, units: &[Unit], index: usize) -> f32 {
     if pins::contradict(&question.pins, [&unit.plain, lead, &unit.above], above) { 1.0 } else { 0.0 }
 }
 
-/// A question or an announcement answers nothing; a pointer answers little.
+/// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them as a claim; a pointer
+/// answers little.
 fn emptiness(unit: &Unit, leads: bool) -> f32 {
     let plain = unit.plain.trim_end();
     match unit.role {
         BlockRole::Code => 0.0,
-        _ if leads || plain.ends_with(['?', '？']) => 1.0,
+        _ if leads || plain.ends_with(['?', '？']) || says_nothing_new(plain) => 1.0,
         _ if unit.points_away => 0.4,
         _ if plain.ends_with([':', '：']) => 0.2,
         _ => 0.0,

@@ -8,7 +8,7 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
 //! | L3 quotes | do the quoted words stand there? | `quotes` |
-//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, names, referent}` |
+//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, names, referent, crossed}` |
 //! | L5 polarity | is it negated, directed, bounded and decided alike? | `checks::{polarity, status}`, words in `data/` |
 //! | L6 support | do enough of its words stand there? | `support`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
@@ -47,8 +47,8 @@ mod content_attacks;
 pub use atoms::{Kind, unit};
 pub use codes::Code;
 pub use line_citations::{LineCitation, line_citations};
+pub use phrases::says_nothing_new;
 pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
-
 pub use support::{ClaimSupport, claim_support};
 
 use crate::config::HeadingMatch;

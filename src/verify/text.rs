@@ -120,6 +120,8 @@ pub struct Token {
     pub negated: bool,
     /// Whether it is the first content word after such a negation.
     pub head: bool,
+    /// Whether it is "May", the month, where "may" would be a mood.
+    month: bool,
     entry: Option<&'static Entry>,
 }
 
@@ -165,7 +167,7 @@ impl Token {
 
     /// Its mood, if it has one.
     pub fn mood(&self) -> Option<Mood> {
-        self.entry.and_then(|e| e.mood)
+        self.entry.filter(|_| !self.month).and_then(|e| e.mood)
     }
 
     /// Its status, if it is one.
@@ -265,6 +267,8 @@ impl Text {
                 lexicon.word(&lower_case(shown))
             };
             let number = digits || lexicon.stem(known.id).starts_with(|c: char| c.is_ascii_digit());
+            let before = self.tokens.last().and_then(|t| text.get(t.start..t.end));
+            let month = shown == "May" && !first && before.is_some_and(comes_before_a_month);
             self.tokens.push(Token {
                 start,
                 end,
@@ -275,6 +279,7 @@ impl Text {
                 clause,
                 negated: false,
                 head: false,
+                month,
                 entry: known.entry,
             });
         };
@@ -306,6 +311,15 @@ impl Text {
             add(range.start + apostrophe + 1, range.end, false);
         }
     }
+}
+
+/// Whether a capitalised word after `word` can be a month: "since May", "3 May".
+fn comes_before_a_month(word: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "in", "since", "by", "until", "till", "from", "of", "before", "after", "during", "last", "next", "early",
+        "mid", "late",
+    ];
+    word.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&&*lower_case(word))
 }
 
 /// `word` in lower case; most words are already, and are not copied.

@@ -104,13 +104,33 @@ fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
     if a.len() < 5 || a.len() > LONGEST || b.len() > LONGEST {
         return Vec::new();
     }
+    let text = nearest.source.reading;
+    let common = common_in_order(a, b, |x, y| {
+        x.id == y.id && (claim.word(x).eq_ignore_ascii_case(text.word(y)) || x.number || x.pairs().is_empty())
+    });
+    if common.len() * 5 < a.len() * 4 {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    // Edits inside the claim's stretch only: what the evidence says before and after it was simply left out.
+    let (mut i, mut j) = (0, 0);
+    for (n, (x, y)) in common.iter().copied().enumerate() {
+        let run = (a.get(i..x).unwrap_or(&[]), b.get(j..y).unwrap_or(&[]));
+        pair(run, n > 0, &mut out);
+        (i, j) = (x + 1, y + 1);
+    }
+    // At the end of the claim only as many words of the evidence as the claim has in their place, or one left out.
+    let (rest, goes_on) = (a.get(i..).unwrap_or(&[]), b.get(j..).unwrap_or(&[]));
+    let room = if rest.is_empty() && goes_on.len() > 1 { 0 } else { rest.len().max(1).min(goes_on.len()) };
+    pair((rest, goes_on.get(..room).unwrap_or(&[])), true, &mut out);
+    out
+}
+
+/// The pairs of a longest common subsequence of `a` and `b`, in order.
+pub fn common_in_order(a: &[Token], b: &[Token], same: impl Fn(&Token, &Token) -> bool) -> Vec<(usize, usize)> {
     let width = b.len() + 1;
     let mut table = vec![0_u16; (a.len() + 1) * width];
     let at = |table: &[u16], i: usize, j: usize| table.get(i * width + j).copied().unwrap_or(0);
-    let text = nearest.source.reading;
-    let same = |x: &Token, y: &Token| {
-        x.id == y.id && (claim.word(x).eq_ignore_ascii_case(text.word(y)) || x.number || x.pairs().is_empty())
-    };
     for (i, x) in a.iter().enumerate().rev() {
         for (j, y) in b.iter().enumerate().rev() {
             let value =
@@ -120,45 +140,28 @@ fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
             }
         }
     }
-    let common = usize::from(at(&table, 0, 0));
-    if common * 5 < a.len() * 4 {
-        return Vec::new();
-    }
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(usize::from(at(&table, 0, 0)));
     let (mut i, mut j) = (0, 0);
-    // Edits inside the claim's stretch only: what the evidence says before and after it was simply left out.
-    let mut run: (Vec<&Token>, Vec<&Token>) = (Vec::new(), Vec::new());
-    let mut started = false;
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         if same(x, y) && at(&table, i, j) == at(&table, i + 1, j + 1) + 1 {
-            flush(&mut run, started, &mut out);
-            started = true;
+            out.push((i, j));
             (i, j) = (i + 1, j + 1);
         } else if at(&table, i + 1, j) >= at(&table, i, j + 1) {
-            run.0.push(x);
             i += 1;
         } else {
-            run.1.push(y);
             j += 1;
         }
     }
-    run.0.extend(a.get(i..).unwrap_or(&[]));
-    // At the end of the claim only as many words of the evidence as the claim has in their place, or one left out.
-    let room = run.0.len().max(1).saturating_sub(run.1.len());
-    let goes_on = b.get(j..).unwrap_or(&[]);
-    run.1.extend(goes_on.iter().take(if run.0.is_empty() && goes_on.len() > 1 { 0 } else { room }));
-    flush(&mut run, started, &mut out);
     out
 }
 
 /// Pairs the words of one changed stretch; words left out count only between words that stayed.
-fn flush<'a>(run: &mut (Vec<&'a Token>, Vec<&'a Token>), inside: bool, out: &mut Vec<Edit<'a>>) {
-    let (claim, evidence) = std::mem::take(run);
+fn pair<'a>((claim, evidence): (&'a [Token], &'a [Token]), inside: bool, out: &mut Vec<Edit<'a>>) {
     if claim.len() == evidence.len() || !claim.is_empty() {
         for n in 0..claim.len().max(evidence.len()) {
-            out.push(Edit { claim: claim.get(n).copied(), evidence: evidence.get(n).copied() });
+            out.push(Edit { claim: claim.get(n), evidence: evidence.get(n) });
         }
     } else if inside {
-        out.extend(evidence.into_iter().map(|e| Edit { claim: None, evidence: Some(e) }));
+        out.extend(evidence.iter().map(|e| Edit { claim: None, evidence: Some(e) }));
     }
 }

@@ -2,6 +2,7 @@
 
 mod align;
 mod atoms;
+mod crossed;
 mod language;
 mod names;
 mod negation;
@@ -97,7 +98,7 @@ pub fn check(case: &Case<'_>) -> Findings {
     out.problems.extend(atoms::check(case, &alignment));
     out.problems.extend(names::check(case, &alignment, foreign));
     if out.problems.is_empty() {
-        out.add(referent::check(case, &alignment));
+        out.add(referent::check(case, &alignment).or_else(|| crossed::check(case, &alignment)));
     }
     if case.extent != Extent::Row {
         out.problems.extend(polarity::check(case, &alignment));

@@ -44,7 +44,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 }
             }
         }
-        if here.is_empty() {
+        if here.is_empty() || rivals.is_empty() {
             continue;
         }
         let wanted: Vec<&Token> = case
