@@ -30,10 +30,12 @@ fn has_instructions() -> bool {
     const AMX_BF16: u32 = 1 << 22;
     /// The states of tile configuration and tile data.
     const STATES: u64 = 3 << 17;
-    if !is_x86_feature_detected!("xsave") || __cpuid(1).ecx & OSXSAVE == 0 || __cpuid(0).eax < 7 {
+    // SAFETY: every 64-bit processor has the instruction; newer compilers know, and call it safe.
+    #[allow(unused_unsafe, reason = "Rust 1.89 still asks for it")]
+    let (most, of_system, features) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx, __cpuid_count(7, 0).edx) };
+    if !is_x86_feature_detected!("xsave") || of_system & OSXSAVE == 0 || most < 7 {
         return false;
     }
-    let features = __cpuid_count(7, 0).edx;
     // SAFETY: the instruction is there, as was just seen.
     let enabled = unsafe { _xgetbv(0) };
     let wanted = AMX_TILE | AMX_INT8 | AMX_BF16;

@@ -1,6 +1,5 @@
 //! What stands between the matrix products in registers of 512 bits, by hand: where the compiler's loops were seen to take
-//! several times as long, and where it has none, because it knows no conversion to bf16. Each pass reads and writes its rows
-//! once.
+//! several times as long, and where it has none, because it knows no conversion to bf16.
 //!
 //! Every public function here panics on a set without its instructions and on slices that are too short.
 
@@ -78,7 +77,7 @@ fn store_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
     }
 }
 
-/// As [`store_halves`], without its instruction; of two equally near ones the larger.
+/// As [`store_halves`], without its instruction; of two equally near ones the one farther from zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {

@@ -271,6 +271,12 @@ impl Matrix {
     }
 }
 
+/// What a number is multiplied with to count steps; nothing when there is no step, or one too small to divide by.
+pub(crate) fn inverse(step: f32) -> f32 {
+    let inverse = 1.0 / step;
+    if inverse.is_finite() { inverse } else { 0.0 }
+}
+
 vectorised! {
     /// Turns rows and rounds them into codes.
     fn encode(isa: Isa, matrix: &Matrix, rows: &[f32], codes: &mut Codes) {
@@ -290,11 +296,10 @@ vectorised! {
             hadamard::turn(row);
             let (low, high) = range(row);
             let step = (high - low) / 255.0;
-            let inverse = if step > 0.0 { 1.0 / step } else { 0.0 };
+            let inverse = inverse(step);
             // Adding 2²³ rounds to the nearest integer, which then stands in the low bits.
             const ROUND: f32 = 8_388_608.0;
-            let shift = -low * inverse;
-            let code = |x: &f32| (fma::<FUSED>(*x, inverse, shift) + ROUND).to_bits() & 0xff;
+            let code = |x: &f32| ((x - low) * inverse + ROUND).to_bits() & 0xff;
             match matrix.packed {
                 Packed::Pairs(_) => {
                     for (to, x) in codes.pairs[number * padded..].iter_mut().zip(&*row) {
@@ -426,7 +431,7 @@ mod tests {
 
     /// Any numbers, and often those that fill registers and panels.
     fn sizes(most: usize) -> impl Strategy<Value = usize> {
-        prop_oneof![1..most, (1..=most / PANEL + 1).prop_map(|panels| panels * PANEL)]
+        prop_oneof![1..most, (1..=most / PANEL + 1).prop_map(|panels| panels * PANEL), Just(128), Just(384)]
     }
 
     proptest! {
@@ -473,6 +478,23 @@ mod tests {
                     assert!((found[0] / wanted - 1.0).abs() < 1e-6, "{isa:?}, {inputs} inputs: {}", found[0]);
                 }
             }
+        }
+    }
+
+    /// A code fell below 0, which one set cut off and the other took for the largest.
+    #[test]
+    fn what_is_hardly_apart_has_the_same_codes_on_every_set() {
+        let ulp = f32::EPSILON / 2.0;
+        for (first, second) in [(1.0 + 6.0 * ulp, 2.0 * ulp), (0.0, 1e-37), (3e38, 1.0), (-1.0, -1.0), (1e-40, 0.0)] {
+            let mut row = vec![0.0; 32];
+            (row[0], row[1]) = (first, second);
+            let columns: Vec<f32> = (0..32 * 32).map(|i| if i % 32 == 1 { 1.0 } else { 0.0 }).collect();
+            let best = product(Isa::best(), &row, &columns, 32, &[0.0; 32], false);
+            for isa in Isa::all().filter(|isa| isa.set() != Set::Portable) {
+                assert_eq!(product(isa, &row, &columns, 32, &[0.0; 32], false), best, "{isa:?} {first} {second}");
+            }
+            let bound = bound(&row, &columns[..32]);
+            assert!(best.iter().all(|found| (found - second).abs() <= bound), "{first} {second}: {best:?}");
         }
     }
 

@@ -88,7 +88,7 @@ impl Isa {
     }
 
     /// Whether numbers of 16 bits (bf16) are converted and multiplied in registers.
-    pub fn has_bf16(self) -> bool {
+    pub(crate) fn has_bf16(self) -> bool {
         matches!(self.0, Set::Avx512Bf16 | Set::Amx)
     }
 

@@ -3,9 +3,10 @@
 //! A package of its own because arithmetic without optimisation is thirty times slower, and tests that embed text would
 //! take minutes: the development profile optimises this package fully and leaves the rest quick to build.
 //!
-//! Everything is written once as plain loops, which the compiler also makes for AVX2 and AVX-512, or as an inner loop of
-//! a matrix product by hand ([`tile`]). One precision gives the same numbers on all x86 sets: see [`product`] and
-//! [`int8`]. On 64-bit ARM, loops are NEON's by themselves, and inner loops by hand as well.
+//! Everything is written once as plain loops, which the compiler also makes for AVX2 and AVX-512; by hand are the inner loops of
+//! products ([`tile`]) and, in 512 bits, what else the time goes into ([`avx512`]). On 64-bit ARM, loops are NEON's by
+//! themselves, and inner loops by hand as well. How near two sets are to each other is said where it is decided: [`product`],
+//! [`int8`], [`bf16`].
 
 #[cfg(target_arch = "x86_64")]
 mod amx;

@@ -7,16 +7,28 @@ use crate::tile::Line;
 pub(crate) struct Lines(Vec<Line<[u8; 64]>>);
 
 /// Numbers of which every pattern of bits is one.
-pub(crate) trait Plain: Copy {}
-impl Plain for u8 {}
-impl Plain for i32 {}
-impl Plain for u16 {}
-impl Plain for f32 {}
+///
+/// # Safety
+/// Any bytes are a value; there is no padding, and nothing is aligned to more than 64 bytes.
+pub(crate) unsafe trait Plain: Copy {}
+// SAFETY: numbers of 1, 2 and 4 bytes.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for u16 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
+unsafe impl Plain for f32 {}
+
+/// The bytes of `len` numbers.
+fn bytes<T: Plain>(len: usize) -> usize {
+    len.checked_mul(size_of::<T>()).expect("fewer bytes than a computer can address")
+}
 
 impl Lines {
     /// Room for `len` numbers. They hold anything.
     pub(crate) fn fitted<T: Plain>(&mut self, len: usize) -> &mut [T] {
-        let lines = (len * size_of::<T>()).div_ceil(64);
+        let lines = bytes::<T>(len).div_ceil(64);
         if self.0.len() < lines {
             self.0.resize(lines, Line([0; 64]));
         }
@@ -28,7 +40,7 @@ impl Lines {
     ///
     /// Panics when it did not.
     pub(crate) fn first<T: Plain>(&self, len: usize) -> &[T] {
-        assert!(len * size_of::<T>() <= self.0.len() * 64, "there is room");
+        assert!(bytes::<T>(len) <= self.0.len() * 64, "there is room");
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), len) }
     }

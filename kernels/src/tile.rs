@@ -304,7 +304,9 @@ mod x86 {
         sums: &mut [[i32; PANEL]],
     ) {
         let mut acc = [[_mm512_setzero_si512(); 2]; R];
-        // A line every few steps: asked for at once, they wait for each other, and this with them.
+        // A line every few steps, at most two a step: asked for at once, they wait for each other, and this with them. Behind
+        // the last panel nothing new is asked for; a hint reads nothing, wherever it points.
+        let next = if next.is_empty() { panel } else { next };
         let (ahead, bytes) = (next.as_ptr().cast::<i8>(), size_of_val(next) / (panel.len() / 2).max(1));
         for (step, lines) in panel.chunks_exact(2).enumerate() {
             // SAFETY: four inputs a step, so every row holds them; they are read as one number on any boundary.
@@ -312,6 +314,9 @@ mod x86 {
                 let w =
                     [_mm512_load_si512((&raw const lines[0]).cast()), _mm512_load_si512((&raw const lines[1]).cast())];
                 _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(step * bytes));
+                if bytes > 64 {
+                    _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(step * bytes + 64));
+                }
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let x = _mm512_set1_epi32(rows.add(r * stride + 4 * step).cast::<i32>().read_unaligned());
                     acc[0] = _mm512_dpbusd_epi32(acc[0], x, w[0]);

@@ -1,9 +1,10 @@
 //! Attention in integers of 16 bits, on sets that multiply pairs of them in registers of 512 bits and have no bf16: twice as
 //! many products an instruction as in f32.
 //!
-//! Queries, keys, values and weights are rounded, each on one scale for a head of a sequence, to as many bits as leave room for
-//! all sums in 32 bits: queries and keys of 32 numbers to 5,792, weights and values of 512 tokens to 2,047. Integer sums are
-//! exact.
+//! Queries, keys and values are rounded, each on one scale for a head of a sequence, to as many bits as leave room for all sums in
+//! 32 bits: queries and keys of 32 numbers to 5,792, values of 512 tokens to 2,047. The weights of a token are rounded on a scale
+//! of their own, the largest to 2,047 when all 512 are alike, to 32,767 when a few stand out: what is lost is less than half a
+//! 32,767th of the largest for each token that is hardly looked at. Integer sums are exact.
 
 use crate::Isa;
 use crate::avx512::attention::{largest, pack_keys, pack_values, shares_in_words, to_words};
@@ -42,6 +43,8 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
     let padded = len.next_multiple_of(PANEL);
     // Scores are subtracted from each other, and fit even then.
     let (of_products, of_sums) = (most(i32::MAX / 2, width), most(i32::MAX, len));
+    // What the weights of a token may add up to; each is rounded by up to a half, and sums of floats are a little off.
+    let of_weights = i32::MAX as f32 / of_sums * 0.999 - len as f32;
     room.keys.resize(padded / PANEL * width, Line([0; 2 * LINE]));
     room.values.resize(width / PANEL * padded, Line([0; 2 * LINE]));
     let (queries, others) = (room.queries.fitted::<u16>(len * width), room.others.fitted::<u16>(len * width));
@@ -54,7 +57,8 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
         let rounded = |third: usize, most: f32, out: &mut [u16]| {
             let rows = &qkv[third * hidden + at..];
             let largest = largest(isa, rows, stride, len, width);
-            let scale = if largest > 0.0 { most / largest } else { 0.0 };
+            let scale = most / largest;
+            let scale = if scale.is_finite() { scale } else { 0.0 };
             to_words(isa, rows, stride, len, width, scale, out);
             largest / most
         };
@@ -72,9 +76,9 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
                 tile::words(isa, rows, width, panel, &mut scores[number * PANEL..], padded);
             }
             let mut shares = [(0.0, 0.0); ROWS];
-            let rows = scores.chunks_exact(padded).zip(weights.chunks_exact_mut(padded));
+            let rows = scores.chunks_exact_mut(padded).zip(weights.chunks_exact_mut(padded));
             for ((scores, weights), share) in rows.zip(&mut shares[..count]) {
-                share.0 = value / shares_in_words(isa, scores, len, scale, of_sums, weights);
+                share.0 = value / shares_in_words(isa, scores, len, scale, of_weights, weights);
             }
             for (number, panel) in room.values.chunks_exact(padded).enumerate() {
                 tile::words(isa, &weights[..count * padded], padded, panel, sums.as_flattened_mut(), PANEL);
@@ -138,6 +142,43 @@ mod tests {
                     attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
                     assert!(found.iter().all(|x| widen(*x) == 0.0));
                 }
+            }
+        }
+    }
+
+    /// One token stands out, and what the hundreds of others say together still counts: their weights were all rounded to
+    /// nothing, or up to one, when the largest was 2,047.
+    #[test]
+    fn a_long_tail_keeps_its_weight() {
+        for isa in sets() {
+            for key in [-1.46, -1.484_375, -1.3, -1.1] {
+                let (len, hidden) = (512, 32);
+                let mut qkv = vec![0; len * 3 * hidden];
+                for (token, row) in qkv.chunks_exact_mut(3 * hidden).enumerate() {
+                    row[..hidden].fill(round(1.0));
+                    row[hidden..2 * hidden].fill(round(if token == 0 { 0.0 } else { key }));
+                    row[2 * hidden..].fill(round(if token == 0 { 0.0 } else { 1.0 }));
+                }
+                let wanted = plain(&qkv.iter().map(|x| widen(*x)).collect::<Vec<_>>(), hidden, 1);
+                let mut found = vec![0; len * hidden];
+                attend(isa, &qkv, hidden, 1, &mut found, &mut Room::default());
+                for (found, wanted) in found.iter().zip(&wanted) {
+                    assert!((widen(*found) - wanted).abs() < 0.008, "{isa:?} {key}: {} {wanted}", widen(*found));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_numbers_keep_their_sign() {
+        for isa in sets() {
+            for len in [2, 512] {
+                let (mut qkv, mut found) = (vec![0; len * 3 * 64], vec![7; len * 64]);
+                for token in qkv.chunks_exact_mut(3 * 64) {
+                    token[128..].fill(round(1e-36));
+                }
+                attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                assert!(found.iter().all(|x| (0.0..=1.01e-36).contains(&widen(*x))), "{isa:?} {len}");
             }
         }
     }

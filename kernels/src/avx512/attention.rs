@@ -10,7 +10,7 @@ use crate::tile::{Floats, LINE, PANEL};
 /// 2^x between −½ and ½, the highest power first: relative error below 8e-5, a fiftieth of what rounding to bf16 leaves.
 const POWER_TERMS: [f32; 4] = [0.055_171_77, 0.242_611_58, 0.693_261, 0.999_928_06];
 
-/// `2^x` with [`POWER_TERMS`], or a multiple of it with a multiple of them.
+/// `2^x` with [`POWER_TERMS`].
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn power(x: __m512, terms: &[__m512; 4]) -> __m512 {
@@ -144,7 +144,7 @@ in_512_bits! {
     /// The largest size of a number in `len` rows of `width` numbers in bf16, one every `stride`. Not finite as soon as one of
     /// them is not.
     fn largest(rows: &[u16], stride: usize, len: usize, width: usize) -> f32 {
-        assert!(width.is_multiple_of(PANEL) && width <= stride);
+        assert!(width.is_multiple_of(PANEL) && width <= stride && (len == 0 || rows.len() >= (len - 1) * stride + width));
         // Without their signs, numbers are in the order of their bits, and those that are not finite are above all others.
         let (size, mut most) = (_mm512_set1_epi16(i16::MAX), _mm512_setzero_si512());
         for row in rows.chunks(stride).take(len) {
@@ -175,6 +175,7 @@ in_512_bits! {
     /// the other.
     fn to_words(rows: &[u16], stride: usize, len: usize, width: usize, scale: f32, out: &mut [u16]) {
         assert!(width.is_multiple_of(PANEL) && width <= stride && out.len() == len * width);
+        assert!(len == 0 || rows.len() >= (len - 1) * stride + width);
         let scale = _mm512_set1_ps(scale);
         for (row, out) in rows.chunks(stride).zip(out.chunks_exact_mut(width)) {
             for (numbers, out) in row[..width].as_chunks::<PANEL>().0.iter().zip(out.as_chunks_mut::<PANEL>().0) {
@@ -188,34 +189,37 @@ in_512_bits! {
 }
 
 in_512_bits! {
-    /// As [`shares`], of scores that are integers: weights `most · e^(scale · (score − highest))`, rounded to integers. Returns
-    /// their sum.
-    fn shares_in_words(scores: &[i32], len: usize, scale: f32, most: f32, weights: &mut [u16]) -> f32 {
+    /// As [`shares`], of scores that are integers: weights `e^(scale · (score − highest))` on the scale that makes them add up to
+    /// `room`, but the largest at most 32,767, rounded to integers. Returns their sum. The scores are used up.
+    fn shares_in_words(scores: &mut [i32], len: usize, scale: f32, room: f32, weights: &mut [u16]) -> f32 {
         assert!(scores.len() == weights.len() && len <= scores.len() && len > 0);
         let load = |from: &[i32; LINE]| {
             // SAFETY: sixteen numbers are there.
             unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
         };
-        let (lines, _) = scores.as_chunks::<LINE>();
+        let (lines, _) = scores.as_chunks_mut::<LINE>();
         let mut highest = _mm512_set1_epi32(i32::MIN);
         for (number, scores) in lines.iter().enumerate() {
             highest = _mm512_mask_max_epi32(highest, first(len, number * LINE), load(scores), highest);
         }
         let highest = _mm512_set1_epi32(_mm512_reduce_max_epi32(highest));
         let factor = _mm512_set1_ps(scale * std::f32::consts::LOG2_E);
-        let terms = POWER_TERMS.map(|term| _mm512_set1_ps(term * most));
+        let terms = POWER_TERMS.map(|term| _mm512_set1_ps(term));
+        let mut total = _mm512_setzero_ps();
+        for (number, scores) in lines.iter_mut().enumerate() {
+            // Of those that do not count this may wrap.
+            let below = _mm512_sub_epi32(load(scores), highest);
+            let weight = power(_mm512_mul_ps(_mm512_cvtepi32_ps(below), factor), &terms);
+            let weight = _mm512_maskz_mov_ps(first(len, number * LINE), weight);
+            total = _mm512_add_ps(total, weight);
+            // SAFETY: sixteen numbers fit.
+            unsafe { _mm512_storeu_si512(scores.as_mut_ptr().cast(), _mm512_castps_si512(weight)) };
+        }
+        let most = _mm512_set1_ps((room / _mm512_reduce_add_ps(total)).min(f32::from(i16::MAX)));
         let mut sums = _mm512_setzero_si512();
         for (number, weights) in weights.as_chunks_mut::<PANEL>().0.iter_mut().enumerate() {
-            let [mut low, mut high] = [&lines[2 * number], &lines[2 * number + 1]].map(|scores| {
-                // Of those that do not count this may wrap.
-                let below = _mm512_sub_epi32(load(scores), highest);
-                _mm512_cvtps_epi32(power(_mm512_mul_ps(_mm512_cvtepi32_ps(below), factor), &terms))
-            });
-            let at = number * PANEL;
-            if at + PANEL > len {
-                low = _mm512_maskz_mov_epi32(first(len, at), low);
-                high = _mm512_maskz_mov_epi32(first(len, at + LINE), high);
-            }
+            let [low, high] = [&lines[2 * number], &lines[2 * number + 1]]
+                .map(|exact| _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_castsi512_ps(load(exact)), most)));
             sums = _mm512_add_epi32(sums, _mm512_add_epi32(low, high));
             // SAFETY: thirty-two numbers fit.
             unsafe { _mm512_storeu_si512(weights.as_mut_ptr().cast(), words(low, high)) };

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::{in_512_bits, load, load_halves, store_halves, with_bf16};
 use crate::bf16::Rows;
 use crate::hadamard;
+use crate::int8::inverse;
 use crate::tile::{LINE, PANEL};
 
 with_bf16! {
@@ -83,10 +84,11 @@ in_512_bits! {
             _ => turn_row::<8>(row, turned),
         };
         let step = (high - low) / 255.0;
-        let inverse = if step > 0.0 { 1.0 / step } else { 0.0 };
-        let (scale, shift) = (_mm512_set1_ps(inverse), _mm512_set1_ps(-low * inverse));
+        let (first, scale) = (_mm512_set1_ps(low), _mm512_set1_ps(inverse(step)));
         for (x, to) in turned.iter().zip(codes.as_chunks_mut::<LINE>().0) {
-            let code = _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_fmadd_ps(load(x), scale, shift)));
+            // Never below 0: the smallest number is taken from all of them first.
+            let steps = _mm512_mul_ps(_mm512_sub_ps(load(x), first), scale);
+            let code = _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(steps));
             // SAFETY: sixteen bytes fit.
             unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), code) };
         }
