@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`types`] | identities and spans: private fields, one constructor each |
 //! | [`error`] | the table of stable codes, and `Failure` |
+//! | [`state`] | the folders of the program's own files, opened by handle and never through a link |
 //! | [`config`] | raw configuration → validated configuration; the ancestor's keys; trust |
 //! | [`net`] | the only HTTP client |
 //! | [`models`] | model files: registry, pull, verify, the embedded default |
@@ -54,6 +55,7 @@ pub mod operations;
 pub mod retrieval;
 pub mod runs;
 pub mod sandbox;
+pub mod state;
 pub mod store;
 pub mod tools;
 pub mod types;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::args::Ask as Args;
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::{Output, talk, visible};
 use super::query::{say_index_stale, say_limits};
@@ -26,6 +27,9 @@ use crate::tools::Caller;
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
     let config = &loaded.config;
+    let files = args.snapshot_out.iter().map(|file| context.environment.cwd.join(file)).collect();
+    let needs = if args.read.is_some() { Needs::state() } else { Needs::beside_index(config) };
+    context.enter(config, &Needs { files, ..needs })?;
     let sandbox = context.sandbox(config)?;
     let library = Library::for_one(config, Some(context.embedding(config)?));
     let roots = context.roots();

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::args::Chat as Args;
 use super::ask::{Progress, round, say_who};
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::toolbox;
@@ -25,6 +26,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     }
     let loaded = context.load()?;
     let config = &loaded.config;
+    context.enter(config, &Needs::state())?;
     let chosen = ask::choose_for_chat(config, &args.prompt)?;
     let checking = Checking::new(&VerifyOptions::default(), false);
     let log = RunLog::begin(&loaded, &context.roots(), "cli", Mode::Chat, &args.prompt, &checking)?;

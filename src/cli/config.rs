@@ -68,27 +68,39 @@ fn check(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
+/// Agrees to a configuration that was found, and to state folders that somebody else may have made. With `file` only to
+/// that configuration.
 fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> {
+    let loaded = context.load_lenient()?;
     let found = match file {
-        Some(file) => context.environment.cwd.join(file),
-        None => context
-            .load_lenient()?
+        Some(file) => Some(context.environment.cwd.join(file)),
+        None => loaded
             .layers
             .iter()
             .find(|layer| matches!(layer.kind, LayerKind::Found | LayerKind::Workroot))
-            .map(|layer| layer.path.clone())
-            .ok_or_else(|| {
-                Failure::new(ErrorCode::ConfigError, "no local-agent.yaml is found from here")
-                    .with_hint("local-agent init --here")
-            })?,
+            .map(|layer| layer.path.clone()),
     };
-    let sha256 = config::trust(context.environment.trust_file()?, &found)?;
+    let sha256 = found.as_ref().map(|found| config::trust(context.environment.trust_file()?, found)).transpose()?;
+    let states = if file.is_none() { context.trust_state(&loaded.config)? } else { Vec::new() };
+    if found.is_none() && states.is_empty() {
+        return Err(Failure::new(ErrorCode::ConfigError, "no local-agent.yaml is found from here")
+            .with_hint("local-agent init --here"));
+    }
     if context.out.json {
-        let mut body = json!({"trusted": found.to_string_lossy(), "sha256": sha256});
+        let mut body = json!({
+            "trusted": found.as_ref().map(|found| found.to_string_lossy()),
+            "sha256": sha256,
+            "state_folders": states,
+        });
         extend(&mut body, context.roots());
         context.out.json(body);
-    } else {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let (Some(found), Some(sha256)) = (found, sha256) {
         context.out.line(&format!("trusted: {} as it is now (sha256 {sha256})", found.display()));
+    }
+    for state in states {
+        context.out.line(&format!("trusted: the state folder {}", state.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,17 +2,17 @@
 //! model.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, Precision, Scheme};
+use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, Scheme};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::models::{ModelFiles, PreparedFolder};
 use crate::operations::{self, Model};
-use crate::runs;
-use crate::sandbox::{self, Confinement, Places, Sandbox};
+use crate::sandbox::Sandbox;
 
 pub use crate::operations::{file_stamp, now, roots};
 
@@ -25,6 +25,7 @@ pub struct Environment {
     pub no_color: bool,
     inputs: Inputs,
     package_root: Option<PathBuf>,
+    states_file: Option<PathBuf>,
     cache_dir: Option<PathBuf>,
     data_dir: Option<PathBuf>,
 }
@@ -56,6 +57,7 @@ impl Environment {
             no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
             inputs,
             package_root,
+            states_file: config_dir.as_ref().map(|dir| dir.join("states")),
             cache_dir: dirs::cache_dir().map(|dir| dir.join("local-agent")),
             data_dir: dirs::data_dir().map(|dir| dir.join("local-agent")),
         })
@@ -79,6 +81,11 @@ impl Environment {
     /// Where agreements to found configurations are kept.
     pub fn trust_file(&self) -> Result<&Path> {
         self.inputs.trust_file.as_deref().ok_or_else(|| no_folder("configuration"))
+    }
+
+    /// The list of state folders that the user made or agreed to.
+    pub fn states_file(&self) -> Result<&Path> {
+        self.states_file.as_deref().ok_or_else(|| no_folder("configuration"))
     }
 
     /// The folder for what can be made again.
@@ -115,9 +122,15 @@ pub struct Context {
     pub out: Output,
     /// Flags that stand for configuration keys.
     pub flags: Vec<FlagValue>,
+    roots: OnceLock<Map<String, Value>>,
 }
 
 impl Context {
+    /// A run that has read nothing yet.
+    pub fn new(environment: Environment, global: Global, out: Output) -> Self {
+        Self { environment, global, out, flags: Vec::new(), roots: OnceLock::new() }
+    }
+
     fn inputs(&self) -> Inputs {
         Inputs {
             config_flag: self.global.config.clone(),
@@ -141,6 +154,8 @@ impl Context {
         for warning in &loaded.config.warnings {
             talk(&format!("warning: {warning}"));
         }
+        self.check_state(&loaded.config)?;
+        self.roots.get_or_init(|| roots(Some(&loaded.config), self.environment.package_root.as_deref()));
         Ok(loaded)
     }
 
@@ -149,10 +164,14 @@ impl Context {
         config::load_lenient(&self.inputs())
     }
 
-    /// The five roots that JSON outputs name, from as much of the configuration as can be read.
+    /// The five roots that JSON outputs name, from as much of the configuration as can be read. They are worked out once:
+    /// a confined process may not read the configuration again.
     pub fn roots(&self) -> Map<String, Value> {
-        let config = self.load_lenient().ok().map(|loaded| loaded.config);
-        roots(config.as_ref(), self.environment.package_root.as_deref())
+        let read = || {
+            let config = self.load_lenient().ok().map(|loaded| loaded.config);
+            roots(config.as_ref(), self.environment.package_root.as_deref())
+        };
+        self.roots.get_or_init(read).clone()
     }
 
     /// Options with which a process that is started anywhere reads the configuration that this one read. Each file
@@ -165,41 +184,6 @@ impl Context {
             LayerKind::Named => Some(("--config", layer.path.as_path())),
         });
         options.flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()]).collect()
-    }
-
-    /// Lets the kernel confine this process, once all of the configuration is read: to the sources and models, and for
-    /// writing to its own state; `tools_write`: to the sources as well. No thread may run yet.
-    pub fn confine(&self, config: &Config, tools_write: bool) -> Confinement {
-        let beside = |file: &Path| file.parent().map(Path::to_path_buf);
-        let own = [Some(config.state_dir.clone()), Some(config.runs.dir.clone())].into_iter();
-        let databases = [&config.index.db_path, &config.embed.db_path, &config.memory.db_path].map(|file| beside(file));
-        let mut places = Places { read: Vec::new(), write: own.chain(databases).flatten().collect() };
-        // A rule can only be about a folder that is there. Whoever needs one that cannot be made says so, with its fix.
-        let own = &places.write;
-        let outermost = |folder: &&PathBuf| !own.iter().any(|other| other != *folder && folder.starts_with(other));
-        for folder in own.iter().filter(outermost) {
-            if *folder == config.runs.dir {
-                let _ = runs::make_folder(folder);
-            } else {
-                let _ = std::fs::create_dir_all(folder);
-            }
-        }
-        let roots = config.sources.iter().map(|source| source.root.clone());
-        let roots = roots.chain(config.security.allowed_roots.iter().cloned());
-        if tools_write {
-            places.write.extend(roots)
-        } else {
-            places.read.extend(roots)
-        }
-        places.read.extend(config.embed.model_path.iter().cloned());
-        places.read.extend(self.environment.models_dir().ok());
-        // Only where something is kept there.
-        let kept = config.embed.precision != Precision::F32;
-        if let Some(prepared) = self.environment.prepared_dir().ok().filter(|_| kept) {
-            let _ = std::fs::create_dir_all(&prepared);
-            places.write.push(prepared);
-        }
-        sandbox::confine(&places)
     }
 
     /// See [`operations::sandbox`].

@@ -7,17 +7,28 @@ use serde_json::json;
 
 use super::args::Doctor;
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::Output;
 use crate::doctor::{self, Report, Subject};
 use crate::error::Result;
 
 pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
-    let loaded = context.load_lenient()?;
+    let mut loaded = context.load_lenient()?;
+    let state_is_trusted = match context.check_state(&loaded.config) {
+        Ok(()) => true,
+        Err(failure) => {
+            loaded.problems.push(failure);
+            false
+        }
+    };
+    context.roots();
+    context.enter(&loaded.config, &Needs::nothing())?;
     let sandbox = context.sandbox(&loaded.config);
     let model = context.model(&loaded.config);
     let report = doctor::examine(&Subject {
         loaded: &loaded,
+        state_is_trusted,
         sandbox: &sandbox,
         model: &model,
         require_phase3: args.require_phase3,

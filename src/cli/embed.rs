@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::Embed;
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::progress::Bar;
 use crate::config::Config;
@@ -25,6 +26,7 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     context.flag("--model", "embed.model", id);
     context.flag("--batch-size", "embed.batch_tokens", args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)));
     let config = context.load()?.config;
+    context.enter(&config, &Needs::beside_index(&config))?;
     let model = context.embedding(&config)?;
     let bar = Bar::new(args.quiet || args.json);
     let run = EmbedRun {

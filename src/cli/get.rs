@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::args::{Get, MultiGet};
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::{Output, talk};
 use crate::error::Result;
@@ -13,6 +14,7 @@ use crate::operations::documents::{self, Piece};
 
 pub fn run(context: &Context, args: &Get) -> Result<ExitCode> {
     let config = context.load()?.config;
+    context.enter(&config, &Needs::nothing())?;
     let piece = documents::get(&config, &context.sandbox(&config)?, &args.address)?;
     if args.json {
         let mut body = piece_json(&piece);
@@ -47,6 +49,7 @@ fn print(out: Output, piece: &Piece, raw: bool) {
 
 pub fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
     let config = context.load()?.config;
+    context.enter(&config, &Needs::nothing())?;
     let sandbox = context.sandbox(&config)?;
     let (mut pieces, mut refused, mut budget) = (Vec::new(), Vec::new(), args.max_bytes);
     let mut left_out = 0;

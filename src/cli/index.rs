@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
+use super::enter::Needs;
 use super::output::talk;
 use super::progress::Bar;
 use crate::config::{Config, Source};
@@ -31,7 +32,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         list_sources(context, &selected);
         return Ok(ExitCode::SUCCESS);
     }
-    let confinement = context.confine(&config, false);
+    let confinement = context.enter(&config, &Needs::state())?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
     let bar = Bar::new(args.quiet || args.json);

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::args::{Client, Mcp as Args, McpCommand};
 use super::client_config;
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::read::read_text;
@@ -34,7 +35,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
     let config = &loaded.config;
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
     offers_exist(config, &files)?;
-    let confined = context.confine(config, false) != Confinement::Absent;
+    let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
     let service = Service {
         confined_to: confined.then(|| Standing::of(config)),
         audit: toolbox::audit(config, &files, None),

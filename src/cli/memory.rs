@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::args::{MemoryCommand, MemoryKind, MemorySource};
 use super::context::{self, Context};
+use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
@@ -20,6 +21,7 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
         return Err(Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
             .with_hint("set `memory.enabled: true`"));
     }
+    context.enter(&config, &needs(context, command))?;
     match command {
         MemoryCommand::Add { kind, source, content, chunk_key, .. } => {
             let new = New {
@@ -80,6 +82,17 @@ fn say(context: &Context, config: &Config, action: &str, mut body: Value, words:
     extend(&mut body, context.roots());
     context.out.json(body);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a command on memory needs: those that change it make its folder, an export makes a file outside.
+fn needs(context: &Context, command: &MemoryCommand) -> Needs {
+    match command {
+        MemoryCommand::Add { .. } => Needs::state(),
+        MemoryCommand::Export { path, .. } => {
+            Needs { files: vec![context.environment.cwd.join(path)], ..Needs::nothing() }
+        }
+        _ => Needs::nothing(),
+    }
 }
 
 fn list(context: &Context, config: &Config, action: &str, rows: Vec<MemoryRow>) -> Result<ExitCode> {

@@ -12,6 +12,7 @@ mod context;
 mod docs;
 mod doctor;
 mod embed;
+mod enter;
 mod eval;
 mod eval_attacks;
 mod eval_calibrate;
@@ -67,7 +68,7 @@ pub fn main() -> ExitCode {
         }
     };
     let out = Output::new(json, cli.global.color, environment.no_color);
-    let mut context = Context { environment, global: cli.global, out, flags: Vec::new() };
+    let mut context = Context::new(environment, cli.global, out);
     match run(&mut context, cli.command) {
         Ok(code) => code,
         Err(failure) => context.out.failure(&failure, &context.roots()),

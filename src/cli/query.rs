@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{FusionArg, ModeArg, Query as Args};
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::{Output, talk, visible};
 use crate::config::{Config, Fusion};
@@ -23,6 +24,7 @@ const SNIPPET_NO_MATCH: usize = 180;
 
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let config = context.load()?.config;
+    context.enter(&config, &Needs { makes_state: args.refresh, ..Needs::nothing() })?;
     let sandbox = context.sandbox(&config)?;
     if args.refresh && !args.text.trim().is_empty() {
         let files = context.model(&config)?;

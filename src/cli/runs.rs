@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 
 use super::args::RunsCommand;
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
@@ -19,6 +20,11 @@ use crate::types::Sha256;
 
 pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
+    let files = match command {
+        RunsCommand::Show { out: Some(file), .. } => vec![context.environment.cwd.join(file)],
+        _ => Vec::new(),
+    };
+    context.enter(&config, &Needs { files, ..Needs::nothing() })?;
     let archive = Archive::new(place(&config));
     match command {
         RunsCommand::List { limit, .. } => list(context, &archive, *limit),

@@ -7,12 +7,14 @@ use serde_json::Value;
 
 use super::args::Status;
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use crate::error::{Failure, Result};
 use crate::operations::{self, Library};
 
 pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let config = context.load()?.config;
+    context.enter(&config, &Needs::nothing())?;
     let library = Library::for_one(&config, Some(context.embedding(&config)?));
     if args.wait_fresh {
         operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;

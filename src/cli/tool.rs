@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::{ToolCommand, ToolRun};
 use super::context::Context;
+use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::toolbox;
@@ -91,7 +92,7 @@ fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
 fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     let config = context.load()?.config;
     let tool = find(&toolbox::factory(context, &config, Caller::Person, None)?, &args.name)?;
-    context.confine(&config, tool.effect() == Effect::Writes);
+    context.enter(&config, &Needs { changes_sources: tool.effect() == Effect::Writes, ..Needs::state() })?;
     let given = match &args.json_args {
         Some(text) => serde_json::from_str(text).map_err(|e| {
             Failure::new(ErrorCode::InvalidArgs, format!("--json-args is not JSON: {e}."))

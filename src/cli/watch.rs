@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::args::{Unit, Watch as Args};
 use super::context::Context;
+use super::enter::Needs;
 use super::output::{Output, talk};
 use crate::config::Loaded;
 use crate::error::{ErrorCode, Failure, Result};
@@ -24,7 +25,10 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     }
     let files = context.model(&config)?;
     let model = if args.no_embed { None } else { Some(context.embedding(&config)?) };
+    context.make_state(&config)?;
+    let places = || context.places(&config, &Needs::state());
     let plan = Plan {
+        places: &places,
         config: &config,
         files: &files,
         model: model.as_ref(),

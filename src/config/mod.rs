@@ -60,6 +60,8 @@ pub struct Config {
     pub memory: Memory,
     /// The folder for the program's own files. With the ancestor's places it may hold nothing.
     pub state_dir: PathBuf,
+    /// The outermost folders that hold the program's own files; `state_dir` is one of them or lies below one.
+    pub state_locations: Vec<StateLocation>,
     /// Folders whose content is never readable, whatever root holds them: state and run records. Earlier answers are
     /// no evidence.
     pub protected: Vec<PathBuf>,
@@ -298,6 +300,14 @@ pub struct Mcp {
     pub operations: Vec<String>,
     /// Names of the tools for files that agents are offered.
     pub tools: Vec<String>,
+}
+
+/// A folder that holds files of the program's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateLocation {
+    pub path: PathBuf,
+    /// The user named it in the own configuration, as a flag or as a variable: it did not come with another folder.
+    pub chosen: bool,
 }
 
 /// `runs.*`.

@@ -231,11 +231,42 @@ mod layers {
     #[test]
     fn the_key_of_a_server_is_never_shown() {
         let world = World::new();
-        let inputs = Inputs { env_api_key: ApiKey::new(" sk-secret\n"), ..world.inputs() };
+        let url = Some("http://127.0.0.1:1234".to_owned());
+        let inputs = Inputs { env_api_key: ApiKey::new(" sk-secret\n"), ollama_url_flag: url, ..world.inputs() };
         let loaded = load(&inputs).unwrap();
         assert_eq!(loaded.config.llm.api_key.as_ref().unwrap().expose(), "sk-secret");
         assert!(!format!("{inputs:?} {loaded:?}").contains("secret"));
         assert_eq!(ApiKey::new(" "), None);
+    }
+
+    /// An untrusted file could name a port where anybody on the machine listens.
+    #[test]
+    fn the_key_of_a_server_goes_only_to_an_address_that_the_user_chose() {
+        let world = World::new();
+        let key = ApiKey::new("sk-secret");
+        let sent = |inputs: Inputs| load(&inputs).unwrap().config.llm.api_key.is_some();
+        let inputs = || Inputs { env_api_key: key.clone(), ..world.inputs() };
+        assert!(!sent(inputs()), "the default address");
+        let found = world.write("w/local-agent.yaml", "llm: {base_url: \"http://127.0.0.1:9999\"}\n");
+        assert!(!sent(inputs()), "an untrusted file");
+        let loaded = load(&inputs()).unwrap();
+        assert!(
+            loaded.config.warnings.iter().any(|warning| warning.contains("is not sent")),
+            "{:?}",
+            loaded.config.warnings
+        );
+        trust(&world.path("home/.local/trust.json"), &found).unwrap();
+        assert!(sent(inputs()), "a trusted file");
+        std::fs::remove_file(&found).unwrap();
+        world.write("home/.config/local-agent/config.yaml", "llm: {base_url: \"https://api.example\"}\n");
+        assert!(sent(inputs()), "the user's own configuration");
+        // A found file takes the address over, and the key stays here.
+        std::fs::write(&found, "llm: {base_url: \"http://localhost:9999\"}\n").unwrap();
+        assert!(!sent(inputs()), "an untrusted file over the user's own");
+        assert!(sent(Inputs { ollama_url_flag: Some("http://127.0.0.1:1".to_owned()), ..inputs() }), "a flag");
+        let named = world.write("cfg/named.yaml", "llm: {base_url: \"http://127.0.0.1:1234\"}\n");
+        std::fs::remove_file(&found).unwrap();
+        assert!(sent(Inputs { config_flag: Some(named), ..inputs() }), "a file that the user named");
     }
 }
 

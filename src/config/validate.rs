@@ -6,8 +6,9 @@ use super::findings::{Findings, Origin};
 use super::load::Ground;
 use super::values::Values;
 use super::{
-    Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm, Mcp,
-    Memory, Precision, Retrieve, Runs, Scheme, Security, Source, ToolRule, Tools, compat, keys, places,
+    ApiKey, Ask, AskProvider, Config, Embed, EmbedProvider, FollowLinks, Fusion, HardLinks, HeadingMatch, Index, Llm,
+    Mcp, Memory, Precision, Retrieve, Runs, Scheme, Security, Source, StateLocation, ToolRule, Tools, compat, keys,
+    places,
 };
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::RelPath;
@@ -33,7 +34,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         embed,
         retrieve: retrieve(values)?,
         ask: ask(values)?,
-        llm: llm(values, ground)?,
+        llm: llm(values, ground, findings)?,
         tools: tools(values)?,
         mcp: Mcp { operations: values.words("mcp.operations"), tools: values.words("mcp.tools") },
         runs: Runs {
@@ -46,6 +47,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         },
         memory: Memory { db_path: state.durable.clone(), enabled: values.bool("memory.enabled")? },
         protected: state.protected(),
+        state_locations: state.folders(values, ground),
         state_dir: state.dir,
         warnings: std::mem::take(&mut findings.warnings),
     };
@@ -89,6 +91,33 @@ impl State {
         Ok(Self { dir, index, embeddings, durable, runs })
     }
 
+    /// The outermost folders that hold the program's own files, each once.
+    fn folders(&self, values: &Values, ground: &Ground) -> Vec<StateLocation> {
+        // The ancestor's places follow from a configuration and a workroot that the user named.
+        let named = ground.ancestor && ground.untrusted.is_none();
+        let beside = |file: &Path| file.parent().unwrap_or(Path::new("/")).to_path_buf();
+        let [index, embeddings, durable, runs] =
+            PLACES.map(|(key, ..)| named || is_users_own(&values.origin(key), ground));
+        let all = [
+            StateLocation {
+                path: self.dir.clone(),
+                chosen: named || is_users_own(&values.origin("state_dir"), ground),
+            },
+            StateLocation { path: beside(&self.index), chosen: index },
+            StateLocation { path: beside(&self.embeddings), chosen: embeddings },
+            StateLocation { path: beside(&self.durable), chosen: durable },
+            StateLocation { path: self.runs.clone(), chosen: runs },
+        ];
+        let mut out: Vec<StateLocation> = Vec::new();
+        for folder in &all {
+            let is_below = all.iter().any(|other| other.path != folder.path && folder.path.starts_with(&other.path));
+            if !is_below && !out.iter().any(|other| other.path == folder.path) {
+                out.push(folder.clone());
+            }
+        }
+        out
+    }
+
     /// Folders whose content is never readable through the sandbox.
     fn protected(&self) -> Vec<PathBuf> {
         if self.runs.starts_with(&self.dir) {
@@ -110,6 +139,15 @@ fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -
             findings.problem(&origin, format_args!("`{key}`: {why}"), None);
             None
         }
+    }
+}
+
+/// Whether the user typed a value: in the own configuration, as a flag or as a variable.
+fn is_users_own(origin: &Origin, ground: &Ground) -> bool {
+    match origin {
+        Origin::Flag(_) | Origin::Environment(_) => true,
+        Origin::File { path, .. } => ground.inputs.user_config.as_ref() == Some(path),
+        Origin::Default | Origin::Found(_) => false,
     }
 }
 
@@ -343,7 +381,26 @@ fn tools(values: &Values) -> Result<Tools> {
     })
 }
 
-fn llm(values: &Values, ground: &Ground) -> Result<Llm> {
+/// The key for the server, if the address comes from somebody who may know it: a key was given for an address that the user
+/// chose, and an untrusted file, or the default, could name a port where anybody listens.
+fn api_key(origin: &Origin, ground: &Ground, findings: &mut Findings) -> Option<ApiKey> {
+    let key = ground.inputs.env_api_key.clone()?;
+    match origin {
+        Origin::File { path, .. } if ground.untrusted.as_ref() == Some(path) => {
+            let message = format!(
+                "LOCAL_AGENT_API_KEY is not sent: `llm.base_url` comes from {}, which is not trusted (`local-agent config \
+                 trust` changes that)",
+                path.display()
+            );
+            findings.warnings.push(message);
+            None
+        }
+        Origin::Default | Origin::Found(_) => None,
+        _ => Some(key),
+    }
+}
+
+fn llm(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Llm> {
     let text = |key: &str| values.opt_text(key).map(str::to_owned);
     Ok(Llm {
         model: text("llm.model"),
@@ -353,7 +410,7 @@ fn llm(values: &Values, ground: &Ground) -> Result<Llm> {
         big_triggers: values.words("llm.big_triggers").iter().map(|w| w.to_lowercase()).collect(),
         base_url: values.text("llm.base_url")?.to_owned(),
         base_url_origin: values.origin("llm.base_url"),
-        api_key: ground.inputs.env_api_key.clone(),
+        api_key: api_key(&values.origin("llm.base_url"), ground, findings),
         max_tokens: values.int("llm.max_tokens")?,
         max_tokens_big_second: values.int("llm.max_tokens_big_second")?,
         temperature: values.float("llm.temperature")?,

@@ -18,11 +18,11 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
 }
 
 fn confinement(checks: &mut Checks) {
-    let commands = "`index`, `tool run` and `mcp`";
+    let commands = "every command that opens the index";
     let said = match confinement_offered() {
         Confinement::Enforced => format!("the kernel confines {commands} to the folders they need"),
-        Confinement::Partly => format!("the kernel confines reading by {commands} to the folders they need"),
-        Confinement::Absent => format!("the kernel confines no process here: {commands} rely on the sandbox alone"),
+        Confinement::Partly => format!("the kernel confines the reading of {commands} to the folders they need"),
+        Confinement::Absent => format!("the kernel confines no process here: {commands} relies on the sandbox alone"),
     };
     checks.ok(Code::Confinement, said);
 }

@@ -56,6 +56,8 @@ pub struct Check {
 pub struct Subject<'a> {
     /// With its problems as data.
     pub loaded: &'a Loaded,
+    /// Whether the state folders were made by this user; else nothing in them is looked at.
+    pub state_is_trusted: bool,
     /// Over the configured roots.
     pub sandbox: &'a Result<Sandbox>,
     /// The files of the configured embedding model.
@@ -156,6 +158,10 @@ pub fn examine(subject: &Subject<'_>) -> Report {
     };
     config::check(subject, &mut checks);
     models::check(subject, &mut checks);
+    if !subject.state_is_trusted {
+        checks.skipped("index, embeddings, memory and records of runs", "the state folder is not trusted");
+        return Report { checks: checks.0, phase3 };
+    }
     let index = index::check(subject, &mut checks);
     if let Some(index) = &index {
         phase3.chunks_total = index.chunk_count().ok();

@@ -4,12 +4,12 @@
 //! writes them safely; the ranking is our own, because a chunk is scored together with its document.
 
 mod analyze;
+mod directory;
 mod encode;
 mod pending;
 mod plan;
 mod query;
 mod reader;
-mod readonly;
 mod schema;
 mod search;
 mod stats;
@@ -25,12 +25,14 @@ use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
 
 use crate::error::{ErrorCode, Failure, Result};
+use crate::state;
 use crate::types::{ChunkKey, CommitId};
 
+pub use directory::COMMIT_FILE;
 pub use query::{Filter, Query};
 pub use reader::Reader;
 pub use stats::{TermStat, coverage};
-pub use writer::{COMMIT_FILE, Writer};
+pub use writer::Writer;
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with another number is
 /// rebuilt.
@@ -127,6 +129,9 @@ fn corrupt(what: impl std::fmt::Display) -> Failure {
 
 /// Says what tantivy's error means for a person.
 fn failure(error: &TantivyError) -> Failure {
+    if let Some(refusal) = system_error(error).and_then(state::refusal) {
+        return refusal;
+    }
     match error {
         TantivyError::LockFailure(LockError::LockBusy, _) => {
             Failure::new(ErrorCode::Locked, "Another process is writing the search index.")
@@ -154,6 +159,17 @@ fn failure(error: &TantivyError) -> Failure {
         }
         _ => Failure::new(ErrorCode::DbError, format!("The search index could not be read or written: {error}."))
             .with_hint("local-agent doctor"),
+    }
+}
+
+/// The system's error inside tantivy's.
+fn system_error(error: &TantivyError) -> Option<&std::io::Error> {
+    match error {
+        TantivyError::IoError(io)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. })
+        | TantivyError::LockFailure(LockError::IoError(io), _) => Some(io),
+        _ => None,
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tantivy::columnar::ColumnValues;
-use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
+use tantivy::directory::error::OpenReadError;
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
 
-use super::readonly::ReadOnly;
+use super::directory::ProjectionDirectory;
 use super::schema::{Fields, schema};
 use super::search::WEIGHTS;
 use super::tongue::Tongue;
@@ -56,11 +56,8 @@ impl Reader {
     /// Opens the projection in `dir`; `None` when there is none. Fails with `DB_CORRUPT` when it is damaged or not
     /// ours.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let directory = match ReadOnly::open(dir) {
-            Ok(directory) => directory,
-            Err(OpenDirectoryError::DoesNotExist(_)) => return Ok(None),
-            Err(error) => return Err(failure(&TantivyError::from(error))),
-        };
+        let opened = ProjectionDirectory::open_read(dir).map_err(|error| failure(&TantivyError::from(error)))?;
+        let Some(directory) = opened else { return Ok(None) };
         if !Index::exists(&directory).map_err(|error| failure(&TantivyError::from(error)))? {
             return Ok(None);
         }
@@ -80,7 +77,7 @@ impl Reader {
         })
     }
 
-    fn try_open(directory: ReadOnly) -> std::result::Result<Self, Attempt> {
+    fn try_open(directory: ProjectionDirectory) -> std::result::Result<Self, Attempt> {
         let index = Index::open(directory)?;
         let (expected, fields) = schema();
         if index.schema() != expected {

@@ -1,15 +1,14 @@
 //! Writes the projection. One writer at a time; the caller holds `index.lock`.
 
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
 use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::schema::TantivyDocument;
-use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Term};
 
+use super::directory::ProjectionDirectory;
 use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
 use super::schema::{Fields, schema, tokenizers};
@@ -45,12 +44,14 @@ impl Writer {
     /// A projection that is damaged or was written with other fields is thrown away and begun anew:
     /// [`Writer::stamp`] is `None` then, and every document is to be added.
     pub fn open(dir: &Path, memory_bytes: usize, threads: usize) -> Result<Self> {
-        fs::create_dir_all(dir).map_err(|error| cannot_write(dir, &error))?;
-        remove_unfinished(dir);
+        let directory = ProjectionDirectory::open_write(dir).map_err(|error| cannot_write(dir, &error))?;
+        directory.remove_unfinished();
         let (schema, fields) = schema();
-        let directory = || MmapDirectory::open(dir).map_err(|error| failure(&TantivyError::from(error)));
         let existing = super::guarded(|| {
-            let index = Index::open(directory()?).map_err(|error| failure(&error))?;
+            if directory.names_foreign_files().map_err(|error| cannot_write(dir, &error))? {
+                return Err(super::corrupt("it names files that are not its own"));
+            }
+            let index = Index::open(directory.clone()).map_err(|error| failure(&error))?;
             // Deletions are written into segments, so a segment that cannot be read would fail later.
             let _: IndexReader = index
                 .reader_builder()
@@ -61,10 +62,12 @@ impl Writer {
         });
         let mut index = match existing {
             Ok(index) if index.schema() == schema => index,
-            Err(error) if matches!(error.code, ErrorCode::Locked | ErrorCode::DbError) => return Err(error),
+            Err(error) if matches!(error.code, ErrorCode::Locked | ErrorCode::DbError | ErrorCode::ConfigUntrusted) => {
+                return Err(error);
+            }
             Ok(_) | Err(_) => {
-                discard(dir)?;
-                Index::create(directory()?, schema, IndexSettings::default()).map_err(|error| failure(&error))?
+                directory.discard().map_err(|error| cannot_write(dir, &error))?;
+                Index::create(directory, schema, IndexSettings::default()).map_err(|error| failure(&error))?
             }
         };
         index.set_tokenizers(tokenizers());
@@ -268,46 +271,11 @@ pub(super) fn read_stamp(index: &Index) -> Result<Option<Stamp>> {
     Ok(meta.payload.and_then(|payload| serde_json::from_str(&payload).ok()))
 }
 
-/// Deletes the files of a tantivy index in `dir`, and no others.
-fn discard(dir: &Path) -> Result<()> {
-    let entries = fs::read_dir(dir).map_err(|error| cannot_write(dir, &error))?;
-    for entry in entries {
-        let path = entry.map_err(|error| cannot_write(dir, &error))?.path();
-        if is_ours(&path) {
-            fs::remove_file(&path).map_err(|error| cannot_write(&path, &error))?;
-        }
-    }
-    Ok(())
-}
-
-/// The file that tantivy replaces with every commit.
-pub const COMMIT_FILE: &str = "meta.json";
-
-/// Whether tantivy gives a file such a name: `meta.json`, its lists and locks, and `<32 hex digits>.<part>`.
-fn is_ours(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if matches!(name, COMMIT_FILE | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
-        return true;
-    }
-    let (stem, part) = name.split_once('.').unwrap_or((name, ""));
-    stem.len() == 32 && stem.bytes().all(|b| b.is_ascii_hexdigit()) && !part.is_empty()
-}
-
-/// Removes what a run left that was killed while it replaced `meta.json` or a list: tantivy writes those under a name of
-/// `.tmp` and six letters first, and knows nothing of such files later. One that cannot be removed is no failure.
-fn remove_unfinished(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let letters = name.to_str().and_then(|name| name.strip_prefix(".tmp")).unwrap_or_default();
-        if letters.len() == 6 && letters.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("The search index in {} cannot be written: {error}.", path.display());
-    Failure::new(ErrorCode::WriteError, message).with_hint(super::MAKE_ROOM)
+    crate::state::refusal(error).unwrap_or_else(|| {
+        let message = format!("The search index in {} cannot be written: {error}.", path.display());
+        Failure::new(ErrorCode::WriteError, message).with_hint(super::MAKE_ROOM)
+    })
 }
 
 #[cfg(test)]
@@ -315,23 +283,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn only_files_of_a_tantivy_index_are_ever_deleted() {
-        let dir = tempfile::tempdir().unwrap();
-        let ours = ["meta.json", ".managed.json", "0123456789abcdef0123456789abcdef.idx"];
-        let theirs = ["notes.md", "meta.json.bak", "0123456789abcdef.idx", "config.json"];
-        for name in ours.iter().chain(&theirs) {
-            fs::write(dir.path().join(name), "?").unwrap();
-        }
-        drop(Writer::open(dir.path(), 15_000_000, 1).unwrap());
-        for name in theirs {
-            assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"?", "{name}");
-        }
-        assert!(!dir.path().join(ours[2]).exists());
-    }
-
     fn sizes(list: &[(u32, u32)]) -> Vec<Size> {
         list.iter().map(|&(alive, dead)| Size { alive, dead }).collect()
+    }
+
+    #[test]
+    fn opening_deletes_only_files_of_a_tantivy_index() {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = ["meta.json", ".managed.json", "0123456789abcdef0123456789abcdef.idx"];
+        let others = ["notes.md", "meta.json.bak", "0123456789abcdef.idx", "config.json"];
+        for name in ours.iter().chain(&others) {
+            std::fs::write(dir.path().join(name), "?").unwrap();
+        }
+        drop(Writer::open(dir.path(), 15_000_000, 1).unwrap());
+        for name in others {
+            assert_eq!(std::fs::read(dir.path().join(name)).unwrap(), b"?", "{name}");
+        }
+        assert!(!dir.path().join(ours[2]).exists());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! All runs of one folder: what state they are in, one by its name, and removing them on purpose.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use super::ledger::{Chain, Kind, Ledger};
 use super::recorder::{LOCK, Place, RECORD};
 use super::{Record, RunId, Status, private};
 use crate::error::{ErrorCode, Failure, Result};
+use crate::state::{self, EntryKind, StateDirectory};
 use crate::store::JobLock;
 use crate::types::Sha256;
 
@@ -97,21 +97,33 @@ impl Archive {
         &self.runs_dir
     }
 
+    fn open(&self) -> Result<Option<StateDirectory>> {
+        StateDirectory::open(&self.runs_dir).map_err(|e| unreadable(&self.runs_dir, &e))
+    }
+
+    /// The folder of one run, if there is one.
+    pub(super) fn open_run(&self, id: &RunId) -> Result<Option<StateDirectory>> {
+        let Some(runs) = self.open()? else { return Ok(None) };
+        runs.child(id.as_str()).map_err(|e| unreadable(&self.folder(id), &e))
+    }
+
+    /// Whether a run has a folder.
+    pub(super) fn has_folder(&self, id: &RunId) -> bool {
+        self.open_run(id).is_ok_and(|run| run.is_some())
+    }
+
+    /// Whether a process is at work on a run.
+    fn is_held(&self, id: &RunId) -> bool {
+        self.open_run(id).is_ok_and(|run| run.is_some_and(|run| JobLock::holder_in(&run, LOCK).is_some()))
+    }
+
     /// The names of the runs that have a folder, oldest first. Other names are not ours.
     pub fn ids(&self) -> Result<Vec<RunId>> {
-        let entries = match fs::read_dir(&self.runs_dir) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(unreadable(&self.runs_dir, &e)),
-        };
-        let mut ids = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|e| unreadable(&self.runs_dir, &e))?;
-            // A link is no run of ours, whatever it is called.
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                ids.extend(entry.file_name().to_str().and_then(|name| name.parse::<RunId>().ok()));
-            }
-        }
+        let Some(runs) = self.open()? else { return Ok(Vec::new()) };
+        let entries = runs.entries().map_err(|e| unreadable(&self.runs_dir, &e))?;
+        // A link is no run of ours, whatever it is called.
+        let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Folder);
+        let mut ids: Vec<RunId> = folders.filter_map(|entry| entry.name.parse().ok()).collect();
         ids.sort_unstable();
         Ok(ids)
     }
@@ -133,12 +145,12 @@ impl Archive {
     }
 
     pub(super) fn state_of(&self, id: &RunId, entered: Option<&Entered>) -> State {
-        let there = self.folder(id).is_dir();
+        let there = self.has_folder(id);
         match entered {
             Some(run) if run.pruned => State::Pruned,
             Some(_) if !there => State::Missing,
             Some(run) if run.end.is_some() => State::Ended,
-            _ if JobLock::holder(&self.folder(id).join(LOCK)).is_some() => State::Running,
+            _ if self.is_held(id) => State::Running,
             Some(_) => State::Interrupted,
             // Between its folder and its line in the ledger a run may be ended too; it claims nothing yet.
             None if self.claims_nothing(id) => State::Interrupted,
@@ -215,15 +227,15 @@ impl Archive {
             Failure::new(ErrorCode::RunNotFound, format!("the record {} {why}", path.display()))
                 .with_hint("local-agent runs verify")
         };
-        let meta = match fs::symlink_metadata(&path) {
-            Ok(meta) => meta,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(missing("is not there")),
-            Err(e) => return Err(unreadable(&path, &e)),
-        };
-        if !meta.is_file() || meta.len() > MAX_RECORD_BYTES {
-            return Err(missing("is no regular file of a sensible size"));
+        let Some(run) = self.open_run(id)? else { return Err(missing("is not there")) };
+        match run.read_bytes(RECORD, MAX_RECORD_BYTES) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(missing("is not there")),
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+                Err(missing("is no regular file of a sensible size"))
+            }
+            Err(e) => Err(unreadable(&path, &e)),
         }
-        fs::read(&path).map_err(|e| unreadable(&path, &e))
     }
 
     /// Removes runs: each is entered in the ledger first, then its folder goes. Runs at work stay. With `dry_run` nothing
@@ -255,15 +267,16 @@ impl Archive {
     }
 
     fn remove(&self, id: &RunId, entered: Option<&Entered>) -> Result<Option<Failure>> {
-        let folder = self.folder(id);
+        let Some(runs) = self.open()? else { return Ok(None) };
+        let Some(run) = self.open_run(id)? else { return Ok(None) };
         // Nobody begins to work on it meanwhile.
-        let lock = JobLock::take(&folder.join(LOCK), "runs prune", Duration::ZERO)?;
+        let lock = JobLock::take_in(&run, LOCK, "runs prune", Duration::ZERO)?;
         let mut unanchored = None;
         if !entered.is_some_and(|run| run.pruned) {
             let sha256 = self.bytes(id).ok().map(|bytes| Sha256::of(&bytes));
             unanchored = self.ledger.append(&[(Kind::Prune, Some(id.clone()), sha256)])?;
         }
-        fs::remove_dir_all(&folder).map_err(|e| private::unwritable(&folder, &e))?;
+        runs.remove_folder(id.as_str()).map_err(|e| private::unwritable(&self.folder(id), &e))?;
         drop(lock);
         Ok(unanchored)
     }
@@ -277,6 +290,8 @@ fn began(id: &RunId) -> Option<i64> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::FileReadError, format!("{} cannot be read: {error}", path.display()))
-        .with_hint("local-agent doctor")
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::FileReadError, format!("{} cannot be read: {error}", path.display()))
+            .with_hint("local-agent doctor")
+    })
 }

@@ -146,7 +146,7 @@ pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>)
     }
     let entered = Archive::entered(chain.as_ref());
     let mut ids = archive.ids()?;
-    ids.extend(entered.keys().filter(|id| !archive.folder(id).is_dir()).cloned());
+    ids.extend(entered.keys().filter(|id| !archive.has_folder(id)).cloned());
     ids.sort_unstable();
     ids.dedup();
     for id in ids.iter().filter(|id| only.is_none_or(|one| one == *id)) {
@@ -169,7 +169,7 @@ fn run(archive: &Archive, id: &RunId, entered: Option<&super::archive::Entered>,
     let state = archive.state_of(id, entered);
     let prune = format!("local-agent runs prune {id}");
     match state {
-        State::Pruned if archive.folder(id).is_dir() => {
+        State::Pruned if archive.has_folder(id) => {
             out.add(Trouble::RunLeftOver, Some(id), "it was pruned, and its folder is still there".to_owned(), prune);
             return;
         }

@@ -33,7 +33,7 @@ pub use check::{Finding, Findings, Trouble, check};
 pub use id::RunId;
 pub use ledger::{Anchor, Chain, Kind, Ledger, Line, ToolLine};
 pub use page::page;
-pub use private::{is_open_to_others, make_folder};
+pub use private::is_open_to_others;
 pub use record::{
     Call, CalledTool, Checking, ContextItem, ItemRecord, Mode, Record, Roots, SCHEMA_VERSION, Sent, SnapshotRecord,
     Status,

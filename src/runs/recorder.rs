@@ -1,6 +1,5 @@
 //! One run, from before anything is asked until after it has been judged.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use super::{
 use crate::config::Runs;
 use crate::error::{Failure, Result};
 use crate::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
+use crate::state::StateDirectory;
 use crate::store::JobLock;
 use crate::types::Sha256;
 use crate::verify::Report;
@@ -85,7 +85,7 @@ pub struct End<'a> {
 #[derive(Debug)]
 pub struct Run {
     ledger: Ledger,
-    folder: PathBuf,
+    folder: StateDirectory,
     record: Record,
     caps: Caps,
     began: Instant,
@@ -108,8 +108,11 @@ pub(super) const LOCK: &str = "run.lock";
 /// The record.
 pub(super) const RECORD: &str = "run.json";
 
+/// The folder in a run's folder for what `runs.keep_evidence` keeps.
+pub(super) const EVIDENCE: &str = "evidence";
+
 /// What `runs.keep_evidence` keeps.
-pub(super) const KEPT: [&str; 2] = ["evidence/snapshot.json", "evidence/draft.json"];
+pub(super) const KEPT: [&str; 2] = ["snapshot.json", "draft.json"];
 
 impl Run {
     /// Makes the folder, writes the record as far as it is known, and enters the run in the ledger.
@@ -119,10 +122,11 @@ impl Run {
     pub fn begin(place: Place<'_>, caps: Caps, begin: Begin<'_>) -> Result<Self> {
         let now = OffsetDateTime::now_utc();
         let id = RunId::new(now)?;
-        let folder = place.runs_dir.join(id.as_str());
-        private::make_folder(&folder)?;
+        let runs = private::make_folder(place.runs_dir)?;
+        let folder =
+            runs.make_child(id.as_str()).map_err(|e| private::unwritable(&place.runs_dir.join(id.as_str()), &e))?;
         let holder = format!("pid {}, run {id}", std::process::id());
-        let lock = JobLock::take(&folder.join(LOCK), &holder, Duration::ZERO)?;
+        let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
         let record = Record {
             schema_version: SCHEMA_VERSION,
             run_id: id.clone(),
@@ -165,9 +169,9 @@ impl Run {
         let ledger = Ledger::new(place.runs_dir, place.durable);
         let run = Self { ledger, folder, record, caps, began: Instant::now(), lock };
         let sha256 = run.write(&run.record.redacted()?)?;
-        if let Err(failure) = run.ledger.append(&[(Kind::Begin, Some(id), Some(sha256))]) {
+        if let Err(failure) = run.ledger.append(&[(Kind::Begin, Some(id.clone()), Some(sha256))]) {
             // A run that the ledger does not know never was.
-            let _ = fs::remove_dir_all(&run.folder);
+            let _ = runs.remove_folder(id.as_str());
             return Err(failure);
         }
         Ok(run)
@@ -180,7 +184,7 @@ impl Run {
 
     fn write(&self, record: &Record) -> Result<Sha256> {
         let text = json_text(record)?;
-        private::write(&self.folder.join(RECORD), text.as_bytes())?;
+        private::write(&self.folder, RECORD, text.as_bytes())?;
         Ok(Sha256::of(text.as_bytes()))
     }
 
@@ -225,21 +229,21 @@ impl Run {
         let sha256 = self.write(&self.record.redacted()?)?;
         let id = self.record.run_id.clone();
         let unanchored = self.ledger.append(&[(Kind::End, Some(id.clone()), Some(sha256))])?;
-        let path = self.folder.join(RECORD);
-        let lock = self.folder.join(LOCK);
+        let path = self.folder.path().join(RECORD);
         drop(self.lock);
         // The lock counts, not its file; a file that stays does no harm.
-        let _ = fs::remove_file(lock);
+        let _ = self.folder.remove(LOCK);
         Ok(Finished { id, path, unanchored })
     }
 
     /// With `runs.keep_evidence`: the exact snapshot and draft, so that a replay needs no file of the sources.
     fn keep_evidence(&self, end: &End<'_>) -> Result<bool> {
         let Some((snapshot, _)) = end.snapshot.filter(|_| self.caps.keep_evidence) else { return Ok(false) };
-        private::make_folder(&self.folder.join("evidence"))?;
-        private::write(&self.folder.join(KEPT[0]), json_text(snapshot)?.as_bytes())?;
+        let path = self.folder.path().join(EVIDENCE);
+        let evidence = self.folder.make_child(EVIDENCE).map_err(|e| private::unwritable(&path, &e))?;
+        private::write(&evidence, KEPT[0], json_text(snapshot)?.as_bytes())?;
         if let Some(draft) = end.draft {
-            private::write(&self.folder.join(KEPT[1]), json_text(draft)?.as_bytes())?;
+            private::write(&evidence, KEPT[1], json_text(draft)?.as_bytes())?;
         }
         Ok(true)
     }

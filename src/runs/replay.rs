@@ -8,11 +8,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::record::tampered;
-use super::recorder::KEPT;
+use super::recorder::{EVIDENCE, KEPT};
 use super::{ItemRecord, Record};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::evidence::{Draft, EvidenceSnapshot, Excerpt};
 use crate::sandbox::{Address, Sandbox};
+use crate::state::{self, StateDirectory};
 use crate::types::{Label, Sha256};
 use crate::verify;
 
@@ -68,16 +69,25 @@ pub fn thaw(record: &Record, folder: &Path, sandbox: &Sandbox) -> Result<Thawed>
     Ok(thawed)
 }
 
+/// Largest kept file that is read.
+const MAX_KEPT_BYTES: u64 = 256 << 20;
+
 /// What `runs.keep_evidence` kept, if it is there.
 fn kept(record: &Record, folder: &Path) -> Result<Option<Thawed>> {
     if !record.kept_evidence {
         return Ok(None);
     }
-    let read = |name: &str| match std::fs::read_to_string(folder.join(name)) {
-        Ok(text) => Ok(Some(text)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(Failure::new(ErrorCode::FileReadError, format!("{name} of the run cannot be read: {e}"))
-            .with_hint("local-agent runs verify")),
+    let unreadable = |e: std::io::Error| {
+        state::refusal(&e).unwrap_or_else(|| {
+            Failure::new(ErrorCode::FileReadError, format!("the evidence that the run kept cannot be read: {e}"))
+                .with_hint("local-agent runs verify")
+        })
+    };
+    let open = || StateDirectory::open(folder)?.map_or(Ok(None), |run| run.child(EVIDENCE));
+    let Some(evidence) = open().map_err(unreadable)? else { return Ok(None) };
+    let read = |name: &str| match evidence.read_bytes(name, MAX_KEPT_BYTES).map_err(unreadable)? {
+        Some(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| tampered("what it kept is not UTF-8 text")),
+        None => Ok(None),
     };
     let Some(snapshot) = read(KEPT[0])? else { return Ok(None) };
     let snapshot = EvidenceSnapshot::from_json(&snapshot).map_err(|failure| tampered(&failure.message))?;

@@ -73,6 +73,26 @@ pub fn confine(_: &Places) -> Confinement {
     Confinement::Absent
 }
 
+/// Runs `work` on a thread of its own that is confined to `places`, together with every thread that it starts; this thread
+/// stays as it is.
+///
+/// # Errors
+/// What the system says when it starts no thread.
+pub fn run_confined<T: Send>(places: &Places, work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    let confined = || {
+        confine(places);
+        // Threads of the shared pool were started before, or would be asked for by others later.
+        match rayon::ThreadPoolBuilder::new().build() {
+            Ok(pool) => Ok(pool.install(work)),
+            Err(e) => Err(std::io::Error::other(e)),
+        }
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("confined".to_owned()).spawn_scoped(scope, confined)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
 /// What [`confine`] would come to here, found out on a thread that ends.
 pub fn confinement_offered() -> Confinement {
     let tried = std::thread::Builder::new().spawn(|| confine(&Places::default()));
@@ -84,6 +104,18 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn confined_work_leaves_its_caller_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), "x").unwrap();
+        let read = || fs::read(dir.path().join("file")).is_ok();
+        let inside = run_confined(&Places::default(), || (read(), rayon::join(read, read))).unwrap();
+        if confinement_offered() != Confinement::Absent {
+            assert_eq!(inside, (false, (false, false)));
+        }
+        assert!(read());
+    }
 
     #[test]
     fn a_confined_thread_opens_nothing_beside_its_places() {

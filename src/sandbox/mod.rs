@@ -29,7 +29,7 @@ use cap_std::fs::Dir;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{FileStamp, RelPath, SourceName};
 
-pub use confine::{Confinement, Places, confine, confinement_offered};
+pub use confine::{Confinement, Places, confine, confinement_offered, run_confined};
 pub use list::{Folder, Listed};
 pub use named::read_any;
 pub use policy::{CODE_EXTS, Policy};

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::{Database, Found, checkpoint, examine, open_read, open_write, with_side_files};
+use super::{Database, Found, checkpoint, examine, open_read, open_write, split, with_side_files};
 use crate::error::{ErrorCode, Failure, Result};
+use crate::state::StateDirectory;
 use crate::types::Sha256;
 
 /// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers apart.
@@ -70,9 +71,6 @@ pub struct MemoryLink {
 impl Durable {
     /// Opens or creates the database for writing; its file is for its owner alone.
     pub fn open_write(path: &Path) -> Result<Self> {
-        if examine(path, Database::Durable)? == Found::Nothing {
-            create_private(path)?;
-        }
         let conn = open_write(path, Database::Durable).map_err(|failure| Database::Durable.blame(failure))?;
         Ok(Self { conn })
     }
@@ -178,17 +176,16 @@ impl Durable {
             super::refuse_unless_ours(path, Database::Durable, &found)?;
             return Err(Failure::internal("there is no memory of the ancestor to import"));
         }
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let unwritable = |e: std::io::Error| {
-            Failure::new(ErrorCode::WriteError, format!("{} cannot be imported: {e}", path.display()))
-                .with_hint(super::MAKE_ROOM)
-        };
+        let unwritable = |e: std::io::Error| super::unwritable(path, "imported", &e);
+        let (folder, name) = split(path)?;
+        let folder = StateDirectory::make_configured(folder).map_err(unwritable)?;
         // Read from a copy that may be written: a journal left by a crash is played back there, not in the original.
-        let work = tempfile::tempdir_in(folder).map_err(unwritable)?;
+        let work = tempfile::tempdir_in(folder.path()).map_err(unwritable)?;
         let (copy, made) = (work.path().join("copy.sqlite"), work.path().join("durable.sqlite"));
-        for (from, to) in with_side_files(path).iter().zip(with_side_files(&copy)) {
-            if from.exists() {
-                std::fs::copy(from, to).map_err(unwritable)?;
+        for (from, to) in with_side_files(name).iter().zip(with_side_files("copy.sqlite")) {
+            if let Some(mut from) = folder.read(from).map_err(unwritable)? {
+                let mut to = std::fs::File::create_new(work.path().join(to)).map_err(unwritable)?;
+                std::io::copy(&mut from, &mut to).map_err(unwritable)?;
             }
         }
         let rows = read_ancestor(&copy).map_err(|why| {
@@ -276,23 +273,6 @@ fn read_ancestor(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
         })
     })?;
     rows.collect()
-}
-
-/// An empty file that only its owner may read; SQLite gives its side files the same mode.
-fn create_private(path: &Path) -> Result<()> {
-    let fail = |e: std::io::Error| {
-        Failure::new(ErrorCode::WriteError, format!("{} cannot be made: {e}", path.display()))
-            .with_hint(super::MAKE_ROOM)
-    };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(fail)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(fail)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 //! The lock is the operating system's lock on an open file, never the file's existence, so a killed job leaves nothing
 //! to clean up. The file's text only tells the next one who holds it.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::{ErrorCode, Failure, Result};
+use crate::state::{self, StateDirectory};
 
 /// Held until dropped.
 #[derive(Debug)]
@@ -20,15 +21,16 @@ impl JobLock {
     /// Takes the lock at `path` (its folder is made), waiting at most `wait`. `holder` is the sentence that others read
     /// while it is held: pid, command, start.
     pub fn take(path: &Path, holder: &str, wait: Duration) -> Result<Self> {
-        let fail = |e: std::io::Error| {
-            Failure::new(ErrorCode::WriteError, format!("the lock file {} cannot be used: {e}", path.display()))
-                .with_hint(super::MAKE_ROOM)
-        };
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(fail)?;
-        }
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(fail)?;
+        let (folder, name) = super::split(path)?;
+        let folder = StateDirectory::make_configured(folder).map_err(|e| unusable(path, &e))?;
+        Self::take_in(&folder, name, holder, wait)
+    }
+
+    /// Takes the lock `name` in an open folder, as [`JobLock::take`] does.
+    pub fn take_in(folder: &StateDirectory, name: &str, holder: &str, wait: Duration) -> Result<Self> {
+        let path = &folder.path().join(name);
+        let fail = |e: std::io::Error| unusable(path, &e);
+        let mut file = folder.update(name).map_err(fail)?;
         // Somebody who only asks who holds the lock holds it shared for an instant; that is not "taken".
         let deadline = Instant::now() + wait.max(Duration::from_millis(150));
         loop {
@@ -48,7 +50,13 @@ impl JobLock {
 
     /// Whether some process holds the lock at `path` now, and what it says of itself. Creates nothing.
     pub fn holder(path: &Path) -> Option<String> {
-        let mut file = File::open(path).ok()?;
+        let (folder, name) = super::split(path).ok()?;
+        Self::holder_in(&StateDirectory::open_configured(folder).ok()??, name)
+    }
+
+    /// As [`JobLock::holder`], for the lock `name` in an open folder.
+    pub fn holder_in(folder: &StateDirectory, name: &str) -> Option<String> {
+        let mut file = folder.read(name).ok()??;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
             _ => None,
@@ -59,6 +67,13 @@ impl JobLock {
     pub fn path_beside(database: &Path, name: &str) -> PathBuf {
         database.with_file_name(name)
     }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::WriteError, format!("the lock file {} cannot be used: {error}", path.display()))
+            .with_hint(super::MAKE_ROOM)
+    })
 }
 
 fn read_holder(file: &mut File) -> String {

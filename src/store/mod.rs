@@ -4,7 +4,6 @@
 //! Each database is recognised by its own `application_id` **before** SQLite opens it, from the hundred bytes of the
 //! file's header, so a file of another program is never written, not even by a pragma. Schemas live in `migrations/`.
 
-use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,6 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
 use crate::error::{ErrorCode, Failure, Result};
+use crate::state::{self, StateDirectory};
 use crate::types::CommitId;
 
 use filesystem::Journal;
@@ -137,12 +137,11 @@ pub enum Found {
 
 /// Reads the header of `path` and says whose database it is. Never creates or changes anything.
 pub fn examine(path: &Path, database: Database) -> Result<Found> {
+    let (folder, name) = split(path)?;
+    let open = || StateDirectory::open_configured(folder)?.map_or(Ok(None), |folder| folder.read(name));
+    let Some(file) = open().map_err(|e| unreadable(path, &e))? else { return Ok(Found::Nothing) };
     let mut header = Vec::with_capacity(100);
-    match File::open(path) {
-        Ok(file) => file.take(100).read_to_end(&mut header).map_err(|e| unreadable(path, &e))?,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(e) => return Err(unreadable(path, &e)),
-    };
+    file.take(100).read_to_end(&mut header).map_err(|e| unreadable(path, &e))?;
     if header.is_empty() {
         return Ok(Found::Nothing);
     }
@@ -163,8 +162,28 @@ pub fn examine(path: &Path, database: Database) -> Result<Found> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::DbError, format!("the database file {} cannot be read: {error}", path.display()))
-        .with_hint("local-agent doctor")
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::DbError, format!("the database file {} cannot be read: {error}", path.display()))
+            .with_hint("local-agent doctor")
+    })
+}
+
+/// A file of ours that cannot be made, moved or removed.
+fn unwritable(path: &Path, what: &str, error: &std::io::Error) -> Failure {
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::WriteError, format!("{} cannot be {what}: {error}", path.display()))
+            .with_hint(MAKE_ROOM)
+    })
+}
+
+/// The folder and the name of a file of ours.
+fn split(path: &Path) -> Result<(&Path, &str)> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) => Ok((folder, name)),
+        None => Err(Failure::new(ErrorCode::ConfigError, format!("{} names no file", path.display()))
+            .with_hint("local-agent config show")),
+    }
 }
 
 /// Turns what was found into a failure when the file must not be used as `database`.
@@ -204,21 +223,14 @@ pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> 
 fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<Connection> {
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|e| {
-            Failure::new(ErrorCode::WriteError, format!("the folder {} cannot be made: {e}", folder.display()))
-                .with_hint(MAKE_ROOM)
-        })?;
-    }
     if let (Found::Older(version), Database::Durable) = (&found, database) {
         return Err(older(path, *version).with_hint("local-agent doctor"));
     }
     if let Found::Older(_) = found {
-        for file in with_side_files(path) {
-            remove_if_there(&file)?;
-        }
+        remove_all(path)?;
     }
-    let mut conn = Connection::open(path)?;
+    let mut conn =
+        Connection::open_with_flags(writable(path)?, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     // A process that died while it made the file leaves our header and a journal; reading rolls both back to nothing.
     if found != Found::Ours || table_count(&conn)? == 0 {
@@ -238,6 +250,14 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     conn.query_row("SELECT count(*) FROM meta", [], |_| Ok(()))?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
+}
+
+/// The path by which SQLite may open a database for writing: neither it nor a file beside it is a link. The file is made,
+/// for its owner alone, when there is none; SQLite gives its side files the same mode.
+fn writable(path: &Path) -> Result<PathBuf> {
+    let (folder, name) = split(path)?;
+    let checked = || StateDirectory::make_configured(folder)?.writable_path(name, &SIDE_FILES);
+    checked().map_err(|e| unwritable(path, "made", &e))
 }
 
 /// Tables and indexes; 0: nothing was ever committed.
@@ -270,8 +290,12 @@ pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connec
         }
         _ => {}
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let plain = Connection::open_with_flags(path, flags).and_then(|conn| {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let (folder, name) = split(path)?;
+    let checked =
+        || StateDirectory::open_configured(folder)?.map(|folder| folder.checked_path(name, &SIDE_FILES)).transpose();
+    let Some(path) = checked().map_err(|e| unreadable(path, &e))? else { return Ok(None) };
+    let plain = Connection::open_with_flags(&path, flags).and_then(|conn| {
         conn.busy_timeout(BUSY_TIMEOUT)?;
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(conn)
@@ -337,27 +361,30 @@ pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
 /// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path. A file
 /// that was moved aside in the same second keeps its place: then the name gets a number.
 pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
-    let numbered = std::iter::once(String::new()).chain((2..).map(|n| format!("-{n}")));
-    let named = |file: &Path, number: &str| PathBuf::from(format!("{}.ancestor-{stamp}{number}", file.display()));
-    let is_free = |number: &String| with_side_files(path).iter().all(|file| !named(file, number).exists());
-    let number = numbered.into_iter().find(is_free).unwrap_or_default();
-    let aside = |file: &Path| named(file, &number);
-    for file in with_side_files(path) {
-        match fs::rename(&file, aside(&file)) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be moved: {e}", file.display()))
-                    .with_hint(MAKE_ROOM));
-            }
+    let fail = |e: std::io::Error| unwritable(path, "moved", &e);
+    let (folder, name) = split(path)?;
+    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(path.to_owned()) };
+    let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
+    let aside = |name: &str, n: u32| {
+        if n == 1 { format!("{name}.ancestor-{stamp}") } else { format!("{name}.ancestor-{stamp}-{n}") }
+    };
+    let is_free = |n: &u32| !with_side_files(name).iter().any(|file| taken.contains(&aside(file, *n)));
+    let number = (1..).find(is_free).unwrap_or(1);
+    for file in with_side_files(name) {
+        match folder.rename(&file, &aside(&file, number)) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(fail(e)),
             _ => {}
         }
     }
-    Ok(aside(path))
+    Ok(path.with_file_name(aside(name, number)))
 }
 
-/// The database file and the files SQLite keeps beside it.
-fn with_side_files(path: &Path) -> [PathBuf; 4] {
-    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
-    [path.to_path_buf(), beside("-wal"), beside("-shm"), beside("-journal")]
+/// What SQLite adds to a database's name for the files that it keeps beside it.
+const SIDE_FILES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The name of a database file and those of the files beside it.
+fn with_side_files(name: &str) -> [String; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|ending| format!("{name}{ending}"))
 }
 
 /// Deletes one of our own databases with its side files, for `--rebuild`.
@@ -366,17 +393,15 @@ pub fn delete(path: &Path, database: Database) -> Result<()> {
         return Err(Failure::internal("durable memory is never deleted"));
     }
     refuse_unless_ours(path, database, &examine(path, database)?)?;
-    with_side_files(path).iter().try_for_each(|file| remove_if_there(file))
+    remove_all(path)
 }
 
-fn remove_if_there(file: &Path) -> Result<()> {
-    match fs::remove_file(file) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::new(ErrorCode::WriteError, format!("{} cannot be removed: {e}", file.display()))
-                .with_hint(MAKE_ROOM))
-        }
-        _ => Ok(()),
-    }
+/// Removes a database file and those beside it.
+fn remove_all(path: &Path) -> Result<()> {
+    let fail = |e: std::io::Error| unwritable(path, "removed", &e);
+    let (folder, name) = split(path)?;
+    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(()) };
+    with_side_files(name).iter().try_for_each(|file| folder.remove(file).map(drop)).map_err(fail)
 }
 
 /// Sixteen bytes nobody has used before.
@@ -428,6 +453,8 @@ impl From<rusqlite::Error> for Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -479,7 +506,7 @@ mod tests {
         let conn = open_write_with(&path, Database::Index, Journal::Rollback).unwrap();
         conn.execute("INSERT INTO sources (name, root, kind) VALUES ('a', '/a', 'notes')", []).unwrap();
         drop(conn);
-        assert!(!with_side_files(&path)[1..].iter().any(|file| file.exists()));
+        assert!(!with_side_files("index.sqlite")[1..].iter().any(|file| dir.path().join(file).exists()));
         let reader = open_read(&path, Database::Index).unwrap().unwrap();
         assert_eq!(reader.query_row("SELECT count(*) FROM sources", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
     }

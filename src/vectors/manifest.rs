@@ -3,12 +3,11 @@
 //! It holds no file names: they follow from the checksums, so a damaged or forged manifest can only name files of
 //! this room's own kinds.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Stamp, check_dim, corrupt, disk, newer};
 use crate::error::Result;
+use crate::state::StateDirectory;
 use crate::types::{Sha256, to_hex};
 
 /// The manifest's own name.
@@ -85,8 +84,8 @@ impl Manifest {
     }
 
     /// The bytes of the manifest of `dir`; `None` if there is no matrix.
-    pub(super) fn read(dir: &Path) -> Result<Option<Vec<u8>>> {
-        disk::read_small(&dir.join(FILE), MAX_BYTES)
+    pub(super) fn read(dir: &StateDirectory) -> Result<Option<Vec<u8>>> {
+        disk::read_small(dir, FILE, MAX_BYTES)
     }
 
     /// Reads what [`Self::encode`] wrote. A later version is `DB_NEWER`, anything else `DB_CORRUPT`.

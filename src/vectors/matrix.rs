@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::manifest::Manifest;
 use super::segment::Segment;
-use super::{Stamp, corrupt, quant};
+use super::{Stamp, corrupt, disk, quant};
 use crate::error::Result;
+use crate::state::StateDirectory;
 use crate::types::ChunkKey;
 
 /// How often a reader starts again when a writer publishes while it opens files. Each time takes a new publication
@@ -32,15 +33,16 @@ impl Matrix {
     /// Lengths, headers and tombstones are checked, sections are not (see [`Self::verify`]). `DB_CORRUPT` for damage,
     /// `DB_NEWER` for a later format, `DB_ERROR` when a file cannot be read.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
+        let Some(dir) = disk::open(dir)? else { return Ok(None) };
         let mut failed: Option<(Vec<u8>, crate::error::Failure)> = None;
         for _ in 0..OPEN_ATTEMPTS {
-            let Some(bytes) = Manifest::read(dir)? else { return Ok(None) };
+            let Some(bytes) = Manifest::read(&dir)? else { return Ok(None) };
             // A segment that is gone may only mean that its manifest is gone too; the same manifest failing twice is
             // the truth.
             if let Some((_, failure)) = failed.take_if(|(before, _)| *before == bytes) {
                 return Err(failure);
             }
-            match Self::load(dir, &bytes) {
+            match Self::load(&dir, &bytes) {
                 Ok(matrix) => return Ok(Some(matrix)),
                 Err(failure) => failed = Some((bytes, failure)),
             }
@@ -48,7 +50,7 @@ impl Matrix {
         Err(failed.map_or_else(|| corrupt("The vector manifest never held still."), |(_, failure)| failure))
     }
 
-    fn load(dir: &Path, manifest: &[u8]) -> Result<Self> {
+    fn load(dir: &StateDirectory, manifest: &[u8]) -> Result<Self> {
         let Manifest { stamp, segments, .. } = Manifest::decode(manifest)?;
         let segments = segments.iter().map(|entry| Segment::open(dir, entry, stamp.dim)).collect::<Result<Vec<_>>>()?;
         let live = segments.iter().map(|s| s.entry.rows - s.entry.dead).sum();

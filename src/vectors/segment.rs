@@ -14,9 +14,7 @@
 //! of each section. The segment's checksum is the SHA-256 of its header and stands in the manifest: the header is
 //! checked whenever the file is opened, and through it, on demand, every section.
 
-use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
 
 use super::manifest::Entry;
 use super::map::Mapped;
@@ -24,6 +22,7 @@ use super::quant::{self, stride};
 use super::tombstones::Tombstones;
 use super::{Row, corrupt, disk, manifest, newer};
 use crate::error::{Failure, Result};
+use crate::state::StateDirectory;
 use crate::types::{ChunkKey, Sha256};
 
 const MAGIC: &[u8; 8] = b"LAVECSEG";
@@ -178,13 +177,11 @@ pub(super) struct Segment {
 impl Segment {
     /// Opens the segment that `entry` names. Its length and header are checked **before** it is mapped; its tombstones
     /// are read and checked whole; its sections are not read.
-    pub(super) fn open(dir: &Path, entry: &Entry, dim: usize) -> Result<Self> {
+    pub(super) fn open(dir: &StateDirectory, entry: &Entry, dim: usize) -> Result<Self> {
         let name = entry.file();
-        let path = dir.join(&name);
-        let mut file = File::open(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => corrupt(format!("The vector segment `{name}` is missing.")),
-            _ => disk::read_error(&path, &e),
-        })?;
+        let path = dir.path().join(&name);
+        let file = dir.read(&name).map_err(|e| disk::read_error(&path, &e))?;
+        let mut file = file.ok_or_else(|| corrupt(format!("The vector segment `{name}` is missing.")))?;
         let length = file.metadata().map_err(|e| disk::read_error(&path, &e))?.len();
         if length != entry.bytes || length < HEADER as u64 {
             return Err(corrupt(format!(
@@ -290,11 +287,11 @@ fn check_header(header: &[u8], entry: &Entry, dim: usize, name: &str) -> Result<
         .ok_or_else(|| corrupt(format!("The vector segment `{name}` does not have the shape that its manifest says.")))
 }
 
-fn open_tombstones(dir: &Path, entry: &Entry) -> Result<Option<Tombstones>> {
+fn open_tombstones(dir: &StateDirectory, entry: &Entry) -> Result<Option<Tombstones>> {
     let Some(checksum) = &entry.tombstones else { return Ok(None) };
     let name = manifest::tombstone_name(checksum);
     let cap = 64 + (entry.rows as u64).div_ceil(64) * 8;
-    let bytes = disk::read_small(&dir.join(&name), cap)?
+    let bytes = disk::read_small(dir, &name, cap)?
         .ok_or_else(|| corrupt(format!("The file of removed vectors `{name}` is missing.")))?;
     let dead = Tombstones::decode(&bytes, checksum, &entry.checksum, entry.rows)?;
     if dead.len() != entry.dead {

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::disk::Disk;
+use super::disk::{self, Disk};
 use super::manifest::{self, Entry, Manifest};
 use super::matrix::Matrix;
 use super::quant;
@@ -60,7 +60,8 @@ impl Writer {
     /// Starts from nothing: what is published replaces everything, whatever state `dir` is in. Only a matrix of a later
     /// format is left alone (`DB_NEWER`).
     pub fn rebuild(dir: &Path, stamp: Stamp) -> Result<Self> {
-        if let Ok(Some(bytes)) = Manifest::read(dir)
+        if let Some(folder) = disk::open(dir)?
+            && let Ok(Some(bytes)) = Manifest::read(&folder)
             && let Err(failure) = Manifest::decode(&bytes)
             && failure.code == ErrorCode::DbNewer
         {
@@ -72,7 +73,8 @@ impl Writer {
     /// Removes files that the published state does not name: what is left when a publication dies before its own
     /// clean-up.
     pub fn tidy(dir: &Path) -> Result<()> {
-        if let Some(bytes) = Manifest::read(dir)? {
+        let Some(folder) = disk::open(dir)? else { return Ok(()) };
+        if let Some(bytes) = Manifest::read(&folder)? {
             let manifest = Manifest::decode(&bytes)?;
             Disk::create(dir)?.sweep(|name| manifest.names(name));
         }

@@ -25,6 +25,7 @@ use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::{EmbedSummary, IndexSummary};
 use crate::models::ModelFiles;
 use crate::operations::{self, EmbedRun, IndexRun, Library, Model, holder, jobs};
+use crate::sandbox::{self, Places};
 use crate::store::JobLock;
 
 /// When to look again after a change, and after a job that could not be done. After a change, because what is written
@@ -32,9 +33,10 @@ use crate::store::JobLock;
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// How to watch.
-#[derive(Debug)]
 pub struct Plan<'a> {
     pub config: &'a Config,
+    /// What one round of the jobs may open, as it is now.
+    pub places: &'a (dyn Fn() -> Places + Sync),
     /// What chunks are measured by.
     pub files: &'a ModelFiles,
     /// What chunks are embedded with; `None`: they are not.
@@ -81,7 +83,7 @@ pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said)) -> Result<Infallible> {
             tell(&eyes.says());
         }
         let start = Instant::now();
-        let pause = match update(plan) {
+        let pause = match confined_update(plan) {
             Ok(None) => {
                 last_complaint.clear();
                 None
@@ -114,6 +116,15 @@ fn complaint(failure: &Failure) -> Said {
         error_message: failure.message.clone(),
         hint: failure.hint.clone(),
     }
+}
+
+/// One round, on a thread that the kernel confines to the folders as they are now: one that was deleted and made again is
+/// another folder.
+fn confined_update(plan: &Plan<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
+    sandbox::run_confined(&(plan.places)(), || update(plan)).map_err(|e| {
+        Failure::new(ErrorCode::IndexError, format!("the system starts no thread: {e}"))
+            .with_hint("end other processes; `watch` tries again by itself")
+    })?
 }
 
 /// Runs the jobs once; `None`: there was nothing to do. A lock that another process holds is a failure, at once.

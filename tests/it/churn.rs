@@ -417,7 +417,8 @@ fn known_file(name: &str) -> bool {
     let bases = ["index.sqlite", "embeddings.sqlite"];
     let side =
         |base: &str| name.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "-wal" | "-shm" | "-journal"));
-    matches!(name, "index.lock" | "embed.lock" | "lexical" | "vectors") || bases.iter().any(|base| side(base))
+    matches!(name, "index.lock" | "embed.lock" | "lexical" | "vectors" | "local-agent-id" | ".gitignore")
+        || bases.iter().any(|base| side(base))
 }
 
 fn known_lexical(name: &str) -> bool {

@@ -156,6 +156,7 @@ impl Reader {
 fn s36_a_second_index_is_refused_at_once_or_waits_its_turn() {
     let world = World::with(&[]);
     let vault = Vault::new(&world.vault(), &world.root().join("versions"), 3, 40, [4, 1, 30]);
+    world.adopt_state();
     let lock = local_agent::store::JobLock::take(
         &world.state().join("index.lock"),
         "pid 1, `local-agent index`, since noon",

@@ -78,6 +78,12 @@ impl World {
         self.vault().join(".local-agent")
     }
 
+    /// Makes the state folder as the program does before it puts anything there.
+    pub fn adopt_state(&self) {
+        let known = self.home().join(".config/local-agent/states");
+        local_agent::state::KnownStates::new(&known).adopt(&self.state()).unwrap();
+    }
+
     pub fn write(&self, path: &str, text: &str) {
         let file = self.vault().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -267,6 +273,7 @@ pub fn copy(from: &Path, to: &Path) {
         let target = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
             copy(&entry.path(), &target);
+            fs::set_permissions(&target, entry.metadata().unwrap().permissions()).unwrap();
         } else {
             fs::copy(entry.path(), target).unwrap();
         }

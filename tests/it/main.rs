@@ -25,6 +25,8 @@ mod fuzzed;
 mod get;
 mod growth;
 mod harness;
+#[cfg(unix)]
+mod hostile_state;
 mod index;
 mod init;
 mod mcp;

@@ -18,11 +18,15 @@ use time::OffsetDateTime;
 
 use super::{RunId, private, stamp};
 use crate::error::{ErrorCode, Failure, Result};
+use crate::state::{self, StateDirectory};
 use crate::store::{Durable, JobLock};
 use crate::types::Sha256;
 
 pub use chain::{Chain, Kind, Line, ToolLine};
 use writer::Writer;
+
+/// The ledger's name in the folder of runs.
+const FILE: &str = "ledger.jsonl";
 
 /// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer reads of the end.
 const SUBJECT: usize = 200;
@@ -56,26 +60,26 @@ impl Ledger {
 
     /// Where its lines stand.
     pub fn path(&self) -> PathBuf {
-        self.runs_dir.join("ledger.jsonl")
+        self.runs_dir.join(FILE)
     }
 
-    fn lock(&self) -> Result<JobLock> {
-        private::make_folder(&self.runs_dir)?;
+    fn lock(&self, folder: &StateDirectory) -> Result<JobLock> {
         let holder = format!("pid {}, which writes to the ledger, since {}", std::process::id(), now());
-        JobLock::take(&self.runs_dir.join("ledger.lock"), &holder, PATIENCE)
+        JobLock::take_in(folder, "ledger.lock", &holder, PATIENCE)
     }
 
     /// Reads the whole chain. `None`: there is no ledger.
     pub fn read(&self) -> Result<Option<Chain>> {
-        match std::fs::read(self.path()) {
-            Ok(bytes) if bytes.is_empty() => Ok(None),
-            Ok(bytes) => Ok(Some(Chain::parse(&bytes))),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Failure::new(
-                ErrorCode::FileReadError,
-                format!("the ledger {} cannot be read: {e}", self.path().display()),
-            )
-            .with_hint("local-agent doctor")),
+        let read = || match StateDirectory::open(&self.runs_dir)? {
+            Some(folder) => folder.read_bytes(FILE, u64::MAX),
+            None => Ok(None),
+        };
+        match read() {
+            Ok(bytes) => Ok(bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Chain::parse(&bytes))),
+            Err(e) => Err(state::refusal(&e).unwrap_or_else(|| {
+                let message = format!("the ledger {} cannot be read: {e}", self.path().display());
+                Failure::new(ErrorCode::FileReadError, message).with_hint("local-agent doctor")
+            })),
         }
     }
 
@@ -135,13 +139,14 @@ impl Ledger {
     }
 
     fn write(&self, add: impl FnOnce(&mut Writer) -> Result<()>) -> Result<Option<Failure>> {
-        let _lock = self.lock()?;
+        let folder = private::make_folder(&self.runs_dir)?;
+        let _lock = self.lock(&folder)?;
         let mut durable = match Durable::open_write(&self.durable) {
             Ok(durable) => Ok(durable),
             Err(failure) if failure.code == ErrorCode::DbForeign => Err(failure),
             Err(failure) => return Err(failure),
         };
-        let mut writer = Writer::open(&self.path())?;
+        let mut writer = Writer::open(folder, FILE)?;
         match self.resume(&mut writer, durable.as_ref().ok())? {
             Anchor::Kept => {}
             _ if writer.head.is_none() => writer.add(Kind::Open, None, None, None)?,
@@ -185,20 +190,21 @@ impl Ledger {
     /// Sets a ledger aside as `ledger.broken-<utc>.jsonl` and begins a new one whose first line holds the old one's
     /// hash. Returns where the old one is; `None`: there was none.
     pub fn renew(&self) -> Result<Option<PathBuf>> {
-        let _lock = self.lock()?;
+        let folder = private::make_folder(&self.runs_dir)?;
+        let _lock = self.lock(&folder)?;
         let mut durable = Durable::open_write(&self.durable)?;
-        let path = self.path();
-        let fail = |e: &std::io::Error| private::unwritable(&path, e);
+        let fail = |e: std::io::Error| private::unwritable(&self.path(), &e);
         let (mut aside, mut sha) = (None, None);
-        if path.exists() {
-            sha = Some(Sha256::of(&std::fs::read(&path).map_err(|e| fail(&e))?));
+        if let Some(bytes) = folder.read_bytes(FILE, u64::MAX).map_err(fail)? {
+            sha = Some(Sha256::of(&bytes));
             let stamp = now().replace(['-', ':'], "");
-            let free = |n: &u32| !self.runs_dir.join(aside_name(&stamp, *n)).exists();
-            let place = self.runs_dir.join(aside_name(&stamp, (0..).find(free).unwrap_or(0)));
-            std::fs::rename(&path, &place).map_err(|e| fail(&e))?;
-            aside = Some(place);
+            let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
+            let free = |n: &u32| !taken.contains(&aside_name(&stamp, *n));
+            let name = aside_name(&stamp, (0..).find(free).unwrap_or(0));
+            folder.rename(FILE, &name).map_err(fail)?;
+            aside = Some(self.runs_dir.join(name));
         }
-        let mut writer = Writer::open(&path)?;
+        let mut writer = Writer::open(folder, FILE)?;
         writer.add(Kind::Open, None, sha, None)?;
         let head = writer.finish()?;
         durable.set_head(&self.runs_dir, &head, true)?;

@@ -119,7 +119,8 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     begin(&ledger).unwrap();
     assert!(text(&ledger).starts_with(&whole) && text(&ledger).lines().count() == 4);
     // A whole line of which the head was not told.
-    let mut writer = Writer::open(&ledger.path()).unwrap();
+    let mut writer =
+        Writer::open(StateDirectory::open(ledger.path().parent().unwrap()).unwrap().unwrap(), FILE).unwrap();
     writer.head = ledger.read().unwrap().unwrap().head();
     writer.add(Kind::Begin, None, None, None).unwrap();
     writer.finish().unwrap();

@@ -1,13 +1,14 @@
 //! Writes lines behind the last one, and cuts off what a crash left half-written.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::chain::{Kind, Line, ToolLine};
 use super::now;
 use crate::error::{Failure, Result};
 use crate::runs::{RunId, private};
+use crate::state::StateDirectory;
 use crate::store::Head;
 use crate::types::Sha256;
 
@@ -19,17 +20,16 @@ pub(super) struct Writer {
     pending: Vec<u8>,
     /// Whether the file was made just now, or holds nothing yet.
     is_new: bool,
+    folder: StateDirectory,
 }
 
 impl Writer {
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(|e| private::unwritable(path, &e))?;
+    /// Opens the ledger `name` in `folder`, or makes it for its owner alone.
+    pub(super) fn open(folder: StateDirectory, name: &str) -> Result<Self> {
+        let path = &folder.path().join(name);
+        let file = folder.update(name).map_err(|e| private::unwritable(path, &e))?;
         let is_new = file.metadata().map_err(|e| private::unwritable(path, &e))?.len() == 0;
-        Ok(Self { path: path.to_owned(), file, head: None, pending: Vec::new(), is_new })
+        Ok(Self { path: path.to_owned(), file, head: None, pending: Vec::new(), is_new, folder })
     }
 
     fn fail(&self, error: &std::io::Error) -> Failure {
@@ -92,7 +92,7 @@ impl Writer {
         self.file.write_all(&self.pending).map_err(|e| self.fail(&e))?;
         self.file.sync_all().map_err(|e| self.fail(&e))?;
         if self.is_new {
-            private::sync_folder(self.path.parent().unwrap_or(Path::new("."))).map_err(|e| self.fail(&e))?;
+            self.folder.sync().map_err(|e| self.fail(&e))?;
         }
         self.head.ok_or_else(|| Failure::internal("a ledger was written without a line"))
     }
