@@ -283,6 +283,7 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         query_prefix: values.opt_text("embed.query_prefix").unwrap_or_default().to_owned(),
         passage_prefix: values.opt_text("embed.passage_prefix").unwrap_or_default().to_owned(),
         threads: values.int("embed.threads")?,
+        keep_unused_days: values.int("embed.keep_unused_days")?,
     })
 }
 

@@ -10,6 +10,7 @@ mod plan;
 mod query;
 mod reader;
 mod readonly;
+mod replace;
 mod schema;
 mod search;
 mod stats;
@@ -29,6 +30,7 @@ use crate::types::{ChunkKey, CommitId};
 
 pub use query::{Filter, Query};
 pub use reader::Reader;
+pub use replace::{beside, clear_beside, put_in_place};
 pub use stats::{TermStat, coverage};
 pub use writer::{COMMIT_FILE, Writer};
 

@@ -109,7 +109,10 @@ impl Writer {
 
     /// Removes everything, also what was added since the last commit.
     pub fn clear(&mut self) -> Result<()> {
-        self.inner.rollback().and_then(|_| self.inner.delete_all_documents()).map(drop).map_err(|error| failure(&error))
+        self.inner.rollback().map_err(|error| failure(&error))?;
+        // Rolling back makes another writer inside, with tantivy's own policy: it would merge by itself what is merged here.
+        self.inner.set_merge_policy(Box::new(NoMergePolicy));
+        self.inner.delete_all_documents().map(drop).map_err(|error| failure(&error))
     }
 
     /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails, readers see what
@@ -269,7 +272,7 @@ pub(super) fn read_stamp(index: &Index) -> Result<Option<Stamp>> {
 }
 
 /// Deletes the files of a tantivy index in `dir`, and no others.
-fn discard(dir: &Path) -> Result<()> {
+pub(super) fn discard(dir: &Path) -> Result<()> {
     let entries = fs::read_dir(dir).map_err(|error| cannot_write(dir, &error))?;
     for entry in entries {
         let path = entry.map_err(|error| cannot_write(dir, &error))?.path();
@@ -284,7 +287,7 @@ fn discard(dir: &Path) -> Result<()> {
 pub const COMMIT_FILE: &str = "meta.json";
 
 /// Whether tantivy gives a file such a name: `meta.json`, its lists and locks, and `<32 hex digits>.<part>`.
-fn is_ours(path: &Path) -> bool {
+pub(super) fn is_ours(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if matches!(name, COMMIT_FILE | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
         return true;
@@ -295,7 +298,7 @@ fn is_ours(path: &Path) -> bool {
 
 /// Removes what a run left that was killed while it replaced `meta.json` or a list: tantivy writes those under a name of
 /// `.tmp` and six letters first, and knows nothing of such files later. One that cannot be removed is no failure.
-fn remove_unfinished(dir: &Path) {
+pub(super) fn remove_unfinished(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let letters = name.to_str().and_then(|name| name.strip_prefix(".tmp")).unwrap_or_default();
@@ -305,7 +308,7 @@ fn remove_unfinished(dir: &Path) {
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("The search index in {} cannot be written: {error}.", path.display());
     Failure::new(ErrorCode::WriteError, message).with_hint(super::MAKE_ROOM)
 }
@@ -314,6 +317,32 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn only_this_writer_merges_also_after_everything_was_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "one two three ".repeat(200);
+        for round in 0..6 {
+            let mut writer = Writer::open(dir.path(), 120_000_000, 8).unwrap();
+            writer.clear().unwrap();
+            assert_eq!(format!("{:?}", writer.inner.get_merge_policy()), format!("{:?}", Box::new(NoMergePolicy)));
+            for id in 0..240 {
+                let chunk =
+                    crate::lexical::ChunkEntry { chunk_id: id, key: key(id), headings: "", text: text.as_str() };
+                writer.add(&DocEntry { doc_id: id, title: "t", chunks: vec![chunk], ..DocEntry::default() }).unwrap();
+            }
+            let stamp = Stamp::new(crate::types::CommitId::from_bytes([round; 16]));
+            writer.commit(&stamp).unwrap();
+            let reader = crate::lexical::Reader::open(dir.path()).unwrap().unwrap();
+            assert_eq!((reader.doc_count(), reader.stamp()), (240, Some(stamp)));
+        }
+    }
+
+    fn key(id: i64) -> crate::types::ChunkKey {
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&id.to_be_bytes());
+        crate::types::ChunkKey::from_bytes(bytes)
+    }
 
     #[test]
     fn only_files_of_a_tantivy_index_are_ever_deleted() {

@@ -159,6 +159,12 @@ impl Sandbox {
         &self.0.policy
     }
 
+    /// The device that the root called `source` is on; `None`: there is no such root, or it cannot be looked at.
+    pub fn device(&self, source: &SourceName) -> Option<u64> {
+        let root = self.0.roots.iter().find(|root| root.name == *source)?;
+        Some(cap_fs_ext::MetadataExt::dev(&root.dir.as_ref()?.dir_metadata().ok()?))
+    }
+
     /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when one root has it;
     /// a path relative to the base; or a bare file name, searched below all roots when none has it at its top
     /// (first as it is written, then whatever differs only by case or composition).

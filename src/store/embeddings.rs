@@ -1,7 +1,7 @@
 //! `embeddings.sqlite`: the vector a text gets under one fingerprint. Content-addressed, so moving, renaming and
 //! re-cutting cost nothing for text that stays the same.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -14,6 +14,8 @@ use crate::types::{CommitId, Fingerprint, Sha256};
 #[derive(Debug)]
 pub struct EmbeddingStore {
     conn: Connection,
+    /// Whether it says since when vectors are unused: version 1 did not.
+    tells_unused: bool,
 }
 
 /// Hashes of texts.
@@ -35,12 +37,14 @@ pub struct StoredEmbedding {
 impl EmbeddingStore {
     /// Opens or creates the database for writing.
     pub fn open_write(path: &Path) -> Result<Self> {
-        Ok(Self { conn: open_write(path, Database::Embeddings)? })
+        Ok(Self { conn: open_write(path, Database::Embeddings)?, tells_unused: true })
     }
 
     /// Opens the database for reading; `None`: there is none yet.
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
-        Ok(open_read(path, Database::Embeddings)?.map(|conn| Self { conn }))
+        let Some(conn) = open_read(path, Database::Embeddings)? else { return Ok(None) };
+        let tells_unused = conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'unused'")?.exists([])?;
+        Ok(Some(Self { conn, tells_unused }))
     }
 
     /// The newest commit; `None`: nothing was ever embedded.
@@ -132,35 +136,114 @@ impl EmbeddingStore {
         Ok(tx.commit()?)
     }
 
-    /// Removes every vector that `keep` does not name, of any fingerprint but `fingerprint` too; returns how many went.
-    pub fn prune(&mut self, fingerprint: &Fingerprint, keep: &Inputs) -> Result<u64> {
+    /// The vectors of which it is recorded that no chunk uses them: they are kept for a while.
+    pub fn unused(&self) -> Result<Vec<(Fingerprint, Sha256)>> {
+        if !self.tells_unused {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.conn.prepare("SELECT fingerprint, input_sha256 FROM unused")?;
+        let rows =
+            statement.query_map([], |row| Ok((Fingerprint::from_bytes(row.get(0)?), Sha256::from_bytes(row.get(1)?))))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Removes vectors that nothing has used for `keep_s` seconds: those that `used` does not name, or of another
+    /// fingerprint than `fingerprint`. Of the others it is recorded at `now_s` (seconds since 1970) that they are unused;
+    /// one that is used again is forgotten to have been.
+    pub fn prune(&mut self, fingerprint: &Fingerprint, used: &Inputs, now_s: i64, keep_s: i64) -> Result<Pruned> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut gone = Vec::new();
+        let mut since = since(&tx)?;
+        let (mut gone, mut new, mut kept) = (Vec::new(), Vec::new(), 0);
         {
             let mut statement = tx.prepare("SELECT rowid, input_sha256, fingerprint FROM embeddings")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let input = Sha256::from_bytes(row.get(1)?);
-                if !keep.contains(&input) || Fingerprint::from_bytes(row.get(2)?) != *fingerprint {
-                    gone.push(row.get::<_, i64>(0)?);
+                let key: Key = (row.get(2)?, row.get(1)?);
+                if used.contains(&Sha256::from_bytes(key.1)) && key.0 == *fingerprint.as_bytes() {
+                    continue;
                 }
-            }
-            let mut delete = tx.prepare("DELETE FROM embeddings WHERE rowid = ?1")?;
-            for id in &gone {
-                delete.execute([id])?;
+                match since.get(&key).copied() {
+                    // A clock that was set back makes nothing old.
+                    Some(since) if now_s.saturating_sub(since) < keep_s => kept += 1,
+                    None if keep_s > 0 => new.push(key),
+                    _ => {
+                        gone.push(row.get::<_, i64>(0)?);
+                        continue;
+                    }
+                }
+                since.remove(&key);
             }
         }
+        let mut delete = tx.prepare("DELETE FROM embeddings WHERE rowid = ?1")?;
+        for id in &gone {
+            delete.execute([id])?;
+        }
+        drop(delete);
+        record(&tx, since.into_keys(), &new, now_s)?;
         if !gone.is_empty() {
             set_commit(&tx, &new_commit_id()?)?;
         }
         tx.commit()?;
-        Ok(gone.len() as u64)
+        Ok(Pruned { gone: gone.len() as u64, kept: kept + new.len() as u64 })
     }
 
     /// Folds the write-ahead log into the database file.
     pub fn checkpoint(&self) -> Result<()> {
         checkpoint(&self.conn)
     }
+}
+
+/// What pruning came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// Vectors that are gone.
+    pub gone: u64,
+    /// Vectors that no chunk uses and that are kept for now.
+    pub kept: u64,
+}
+
+/// Fingerprint and input.
+type Key = ([u8; 32], [u8; 32]);
+
+/// Since when vectors are recorded to be unused.
+fn since(tx: &rusqlite::Transaction<'_>) -> Result<HashMap<Key, i64, foldhash::fast::RandomState>> {
+    let mut statement = tx.prepare("SELECT fingerprint, input_sha256, since FROM unused")?;
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Forgets of `over` that they were unused, and records it of `new`.
+fn record(tx: &rusqlite::Transaction<'_>, over: impl Iterator<Item = Key>, new: &[Key], now_s: i64) -> Result<()> {
+    let mut forget = tx.prepare("DELETE FROM unused WHERE fingerprint = ?1 AND input_sha256 = ?2")?;
+    for (fingerprint, input) in over {
+        forget.execute([fingerprint, input])?;
+    }
+    let mut add = tx.prepare("INSERT OR REPLACE INTO unused (fingerprint, input_sha256, since) VALUES (?1, ?2, ?3)")?;
+    for (fingerprint, input) in new {
+        add.execute(params![fingerprint, input, now_s])?;
+    }
+    Ok(())
+}
+
+/// How far the length of a stored vector may be from 1.
+const LENGTH_TOLERANCE: f64 = 2e-3;
+
+/// The first vector that cannot be one; `None`: all can.
+pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
+    let mut statement = conn.prepare("SELECT input_sha256, fingerprint, vector FROM embeddings")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let input = Sha256::from_bytes(row.get(0)?);
+        let _: [u8; 32] = row.get(1)?;
+        let bytes: Vec<u8> = row.get(2)?;
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let squares = numbers.iter().map(|four| f64::from(f32::from_le_bytes(*four)).powi(2));
+        let length = squares.sum::<f64>().sqrt();
+        if !rest.is_empty() || length.is_nan() || (length - 1.0).abs() > LENGTH_TOLERANCE {
+            return Ok(Some(format!("the vector of input {input} is not what was written")));
+        }
+    }
+    Ok(None)
 }
 
 fn set_commit(tx: &rusqlite::Transaction<'_>, id: &CommitId) -> Result<()> {
