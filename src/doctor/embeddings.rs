@@ -151,7 +151,8 @@ fn complete(
     })?;
     // What `embed` knows to be unused it keeps for a while; nothing is wrong with that.
     let unused = store.unused()?;
-    let kept: HashSet<&Sha256> = unused.iter().filter(|(made, _)| *made == fingerprint).map(|(_, input)| input).collect();
+    let kept: HashSet<&Sha256> =
+        unused.iter().filter(|(made, _)| *made == fingerprint).map(|(_, input)| input).collect();
     let kept_outdated = (unused.len() - kept.len()) as u64;
     let outdated = (store.count()? - have.len() as u64).saturating_sub(kept_outdated);
     let orphans = have.iter().filter(|input| !used.contains(*input) && !kept.contains(input)).count() as u64;

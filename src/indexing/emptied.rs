@@ -6,8 +6,7 @@ use crate::sandbox::{Entry, What};
 use crate::types::{SkipReason, SourceName};
 
 /// What to do about it.
-pub const WAY_OUT: &str =
-    "bring the files back (is the disk mounted?) and run `local-agent index`, or, when they are meant to be gone, \
+pub const WAY_OUT: &str = "bring the files back (is the disk mounted?) and run `local-agent index`, or, when they are meant to be gone, \
      `local-agent index --allow-empty`";
 
 /// What the index held of a source.
@@ -50,9 +49,8 @@ mod tests {
     #[test]
     fn only_a_source_that_lost_everything_or_most_of_it_with_its_disk_is_suspect() {
         let source = SourceName::new("notes").unwrap();
-        let suspect = |documents, before, shown, now| {
-            suspicion(&source, Was { documents, device: before }, shown, now).is_some()
-        };
+        let suspect =
+            |documents, before, shown, now| suspicion(&source, Was { documents, device: before }, shown, now).is_some();
         assert!(suspect(1, None, 0, None) && suspect(900, Some(1), 0, Some(1)) && suspect(900, Some(1), 449, Some(2)));
         assert!(!suspect(0, Some(1), 0, Some(2)), "there was nothing to lose");
         assert!(!suspect(900, Some(1), 1, Some(1)), "deleted on the same disk");

@@ -192,16 +192,18 @@ impl Job<'_, '_> {
     }
 
     /// Looks at all selected sources and writes what they hold. `before`: what another index knew of them.
-    fn scan_all(
-        &self,
-        writer: &mut IndexWriter,
-        before: Option<&Before>,
-        summary: &mut IndexSummary,
-    ) -> Result<()> {
+    fn scan_all(&self, writer: &mut IndexWriter, before: Option<&Before>, summary: &mut IndexSummary) -> Result<()> {
         let options = self.options;
-        for source in options.selected {
+        let roots: Vec<_> = options.selected.iter().map(|source| source.root.to_string_lossy()).collect();
+        let rows = options
+            .selected
+            .iter()
+            .zip(&roots)
+            .map(|(source, root)| (&source.name, root.as_ref(), source.kind.as_str()));
+        let ids = writer.sources(&rows.collect::<Vec<_>>())?;
+        for (source, source_id) in options.selected.iter().zip(ids) {
             let was = before.and_then(|before| before.get(source.name.as_str())).copied();
-            let scanned = Scan::new(options, self.sandbox, source, writer, was)
+            let scanned = Scan::new(options, self.sandbox, (source, source_id), writer, was)
                 .and_then(|scan| scan.run(writer, self.load, self.on_progress, summary));
             match scanned {
                 Err(failure) if matches!(failure.code, ErrorCode::ConfigError | ErrorCode::SourceEmpty) => {
@@ -210,6 +212,7 @@ impl Job<'_, '_> {
                 done => done?,
             }
         }
+        writer.remember_scans()?;
         // A source that was given another name and cannot be read keeps what is known under the old one.
         if options.selected.len() == options.configured.len() && summary.failures.is_empty() {
             forget_other_sources(writer, options.configured, summary)?;
@@ -289,11 +292,10 @@ impl<'a> Scan<'a> {
     fn new(
         options: &'a IndexOptions<'a>,
         sandbox: &'a Sandbox,
-        source: &'a Source,
-        writer: &mut IndexWriter,
+        (source, source_id): (&'a Source, i64),
+        writer: &IndexWriter,
         was: Option<Was>,
     ) -> Result<Self> {
-        let source_id = writer.source(&source.name, &source.root.to_string_lossy(), &source.kind)?;
         let last_scan_ns = writer.last_scan(source_id)?;
         let began_ns = now_ns();
         // The walk waits for the disk, the list of what is known for SQLite.
@@ -365,9 +367,9 @@ impl<'a> Scan<'a> {
         if !work.is_empty() {
             self.process(&work, writer, &*load()?, on_progress, summary)?;
         }
-        writer.set_device(&self.source.name, self.device)?;
         // A clock that was set back meanwhile must not make what is written now look old.
-        writer.scanned(self.source_id, self.began_ns.min(now_ns()))
+        writer.scanned(&self.source.name, self.source_id, self.began_ns.min(now_ns()), self.device);
+        Ok(())
     }
 
     fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {

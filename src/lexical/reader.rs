@@ -9,10 +9,10 @@ use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
 
 use super::readonly::ReadOnly;
+use super::replace::beside;
 use super::schema::{Fields, schema};
 use super::search::WEIGHTS;
 use super::tongue::Tongue;
-use super::replace::beside;
 use super::writer::{COMMIT_FILE, read_stamp};
 use super::{Stamp, corrupt, failure, guarded};
 use crate::error::Result;

@@ -144,7 +144,7 @@ pub struct Engine {
     stale: Vec<Stale>,
     /// Chunks that have a vector; made when first needed.
     with_vector: OnceCell<IdSet>,
-    /// The mean of some vectors, evenly spread, and how many: what the mean cosine of a question is judged by.
+    /// The mean of some vectors, and how many: what the mean cosine of a question is judged by.
     centroid: OnceCell<(Vec<f64>, usize)>,
     /// Counted when first needed.
     coverage: OnceCell<Coverage>,

@@ -142,8 +142,8 @@ impl EmbeddingStore {
             return Ok(Vec::new());
         }
         let mut statement = self.conn.prepare("SELECT fingerprint, input_sha256 FROM unused")?;
-        let rows =
-            statement.query_map([], |row| Ok((Fingerprint::from_bytes(row.get(0)?), Sha256::from_bytes(row.get(1)?))))?;
+        let rows = statement
+            .query_map([], |row| Ok((Fingerprint::from_bytes(row.get(0)?), Sha256::from_bytes(row.get(1)?))))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -249,4 +249,94 @@ pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
 fn set_commit(tx: &rusqlite::Transaction<'_>, id: &CommitId) -> Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('commit_id', ?1)", [id.to_string()])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::is_damaged;
+
+    const DIM: u32 = 24;
+
+    fn print() -> Fingerprint {
+        Fingerprint::from_bytes([7; 32])
+    }
+
+    /// A row of length 1 that depends on its number.
+    fn row(n: u32) -> StoredEmbedding {
+        let raw: Vec<f32> = (0..DIM).map(|i| ((n * 31 + i * 17) % 101) as f32 - 50.0).collect();
+        let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
+        StoredEmbedding {
+            input_sha256: Sha256::of(&n.to_le_bytes()),
+            vector: raw.iter().map(|x| x / length).collect(),
+            tokens: 3,
+            windows: 1,
+        }
+    }
+
+    fn made(path: &Path, rows: u32) -> Inputs {
+        let rows: Vec<StoredEmbedding> = (0..rows).map(row).collect();
+        let mut store = EmbeddingStore::open_write(path).unwrap();
+        store.publish(&print(), "model", "2026-01-01T00:00:00Z", &rows).unwrap();
+        store.conn.pragma_update(None, "journal_mode", "delete").unwrap();
+        rows.iter().map(|row| row.input_sha256).collect()
+    }
+
+    #[test]
+    fn whatever_is_damaged_is_found_or_hurts_nobody_who_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("embeddings.sqlite");
+        let inputs = made(&path, 120);
+        let whole = std::fs::read(&path).unwrap();
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut dice = |below: usize| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            usize::try_from(seed >> 11).unwrap() % below
+        };
+        let mut found = 0;
+        for round in 0..400 {
+            let mut bytes = whole.clone();
+            for _ in 0..=dice(6) {
+                bytes[dice(whole.len())] ^= 1 << dice(8);
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            if is_damaged(&path, Database::Embeddings).unwrap_or(true) {
+                found += 1;
+                continue;
+            }
+            let store = EmbeddingStore::open_read(&path).unwrap().unwrap();
+            // A row of another fingerprint is as good as none; every other one can be read.
+            for input in store.inputs(&print()).unwrap() {
+                let vector = store.vector(&print(), &input).unwrap();
+                assert!(vector.is_some_and(|vector| vector.len() == DIM as usize), "{round}");
+            }
+            assert!(store.inputs(&print()).unwrap().is_subset(&inputs), "{round}");
+        }
+        assert!(found > 200, "{found}");
+    }
+
+    #[test]
+    fn an_unused_vector_is_kept_as_long_as_is_asked_and_is_there_again_when_it_is_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("embeddings.sqlite");
+        let all = made(&path, 3);
+        let mut store = EmbeddingStore::open_write(&path).unwrap();
+        let used: Inputs = all.iter().copied().take(1).collect();
+        let mut prune = |used: &Inputs, now| {
+            let Pruned { gone, kept } = store.prune(&print(), used, now, 100).unwrap();
+            (gone, kept, store.count().unwrap(), store.unused().unwrap().len())
+        };
+        assert_eq!(prune(&used, 1_000), (0, 2, 3, 2));
+        assert_eq!(prune(&used, 1_099), (0, 2, 3, 2));
+        assert_eq!(prune(&all, 1_099), (0, 0, 3, 0), "used again");
+        assert_eq!(prune(&used, 1_150), (0, 2, 3, 2));
+        assert_eq!(prune(&used, 5), (0, 2, 3, 2), "a clock that was set back");
+        assert_eq!(prune(&used, 1_250), (2, 0, 1, 0));
+        // Under another model nothing is used.
+        let other = Fingerprint::from_bytes([8; 32]);
+        assert_eq!(store.prune(&other, &used, 2_000, 100).unwrap(), Pruned { gone: 0, kept: 1 });
+        assert_eq!(store.prune(&other, &used, 2_000, 0).unwrap(), Pruned { gone: 1, kept: 0 });
+    }
 }

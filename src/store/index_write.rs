@@ -25,6 +25,8 @@ const CHECKPOINT_PAGES: i64 = 32_768;
 #[derive(Debug)]
 pub struct IndexWriter {
     conn: Connection,
+    /// Complete scans that are not written yet: source, its row id, when it began, its device.
+    scans: Vec<(SourceName, i64, i64, Option<u64>)>,
 }
 
 /// What the index knows of one file before a run.
@@ -73,31 +75,15 @@ impl IndexWriter {
     pub fn open(path: &Path) -> Result<Self> {
         let conn = open_write(path, Database::Index)?;
         conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        Ok(Self { conn })
+        Ok(Self { conn, scans: Vec::new() })
     }
 
-    /// The row id of a source, made or brought up to date.
-    pub fn source(&mut self, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
-        let known: Option<(i64, String, String)> = self
-            .conn
-            .query_row("SELECT id, root, kind FROM sources WHERE name = ?1", [name.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .optional()?;
-        match known {
-            Some((id, ref old_root, ref old_kind)) if old_root == root && old_kind == kind => Ok(id),
-            Some((id, ..)) => {
-                self.conn.execute("UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1", params![id, root, kind])?;
-                Ok(id)
-            }
-            None => {
-                self.conn.execute(
-                    "INSERT INTO sources (name, root, kind) VALUES (?1, ?2, ?3)",
-                    params![name.as_str(), root, kind],
-                )?;
-                Ok(self.conn.last_insert_rowid())
-            }
-        }
+    /// The row ids of sources (name, root, kind), made or brought up to date in one transaction.
+    pub fn sources(&mut self, sources: &[(&SourceName, &str, &str)]) -> Result<Vec<i64>> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let ids = sources.iter().map(|(name, root, kind)| source(&tx, name, root, kind)).collect::<Result<_>>()?;
+        tx.commit()?;
+        Ok(ids)
     }
 
     /// When the last complete scan of a source began, nanoseconds since 1970; 0 = never.
@@ -105,10 +91,24 @@ impl IndexWriter {
         Ok(self.conn.query_row("SELECT scanned_ns FROM sources WHERE id = ?1", [source_id], |row| row.get(0))?)
     }
 
-    /// Remembers that a scan which began at `began_ns` saw the whole source.
-    pub fn scanned(&self, source_id: i64, began_ns: i64) -> Result<()> {
-        self.conn.execute("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1", [source_id, began_ns])?;
-        Ok(())
+    /// Notes that a scan which began at `began_ns` saw the whole source, on `device`. See [`Self::remember_scans`].
+    pub fn scanned(&mut self, source: &SourceName, source_id: i64, began_ns: i64, device: Option<u64>) {
+        self.scans.push((source.clone(), source_id, began_ns, device));
+    }
+
+    /// Writes down the scans that were noted, all in one transaction: each by itself would wait for the disk.
+    pub fn remember_scans(&mut self) -> Result<()> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (source, id, began_ns, device) in self.scans.drain(..) {
+            tx.prepare_cached("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1")?.execute(params![id, began_ns])?;
+            let Some(device) = device else { continue };
+            tx.prepare_cached(
+                "INSERT INTO meta (key, value) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+            )?
+            .execute(params![device_key(source.as_str()), device.to_string()])?;
+        }
+        Ok(tx.commit()?)
     }
 
     /// The device that a source's root was on when the source was last seen whole.
@@ -118,17 +118,6 @@ impl IndexWriter {
             .query_row("SELECT value FROM meta WHERE key = ?1", [device_key(source.as_str())], |row| row.get(0))
             .optional()?;
         Ok(found.and_then(|device| device.parse().ok()))
-    }
-
-    /// Remembers the device that a source's root is on.
-    pub fn set_device(&self, source: &SourceName, device: Option<u64>) -> Result<()> {
-        let Some(device) = device else { return Ok(()) };
-        self.conn.execute(
-            "INSERT INTO meta (key, value) VALUES (?1, ?2)
-             ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
-            params![device_key(source.as_str()), device.to_string()],
-        )?;
-        Ok(())
     }
 
     /// Everything known of a source's files, by path.
@@ -253,7 +242,30 @@ impl IndexWriter {
     }
 }
 
-/// The key of the small fact that [`IndexWriter::set_device`] remembers.
+/// The row id of one source, made or brought up to date.
+fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
+    let known: Option<(i64, String, String)> = tx
+        .query_row("SELECT id, root, kind FROM sources WHERE name = ?1", [name.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    match known {
+        Some((id, ref old_root, ref old_kind)) if old_root == root && old_kind == kind => Ok(id),
+        Some((id, ..)) => {
+            tx.execute("UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1", params![id, root, kind])?;
+            Ok(id)
+        }
+        None => {
+            tx.execute(
+                "INSERT INTO sources (name, root, kind) VALUES (?1, ?2, ?3)",
+                params![name.as_str(), root, kind],
+            )?;
+            Ok(tx.last_insert_rowid())
+        }
+    }
+}
+
+/// The key of the small fact where a source's root is.
 pub(super) fn device_key(source: &str) -> String {
     format!("device:{source}")
 }

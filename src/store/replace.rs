@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::{CHECKPOINT_TIMEOUT, Found, MAKE_ROOM, examine, remove_if_there, with_side_files};
 use super::{BUSY_TIMEOUT, Database};
+use super::{CHECKPOINT_TIMEOUT, Found, MAKE_ROOM, examine, remove_if_there, with_side_files};
 use crate::error::{ErrorCode, Failure, Result};
 
 /// Between two looks whether readers have let the log be folded.

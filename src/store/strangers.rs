@@ -98,6 +98,9 @@ mod tests {
 
     #[test]
     fn comments_and_blanks_in_a_definition_say_nothing() {
-        assert_eq!(plain("CREATE TABLE a (\n  -- what it is\n  b  INTEGER -- and this\n)"), "CREATE TABLE a ( b INTEGER )");
+        assert_eq!(
+            plain("CREATE TABLE a (\n  -- what it is\n  b  INTEGER -- and this\n)"),
+            "CREATE TABLE a ( b INTEGER )"
+        );
     }
 }
