@@ -278,7 +278,8 @@ mod tests {
         let rows: Vec<StoredEmbedding> = (0..rows).map(row).collect();
         let mut store = EmbeddingStore::open_write(path).unwrap();
         store.publish(&print(), "model", "2026-01-01T00:00:00Z", &rows).unwrap();
-        store.conn.pragma_update(None, "journal_mode", "delete").unwrap();
+        drop(store);
+        Connection::open(path).unwrap().pragma_update(None, "journal_mode", "delete").unwrap();
         rows.iter().map(|row| row.input_sha256).collect()
     }
 
