@@ -128,6 +128,9 @@ fn work(
     let job = Job { options, sandbox, load, on_progress };
     store::clear_beside(options.db_path)?;
     let found = store::examine(options.db_path, Database::Index)?;
+    if matches!(found, store::Found::Newer(_)) {
+        store::refuse_unless_ours(options.db_path, Database::Index, &found)?;
+    }
     if options.rebuild.is_some() || matches!(found, store::Found::Older(_)) {
         lexical::settle(options.db_path, options.lexical_dir)?;
         if let Some(suffix) = options.rebuild

@@ -338,7 +338,8 @@ impl State {
     /// Everything that `embed` made, as lines.
     pub fn dump_vectors(&self, fingerprint: &Fingerprint) -> Vec<String> {
         let db = open(&self.embeddings_db());
-        let sql = "SELECT hex(input_sha256), hex(fingerprint), hex(vector), tokens, windows, model_id FROM embeddings
+        let sql = "SELECT hex(input_sha256), hex(fingerprint), hex(vector), tokens, windows, model_id FROM embeddings AS e
+                   WHERE NOT EXISTS (SELECT 1 FROM unused AS u WHERE (u.fingerprint, u.input_sha256) = (e.fingerprint, e.input_sha256))
                    ORDER BY 1, 2";
         let mut lines: Vec<String> = rows(&db, sql).map(|row| format!("vector {row}")).collect();
         lines.extend(rows(&db, "PRAGMA integrity_check"));

@@ -89,7 +89,18 @@ fn doctor_says_that_the_disk_is_missing_and_never_proposes_to_forget_what_a_pers
     let key =
         world.json(&["query", "wombats", "--mode", "lexical", "--min-score", "0"])["hits"][0]["chunk_key"].clone();
     let key = key.as_str().unwrap();
-    world.ok(&["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "Wombats.", "--chunk", key]);
+    world.ok(&[
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        "Wombats.",
+        "--chunk-key",
+        key,
+    ]);
     let away = unmount(&world);
     let fixes = |code: &str| -> Option<String> {
         let checks = world.run(&["doctor", "--offline", "--json"]).json()["checks"].clone();
