@@ -360,7 +360,10 @@ impl State {
         let coverage = engine.coverage().unwrap();
         lines.push(format!("coverage {} of {}", coverage.embedded, coverage.chunks));
         let store = EmbeddingStore::open_read(&self.embeddings_db()).unwrap().unwrap();
-        let mut inputs: Vec<Sha256> = store.inputs(fingerprint).unwrap().into_iter().collect();
+        let mut inputs = store.inputs(fingerprint).unwrap();
+        // What is kept for a while although no chunk uses it.
+        store.unused().unwrap().iter().for_each(|(_, input)| drop(inputs.remove(input)));
+        let mut inputs: Vec<Sha256> = inputs.into_iter().collect();
         inputs.sort();
         for input in inputs.iter().step_by(inputs.len() / 4 + 1) {
             let vector = store.vector(fingerprint, input).unwrap().unwrap();
