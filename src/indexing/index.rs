@@ -1,5 +1,6 @@
 //! The `index` job.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -125,7 +126,7 @@ fn work(
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     let mut summary = IndexSummary::default();
-    let job = Job { options, sandbox, load, on_progress };
+    let job = Job { options, sandbox, load, counter: OnceCell::new(), on_progress };
     store::clear_beside(options.db_path)?;
     let found = store::examine(options.db_path, Database::Index)?;
     if matches!(found, store::Found::Newer(_)) {
@@ -160,6 +161,8 @@ struct Job<'a, 'l> {
     options: &'a IndexOptions<'a>,
     sandbox: &'a Sandbox,
     load: LoadCounter<'l>,
+    /// Made when the first file is looked into.
+    counter: OnceCell<Counter<'l>>,
     on_progress: OnProgress<'a>,
 }
 
@@ -188,6 +191,15 @@ impl Job<'_, '_> {
         IndexWriter::open(db_path)?.checkpoint()
     }
 
+    /// What files are measured by: made once, for all sources.
+    fn counter(&self) -> Result<CountTokens<'_>> {
+        if let Some(counter) = self.counter.get() {
+            return Ok(&**counter);
+        }
+        let counter = (self.load)()?;
+        Ok(&**self.counter.get_or_init(|| counter))
+    }
+
     /// Takes away what was made beside; what cannot be removed now, the next run removes.
     fn give_up(&self) {
         let _ = store::clear_beside(self.options.db_path);
@@ -207,7 +219,7 @@ impl Job<'_, '_> {
         for (source, source_id) in options.selected.iter().zip(ids) {
             let was = before.and_then(|before| before.get(source.name.as_str())).copied();
             let scanned = Scan::new(options, self.sandbox, (source, source_id), writer, was)
-                .and_then(|scan| scan.run(writer, self.load, self.on_progress, summary));
+                .and_then(|scan| scan.run(writer, self, summary));
             match scanned {
                 Err(failure) if matches!(failure.code, ErrorCode::ConfigError | ErrorCode::SourceEmpty) => {
                     summary.fail(failure);
@@ -320,13 +332,7 @@ impl<'a> Scan<'a> {
         Ok(Self { options, sandbox, source, source_id, began_ns, entries, known, last_scan_ns, was, is_new, device })
     }
 
-    fn run(
-        &self,
-        writer: &mut IndexWriter,
-        load: LoadCounter<'_>,
-        on_progress: OnProgress<'_>,
-        summary: &mut IndexSummary,
-    ) -> Result<()> {
+    fn run(&self, writer: &mut IndexWriter, job: &Job<'_, '_>, summary: &mut IndexSummary) -> Result<()> {
         let entries = &self.entries;
         summary.docs_scanned += entries.len();
         let mut seen: HashSet<&str, RandomState> =
@@ -368,7 +374,7 @@ impl<'a> Scan<'a> {
         }
         summary.docs_read += work.iter().filter(|(entry, _)| matches!(entry.what, What::Found(_))).count();
         if !work.is_empty() {
-            self.process(&work, writer, &*load()?, on_progress, summary)?;
+            self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
         }
         // A clock that was set back meanwhile must not make what is written now look old.
         writer.scanned(&self.source.name, self.source_id, self.began_ns.min(now_ns()), self.device);
