@@ -362,7 +362,9 @@ impl State {
         let store = EmbeddingStore::open_read(&self.embeddings_db()).unwrap().unwrap();
         let mut inputs = store.inputs(fingerprint).unwrap();
         // What is kept for a while although no chunk uses it.
-        store.unused().unwrap().iter().for_each(|(_, input)| drop(inputs.remove(input)));
+        for (_, input) in store.unused().unwrap() {
+            inputs.remove(&input);
+        }
         let mut inputs: Vec<Sha256> = inputs.into_iter().collect();
         inputs.sort();
         for input in inputs.iter().step_by(inputs.len() / 4 + 1) {
