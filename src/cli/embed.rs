@@ -101,6 +101,10 @@ fn print(context: &Context, config: &Config, summary: &EmbedSummary) {
         summary.covered_chunks,
         summary.total_chunks,
     ));
+    if summary.orphan_embeddings_kept > 0 {
+        let days = config.embed.keep_unused_days;
+        out.line(&format!("{} vectors that no chunk uses are kept for {days} days", summary.orphan_embeddings_kept));
+    }
     if summary.windowed > 0 {
         out.line(&format!("{} texts were longer than the model's window and were split", summary.windowed));
     }

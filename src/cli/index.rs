@@ -11,7 +11,7 @@ use super::enter::Needs;
 use super::output::talk;
 use super::progress::Bar;
 use crate::config::{Config, Source};
-use crate::error::{ErrorCode, Result};
+use crate::error::{ErrorCode, Failure, Result};
 use crate::indexing::IndexSummary;
 use crate::operations::{IndexRun, jobs};
 
@@ -40,6 +40,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         only: &args.source,
         verify: args.verify,
         rebuild: args.rebuild,
+        allow_empty: args.allow_empty,
         wait: Duration::from_secs(args.wait),
     };
     let summary = jobs::run_index(&config, &sandbox, &files, &run, &|progress| bar.report(progress));
@@ -90,8 +91,9 @@ fn report(context: &Context, config: &Config, selected: &[Source], summary: &Ind
         extend(&mut body, more);
     }
     if !ok {
-        body["error_code"] = json!(ErrorCode::ConfigError.as_str());
-        body["hint"] = json!(UNREADABLE_SOURCE);
+        let first = summary.failures.first();
+        body["error_code"] = json!(first.map_or(ErrorCode::ConfigError, |failure| failure.code).as_str());
+        body["hint"] = json!(first.map_or(UNREADABLE_SOURCE, way_out));
     }
     extend(&mut body, context.roots());
     body
@@ -125,10 +127,24 @@ fn print(context: &Context, config: &Config, summary: &IndexSummary) {
     for skipped in &summary.skipped {
         out.line(&format!("skipped: {} ({})", out.shown(&skipped.path), skipped.reason));
     }
-    for error in &summary.errors {
-        talk(&format!("error[{}]: {}", ErrorCode::ConfigError, out.shown(error)));
+    say_failures(context, &summary.failures);
+}
+
+/// Says which sources could not be looked at, and what mends it.
+pub(super) fn say_failures(context: &Context, failures: &[Failure]) {
+    let mut fixes: Vec<&str> = Vec::new();
+    for failure in failures {
+        talk(&format!("error[{}]: {}", failure.code, context.out.shown(&failure.message)));
+        if !fixes.contains(&way_out(failure)) {
+            fixes.push(way_out(failure));
+        }
     }
-    if !summary.errors.is_empty() {
-        talk(&format!("fix: {UNREADABLE_SOURCE}"));
+    fixes.into_iter().for_each(|fix| talk(&format!("fix: {fix}")));
+}
+
+fn way_out(failure: &Failure) -> &str {
+    match (&failure.hint, failure.code) {
+        (Some(hint), ErrorCode::SourceEmpty) => hint,
+        _ => UNREADABLE_SOURCE,
     }
 }

@@ -56,6 +56,7 @@ pub use docs::{cli_reference, codes_reference};
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     hush_guarded_panics();
+    outlive_file_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => return usage::say(&e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
@@ -73,6 +74,14 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => context.out.failure(&failure, &context.roots()),
     }
+}
+
+/// A file that would grow beyond the limit of the system (`ulimit -f`) makes writing fail, instead of ending the process:
+/// such a failure has a name, and what was begun is taken away.
+fn outlive_file_limits() {
+    #[cfg(unix)]
+    // Whether the signal came is asked by nobody; that it is handled is enough.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// For `-C`: everything relative counts from there, and a configuration is looked for from there upwards.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{FusionArg, ModeArg, Query as Args};
 use super::context::Context;
 use super::enter::Needs;
-use super::index::extend;
+use super::index::{extend, say_failures};
 use super::output::{Output, talk, visible};
 use crate::config::{Config, Fusion};
 use crate::error::Result;
@@ -29,7 +29,9 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     if args.refresh && !args.text.trim().is_empty() {
         let files = context.model(&config)?;
         let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
-        jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
+        let summary = jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
+        // What the index holds of such a source is still searched.
+        say_failures(context, &summary.failures);
     }
     let mode = match args.mode {
         ModeArg::Hybrid => Mode::Hybrid,

@@ -159,6 +159,8 @@ pub struct Embed {
     pub passage_prefix: String,
     /// Worker threads; 0 = one a core.
     pub threads: usize,
+    /// How long a vector that no chunk uses is kept.
+    pub keep_unused_days: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The list of sources as it is typed: `{name, root, kind, code}`, names unique, nothing missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::findings::{Findings, Origin};
 use super::keys::Key;
@@ -26,10 +26,11 @@ pub(super) fn sources(key: &Key, node: &Node, origin: &Origin, findings: &mut Fi
     };
     let before = findings.problems.len();
     let mut out: Vec<TypedSource> = Vec::new();
+    let mut names: HashSet<SourceName> = HashSet::new();
     for entry in nodes {
         let here = origin.at(entry.line);
         let Some(source) = source(key, entry, &here, findings) else { continue };
-        if out.iter().any(|other| other.name == source.name) {
+        if !names.insert(source.name.clone()) {
             let why = format!("two sources are called `{}`", source.name);
             findings.problem(&here, why, Some("give each source a name of its own".into()));
         }

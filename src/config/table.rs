@@ -181,6 +181,12 @@ pub const KEYS: &[Key] = &[
         "Put before a passage by an embedding model on a server, when it was trained so.",
     ),
     key("embed.threads", int(0, 1024), "0", "Worker threads; 0: one a core."),
+    key(
+        "embed.keep_unused_days",
+        int(0, 36_500),
+        "30",
+        "Days that `embed` keeps a vector which no chunk uses: notes come back, with a disk or from another branch.",
+    ),
     key("retrieve.lexical_k", int(1, 10_000), "100", "Candidates taken from the lexical search."),
     key("retrieve.vector_k", int(1, 10_000), "100", "Candidates taken from the vector search."),
     key(

@@ -1,5 +1,6 @@
 //! Typed values → [`Config`]: places resolved, roots inside the security root, the program's own records out of reach.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::findings::{Findings, Origin};
@@ -203,6 +204,7 @@ fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findi
     let must = values.bool(MUST_BE_INSIDE)?;
     let origin = values.origin("sources");
     let mut out: Vec<Source> = Vec::new();
+    let mut roots = Roots::default();
     for typed in values.sources() {
         let here = origin.at(typed.root.line);
         let what = format!("the source `{}` at", typed.name);
@@ -216,14 +218,41 @@ fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findi
             findings.problem(&here, why, Some("name another folder, or another `state_dir`".to_owned()));
             continue;
         }
-        if let Some(other) = out.iter().find(|o| root.starts_with(&o.root) || o.root.starts_with(&root)) {
-            let why =
-                format!("the sources `{}` and `{}` overlap; shared files are found twice", other.name, typed.name);
-            findings.warn(&here, why);
+        if let Some(other) = roots.enter(&root, out.len()).and_then(|first| out.get(first)) {
+            roots.overlaps += 1;
+            if roots.overlaps <= MOST_OVERLAPS {
+                let (one, two) = (&other.name, &typed.name);
+                findings.warn(&here, format!("the sources `{one}` and `{two}` overlap; shared files are found twice"));
+            }
         }
         out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone(), code: typed.code });
     }
+    if let Some(more) = roots.overlaps.checked_sub(MOST_OVERLAPS).filter(|more| *more > 0) {
+        findings.warn(&origin, format!("{more} more sources overlap with others"));
+    }
     Ok(out)
+}
+
+/// Overlapping sources that are named one by one.
+const MOST_OVERLAPS: usize = 10;
+
+/// Roots seen so far, with the number of the source that named each first.
+#[derive(Default)]
+struct Roots {
+    seen: BTreeMap<PathBuf, usize>,
+    overlaps: usize,
+}
+
+impl Roots {
+    /// Adds a root; gives the number of a source whose root is the same, above it or below it.
+    fn enter(&mut self, root: &Path, number: usize) -> Option<usize> {
+        let above = root.ancestors().find_map(|folder| self.seen.get(folder));
+        // Paths are ordered name by name, so what lies below a folder follows right after it.
+        let below = || self.seen.range(root.to_path_buf()..).next().filter(|(path, _)| path.starts_with(root));
+        let found = above.or_else(|| below().map(|(_, number)| number)).copied();
+        self.seen.entry(root.to_path_buf()).or_insert(number);
+        found
+    }
 }
 
 fn security(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Security> {
@@ -321,6 +350,7 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         query_prefix: values.opt_text("embed.query_prefix").unwrap_or_default().to_owned(),
         passage_prefix: values.opt_text("embed.passage_prefix").unwrap_or_default().to_owned(),
         threads: values.int("embed.threads")?,
+        keep_unused_days: values.int("embed.keep_unused_days")?,
     })
 }
 
@@ -362,7 +392,7 @@ fn ask(values: &Values) -> Result<Ask> {
 
 /// A rule for every key of the section that takes one.
 fn tools(values: &Values) -> Result<Tools> {
-    let mut rules = std::collections::BTreeMap::new();
+    let mut rules = BTreeMap::new();
     for key in keys::KEYS.iter().filter(|key| key.kind == keys::RULES) {
         let Some(name) = key.path.strip_prefix("tools.") else { continue };
         let rule = match values.text(key.path)? {

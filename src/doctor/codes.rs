@@ -70,6 +70,7 @@ doctor_codes! {
     ChunkerSigMatch "DOCTOR_CHUNKER_SIG_MATCH" "The index as a whole was cut in the way the configuration asks for."
 
     FilesStale "DOCTOR_FILES_STALE" "Files are new, changed or gone since they were indexed."
+    SourceEmptied "DOCTOR_SOURCE_EMPTY" "A source that had documents shows none now, or less than half of them and from another disk. What is indexed of it is kept."
     FilesFreshOk "DOCTOR_FILES_FRESH_OK" "The index knows every file in its present state."
     FileHashMismatch "DOCTOR_FILE_HASH_MISMATCH" "A file has other bytes than were indexed, although its time stamp did not move."
     FileHashOk "DOCTOR_FILE_HASH_OK" "A sample of files has the bytes that were indexed."
@@ -139,6 +140,7 @@ doctor_codes! {
     MemorySchemaVersion "DOCTOR_MEMORY_SCHEMA_VERSION" "Durable memory has an older or newer schema than this program writes."
     MemoryDbOk "DOCTOR_MEMORY_DB_OK" "SQLite finds durable memory whole."
     MemoryDangling "DOCTOR_MEMORY_DANGLING_EVIDENCE" "Memories lean on chunks that moved, changed or are gone."
+    MemoryGoneWarn "DOCTOR_MEMORY_GONE_EVIDENCE_WARN" "Memories lean on chunks that are gone; both are kept as they are. Never a failure."
     MemoryDanglingOk "DOCTOR_MEMORY_DANGLING_EVIDENCE_OK" "Every chunk that a memory leans on has the text it had."
 
     RunsDisabledWarn "DOCTOR_RUNS_DISABLED_WARN" "`ask` keeps no records. Never a failure."

@@ -68,7 +68,7 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
 }
 
 fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) -> Looked {
-    match store::integrity(path, database) {
+    match store::damage(path, database) {
         Ok(None) => {
             checks.ok(codes.integrity_ok, format!("SQLite finds {} whole", path.display()));
             if path.parent().is_some_and(store::on_network) {

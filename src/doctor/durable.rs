@@ -56,7 +56,7 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
         }
     }
     let restore = format!("restore {} from a backup, or {elsewhere}", quoted(path));
-    match store::integrity(path, Database::Durable) {
+    match store::damage(path, Database::Durable) {
         Ok(None) => checks.ok(Code::MemoryDbOk, format!("SQLite finds {shown} whole")),
         Ok(Some(found)) => {
             let found = found.lines().next().unwrap_or_default().to_owned();
@@ -96,12 +96,19 @@ fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Op
         checks.ok(Code::MemoryDanglingOk, message);
     } else {
         let message = format!("{} of memories not intact: {}", count(dangling.len(), "link"), sample(&dangling));
-        let fix = match (states.contains("changed"), states.contains("gone") || states.contains("unknown")) {
-            (false, false) => "local-agent memory repair",
-            (true, false) => "local-agent memory repair --accept-changed",
-            _ => "local-agent memory repair --drop",
-        };
-        checks.fail(Code::MemoryDangling, message, fix);
+        // What a person linked is never proposed for removal: a note that is gone may come back.
+        let gone = states.contains("gone") || states.contains("unknown");
+        match (states.contains("changed"), gone, states.contains("moved")) {
+            (true, ..) => checks.fail(Code::MemoryDangling, message, "local-agent memory repair --accept-changed"),
+            (false, false, _) | (false, true, true) => {
+                checks.fail(Code::MemoryDangling, message, "local-agent memory repair");
+            }
+            (false, true, false) => checks.warn(
+                Code::MemoryGoneWarn,
+                message,
+                "local-agent memory list, and bring the notes back if they are meant to be there",
+            ),
+        }
     }
     Ok(Some(dangling.len() as u64))
 }

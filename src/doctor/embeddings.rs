@@ -149,8 +149,13 @@ fn complete(
         used.insert(chunk.input_sha256);
         Ok(())
     })?;
-    let outdated = store.count()? - have.len() as u64;
-    let orphans = have.iter().filter(|input| !used.contains(*input)).count() as u64;
+    // What `embed` knows to be unused it keeps for a while; nothing is wrong with that.
+    let unused = store.unused()?;
+    let kept: HashSet<&Sha256> =
+        unused.iter().filter(|(made, _)| *made == fingerprint).map(|(_, input)| input).collect();
+    let kept_outdated = (unused.len() - kept.len()) as u64;
+    let outdated = (store.count()? - have.len() as u64).saturating_sub(kept_outdated);
+    let orphans = have.iter().filter(|input| !used.contains(*input) && !kept.contains(input)).count() as u64;
     let dims = store.dims(&fingerprint)?;
     // A server does not say beforehand; then the length that most vectors have is taken for the right one.
     let dim = maker.dim().or_else(|| dims.iter().max_by_key(|(_, n)| *n).map(|(dim, _)| *dim)).unwrap_or(0);

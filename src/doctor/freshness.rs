@@ -3,7 +3,7 @@
 use super::codes::Code;
 use super::{Checks, Subject, count, sample};
 use crate::error::{ErrorCode, Failure, Result};
-use crate::indexing::{Compared, compare};
+use crate::indexing::{Compared, EMPTIED_WAY_OUT, compare};
 use crate::sandbox::Sandbox;
 use crate::store::IndexReader;
 use crate::types::Sha256;
@@ -31,12 +31,18 @@ pub(super) fn check(subject: &Subject<'_>, index: &IndexReader, checks: &mut Che
         }
     }
     report(&compared, checks);
+    for why in &compared.emptied {
+        checks.fail(Code::SourceEmptied, why.clone(), EMPTIED_WAY_OUT);
+    }
     sampled(subject, sandbox, index, &compared, checks);
 }
 
 fn report(compared: &Compared, checks: &mut Checks) {
-    let Compared { new, changed, gone, files, .. } = compared;
-    if compared.is_fresh() {
+    let Compared { new, changed, gone, files, emptied, .. } = compared;
+    if [new, changed, gone].into_iter().all(Vec::is_empty) {
+        if !emptied.is_empty() {
+            return;
+        }
         checks.ok(Code::FilesFreshOk, format!("the index knows {} in their present state", count(*files, "file")));
         return;
     }

@@ -3,11 +3,14 @@
 use super::codes::Code;
 use super::database::{self, Codes, Looked};
 use super::{Checks, MOST_SAMPLES, Subject, count, sample};
+use crate::config::Source;
+use crate::embedding;
 use crate::error::{Failure, Result};
+use crate::indexing::MARKDOWN;
 use crate::markdown::{self, ChunkOptions};
 use crate::sandbox::Address;
 use crate::store::{Database, IndexReader};
-use crate::types::{RelPath, SourceName};
+use crate::types::{RelPath, Sha256, SourceName};
 
 const CODES: Codes = Codes {
     foreign: Code::IndexDbForeign,
@@ -53,8 +56,11 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexR
 fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
     let totals = index.totals()?;
     if totals.chunks == 0 {
-        let message = format!("the index holds no chunks of {}", count(totals.documents, "document"));
-        checks.fail(Code::IndexEmpty, message, "put markdown below a source, then run `local-agent index`");
+        let shows = shows_files(subject);
+        let now = if shows { "its sources show files" } else { "its sources show no file now" };
+        let message = format!("the index holds no chunks of {}; {now}", count(totals.documents, "document"));
+        let fix = if shows { INDEX } else { "put markdown below a source, then run `local-agent index`" };
+        checks.fail(Code::IndexEmpty, message, fix);
     } else {
         let message = format!("{}, {}", count(totals.documents, "document"), count(totals.chunks, "chunk"));
         checks.ok(Code::IndexNonempty, message);
@@ -64,7 +70,31 @@ fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> 
     without_chunks(subject, index, checks)?;
     of_nothing(index, checks)?;
     keys(index, checks)?;
+    inputs(index, checks)?;
     cutting(subject, index, checks)
+}
+
+/// Whether any source shows a file that `index` would look into.
+fn shows_files(subject: &Subject<'_>) -> bool {
+    let Ok(sandbox) = subject.sandbox else { return false };
+    let shows = |source: &Source| sandbox.walk(&source.name, MARKDOWN).is_ok_and(|entries| !entries.is_empty());
+    subject.config().sources.iter().any(shows)
+}
+
+/// A chunk whose text is another than was hashed for its vector would never get one.
+fn inputs(index: &IndexReader, checks: &mut Checks) -> Result<()> {
+    let mut wrong = Vec::new();
+    index.each_text(|id, heading, text, input| {
+        if Sha256::of(embedding::passage_input(heading, text).as_bytes()) != input {
+            wrong.push(id.to_string());
+        }
+        Ok(())
+    })?;
+    if !wrong.is_empty() {
+        let message = format!("of {} the hash of what is embedded is wrong", count(wrong.len(), "chunk"));
+        checks.fail(Code::IndexDbError, format!("{message}: {}", sample(&wrong)), REBUILD);
+    }
+    Ok(())
 }
 
 fn skipped(index: &IndexReader, total: u64, checks: &mut Checks) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Text → token ids, and how many there are.
 //!
 //! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer is counted by a
-//! walk through a tree of its pieces; whatever is not plain ASCII goes through the tokenizer itself. Both give the same
+//! walk through a tree of its pieces, and each ideograph as one; whatever else there is goes through the tokenizer itself. Both give the same
 //! number.
 
 use tokenizers::{
@@ -151,6 +151,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ideographs_count_the_same_both_ways(text in "([\u{3400}-\u{4db5}\u{4e00}-\u{9fd5}、。，！？：；「」（）a-z0-9 .\u{302}\u{3099}か]){0,60}") {
+            thread_local!(static COUNTER: TokenCounter = counter());
+            COUNTER.with(|counter| assert_eq!(counter.count(&text), counter.exact(&text)));
+        }
+
         #[test]
         fn any_text_counts_the_same_both_ways(text in "(\\PC|[a-zA-Z0-9 .,#_\\[\\]-]|\n){0,80}") {
             thread_local!(static COUNTER: TokenCounter = counter());

@@ -1,4 +1,4 @@
-//! How many tokens ASCII text has, without making them.
+//! How many tokens text of ASCII and of ideographs has, without making them.
 //!
 //! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in two trees of letters,
 //! so that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
@@ -35,6 +35,8 @@ pub(super) struct Words {
     inner: Tree,
     /// A longer word is one unknown token.
     longest_word: usize,
+    /// Whether each ideograph is a word of its own.
+    ideographs: bool,
     /// Texts that are tokens of their own wherever they stand, such as `[SEP]`.
     added: Vec<String>,
 }
@@ -58,6 +60,12 @@ const NOBODY: u32 = u32::MAX;
 /// Letters and digits.
 const LETTERS: usize = 36;
 
+/// An ideograph that every version of Unicode since the eighth has, or a mark that goes with them: always one token.
+const fn stands_alone(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4db5}' | '\u{4e00}'..='\u{9fd5}')
+        || matches!(c, '、' | '。' | '，' | '！' | '？' | '：' | '；' | '「' | '」' | '（' | '）')
+}
+
 impl Words {
     /// Reads `tokenizer.json`. `None`: the tokenizer is of another kind, so only it can count.
     pub(super) fn read<'v>(json: &[u8], vocabulary: impl Iterator<Item = &'v str>, added: Vec<String>) -> Option<Self> {
@@ -78,17 +86,23 @@ impl Words {
             starts: Tree::of(starts.into_iter()),
             inner: Tree::of(inner.into_iter().filter_map(|piece| piece.strip_prefix(prefix))),
             longest_word: usize::try_from(file["model"]["max_input_chars_per_word"].as_u64()?).ok()?,
+            ideographs: file["normalizer"]["handle_chinese_chars"] == true,
             added,
         })
     }
 
-    /// The tokens of a stretch of text without white space; `None` when it is not plain ASCII, or holds a token's name.
+    /// The tokens of a stretch of text without white space; `None` when it is more than ASCII and ideographs, or holds a
+    /// token's name.
     pub(super) fn count(&self, stretch: &str) -> Option<usize> {
         let bytes = stretch.as_bytes();
         let (mut at, mut tokens) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             match CLASSES[usize::from(byte)] {
-                FOREIGN => return None,
+                FOREIGN => {
+                    let sign = stretch.get(at..)?.chars().next().filter(|c| self.ideographs && stands_alone(*c))?;
+                    tokens += 1;
+                    at += sign.len_utf8();
+                }
                 MARK if byte == b'[' && self.is_added(&bytes[at..]) => return None,
                 MARK => {
                     tokens += 1;

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::MARKDOWN;
+use super::emptied::{self, Was};
 use crate::config::Source;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::sandbox::{Address, Entry, Sandbox, What};
@@ -29,6 +30,8 @@ pub struct Compared {
     pub new: Vec<String>,
     pub changed: Vec<String>,
     pub gone: Vec<String>,
+    /// Sources whose files are not believed to be gone, one sentence each; they are not in `gone`.
+    pub emptied: Vec<String>,
     /// Indexed documents in their present state: row id, address, hash.
     pub fresh: Vec<(i64, Address, Sha256)>,
     /// Files that were looked at.
@@ -38,7 +41,7 @@ pub struct Compared {
 impl Compared {
     /// Whether the index knows every file in its present state.
     pub fn is_fresh(&self) -> bool {
-        self.new.is_empty() && self.changed.is_empty() && self.gone.is_empty()
+        [&self.new, &self.changed, &self.gone, &self.emptied].into_iter().all(Vec::is_empty)
     }
 }
 
@@ -46,7 +49,11 @@ impl Compared {
 pub fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mut Compared) -> Result<()> {
     let entries = sandbox.walk(&source.name, MARKDOWN)?;
     let mut known = known(index, source)?;
-    let last_scan = index.sources()?.into_iter().find(|s| s.name == source.name.as_str()).map_or(0, |s| s.scanned_ns);
+    let was = Was {
+        documents: known.values().filter(|known| known.status == "indexed").count(),
+        device: index.device(source.name.as_str())?,
+    };
+    let last_scan = index.last_scan(&source.name)?;
     let states: Vec<State> = entries
         .par_iter()
         .map(|entry| state(sandbox, source, entry, known.get(entry.path.as_str()), last_scan))
@@ -76,7 +83,11 @@ pub fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mu
         .map(|path| format!("{}:{path}", source.name))
         .collect();
     gone.sort();
-    out.gone.append(&mut gone);
+    let device = sandbox.device(&source.name);
+    match emptied::suspicion(&source.name, was, emptied::shown(&entries), device).filter(|_| !gone.is_empty()) {
+        Some(why) => out.emptied.push(why),
+        None => out.gone.append(&mut gone),
+    }
     Ok(())
 }
 

@@ -46,8 +46,12 @@ pub struct EmbedOptions<'a> {
     pub budget: Option<Duration>,
     /// Embed everything again, row by row; a foreign database is moved aside first, to this suffix.
     pub rebuild: Option<&'a str>,
-    /// Keep vectors that no chunk uses.
+    /// Neither remove nor record vectors that no chunk uses.
     pub no_prune: bool,
+    /// How long a vector that no chunk uses is kept.
+    pub keep_unused: Duration,
+    /// Now, in seconds since 1970.
+    pub clock: i64,
     /// Count only.
     pub dry_run: bool,
     /// How long to wait for another `embed`.
@@ -67,6 +71,8 @@ pub struct EmbedSummary {
     pub embeddings_total_after: u64,
     pub orphan_embeddings_before: u64,
     pub orphan_embeddings_pruned: u64,
+    /// Vectors that no chunk uses and that are kept for now.
+    pub orphan_embeddings_kept: u64,
     pub missing: usize,
     pub outdated: usize,
     pub embedded_written: usize,
@@ -125,7 +131,9 @@ fn work(
         run(options, &mut store, &embedder, &work, &mut summary, on_progress)?;
     }
     if !options.no_prune && options.limit.is_none() {
-        summary.orphan_embeddings_pruned = store.prune(&options.fingerprint, &used)?;
+        let keep = i64::try_from(options.keep_unused.as_secs()).unwrap_or(i64::MAX);
+        let pruned = store.prune(&options.fingerprint, &used, options.clock, keep)?;
+        (summary.orphan_embeddings_pruned, summary.orphan_embeddings_kept) = (pruned.gone, pruned.kept);
     }
     store.checkpoint()?;
     summary.embeddings_total_after = store.count()?;
@@ -161,7 +169,7 @@ fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     let Some(suffix) = options.rebuild else { return Ok(None) };
     match store::examine(options.db_path, Database::Embeddings)? {
         store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(options.db_path, suffix).map(Some),
-        store::Found::Ours if store::is_damaged(options.db_path, Database::Embeddings)? => {
+        store::Found::Ours | store::Found::Older(_) if store::is_damaged(options.db_path, Database::Embeddings)? => {
             store::move_aside(options.db_path, suffix).map(Some)
         }
         _ => Ok(None),

@@ -1,6 +1,7 @@
 //! The `index` job.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,6 +9,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::document::{self, Place};
+use super::emptied::{self, Was};
 use super::{OnProgress, Progress, lexical};
 use crate::config::Source;
 use crate::error::{ErrorCode, Failure, Result};
@@ -46,8 +48,11 @@ pub struct IndexOptions<'a> {
     pub chunker_sig: &'a str,
     /// Hash every file, whatever its stamp says.
     pub verify: bool,
-    /// Start from an empty index; a foreign database is moved aside first, to this suffix.
+    /// Make everything anew, beside what stands there until it is done; a foreign database is moved aside first, to this
+    /// suffix.
     pub rebuild: Option<&'a str>,
+    /// Believe a source that shows none of its files any more.
+    pub allow_empty: bool,
     /// How long to wait for another `index`.
     pub wait: Duration,
     /// What others read while this job holds the lock.
@@ -79,8 +84,19 @@ pub struct IndexSummary {
     pub skipped: Vec<Skipped>,
     pub errors_count: usize,
     pub errors: Vec<String>,
+    /// The same with their codes.
+    #[serde(skip)]
+    pub failures: Vec<Failure>,
     /// Where a foreign database was moved to.
     pub moved_aside: Option<PathBuf>,
+}
+
+impl IndexSummary {
+    /// A source that could not be looked at; the others go on.
+    fn fail(&mut self, failure: Failure) {
+        self.errors.push(failure.message.clone());
+        self.failures.push(failure);
+    }
 }
 
 /// Counts the tokens of a text; any number of threads may call it.
@@ -110,39 +126,28 @@ fn work(
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     let mut summary = IndexSummary::default();
-    if let Some(suffix) = options.rebuild {
-        summary.moved_aside = make_room(options.db_path, suffix)?;
+    let job = Job { options, sandbox, load, counter: OnceCell::new(), on_progress };
+    store::clear_beside(options.db_path)?;
+    let found = store::examine(options.db_path, Database::Index)?;
+    if matches!(found, store::Found::Newer(_)) {
+        store::refuse_unless_ours(options.db_path, Database::Index, &found)?;
     }
-    let mut writer = IndexWriter::open(options.db_path)?;
-    if options.rebuild.is_some() {
-        writer.start_over();
-    }
-    for source in options.selected {
-        if let Err(failure) = Scan::new(options, sandbox, source, &mut writer)
-            .and_then(|scan| scan.run(&mut writer, load, on_progress, &mut summary))
+    if options.rebuild.is_some() || matches!(found, store::Found::Older(_)) {
+        lexical::settle(options.db_path, options.lexical_dir)?;
+        if let Some(suffix) = options.rebuild
+            && matches!(found, store::Found::Foreign(..) | store::Found::NotADatabase)
         {
-            if failure.code != ErrorCode::ConfigError {
-                return Err(failure);
-            }
-            summary.errors.push(failure.message);
+            summary.moved_aside = Some(store::move_aside(options.db_path, suffix)?);
         }
+        job.rebuild(&mut summary).inspect_err(|_| job.give_up())?;
+    } else {
+        let mut writer = IndexWriter::open(options.db_path)?;
+        lexical::settle(options.db_path, options.lexical_dir)?;
+        job.scan_all(&mut writer, None, &mut summary)?;
+        let anew = options.verify && lexical::is_damaged(options.lexical_dir);
+        job.project(&mut writer, options.db_path, options.lexical_dir, anew)?;
+        writer.checkpoint()?;
     }
-    // A source that was given another name and cannot be read keeps what is known under the old one.
-    if options.selected.len() == options.configured.len() && summary.errors.is_empty() {
-        forget_other_sources(&mut writer, options.configured, &mut summary)?;
-    }
-    if summary.errors.is_empty() {
-        writer.publish_at_least_once()?;
-    }
-    writer.settle_chunker_sig(options.chunker_sig)?;
-    let anew = options.rebuild.is_some() || options.verify && lexical::is_damaged(options.lexical_dir);
-    std::thread::scope(|scope| {
-        // One thread waits for the disk while the others have work to do.
-        let folding = scope.spawn(|| writer.fold());
-        lexical::catch_up(options.db_path, options.lexical_dir, anew, on_progress)?;
-        folding.join().map_err(|_| Failure::internal("the thread that folds the log panicked"))?
-    })?;
-    writer.checkpoint()?;
     if let Some(reader) = IndexReader::open(options.db_path)? {
         let totals = reader.totals()?;
         (summary.total_docs, summary.total_chunks) = (totals.documents, totals.chunks);
@@ -151,16 +156,111 @@ fn work(
     Ok(summary)
 }
 
-/// Makes room for a new index where the old file cannot be written any more: our own is deleted when it is damaged,
-/// somebody else's is moved aside.
-fn make_room(db_path: &Path, suffix: &str) -> Result<Option<PathBuf>> {
-    match store::examine(db_path, Database::Index)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => store::move_aside(db_path, suffix).map(Some),
-        store::Found::Ours if store::is_damaged(db_path, Database::Index)? => {
-            store::delete(db_path, Database::Index).map(|()| None)
+/// What one run works with.
+struct Job<'a, 'l> {
+    options: &'a IndexOptions<'a>,
+    sandbox: &'a Sandbox,
+    load: LoadCounter<'l>,
+    /// Made when the first file is looked into.
+    counter: OnceCell<Counter<'l>>,
+    on_progress: OnProgress<'a>,
+}
+
+/// What the index held of each source.
+type Before = HashMap<String, Was>;
+
+impl Job<'_, '_> {
+    /// Makes index and projection anew beside those that stand there, which others read meanwhile. Nothing of the old ones
+    /// is read but how many documents each source had, and that only of a sound index.
+    fn rebuild(&self, summary: &mut IndexSummary) -> Result<()> {
+        let IndexOptions { db_path, lexical_dir, .. } = *self.options;
+        let before = before(db_path);
+        let new = store::beside(db_path);
+        let mut writer = IndexWriter::open(&new)?;
+        self.scan_all(&mut writer, before.as_ref(), summary)?;
+        if !summary.failures.is_empty() && before.is_some() {
+            // What could not be looked at would be missing.
+            drop(writer);
+            self.give_up();
+            return Ok(());
         }
-        _ => Ok(None),
+        self.project(&mut writer, &new, &crate::lexical::beside(lexical_dir), true)?;
+        drop(writer);
+        store::put_in_place(db_path, Database::Index)?;
+        crate::lexical::put_in_place(lexical_dir)?;
+        IndexWriter::open(db_path)?.checkpoint()
     }
+
+    /// What files are measured by: made once, for all sources.
+    fn counter(&self) -> Result<CountTokens<'_>> {
+        if let Some(counter) = self.counter.get() {
+            return Ok(&**counter);
+        }
+        let counter = (self.load)()?;
+        Ok(&**self.counter.get_or_init(|| counter))
+    }
+
+    /// Takes away what was made beside; what cannot be removed now, the next run removes.
+    fn give_up(&self) {
+        let _ = store::clear_beside(self.options.db_path);
+        let _ = crate::lexical::clear_beside(self.options.lexical_dir);
+    }
+
+    /// Looks at all selected sources and writes what they hold. `before`: what another index knew of them.
+    fn scan_all(&self, writer: &mut IndexWriter, before: Option<&Before>, summary: &mut IndexSummary) -> Result<()> {
+        let options = self.options;
+        let roots: Vec<_> = options.selected.iter().map(|source| source.root.to_string_lossy()).collect();
+        let rows = options
+            .selected
+            .iter()
+            .zip(&roots)
+            .map(|(source, root)| (&source.name, root.as_ref(), source.kind.as_str()));
+        let ids = writer.sources(&rows.collect::<Vec<_>>())?;
+        for (source, source_id) in options.selected.iter().zip(ids) {
+            let was = before.and_then(|before| before.get(source.name.as_str())).copied();
+            let scanned = Scan::new(options, self.sandbox, (source, source_id), writer, was)
+                .and_then(|scan| scan.run(writer, self, summary));
+            match scanned {
+                Err(failure) if matches!(failure.code, ErrorCode::ConfigError | ErrorCode::SourceEmpty) => {
+                    summary.fail(failure);
+                }
+                done => done?,
+            }
+        }
+        writer.remember_scans()?;
+        // A source that was given another name and cannot be read keeps what is known under the old one.
+        if options.selected.len() == options.configured.len() && summary.failures.is_empty() {
+            forget_other_sources(writer, options.configured, summary)?;
+        }
+        if summary.failures.is_empty() {
+            writer.publish_at_least_once()?;
+        }
+        writer.settle_chunker_sig(options.chunker_sig)
+    }
+
+    /// Brings the lexical projection in `lexical_dir` up to date with the index at `db_path`, or makes it `anew`.
+    fn project(&self, writer: &mut IndexWriter, db_path: &Path, lexical_dir: &Path, anew: bool) -> Result<()> {
+        std::thread::scope(|scope| {
+            // One thread waits for the disk while the others have work to do.
+            let folding = scope.spawn(|| writer.fold());
+            lexical::catch_up(db_path, lexical_dir, anew, self.on_progress)?;
+            folding.join().map_err(|_| Failure::internal("the thread that folds the log panicked"))?
+        })
+    }
+}
+
+/// What the index at `db_path` knows of its sources; `None`: there is none that can be believed.
+fn before(db_path: &Path) -> Option<Before> {
+    if store::is_damaged(db_path, Database::Index).unwrap_or(true) {
+        return None;
+    }
+    let reader = IndexReader::open(db_path).ok()??;
+    let one = |held: store::SourceRecord| {
+        let device = reader.device(&held.name).ok()?;
+        let documents = usize::try_from(held.documents).unwrap_or(usize::MAX);
+        Some((held.name, Was { documents, device }))
+    };
+    reader.sources().ok()?.into_iter().map(one).collect()
 }
 
 fn forget_other_sources(writer: &mut IndexWriter, configured: &[Source], summary: &mut IndexSummary) -> Result<()> {
@@ -183,6 +283,12 @@ struct Scan<'a> {
     entries: Vec<Entry>,
     known: KnownDocuments,
     last_scan_ns: i64,
+    /// What the index held before this run.
+    was: Was,
+    /// Whether that was another index: nothing is known of single files.
+    is_new: bool,
+    /// What the source's root is on.
+    device: Option<u64>,
 }
 
 /// What a worker found out about one file.
@@ -201,10 +307,10 @@ impl<'a> Scan<'a> {
     fn new(
         options: &'a IndexOptions<'a>,
         sandbox: &'a Sandbox,
-        source: &'a Source,
-        writer: &mut IndexWriter,
+        (source, source_id): (&'a Source, i64),
+        writer: &IndexWriter,
+        was: Option<Was>,
     ) -> Result<Self> {
-        let source_id = writer.source(&source.name, &source.root.to_string_lossy(), &source.kind)?;
         let last_scan_ns = writer.last_scan(source_id)?;
         let began_ns = now_ns();
         // The walk waits for the disk, the list of what is known for SQLite.
@@ -213,16 +319,20 @@ impl<'a> Scan<'a> {
             let known = writer.known(source_id);
             (walk.join().unwrap_or_else(|_| Err(Failure::internal("the walk panicked"))), known)
         });
-        Ok(Self { options, sandbox, source, source_id, began_ns, entries: entries?, known: known?, last_scan_ns })
+        let (entries, known) = (entries?, known?);
+        let is_new = was.is_some();
+        let was = match was {
+            Some(was) => was,
+            None => Was {
+                documents: known.values().filter(|known| known.status == "indexed").count(),
+                device: writer.device(&source.name)?,
+            },
+        };
+        let device = sandbox.device(&source.name);
+        Ok(Self { options, sandbox, source, source_id, began_ns, entries, known, last_scan_ns, was, is_new, device })
     }
 
-    fn run(
-        &self,
-        writer: &mut IndexWriter,
-        load: LoadCounter<'_>,
-        on_progress: OnProgress<'_>,
-        summary: &mut IndexSummary,
-    ) -> Result<()> {
+    fn run(&self, writer: &mut IndexWriter, job: &Job<'_, '_>, summary: &mut IndexSummary) -> Result<()> {
         let entries = &self.entries;
         summary.docs_scanned += entries.len();
         let mut seen: HashSet<&str, RandomState> =
@@ -252,16 +362,23 @@ impl<'a> Scan<'a> {
             |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
         let removed: Vec<i64> =
             self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
+        if !self.options.allow_empty
+            && (self.is_new || !removed.is_empty())
+            && let Some(why) = emptied::suspicion(&self.source.name, self.was, emptied::shown(entries), self.device)
+        {
+            return Err(emptied::failure(&why));
+        }
         summary.docs_pruned += removed.len();
         if !removed.is_empty() {
             summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
         }
         summary.docs_read += work.iter().filter(|(entry, _)| matches!(entry.what, What::Found(_))).count();
         if !work.is_empty() {
-            self.process(&work, writer, &*load()?, on_progress, summary)?;
+            self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
         }
         // A clock that was set back meanwhile must not make what is written now look old.
-        writer.scanned(self.source_id, self.began_ns.min(now_ns()))
+        writer.scanned(&self.source.name, self.source_id, self.began_ns.min(now_ns()), self.device);
+        Ok(())
     }
 
     fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{OnProgress, Progress};
 use crate::error::{Failure, Result};
-use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer};
+use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer, beside, clear_beside, put_in_place};
 use crate::store::{IndexReader, LexicalSource};
 
 /// What tantivy may hold in memory before it writes a segment.
@@ -25,6 +25,23 @@ pub(super) fn is_damaged(dir: &Path) -> bool {
         Ok(None) => false,
         Err(_) => true,
     }
+}
+
+/// Ends what a rebuild that was killed had begun: a projection beside `dir` takes its place when it is that of the newest
+/// commit of `db_path`, and is taken away when it is not.
+pub(super) fn settle(db_path: &Path, dir: &Path) -> Result<()> {
+    if !beside(dir).exists() {
+        return clear_beside(dir);
+    }
+    let commit = match IndexReader::open(db_path) {
+        Ok(Some(index)) => index.commit_id().unwrap_or(None),
+        _ => None,
+    };
+    let is_of = |dir: &Path| {
+        let stamp = Reader::open(dir).ok().flatten().and_then(|reader| reader.stamp());
+        commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
+    };
+    if is_of(&beside(dir)) && !is_of(dir) { put_in_place(dir) } else { clear_beside(dir) }
 }
 
 /// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the difference is unknown.

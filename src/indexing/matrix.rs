@@ -103,6 +103,6 @@ pub(super) fn sound(dir: &Path) -> Result<Option<Matrix>> {
 fn vector(store: &EmbeddingStore, fingerprint: &Fingerprint, input: &Sha256) -> Result<Vec<f32>> {
     store.vector(fingerprint, input)?.ok_or_else(|| {
         Failure::new(ErrorCode::DbCorrupt, format!("the vector of input {input} went missing while it was published"))
-            .with_hint("local-agent embed")
+            .with_hint("local-agent embed --rebuild")
     })
 }

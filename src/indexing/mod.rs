@@ -2,16 +2,20 @@
 //!
 //! SQLite commits first, then the lexical projection, then the matrix. A job that dies in between leaves a projection
 //! that is behind and knows it; the next run mends it by difference. Memory is bounded by a batch, never by the corpus.
+//! `index --rebuild` makes index and lexical projection beside those that are read, and puts them in place when both are
+//! whole.
 
 mod compare;
 mod document;
 mod embed;
+mod emptied;
 mod index;
 mod lexical;
 mod matrix;
 
 pub use compare::{Compared, compare};
 pub use embed::{EmbedOptions, EmbedSummary, embed};
+pub use emptied::WAY_OUT as EMPTIED_WAY_OUT;
 pub use index::{Counter, IndexOptions, IndexSummary, LoadCounter, MARKDOWN, Skipped, index};
 
 /// What a job tells whoever shows its progress.

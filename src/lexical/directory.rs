@@ -108,7 +108,7 @@ impl ProjectionDirectory {
 }
 
 /// Whether tantivy gives a file such a name: `meta.json`, its list and lock, and `<32 hex digits>.<part>`.
-fn is_ours(name: &str) -> bool {
+pub(super) fn is_ours(name: &str) -> bool {
     if matches!(name, COMMIT_FILE | MANAGED_FILE | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
         return true;
     }

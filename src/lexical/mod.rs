@@ -10,6 +10,7 @@ mod pending;
 mod plan;
 mod query;
 mod reader;
+mod replace;
 mod schema;
 mod search;
 mod stats;
@@ -31,6 +32,7 @@ use crate::types::{ChunkKey, CommitId};
 pub use directory::COMMIT_FILE;
 pub use query::{Filter, Query};
 pub use reader::Reader;
+pub use replace::{beside, clear_beside, put_in_place};
 pub use stats::{TermStat, coverage};
 pub use writer::Writer;
 

@@ -8,14 +8,16 @@ use tantivy::columnar::ColumnValues;
 use tantivy::directory::error::OpenReadError;
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
 
+use super::directory::COMMIT_FILE;
 use super::directory::ProjectionDirectory;
+use super::replace::beside;
 use super::schema::{Fields, schema};
 use super::search::WEIGHTS;
 use super::tongue::Tongue;
 use super::writer::read_stamp;
 use super::{Stamp, corrupt, failure, guarded};
 use crate::error::Result;
-use crate::types::ChunkKey;
+use crate::types::{ChunkKey, CommitId};
 
 /// How often a reader opens again when a writer has merged a segment away under its hands.
 const ATTEMPTS: u32 = 5;
@@ -75,6 +77,28 @@ impl Reader {
                 }
             }
         })
+    }
+
+    /// As [`Self::open`], for a reader of the index as of `commit`: a projection of that commit which is about to be put in
+    /// place is taken before one of another commit. `Some` may still be of another commit.
+    pub fn open_for(dir: &Path, commit: Option<CommitId>) -> Result<Option<Self>> {
+        let fits = |opened: &Result<Option<Self>>| {
+            let stamp = opened.as_ref().ok().and_then(|reader| reader.as_ref()).and_then(Self::stamp);
+            commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
+        };
+        let begun = state(dir);
+        let mut opened = Self::open(dir);
+        if !fits(&opened) {
+            let new = Self::open(&beside(dir));
+            if fits(&new) {
+                return new;
+            }
+            // It was put in place between the two looks.
+            if state(dir) != begun {
+                opened = Self::open(dir);
+            }
+        }
+        opened
     }
 
     fn try_open(directory: ProjectionDirectory) -> std::result::Result<Self, Attempt> {
@@ -161,6 +185,12 @@ impl Reader {
             Ok(names)
         })
     }
+}
+
+/// What changes when another projection is put in place.
+fn state(dir: &Path) -> Option<(std::time::SystemTime, u64)> {
+    let meta = std::fs::metadata(dir.join(COMMIT_FILE)).ok()?;
+    Some((meta.modified().ok()?, meta.len()))
 }
 
 /// Why opening did not work.

@@ -112,7 +112,10 @@ impl Writer {
 
     /// Removes everything, also what was added since the last commit.
     pub fn clear(&mut self) -> Result<()> {
-        self.inner.rollback().and_then(|_| self.inner.delete_all_documents()).map(drop).map_err(|error| failure(&error))
+        self.inner.rollback().map_err(|error| failure(&error))?;
+        // Rolling back makes another writer inside, with tantivy's own policy: it would merge by itself what is merged here.
+        self.inner.set_merge_policy(Box::new(NoMergePolicy));
+        self.inner.delete_all_documents().map(drop).map_err(|error| failure(&error))
     }
 
     /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails, readers see what
@@ -271,7 +274,7 @@ pub(super) fn read_stamp(index: &Index) -> Result<Option<Stamp>> {
     Ok(meta.payload.and_then(|payload| serde_json::from_str(&payload).ok()))
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     crate::state::refusal(error).unwrap_or_else(|| {
         let message = format!("The search index in {} cannot be written: {error}.", path.display());
         Failure::new(ErrorCode::WriteError, message).with_hint(super::MAKE_ROOM)
@@ -282,6 +285,32 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn only_this_writer_merges_also_after_everything_was_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "one two three ".repeat(200);
+        for round in 0..6 {
+            let mut writer = Writer::open(dir.path(), 120_000_000, 8).unwrap();
+            writer.clear().unwrap();
+            assert_eq!(format!("{:?}", writer.inner.get_merge_policy()), format!("{:?}", Box::new(NoMergePolicy)));
+            for id in 0..240 {
+                let chunk =
+                    crate::lexical::ChunkEntry { chunk_id: id, key: key(id), headings: "", text: text.as_str() };
+                writer.add(&DocEntry { doc_id: id, title: "t", chunks: vec![chunk], ..DocEntry::default() }).unwrap();
+            }
+            let stamp = Stamp::new(crate::types::CommitId::from_bytes([round; 16]));
+            writer.commit(&stamp).unwrap();
+            let reader = crate::lexical::Reader::open(dir.path()).unwrap().unwrap();
+            assert_eq!((reader.doc_count(), reader.stamp()), (240, Some(stamp)));
+        }
+    }
+
+    fn key(id: i64) -> crate::types::ChunkKey {
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&id.to_be_bytes());
+        crate::types::ChunkKey::from_bytes(bytes)
+    }
 
     fn sizes(list: &[(u32, u32)]) -> Vec<Size> {
         list.iter().map(|&(alive, dead)| Size { alive, dead }).collect()

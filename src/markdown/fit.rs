@@ -123,12 +123,32 @@ impl Fitter<'_> {
         if text.len() / 2 >= self.budget && text.split_whitespace().nth(self.budget).is_some() {
             return false;
         }
+        if self.is_surely_too_long(text) {
+            return false;
+        }
         let tokens = (self.count)(text);
         let fits = tokens <= self.budget;
         if fits {
             out.push(Unit { range, tokens, kinds, sealed: false });
         }
         fits
+    }
+
+    /// Whether a small part of a long text is already more than the budget. Ideographs are written without blanks, so words
+    /// alone do not tell: a line of megabytes would be counted as a whole, which takes a hundred times its memory. A text
+    /// that is cut between two ideographs has no fewer tokens than its first part, but for a few at the cut.
+    fn is_surely_too_long(&self, text: &str) -> bool {
+        let from = self.budget.saturating_mul(PART_BYTES);
+        if text.len() < from.saturating_mul(4) {
+            return false;
+        }
+        let start = (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        let rest = &text[start..];
+        let window = rest.char_indices().zip(rest.chars().skip(1)).take(PART_LOOK);
+        let cut = window.clone().find(|((_, this), next)| is_ideograph(*this) && is_ideograph(*next));
+        cut.is_some_and(|((at, this), _)| {
+            (self.count)(&text[..start + at + this.len_utf8()]) > self.budget.saturating_add(PART_SLACK)
+        })
     }
 
     fn by_lines(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
@@ -179,6 +199,20 @@ impl Fitter<'_> {
     }
 }
 
+/// Bytes for each token of the budget in the part of a long text that is counted; most ideographs are three.
+const PART_BYTES: usize = 16;
+
+/// Characters behind it in which a place for the cut is looked for.
+const PART_LOOK: usize = 1_000;
+
+/// How many tokens a cut may add: a word that is cut in two can become many pieces.
+const PART_SLACK: usize = 200;
+
+/// Characters that the tokenizers of BERT take for words of their own.
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2ebef}')
+}
+
 /// A prefix of about `bytes` bytes that ends after white space, else between characters; never empty.
 fn prefix(text: &str, bytes: usize) -> usize {
     if bytes >= text.len() {
@@ -199,4 +233,35 @@ fn prefix(text: &str, bytes: usize) -> usize {
 /// The first character as a person sees it.
 fn smallest(text: &str) -> usize {
     text.graphemes(true).next().map_or(0, str::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_long_line_of_ideographs_is_cut_as_ever_and_never_counted_whole() {
+        let text = "山川水火土木金日月年".repeat(6_000);
+        let longest = AtomicUsize::new(0);
+        let count = |part: &str| {
+            longest.fetch_max(part.len(), Ordering::Relaxed);
+            part.chars().filter(|c| is_ideograph(*c)).count()
+        };
+        let outline = Outline::of(&text);
+        let fitter = Fitter { text: &text, outline: &outline, budget: 185, count: &count };
+        let units = fitter.units(0..text.len(), &outline.children(None).collect::<Vec<_>>());
+        assert!(units.iter().all(|unit| (1..=185).contains(&unit.tokens)));
+        assert_eq!(units.iter().map(|unit| unit.range.len()).sum::<usize>(), text.len());
+        assert!(longest.into_inner() < 10_000);
+    }
+
+    #[test]
+    fn a_word_that_is_one_token_however_long_is_no_long_text() {
+        let text = "x".repeat(1 << 20);
+        let outline = Outline::of(&text);
+        let fitter = Fitter { text: &text, outline: &outline, budget: 185, count: &|part| part.split(' ').count() };
+        assert_eq!(fitter.units(0..text.len(), &[]).len(), 1);
+    }
 }

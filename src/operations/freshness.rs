@@ -60,6 +60,7 @@ pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<Strin
             behind.push(format!("files are {what} ({}): {}{more}", files.len(), named.join(", ")));
         }
     }
+    behind.append(&mut compared.emptied);
     if sources.is_empty() {
         let held = index.sources()?.into_iter();
         let gone = held.filter(|held| !config.sources.iter().any(|source| source.name.as_str() == held.name));

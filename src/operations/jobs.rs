@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::setting::{Cutting, file_stamp, holder, model_files, now};
+use super::setting::{Cutting, file_stamp, holder, model_files, now, seconds};
 use crate::config::{Config, Source};
 use crate::embedding::{self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter};
 use crate::error::{ErrorCode, Failure, Result};
@@ -19,6 +19,8 @@ pub struct IndexRun<'a> {
     pub only: &'a [String],
     pub verify: bool,
     pub rebuild: bool,
+    /// Believe a source that shows none of its files any more.
+    pub allow_empty: bool,
     pub wait: Duration,
 }
 
@@ -47,6 +49,7 @@ pub fn run_index(
         chunker_sig: &cutting.sig,
         verify: run.verify,
         rebuild: run.rebuild.then_some(stamp.as_str()),
+        allow_empty: run.allow_empty,
         wait: run.wait,
         holder: &holder,
     };
@@ -176,6 +179,8 @@ pub fn run_embed(
         budget: run.budget,
         rebuild: run.rebuild.then_some(stamp.as_str()),
         no_prune: run.no_prune,
+        keep_unused: Duration::from_secs(config.embed.keep_unused_days * 86_400),
+        clock: seconds(),
         dry_run: run.dry_run,
         wait: run.wait,
         holder: &holder,

@@ -99,6 +99,11 @@ pub fn now() -> String {
     now.format(&Rfc3339).unwrap_or_default()
 }
 
+/// Now, in seconds since 1970.
+pub fn seconds() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
+}
+
 /// Now, as part of a file name.
 pub fn file_stamp() -> String {
     now().replace(['-', ':'], "")

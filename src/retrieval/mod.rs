@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::config::Fusion;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::lexical::{self, Query};
-use crate::store::{ChunkRecord, Database, IndexReader};
+use crate::store::{self, ChunkRecord, Database, IndexReader};
 use crate::types::{CommitId, Fingerprint, IdSet, RelPath, SourceName};
 use crate::vectors::{self, Matrix};
 
@@ -144,7 +144,7 @@ pub struct Engine {
     stale: Vec<Stale>,
     /// Chunks that have a vector; made when first needed.
     with_vector: OnceCell<IdSet>,
-    /// The mean of some vectors, evenly spread, and how many: what the mean cosine of a question is judged by.
+    /// The mean of some vectors, and how many: what the mean cosine of a question is judged by.
     centroid: OnceCell<(Vec<f64>, usize)>,
     /// Counted when first needed.
     coverage: OnceCell<Coverage>,
@@ -152,6 +152,9 @@ pub struct Engine {
 
 /// Chunks in the sample: enough to know a mean cosine to about 0.01.
 const SAMPLE: usize = 256;
+
+/// How often an engine is opened again when the index is replaced meanwhile.
+const OPEN_ATTEMPTS: usize = 4;
 
 /// The mean cosine of questions and large English indexes, and how many chunks' worth it counts.
 const USUAL_MEAN: (f32, f32) = (0.08, 16.0);
@@ -165,10 +168,28 @@ impl Engine {
         vectors_dir: &Path,
         fingerprint: Option<&Fingerprint>,
     ) -> Result<Self> {
+        for _ in 0..OPEN_ATTEMPTS {
+            let begun = store::identity(index_db);
+            let opened = Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint);
+            // Of an index that was put in place meanwhile, what was opened later is no projection of what was opened first.
+            let whole = opened.as_ref().is_ok_and(|engine| engine.stale.is_empty());
+            if whole || store::identity(index_db) == begun {
+                return opened;
+            }
+        }
+        Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint)
+    }
+
+    fn open_once(
+        index_db: &Path,
+        lexical_dir: &Path,
+        vectors_dir: &Path,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Self> {
         let index = IndexReader::required(index_db)?;
         let commit = index.commit_id()?;
         let mut stale = Vec::new();
-        let lexical = lexical::Reader::open(lexical_dir)?;
+        let lexical = lexical::Reader::open_for(lexical_dir, commit)?;
         match &lexical {
             None => stale.push(Stale {
                 what: "lexical",

@@ -19,6 +19,7 @@ mod walk;
 #[cfg(all(test, unix))]
 mod attacks;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,6 +108,8 @@ pub struct Sandbox(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     roots: Vec<Root>,
+    /// The place of each root in `roots`, by its name.
+    named: HashMap<SourceName, usize>,
     texts: Vec<RootText>,
     base: Option<Vec<String>>,
     policy: Policy,
@@ -129,13 +132,14 @@ impl Sandbox {
     fn build(specs: Vec<RootSpec>, policy: Policy, base: Option<Vec<String>>) -> Result<Self> {
         let mut roots: Vec<Root> = Vec::with_capacity(specs.len());
         let mut texts = Vec::with_capacity(specs.len());
+        let mut named = HashMap::with_capacity(specs.len());
         for spec in specs {
             let config_error =
                 |what: String| Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show");
             if !spec.path.is_absolute() {
                 return Err(config_error(format!("The root of `{}` is not an absolute path.", spec.name)));
             }
-            if roots.iter().any(|r| r.name == spec.name) {
+            if named.insert(spec.name.clone(), roots.len()).is_some() {
                 return Err(config_error(format!("Two roots are called `{}`.", spec.name)));
             }
             texts.push(RootText {
@@ -146,7 +150,7 @@ impl Sandbox {
             });
             roots.push(open_root(spec, &policy));
         }
-        Ok(Self(Arc::new(Inner { roots, texts, base, policy })))
+        Ok(Self(Arc::new(Inner { roots, named, texts, base, policy })))
     }
 
     /// The roots in the order in which they were named.
@@ -157,6 +161,12 @@ impl Sandbox {
     /// The policy this sandbox was built with.
     pub fn policy(&self) -> &Policy {
         &self.0.policy
+    }
+
+    /// The device that the root called `source` is on; `None`: there is no such root, or it cannot be looked at.
+    pub fn device(&self, source: &SourceName) -> Option<u64> {
+        let root = self.0.roots.get(*self.0.named.get(source)?)?;
+        Some(cap_fs_ext::MetadataExt::dev(&root.dir.as_ref()?.dir_metadata().ok()?))
     }
 
     /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when one root has it;
@@ -239,7 +249,7 @@ impl Sandbox {
 
     /// An address comes from anywhere (an index, a model), so it is judged like a request.
     fn admitted(&self, at: &Address) -> Result<Candidate> {
-        let root = self.0.roots.iter().position(|r| r.name == at.source).ok_or(policy::Denied::UnknownSource);
+        let root = self.0.named.get(&at.source).copied().ok_or(policy::Denied::UnknownSource);
         root.and_then(|root| {
             self.0.texts[root].check(&at.path, &self.0.policy)?;
             Ok(Candidate { root, path: at.path.clone() })

@@ -207,10 +207,12 @@ fn is_home(text: &str) -> bool {
     text.starts_with('~') && (text == "~" || text.contains(['/', '\\']))
 }
 
-/// A leading slash of either kind (so UNC and device paths too) or a drive letter.
+/// A leading slash of either kind (so UNC and device paths too) or, where there are drives, a drive letter: elsewhere a
+/// file may be called `a:b.md`.
 fn is_absolute(text: &str) -> bool {
     let bytes = text.as_bytes();
-    matches!(bytes, [b'/' | b'\\', ..]) || matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic())
+    let has_drive = cfg!(windows) && matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic());
+    matches!(bytes, [b'/' | b'\\', ..]) || has_drive
 }
 
 #[cfg(test)]
@@ -292,8 +294,15 @@ mod tests {
 
     #[test]
     fn s04_drives_unc_and_device_paths_are_absolute() {
-        for request in ["C:\\x.md", "C:x.md", "c:/x.md", "\\\\host\\share\\x.md", "\\\\?\\C:\\x.md", "//./x.md"] {
+        for request in ["\\\\host\\share\\x.md", "\\\\?\\C:\\x.md", "//./x.md"] {
             assert_eq!(ask(request), Err(Denied::Absolute), "{request:?}");
+        }
+        let drive = if cfg!(windows) { Denied::Absolute } else { Denied::UnknownSource };
+        for request in ["C:\\x.md", "C:x.md", "c:/x.md"] {
+            assert_eq!(ask(request), Err(drive), "{request:?}");
+        }
+        if cfg!(not(windows)) {
+            assert_eq!(places("notes:a:b.md"), ["notes:a:b.md"], "a name like any other");
         }
         assert_eq!(ask("elsewhere:x.md"), Err(Denied::UnknownSource));
         assert_eq!(ask("notes:a.md:stream"), Err(Denied::ForeignName));

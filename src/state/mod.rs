@@ -184,6 +184,16 @@ impl StateDirectory {
         self.dir.rename(plain(from)?, &self.dir, plain(to)?)
     }
 
+    /// Moves `from` into another folder under the name `to`; what had that name there is replaced.
+    pub fn rename_into(&self, from: &str, folder: &Self, to: &str) -> io::Result<()> {
+        self.dir.rename(plain(from)?, &folder.dir, plain(to)?)
+    }
+
+    /// Removes the folder `name`, which must be empty.
+    pub fn remove_empty_folder(&self, name: &str) -> io::Result<()> {
+        self.dir.remove_dir(plain(name)?)
+    }
+
     /// Removes the file or link `name`; whether there was one. A link's target stays.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         Ok(found(self.dir.remove_file(plain(name)?))?.is_some())

@@ -1,7 +1,7 @@
 //! `embeddings.sqlite`: the vector a text gets under one fingerprint. Content-addressed, so moving, renaming and
 //! re-cutting cost nothing for text that stays the same.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -14,6 +14,8 @@ use crate::types::{CommitId, Fingerprint, Sha256};
 #[derive(Debug)]
 pub struct EmbeddingStore {
     conn: Connection,
+    /// Whether it says since when vectors are unused: version 1 did not.
+    tells_unused: bool,
 }
 
 /// Hashes of texts.
@@ -35,12 +37,14 @@ pub struct StoredEmbedding {
 impl EmbeddingStore {
     /// Opens or creates the database for writing.
     pub fn open_write(path: &Path) -> Result<Self> {
-        Ok(Self { conn: open_write(path, Database::Embeddings)? })
+        Ok(Self { conn: open_write(path, Database::Embeddings)?, tells_unused: true })
     }
 
     /// Opens the database for reading; `None`: there is none yet.
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
-        Ok(open_read(path, Database::Embeddings)?.map(|conn| Self { conn }))
+        let Some(conn) = open_read(path, Database::Embeddings)? else { return Ok(None) };
+        let tells_unused = conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'unused'")?.exists([])?;
+        Ok(Some(Self { conn, tells_unused }))
     }
 
     /// The newest commit; `None`: nothing was ever embedded.
@@ -132,29 +136,55 @@ impl EmbeddingStore {
         Ok(tx.commit()?)
     }
 
-    /// Removes every vector that `keep` does not name, of any fingerprint but `fingerprint` too; returns how many went.
-    pub fn prune(&mut self, fingerprint: &Fingerprint, keep: &Inputs) -> Result<u64> {
+    /// The vectors of which it is recorded that no chunk uses them: they are kept for a while.
+    pub fn unused(&self) -> Result<Vec<(Fingerprint, Sha256)>> {
+        if !self.tells_unused {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.conn.prepare("SELECT fingerprint, input_sha256 FROM unused")?;
+        let rows = statement
+            .query_map([], |row| Ok((Fingerprint::from_bytes(row.get(0)?), Sha256::from_bytes(row.get(1)?))))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Removes vectors that nothing has used for `keep_s` seconds: those that `used` does not name, or of another
+    /// fingerprint than `fingerprint`. Of the others it is recorded at `now_s` (seconds since 1970) that they are unused;
+    /// one that is used again is forgotten to have been.
+    pub fn prune(&mut self, fingerprint: &Fingerprint, used: &Inputs, now_s: i64, keep_s: i64) -> Result<Pruned> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut gone = Vec::new();
+        let mut since = since(&tx)?;
+        let (mut gone, mut new, mut kept) = (Vec::new(), Vec::new(), 0);
         {
             let mut statement = tx.prepare("SELECT rowid, input_sha256, fingerprint FROM embeddings")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let input = Sha256::from_bytes(row.get(1)?);
-                if !keep.contains(&input) || Fingerprint::from_bytes(row.get(2)?) != *fingerprint {
-                    gone.push(row.get::<_, i64>(0)?);
+                let key: Key = (row.get(2)?, row.get(1)?);
+                if used.contains(&Sha256::from_bytes(key.1)) && key.0 == *fingerprint.as_bytes() {
+                    continue;
                 }
-            }
-            let mut delete = tx.prepare("DELETE FROM embeddings WHERE rowid = ?1")?;
-            for id in &gone {
-                delete.execute([id])?;
+                match since.get(&key).copied() {
+                    // A clock that was set back makes nothing old.
+                    Some(since) if now_s.saturating_sub(since) < keep_s => kept += 1,
+                    None if keep_s > 0 => new.push(key),
+                    _ => {
+                        gone.push(row.get::<_, i64>(0)?);
+                        continue;
+                    }
+                }
+                since.remove(&key);
             }
         }
+        let mut delete = tx.prepare("DELETE FROM embeddings WHERE rowid = ?1")?;
+        for id in &gone {
+            delete.execute([id])?;
+        }
+        drop(delete);
+        record(&tx, since.into_keys(), &new, now_s)?;
         if !gone.is_empty() {
             set_commit(&tx, &new_commit_id()?)?;
         }
         tx.commit()?;
-        Ok(gone.len() as u64)
+        Ok(Pruned { gone: gone.len() as u64, kept: kept + new.len() as u64 })
     }
 
     /// Folds the write-ahead log into the database file.
@@ -163,7 +193,151 @@ impl EmbeddingStore {
     }
 }
 
+/// What pruning came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// Vectors that are gone.
+    pub gone: u64,
+    /// Vectors that no chunk uses and that are kept for now.
+    pub kept: u64,
+}
+
+/// Fingerprint and input.
+type Key = ([u8; 32], [u8; 32]);
+
+/// Since when vectors are recorded to be unused.
+fn since(tx: &rusqlite::Transaction<'_>) -> Result<HashMap<Key, i64, foldhash::fast::RandomState>> {
+    let mut statement = tx.prepare("SELECT fingerprint, input_sha256, since FROM unused")?;
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Forgets of `over` that they were unused, and records it of `new`.
+fn record(tx: &rusqlite::Transaction<'_>, over: impl Iterator<Item = Key>, new: &[Key], now_s: i64) -> Result<()> {
+    let mut forget = tx.prepare("DELETE FROM unused WHERE fingerprint = ?1 AND input_sha256 = ?2")?;
+    for (fingerprint, input) in over {
+        forget.execute([fingerprint, input])?;
+    }
+    let mut add = tx.prepare("INSERT OR REPLACE INTO unused (fingerprint, input_sha256, since) VALUES (?1, ?2, ?3)")?;
+    for (fingerprint, input) in new {
+        add.execute(params![fingerprint, input, now_s])?;
+    }
+    Ok(())
+}
+
+/// How far the length of a stored vector may be from 1.
+const LENGTH_TOLERANCE: f64 = 2e-3;
+
+/// The first vector that cannot be one; `None`: all can.
+pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
+    let mut statement = conn.prepare("SELECT input_sha256, fingerprint, vector FROM embeddings")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let input = Sha256::from_bytes(row.get(0)?);
+        let _: [u8; 32] = row.get(1)?;
+        let bytes: Vec<u8> = row.get(2)?;
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let squares = numbers.iter().map(|four| f64::from(f32::from_le_bytes(*four)).powi(2));
+        let length = squares.sum::<f64>().sqrt();
+        if !rest.is_empty() || length.is_nan() || (length - 1.0).abs() > LENGTH_TOLERANCE {
+            return Ok(Some(format!("the vector of input {input} is not what was written")));
+        }
+    }
+    Ok(None)
+}
+
 fn set_commit(tx: &rusqlite::Transaction<'_>, id: &CommitId) -> Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('commit_id', ?1)", [id.to_string()])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::is_damaged;
+
+    const DIM: u32 = 24;
+
+    fn print() -> Fingerprint {
+        Fingerprint::from_bytes([7; 32])
+    }
+
+    /// A row of length 1 that depends on its number.
+    fn row(n: u32) -> StoredEmbedding {
+        let raw: Vec<f32> = (0..DIM).map(|i| ((n * 31 + i * 17) % 101) as f32 - 50.0).collect();
+        let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
+        StoredEmbedding {
+            input_sha256: Sha256::of(&n.to_le_bytes()),
+            vector: raw.iter().map(|x| x / length).collect(),
+            tokens: 3,
+            windows: 1,
+        }
+    }
+
+    fn made(path: &Path, rows: u32) -> Inputs {
+        let rows: Vec<StoredEmbedding> = (0..rows).map(row).collect();
+        let mut store = EmbeddingStore::open_write(path).unwrap();
+        store.publish(&print(), "model", "2026-01-01T00:00:00Z", &rows).unwrap();
+        drop(store);
+        Connection::open(path).unwrap().pragma_update(None, "journal_mode", "delete").unwrap();
+        rows.iter().map(|row| row.input_sha256).collect()
+    }
+
+    #[test]
+    fn whatever_is_damaged_is_found_or_hurts_nobody_who_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("embeddings.sqlite");
+        let inputs = made(&path, 120);
+        let whole = std::fs::read(&path).unwrap();
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut dice = |below: usize| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            usize::try_from(seed >> 11).unwrap() % below
+        };
+        let mut found = 0;
+        for round in 0..400 {
+            let mut bytes = whole.clone();
+            for _ in 0..=dice(6) {
+                bytes[dice(whole.len())] ^= 1 << dice(8);
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            if is_damaged(&path, Database::Embeddings).unwrap_or(true) {
+                found += 1;
+                continue;
+            }
+            let store = EmbeddingStore::open_read(&path).unwrap().unwrap();
+            // A row of another fingerprint is as good as none; every other one can be read.
+            for input in store.inputs(&print()).unwrap() {
+                let vector = store.vector(&print(), &input).unwrap();
+                assert!(vector.is_some_and(|vector| vector.len() == DIM as usize), "{round}");
+            }
+            assert!(store.inputs(&print()).unwrap().is_subset(&inputs), "{round}");
+        }
+        assert!(found > 200, "{found}");
+    }
+
+    #[test]
+    fn an_unused_vector_is_kept_as_long_as_is_asked_and_is_there_again_when_it_is_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("embeddings.sqlite");
+        let all = made(&path, 3);
+        let mut store = EmbeddingStore::open_write(&path).unwrap();
+        let used: Inputs = all.iter().copied().take(1).collect();
+        let mut prune = |used: &Inputs, now| {
+            let Pruned { gone, kept } = store.prune(&print(), used, now, 100).unwrap();
+            (gone, kept, store.count().unwrap(), store.unused().unwrap().len())
+        };
+        assert_eq!(prune(&used, 1_000), (0, 2, 3, 2));
+        assert_eq!(prune(&used, 1_099), (0, 2, 3, 2));
+        assert_eq!(prune(&all, 1_099), (0, 0, 3, 0), "used again");
+        assert_eq!(prune(&used, 1_150), (0, 2, 3, 2));
+        assert_eq!(prune(&used, 5), (0, 2, 3, 2), "a clock that was set back");
+        assert_eq!(prune(&used, 1_250), (2, 0, 1, 0));
+        // Under another model nothing is used.
+        let other = Fingerprint::from_bytes([8; 32]);
+        assert_eq!(store.prune(&other, &used, 2_000, 100).unwrap(), Pruned { gone: 0, kept: 1 });
+        assert_eq!(store.prune(&other, &used, 2_000, 0).unwrap(), Pruned { gone: 1, kept: 0 });
+    }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::index_write::device_key;
 use super::{Database, open_read};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName};
@@ -172,6 +173,11 @@ impl IndexReader {
         Ok(self.conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()?)
     }
 
+    /// The device that a source's root was on when the source was last seen whole.
+    pub fn device(&self, source: &str) -> Result<Option<u64>> {
+        Ok(self.meta(&device_key(source))?.and_then(|device| device.parse().ok()))
+    }
+
     /// Counts.
     pub fn totals(&self) -> Result<Totals> {
         let count = |sql: &str| -> Result<u64> { Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64) };
@@ -205,6 +211,15 @@ impl IndexReader {
             })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// When the last scan of a source began that saw it whole, nanoseconds since 1970; 0: never.
+    pub fn last_scan(&self, source: &SourceName) -> Result<i64> {
+        let found = self
+            .conn
+            .query_row("SELECT scanned_ns FROM sources WHERE name = ?1", [source.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(found.unwrap_or(0))
     }
 
     /// Files listed with a reason, as (source, path, reason).
@@ -344,6 +359,18 @@ impl IndexReader {
             .transpose()
     }
 
+    /// Hands over what is embedded for every chunk, with the hash that is recorded of it.
+    pub fn each_text(&self, mut take: impl FnMut(i64, &HeadingPath, &str, Sha256) -> Result<()>) -> Result<()> {
+        let mut statement = self.conn.prepare("SELECT id, heading, text, input_sha256 FROM chunks ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let heading =
+                HeadingPath::from_canonical(&row.get::<_, String>(1)?).map_err(|_| corrupt("heading path"))?;
+            take(row.get(0)?, &heading, &row.get::<_, String>(2)?, Sha256::from_bytes(row.get(3)?))?;
+        }
+        Ok(())
+    }
+
     /// Row ids of documents whose lexical entry changed after `generation`, and of documents that went after it.
     pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<i64>, Vec<i64>)> {
         let ids = |sql: &str| -> Result<Vec<i64>> {
@@ -443,4 +470,20 @@ fn record(row: &Row<'_>) -> Result<ChunkRecord> {
         file_sha256: Sha256::from_bytes(row.get(17)?),
         yaml: (row.get(18)?, row.get(19)?, row.get(20)?, row.get(21)?),
     })
+}
+
+/// The first text that is not what was put in; `None`: every one is.
+pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
+    let mut statement = conn.prepare("SELECT id, text, text_sha256, heading FROM chunks")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, text, sha256): (i64, String, [u8; 32]) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if Sha256::of(text.as_bytes()) != Sha256::from_bytes(sha256) {
+            return Ok(Some(format!("the text of chunk {id} is not what was written")));
+        }
+        if HeadingPath::from_canonical(&row.get::<_, String>(3)?).is_err() {
+            return Ok(Some(format!("the heading of chunk {id} cannot be read")));
+        }
+    }
+    Ok(None)
 }

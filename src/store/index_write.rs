@@ -25,8 +25,8 @@ const CHECKPOINT_PAGES: i64 = 32_768;
 #[derive(Debug)]
 pub struct IndexWriter {
     conn: Connection,
-    /// Whether the next publishing transaction begins by forgetting everything.
-    starts_over: bool,
+    /// Complete scans that are not written yet: source, its row id, when it began, its device.
+    scans: Vec<(SourceName, i64, i64, Option<u64>)>,
 }
 
 /// What the index knows of one file before a run.
@@ -75,59 +75,53 @@ impl IndexWriter {
     pub fn open(path: &Path) -> Result<Self> {
         let conn = open_write(path, Database::Index)?;
         conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        Ok(Self { conn, starts_over: false })
+        Ok(Self { conn, scans: Vec::new() })
     }
 
-    /// From here on nothing is known of any file. What stands in the index is forgotten within the first publishing
-    /// transaction: readers see the old index until then, and a run that dies before leaves it whole. The file is never
-    /// deleted under a reader, and row ids are never used again.
-    pub fn start_over(&mut self) {
-        self.starts_over = true;
-    }
-
-    /// The row id of a source, made or brought up to date.
-    pub fn source(&mut self, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
-        let known: Option<(i64, String, String)> = self
-            .conn
-            .query_row("SELECT id, root, kind FROM sources WHERE name = ?1", [name.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .optional()?;
-        match known {
-            Some((id, ref old_root, ref old_kind)) if old_root == root && old_kind == kind => Ok(id),
-            Some((id, ..)) => {
-                self.conn.execute("UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1", params![id, root, kind])?;
-                Ok(id)
-            }
-            None => {
-                self.conn.execute(
-                    "INSERT INTO sources (name, root, kind) VALUES (?1, ?2, ?3)",
-                    params![name.as_str(), root, kind],
-                )?;
-                Ok(self.conn.last_insert_rowid())
-            }
-        }
+    /// The row ids of sources (name, root, kind), made or brought up to date in one transaction.
+    pub fn sources(&mut self, sources: &[(&SourceName, &str, &str)]) -> Result<Vec<i64>> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let ids = sources.iter().map(|(name, root, kind)| source(&tx, name, root, kind)).collect::<Result<_>>()?;
+        tx.commit()?;
+        Ok(ids)
     }
 
     /// When the last complete scan of a source began, nanoseconds since 1970; 0 = never.
     pub fn last_scan(&self, source_id: i64) -> Result<i64> {
-        if self.starts_over {
-            return Ok(0);
-        }
         Ok(self.conn.query_row("SELECT scanned_ns FROM sources WHERE id = ?1", [source_id], |row| row.get(0))?)
     }
 
-    /// Remembers that a scan which began at `began_ns` saw the whole source.
-    pub fn scanned(&self, source_id: i64, began_ns: i64) -> Result<()> {
-        self.conn.execute("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1", [source_id, began_ns])?;
-        Ok(())
+    /// Notes that a scan which began at `began_ns` saw the whole source, on `device`. See [`Self::remember_scans`].
+    pub fn scanned(&mut self, source: &SourceName, source_id: i64, began_ns: i64, device: Option<u64>) {
+        self.scans.push((source.clone(), source_id, began_ns, device));
+    }
+
+    /// Writes down the scans that were noted, all in one transaction: each by itself would wait for the disk.
+    pub fn remember_scans(&mut self) -> Result<()> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (source, id, began_ns, device) in self.scans.drain(..) {
+            tx.prepare_cached("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1")?.execute(params![id, began_ns])?;
+            let Some(device) = device else { continue };
+            tx.prepare_cached(
+                "INSERT INTO meta (key, value) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+            )?
+            .execute(params![device_key(source.as_str()), device.to_string()])?;
+        }
+        Ok(tx.commit()?)
+    }
+
+    /// The device that a source's root was on when the source was last seen whole.
+    pub fn device(&self, source: &SourceName) -> Result<Option<u64>> {
+        let found: Option<String> = self
+            .conn
+            .query_row("SELECT value FROM meta WHERE key = ?1", [device_key(source.as_str())], |row| row.get(0))
+            .optional()?;
+        Ok(found.and_then(|device| device.parse().ok()))
     }
 
     /// Everything known of a source's files, by path.
     pub fn known(&self, source_id: i64) -> Result<KnownDocuments> {
-        if self.starts_over {
-            return Ok(KnownDocuments::default());
-        }
         let mut statement = self.conn.prepare(
             "SELECT rel_path, id, size, mtime_ns, ctime_ns, inode, status, sha256, chunker_sig
              FROM documents WHERE source_id = ?1",
@@ -152,9 +146,6 @@ impl IndexWriter {
 
     /// Row ids of all documents whose source is not among `names`: sources that left the configuration.
     pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<i64>> {
-        if self.starts_over {
-            return Ok(Vec::new());
-        }
         let known: HashSet<&str> = names.iter().map(SourceName::as_str).collect();
         let mut statement = self
             .conn
@@ -176,7 +167,11 @@ impl IndexWriter {
         self.conn.execute(
             "DELETE FROM sources WHERE name NOT IN (SELECT value FROM json_each(?1))
              AND id NOT IN (SELECT source_id FROM documents)",
-            [listed],
+            [&listed],
+        )?;
+        self.conn.execute(
+            "DELETE FROM meta WHERE key LIKE 'device:%' AND substr(key, 8) NOT IN (SELECT value FROM json_each(?1))",
+            [&listed],
         )?;
         Ok(())
     }
@@ -200,28 +195,19 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Publishes an index without documents when nothing was ever published, or when everything is to be forgotten and
-    /// nothing took its place: a vault without notes has an index too.
+    /// Publishes an index without documents when nothing was ever published: a vault without notes has an index too.
     pub fn publish_at_least_once(&mut self) -> Result<()> {
-        if !self.starts_over && self.commit_id()?.is_some() {
+        if self.commit_id()?.is_some() {
             return Ok(());
         }
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if self.starts_over {
-            forget_everything(&tx)?;
-        }
         next_generation(&tx)?;
-        tx.commit()?;
-        self.starts_over = false;
-        Ok(())
+        Ok(tx.commit()?)
     }
 
     /// Writes `batch` in one transaction with a commit id of its own.
     pub fn publish(&mut self, batch: &Batch) -> Result<Published> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if self.starts_over && !batch.documents.is_empty() {
-            forget_everything(&tx)?;
-        }
         for (id, stamp) in &batch.restamped {
             restamp(&tx, *id, stamp)?;
         }
@@ -240,7 +226,6 @@ impl IndexWriter {
             touch_targets(&tx, moved, generation)?;
         }
         tx.commit()?;
-        self.starts_over &= batch.documents.is_empty();
         Ok(published)
     }
 
@@ -257,14 +242,32 @@ impl IndexWriter {
     }
 }
 
-/// Empties every table but `sources`, whose rows this run has already brought up to date. No commit that a projection
-/// knows survives, so all of them begin anew.
-fn forget_everything(tx: &Transaction<'_>) -> Result<()> {
-    tx.execute_batch(
-        "DELETE FROM links; DELETE FROM tags; DELETE FROM chunks; DELETE FROM documents; DELETE FROM removed;
-         DELETE FROM commits; DELETE FROM meta; UPDATE sources SET scanned_ns = 0;",
-    )?;
-    Ok(())
+/// The row id of one source, made or brought up to date.
+fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
+    let known: Option<(i64, String, String)> = tx
+        .query_row("SELECT id, root, kind FROM sources WHERE name = ?1", [name.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    match known {
+        Some((id, ref old_root, ref old_kind)) if old_root == root && old_kind == kind => Ok(id),
+        Some((id, ..)) => {
+            tx.execute("UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1", params![id, root, kind])?;
+            Ok(id)
+        }
+        None => {
+            tx.execute(
+                "INSERT INTO sources (name, root, kind) VALUES (?1, ?2, ?3)",
+                params![name.as_str(), root, kind],
+            )?;
+            Ok(tx.last_insert_rowid())
+        }
+    }
+}
+
+/// The key of the small fact where a source's root is.
+pub(super) fn device_key(source: &str) -> String {
+    format!("device:{source}")
 }
 
 fn next_generation(tx: &Transaction<'_>) -> Result<i64> {

@@ -24,14 +24,17 @@ mod index_read;
 mod index_write;
 mod lock;
 mod record;
+mod replace;
+mod strangers;
 
 pub use durable::{Durable, Head, MemoryLink, MemoryRow};
-pub use embeddings::{EmbeddingStore, Inputs, StoredEmbedding};
+pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
 pub use filesystem::on_network;
 pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
 pub use index_write::{Batch, IndexWriter, KnownDocument, KnownDocuments, Published};
 pub use lock::JobLock;
 pub use record::{ChunkRow, DocumentRow, LinkRow, target_key};
+pub use replace::{beside, clear_beside, identity, put_in_place};
 
 /// How long one connection waits for another's write to end.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -46,12 +49,18 @@ const SOMETHING_DAMAGED: &str = "local-agent doctor";
 /// What to do when a file cannot be written.
 const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
 
+/// What version 2 of `embeddings.sqlite` has and version 1 had not.
+const ADDED_TO_EMBEDDINGS: &str = include_str!("../../migrations/embeddings_unused.sql");
+
+/// How often a reader opens a database again that is replaced under its hands.
+const OPEN_ATTEMPTS: usize = 8;
+
 /// Which of our databases a file is meant to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
     /// What the files say. Rebuilt, not migrated.
     Index,
-    /// Vectors by input hash and fingerprint.
+    /// Vectors by input hash and fingerprint. Migrated: they cost hours.
     Embeddings,
     /// Memory, and the heads of ledgers. Never remade and never deleted.
     Durable,
@@ -70,15 +79,16 @@ impl Database {
     /// `user_version` of the schema this program writes.
     pub const fn version(self) -> u32 {
         match self {
-            Self::Index | Self::Embeddings | Self::Durable => 1,
+            Self::Index | Self::Durable => 1,
+            Self::Embeddings => 2,
         }
     }
 
-    const fn schema(self) -> &'static str {
+    fn schema(self) -> String {
         match self {
-            Self::Index => include_str!("../../migrations/index.sql"),
-            Self::Embeddings => include_str!("../../migrations/embeddings.sql"),
-            Self::Durable => include_str!("../../migrations/durable.sql"),
+            Self::Index => include_str!("../../migrations/index.sql").to_owned(),
+            Self::Embeddings => [include_str!("../../migrations/embeddings.sql"), ADDED_TO_EMBEDDINGS].join("\n"),
+            Self::Durable => include_str!("../../migrations/durable.sql").to_owned(),
         }
     }
 
@@ -226,21 +236,27 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     if let (Found::Older(version), Database::Durable) = (&found, database) {
         return Err(older(path, *version).with_hint("local-agent doctor"));
     }
-    if let Found::Older(_) = found {
+    if let (Found::Older(_), Database::Index) = (&found, database) {
         remove_all(path)?;
     }
+    replace::forget_old_log(path)?;
     let mut conn =
         Connection::open_with_flags(writable(path)?, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
+    // A confined process has no folder for temporary files.
+    conn.pragma_update(None, "temp_store", "memory")?;
+    strangers::trust_nothing(&conn)?;
     // A process that died while it made the file leaves our header and a journal; reading rolls both back to nothing.
-    if found != Found::Ours || table_count(&conn)? == 0 {
+    if table_count(&conn)? == 0 {
         create(&mut conn, database)?;
+    }
+    strangers::refuse(&conn, path, database, &found)?;
+    if let (Found::Older(_), Database::Embeddings) = (&found, database) {
+        migrate(&mut conn)?;
     }
     conn.pragma_update(None, "journal_mode", journal.as_str())?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "cache_size", -32_768)?;
-    // A confined process has no folder for temporary files.
-    conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
     keep_plans(&conn)?;
     // The -wal and -shm files stay when the last writer leaves, so that a reader never has to create them.
@@ -272,19 +288,46 @@ fn create(conn: &mut Connection, database: Database) -> Result<()> {
     if table_count(&tx)? == 0 {
         tx.pragma_update(None, "application_id", database.application_id())?;
         tx.pragma_update(None, "user_version", database.version())?;
-        tx.execute_batch(database.schema())?;
+        tx.execute_batch(&database.schema())?;
     }
     tx.commit()?;
     Ok(())
 }
 
+/// Version 1 of `embeddings.sqlite` → 2; every vector stays.
+fn migrate(conn: &mut Connection) -> Result<()> {
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    // The header in the file lags behind the log.
+    let version: u32 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if version < Database::Embeddings.version() {
+        tx.execute_batch(ADDED_TO_EMBEDDINGS)?;
+        tx.pragma_update(None, "user_version", Database::Embeddings.version())?;
+    }
+    tx.commit()?;
+    checkpoint(conn)
+}
+
 /// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed; where the system
 /// lets nobody write (a read-only folder), the file is read as immutable.
 pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
+    for _ in 0..OPEN_ATTEMPTS {
+        let before = identity(path);
+        let opened = open_read_once(path, database);
+        // A database that was put in its place meanwhile has other files beside it.
+        if identity(path) == before {
+            return opened;
+        }
+    }
+    open_read_once(path, database)
+}
+
+fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>> {
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
     match found {
         Found::Nothing => return Ok(None),
+        // What came later is looked for before it is asked.
+        Found::Older(_) if database == Database::Embeddings => {}
         Found::Older(version) => {
             return Err(older(path, version).with_hint(database.job()));
         }
@@ -313,6 +356,10 @@ pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connec
         }
         Err(e) => return Err(e.into()),
     };
+    // A confined process has no folder for temporary files, and sorting would make one.
+    conn.pragma_update(None, "temp_store", "memory")?;
+    strangers::trust_nothing(&conn)?;
+    strangers::refuse(&conn, &path, database, &found)?;
     // Mapped pages count as memory of this process, so a job that reads everything maps a part.
     conn.pragma_update(None, "mmap_size", 1_i64 << 24)?;
     keep_plans(&conn)?;
@@ -342,16 +389,24 @@ fn checkpoint(conn: &Connection) -> Result<()> {
     }
 }
 
-/// Asks SQLite itself whether the database is whole. `Ok(None)`: yes; `Ok(Some(sentence))`: what it found.
-pub fn integrity(path: &Path, database: Database) -> Result<Option<String>> {
+/// Reads all of the database: SQLite judges its pages and indexes, and of vectors and texts each is compared with what it
+/// must be. `Ok(None)`: it is whole; `Ok(Some(sentence))`: what was found first.
+pub fn damage(path: &Path, database: Database) -> Result<Option<String>> {
     let Some(conn) = open_read(path, database)? else { return Ok(None) };
-    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    Ok((verdict != "ok").then_some(verdict))
+    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Ok(Some(verdict));
+    }
+    match database {
+        Database::Index => index_read::damage(&conn),
+        Database::Embeddings => embeddings::damage(&conn),
+        Database::Durable => Ok(None),
+    }
 }
 
-/// Whether SQLite finds the database damaged, or cannot even look.
+/// Whether the database is damaged, or so much so that nobody can even look.
 pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
-    match integrity(path, database) {
+    match damage(path, database) {
         Ok(found) => Ok(found.is_some()),
         Err(failure) if failure.code == ErrorCode::DbCorrupt => Ok(true),
         Err(failure) => Err(failure),

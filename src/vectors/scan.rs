@@ -158,21 +158,42 @@ impl Matrix {
         self.rescore(query, norm, best, k)
     }
 
-    /// The mean of at most `most` live rows, evenly spread, and how many they are: its product with a unit vector is their
-    /// mean cosine.
+    /// The mean of at most `most` live rows, and how many they are: its product with a unit vector is their mean cosine.
+    /// Which rows those are follows from their keys alone, not from how they came into the matrix.
     pub fn centroid(&self, most: usize) -> (Vec<f64>, usize) {
-        let step = self.len().div_ceil(most.max(1)).max(1);
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
-        let (mut sum, mut count) = (vec![0.0; self.stamp().dim], 0);
-        let live =
-            self.segments.iter().flat_map(|s| (0..s.entry.rows).filter(|row| s.is_live(*row)).map(move |r| (s, r)));
-        for (segment, row) in live.step_by(step) {
-            quant::read_halves(segment.halves(row), &mut halves, &mut vector);
+        let mut sum = vec![0.0; self.stamp().dim];
+        let sample = self.with_smallest_keys(most);
+        for (_, segment, row) in &sample {
+            quant::read_halves(segment.halves(*row), &mut halves, &mut vector);
             sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += f64::from(*x));
-            count += 1;
         }
-        sum.iter_mut().for_each(|sum| *sum /= count.max(1) as f64);
-        (sum, count)
+        sum.iter_mut().for_each(|sum| *sum /= sample.len().max(1) as f64);
+        (sum, sample.len())
+    }
+
+    /// The live rows with the smallest keys, in the order of these. Keys are hashes, so they say nothing about the vectors.
+    fn with_smallest_keys(&self, most: usize) -> Vec<(ChunkKey, &Segment, usize)> {
+        let most = most.max(1);
+        let mut found: Vec<(ChunkKey, &Segment, usize)> = Vec::with_capacity(most * 2);
+        let mut last: Option<ChunkKey> = None;
+        for segment in &self.segments {
+            for row in 0..segment.entry.rows {
+                let key = segment.key(row);
+                if last.is_some_and(|last| key > last) || !segment.is_live(row) {
+                    continue;
+                }
+                found.push((key, segment, row));
+                if found.len() == most * 2 {
+                    let (_, greatest, _) = found.select_nth_unstable_by_key(most - 1, |(key, ..)| *key);
+                    last = Some(greatest.0);
+                    found.truncate(most);
+                }
+            }
+        }
+        found.sort_unstable_by_key(|(key, ..)| *key);
+        found.truncate(most);
+        found
     }
 
     fn first_pass(&self, pass: &Pass<'_>) -> Result<Vec<Candidate>> {

@@ -140,8 +140,8 @@ fn update(plan: &Plan<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)
         }
         _ => None,
     };
-    if let Some(error) = index.errors.first().filter(|_| !changed && embed.is_none()) {
-        return Err(Failure::new(ErrorCode::ConfigError, error.clone()));
+    if let Some(failure) = index.failures.first().filter(|_| !changed && embed.is_none()) {
+        return Err(failure.clone());
     }
     Ok((changed || embed.is_some()).then_some((index, embed)))
 }

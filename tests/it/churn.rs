@@ -338,7 +338,8 @@ impl State {
     /// Everything that `embed` made, as lines.
     pub fn dump_vectors(&self, fingerprint: &Fingerprint) -> Vec<String> {
         let db = open(&self.embeddings_db());
-        let sql = "SELECT hex(input_sha256), hex(fingerprint), hex(vector), tokens, windows, model_id FROM embeddings
+        let sql = "SELECT hex(input_sha256), hex(fingerprint), hex(vector), tokens, windows, model_id FROM embeddings AS e
+                   WHERE NOT EXISTS (SELECT 1 FROM unused AS u WHERE (u.fingerprint, u.input_sha256) = (e.fingerprint, e.input_sha256))
                    ORDER BY 1, 2";
         let mut lines: Vec<String> = rows(&db, sql).map(|row| format!("vector {row}")).collect();
         lines.extend(rows(&db, "PRAGMA integrity_check"));
@@ -359,7 +360,12 @@ impl State {
         let coverage = engine.coverage().unwrap();
         lines.push(format!("coverage {} of {}", coverage.embedded, coverage.chunks));
         let store = EmbeddingStore::open_read(&self.embeddings_db()).unwrap().unwrap();
-        let mut inputs: Vec<Sha256> = store.inputs(fingerprint).unwrap().into_iter().collect();
+        let mut inputs = store.inputs(fingerprint).unwrap();
+        // What is kept for a while although no chunk uses it.
+        for (_, input) in store.unused().unwrap() {
+            inputs.remove(&input);
+        }
+        let mut inputs: Vec<Sha256> = inputs.into_iter().collect();
         inputs.sort();
         for input in inputs.iter().step_by(inputs.len() / 4 + 1) {
             let vector = store.vector(fingerprint, input).unwrap().unwrap();

@@ -26,6 +26,11 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::FileReadError, "tests/it/get.rs", "every_refusal_has_its_code"),
     (ErrorCode::FileTooLarge, "tests/it/get.rs", "every_refusal_has_its_code"),
     (ErrorCode::IndexMissing, "tests/it/query.rs", "w47_without_an_index_there_is_a_failure_and_nothing_is_made"),
+    (
+        ErrorCode::SourceEmpty,
+        "tests/it/emptied.rs",
+        "a_source_that_shows_nothing_any_more_is_kept_and_the_others_go_on",
+    ),
     (ErrorCode::IndexError, "tests/it/index.rs", "nothing_to_index_is_an_error_with_a_remedy"),
     (ErrorCode::QueryError, "tests/it/query.rs", "meaning_alone_needs_vectors"),
     (ErrorCode::EmbedError, "src/vectors/quant.rs", "s39_only_finite_unit_vectors_of_the_right_width_are_rows"),

@@ -12,8 +12,8 @@ use local_agent::types::Fingerprint;
 use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::harness::World;
 
-/// How many temporary files of killed runs may lie about before the next run clears them away.
-const LEFTOVERS: usize = 4;
+/// How many files of killed runs, temporary or of a rebuild, may lie about before the next run clears them away.
+const LEFTOVERS: usize = 8;
 
 /// A world, its vault, and how long an undisturbed run of a job takes there.
 struct Stage {

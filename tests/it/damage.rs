@@ -455,7 +455,7 @@ fn a_vault_without_vectors_left_is_not_stale_after_embed() {
     for folder in ["inbox", "work", "home"] {
         let _ = fs::remove_dir_all(scene.world.vault().join(folder));
     }
-    scene.world.ok(&["index"]);
+    scene.world.ok(&["index", "--allow-empty"]);
     scene.world.ok(&["embed"]);
     let found = scene.world.json(&["query", "oven"]);
     assert_eq!(

@@ -143,7 +143,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_CHUNK_TEXT_OK: [n] chunks in them are verbatim slices
     [OK] DOCTOR_LEXICAL_OK: [n] chunks can be found by their words
     [OK] DOCTOR_OLLAMA_NOT_NEEDED: nothing in the configuration needs an Ollama server
-    [OK] DOCTOR_EMBED_SCHEMA_OK: [root]/vault/.local-agent/embeddings.sqlite has schema 1
+    [OK] DOCTOR_EMBED_SCHEMA_OK: [root]/vault/.local-agent/embeddings.sqlite has schema [n]
     [OK] DOCTOR_EMBED_INTEGRITY_OK: SQLite finds [root]/vault/.local-agent/embeddings.sqlite whole
     [OK] DOCTOR_EMBED_RUNTIME_FINGERPRINT_OK: vectors were made by `all-MiniLM-L6-v2`, as queries are
     [OK] DOCTOR_EMBED_MISSING_OK: 0 of [n] chunks have no vector

@@ -64,6 +64,7 @@ impl Folder {
             chunker_sig: "words",
             verify: false,
             rebuild: None,
+            allow_empty: true,
             wait: Duration::ZERO,
             holder: "a test",
         };

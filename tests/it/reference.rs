@@ -64,6 +64,7 @@ const EMBED: &[(&str, Kind)] = &[
     ("embeddings_total_after", Count),
     ("orphan_embeddings_before", Count),
     ("orphan_embeddings_pruned", Count),
+    ("orphan_embeddings_kept", Count),
     ("missing", Count),
     ("outdated", Count),
     ("embedded_written", Count),

@@ -124,7 +124,8 @@ fn a_root_that_is_deleted_and_made_again_is_watched_again() {
     let mut watch = Watch::start(&world, &["--config", config, "--no-embed", "--poll", "3600"]);
     watch.hears("updated");
     fs::remove_dir_all(&notes).unwrap();
-    assert_eq!(watch.hears("failed")["error_code"], "CONFIG_ERROR");
+    // First its files go, then the folder: what is seen of that is either failure, and nothing is forgotten.
+    while watch.hears("failed")["error_code"] != "CONFIG_ERROR" {}
     // In one step, so that no walk sees half of it.
     let made = world.root().join("made");
     fs::create_dir_all(&made).unwrap();
@@ -136,6 +137,22 @@ fn a_root_that_is_deleted_and_made_again_is_watched_again() {
     fs::write(notes.join("c.md"), "# C\n\nThree numbats.\n").unwrap();
     let third = watch.hears("updated");
     assert_eq!(third["index"]["total_docs"], 2, "{third}");
+}
+
+#[test]
+fn a_disk_that_is_taken_away_is_said_and_nothing_of_it_is_forgotten() {
+    let world = World::with(&[("a.md", "# A\n\nOne quokka.\n"), ("b.md", "# B\n\nTwo wombats.\n")]);
+    let mut watch = Watch::start(&world, &["--no-embed", "--poll", "1"]);
+    watch.hears("updated");
+    for note in ["a.md", "b.md"] {
+        fs::rename(world.vault().join(note), world.root().join(note)).unwrap();
+    }
+    // One of them may be seen to go alone.
+    assert_eq!(watch.hears("failed")["error_code"], "SOURCE_EMPTY");
+    assert!(!files(&world, "quokka wombats").is_empty());
+    fs::rename(world.root().join("b.md"), world.vault().join("c.md")).unwrap();
+    watch.hears("updated");
+    assert_eq!(files(&world, "wombats"), ["notes:c.md"]);
 }
 
 #[test]

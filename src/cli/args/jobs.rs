@@ -30,7 +30,10 @@ pub struct Index {
     /// Exit 0 although some source could not be read
     #[arg(long)]
     pub allow_partial: bool,
-    /// Start from an empty index; a foreign database is moved aside first
+    /// Believe a source that shows none of its files any more, and forget them
+    #[arg(long)]
+    pub allow_empty: bool,
+    /// Make the index anew beside the old one, which is read until then; a foreign database is moved aside first
     #[arg(long)]
     pub rebuild: bool,
     /// Hash every file, whatever its time stamp says
@@ -64,7 +67,7 @@ pub struct Embed {
     /// Count what is missing and stop
     #[arg(long)]
     pub dry_run: bool,
-    /// Keep vectors that no chunk uses
+    /// Keep all vectors that no chunk uses, however old
     #[arg(long)]
     pub no_prune: bool,
     /// Seconds to wait for another embed job
