@@ -60,7 +60,7 @@ pub struct Config {
     pub memory: Memory,
     /// The folder for the program's own files. With the ancestor's places it may hold nothing.
     pub state_dir: PathBuf,
-    /// The outermost folders that hold the program's own files; `state_dir` is one of them or lies below one.
+    /// The outermost folders that hold the program's own files.
     pub state_locations: Vec<StateLocation>,
     /// Folders whose content is never readable, whatever root holds them: state and run records. Earlier answers are
     /// no evidence.

@@ -109,10 +109,13 @@ impl State {
             StateLocation { path: beside(&self.durable), chosen: durable },
             StateLocation { path: self.runs.clone(), chosen: runs },
         ];
+        let places = [&self.index, &self.embeddings, &self.durable, &self.runs];
+        let state_dir_is_used = places.iter().any(|place| place.starts_with(&self.dir));
         let mut out: Vec<StateLocation> = Vec::new();
         for folder in &all {
             let is_below = all.iter().any(|other| other.path != folder.path && folder.path.starts_with(&other.path));
-            if !is_below && !out.iter().any(|other| other.path == folder.path) {
+            let is_unused = folder.path == self.dir && !state_dir_is_used;
+            if !is_below && !is_unused && !out.iter().any(|other| other.path == folder.path) {
                 out.push(folder.clone());
             }
         }
