@@ -101,7 +101,8 @@ fn empty(folder: &Path) {
 fn class_of(world: &World, file: &Path) -> String {
     let short = file.strip_prefix(world.state()).or_else(|_| file.strip_prefix(world.home())).unwrap_or(file);
     let name = short.to_string_lossy().into_owned();
-    for (start, class) in [("lexical", "lexical"), ("vectors", "vectors"), ("runs/2", "run.json"), (".cache", "cache")] {
+    for (start, class) in [("lexical", "lexical"), ("vectors", "vectors"), ("runs/2", "run.json"), (".cache", "cache")]
+    {
         if name.starts_with(start) {
             return class.to_owned();
         }

@@ -82,15 +82,20 @@ fn differences(tally: &mut Tally, ours: &[String], theirs: &[String]) {
     let other: Vec<_> = counts.iter().filter(|(_, n)| **n != 0).collect();
     if let Some((line, n)) = other.first() {
         let what = if **n > 0 { "only here" } else { "only in the fresh one" };
-        tally.find(Kind::LostRow, "rows are not those of a fresh index", format!("{} lines; {what}: {line}", other.len()));
+        tally.find(
+            Kind::LostRow,
+            "rows are not those of a fresh index",
+            format!("{} lines; {what}: {line}", other.len()),
+        );
         return;
     }
     let order = |lines: &[String], start: &str| -> Vec<String> {
         lines.iter().filter(|line| line.starts_with(start)).cloned().collect()
     };
-    for (start, case) in
-        [("search ", "search order is not that of a fresh index"), ("hybrid ", "hybrid order is not that of a fresh index")]
-    {
+    for (start, case) in [
+        ("search ", "search order is not that of a fresh index"),
+        ("hybrid ", "hybrid order is not that of a fresh index"),
+    ] {
         let (here, there) = (order(ours, start), order(theirs, start));
         if here != there {
             let first = here.iter().zip(&there).find(|(a, b)| a != b);

@@ -45,7 +45,12 @@ fn settle(stage: &mut Stage, tally: &mut Tally, budget: &Budget) {
 }
 
 /// Starts a job and kills it; whether it was still running.
-fn kill_one(stage: &mut Stage, job: &'static str, pace: &mut BTreeMap<&'static str, Duration>, tally: &mut Tally) -> bool {
+fn kill_one(
+    stage: &mut Stage,
+    job: &'static str,
+    pace: &mut BTreeMap<&'static str, Duration>,
+    tally: &mut Tally,
+) -> bool {
     stage.vault.churn(3);
     if job == "embed" {
         tally.must("index before embed", &program::run(&stage.world, &["index", "--json"]));

@@ -153,7 +153,11 @@ impl Tally {
         let before = self.findings.len();
         let done = self.judge(case, ran);
         if !done && self.findings.len() == before {
-            self.find(Kind::UnexpectedError, case, format!("`{}`: {} {}", ran.args, end(&ran.stdout), end(&ran.stderr)));
+            self.find(
+                Kind::UnexpectedError,
+                case,
+                format!("`{}`: {} {}", ran.args, end(&ran.stdout), end(&ran.stderr)),
+            );
         }
         done
     }

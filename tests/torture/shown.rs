@@ -37,7 +37,8 @@ impl Versions {
     /// The first hit whose text stands in no version.
     pub fn foreign(&mut self, answer: &Value) -> Option<String> {
         let hits = answer["hits"].as_array()?;
-        let foreign = hits.iter().find(|hit| hit["truncated"] != true && !hit["text"].as_str().is_some_and(|t| self.holds(t)));
+        let foreign =
+            hits.iter().find(|hit| hit["truncated"] != true && !hit["text"].as_str().is_some_and(|t| self.holds(t)));
         foreign.map(ToString::to_string)
     }
 }
