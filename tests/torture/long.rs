@@ -11,10 +11,10 @@ const MODES: &[(&str, fn(u64, &Budget) -> Tally, bool)] = &[
     ("mix", super::mix::run, true),
     ("full", super::full::run, false),
     ("corrupt", super::corrupt::run, true),
-    //("odd", super::odd::run, true),
+    ("odd", super::odd::run, true),
     ("race", super::race::run, true),
-    //("fuzz", super::fuzz::run, false),
-    //("hostile_state", super::hostile_state::run, false),
+    ("fuzz", super::fuzz::run, false),
+    ("hostile_state", super::hostile_state::run, false),
 ];
 
 /// What is asked for: `kill=500 mix=100000 seed=3 minutes=20`.

@@ -14,14 +14,15 @@ mod client;
 mod corrupt;
 mod fresh;
 mod full;
-// mod fuzz;
+mod fuzz;
 
-// mod hostile_state;
+mod hostile;
+mod hostile_state;
 mod kill;
 mod known;
 mod long;
 mod mix;
-// mod odd;
+mod odd;
 mod program;
 mod race;
 mod readonly;
@@ -61,28 +62,22 @@ fn damage_is_said_and_the_printed_fixes_mend_it() {
     short(corrupt::run, 8);
 }
 
-/*odd
 #[test]
 fn odd_names_and_contents_are_read_word_for_word_or_skipped() {
     short(odd::run, 60);
 }
-*/
 
 #[test]
 fn nothing_that_is_swapped_in_from_outside_comes_out() {
     short(race::run, 400);
 }
 
-/*fuzz
 #[test]
 fn mutated_notes_and_messages_end_nothing() {
     short(fuzz::run, 120);
 }
-*/
 
-/*hostile_state
 #[test]
 fn a_state_folder_of_a_stranger_touches_nothing_outside() {
     short(hostile_state::run, 120);
 }
-*/
