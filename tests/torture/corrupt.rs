@@ -184,8 +184,8 @@ fn mend(tally: &mut Tally, stage: &Stage, class: &str, what: &str) -> (Option<St
         wrong = Some(why);
         let Some(fix) = fix else { return (wrong, followed) };
         let ran = shell(&stage.world, &fix);
-        if let Some(untyped) = ran.wrong() {
-            tally.defect(class, format!("{what}: {untyped}"));
+        if let Some(crash) = ran.crashed() {
+            tally.defect(class, format!("{what}: {fix}: {crash}"));
         }
         followed.push(fix);
     }

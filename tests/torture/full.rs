@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::churn::Dice;
 use super::fresh::compare;
 use super::harness::World;
-use super::program::{self, LIMIT, Ran, Running};
+use super::program::{self, Ran};
 use super::readonly;
 use super::stage::{Stage, memory_add};
 use super::tally::{Budget, Tally};
@@ -97,7 +97,7 @@ fn small_files(world: &World, blocks: usize, trapped: bool, args: &[&str]) -> Ra
     let mut shell = Command::new("/bin/sh");
     shell.env_clear().env("HOME", world.home()).current_dir(world.vault()).stdin(Stdio::null());
     shell.arg("-c").arg(script).arg(world.command().get_program()).args(args);
-    Running::start(shell).unwrap().wait(LIMIT)
+    program::piped(shell)
 }
 
 fn on_full_disks(tally: &mut Tally, seed: u64, budget: &Budget) {

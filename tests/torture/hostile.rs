@@ -52,7 +52,8 @@ const POSSIBLE: [&str; 9] = [
 
 /// Every trap for a state folder that looks like this one.
 pub fn all(state: &Path) -> Vec<Trap> {
-    let mut traps = vec![Trap::Managed, Trap::Whole, Trap::Ledger];
+    let lock = Trap::Link { at: "embed.lock".to_owned(), to: Target::File };
+    let mut traps = vec![Trap::Managed, lock, Trap::Whole, Trap::Ledger];
     traps.extend(["vectors/manifest.json", "lexical/meta.json"].map(Trap::Manifest));
     for name in DATABASES {
         traps.extend([Trap::Triggers(name), Trap::Views(name)]);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::churn::{Dice, WORDS};
 use super::client::{Client, code_of};
 use super::fresh::compare;
+use super::harness::World;
 use super::program::{self, Ran};
 use super::shown::Versions;
 use super::stage::{Stage, failing, memory_add};
@@ -29,35 +30,16 @@ struct Shared<'a> {
     versions: Mutex<Versions>,
     over: AtomicBool,
     budget: &'a Budget,
-    world: &'a super::harness::World,
+    world: &'a World,
 }
 
 /// An operation is one command or one call.
 pub fn run(seed: u64, budget: &Budget) -> Tally {
     let mut stage = Stage::new(seed, &budget.place, 24, [3, 1, 18]);
     // The world is only read below; what changes are the notes, and what is remembered.
-    let world = std::mem::replace(&mut stage.world, super::harness::World::empty_in(&budget.place.folder));
-    let shared = Shared {
-        versions: Mutex::new(Versions::of(&world.root().join("versions"))),
-        stage: Mutex::new(&mut stage),
-        tally: Mutex::new(Tally::new("mix", seed, budget)),
-        over: AtomicBool::new(false),
-        budget,
-        world: &world,
-    };
-    let actors: [fn(&Shared<'_>, &mut Dice); 8] = [agent, agent, agent, writer, jobs, memory, asker, reader];
-    std::thread::scope(|threads| {
-        for (at, actor) in actors.into_iter().enumerate() {
-            let shared = &shared;
-            threads.spawn(move || {
-                let mut dice = Dice::new(seed ^ (at as u64) << 32);
-                while shared.goes_on() {
-                    actor(shared, &mut dice);
-                }
-            });
-        }
-    });
-    let mut tally = shared.tally.into_inner().unwrap();
+    let world = std::mem::replace(&mut stage.world, World::empty_in(&budget.place.folder));
+    let tally = Tally::new("mix", seed, budget);
+    let mut tally = at_once(seed, budget, &world, &mut stage, tally);
     let operations = tally.operations;
     stage.world = world;
     compare(&mut tally, &stage.world, &budget.place);
@@ -66,6 +48,31 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
     stage.check_doctor(&mut tally);
     tally.operations = operations;
     tally
+}
+
+/// Lets all actors do their work until the budget is used up.
+fn at_once(seed: u64, budget: &Budget, world: &World, stage: &mut Stage, tally: Tally) -> Tally {
+    let shared = Shared {
+        versions: Mutex::new(Versions::of(&world.root().join("versions"))),
+        stage: Mutex::new(stage),
+        tally: Mutex::new(tally),
+        over: AtomicBool::new(false),
+        budget,
+        world,
+    };
+    let actors: [fn(&Shared<'_>, &mut Dice); 8] = [agent, agent, agent, writer, jobs, memory, asker, reader];
+    std::thread::scope(|threads| {
+        for (at, actor) in actors.into_iter().enumerate() {
+            let shared = &shared;
+            threads.spawn(move || {
+                let mut dice = Dice::new(seed ^ ((at as u64) << 32));
+                while shared.goes_on() {
+                    actor(shared, &mut dice);
+                }
+            });
+        }
+    });
+    shared.tally.into_inner().unwrap()
 }
 
 impl Shared<'_> {

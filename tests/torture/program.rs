@@ -72,6 +72,15 @@ pub fn run(world: &World, args: &[&str]) -> Ran {
     Running::start(command).unwrap().wait(LIMIT)
 }
 
+/// Runs a command that says what it has to say through pipes, for files may not grow where it runs.
+pub fn piped(mut command: Command) -> Ran {
+    let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    Ran { args: args.join(" "), status: output.status, late: false, stdout, stderr }
+}
+
 /// Runs a line as a person would type it.
 pub fn shell(world: &World, line: &str) -> Ran {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_local-agent")).parent().unwrap();
@@ -104,21 +113,29 @@ impl Ran {
     /// What is wrong with how the run ended, if anything is: it took too long, was ended by a signal, panicked, or
     /// failed without a code.
     pub fn wrong(&self) -> Option<String> {
-        let why = if self.late {
-            "did not end".to_owned()
-        } else if let Some(signal) = self.status.signal() {
-            format!("signal {signal}")
-        } else if self.stderr.contains("panicked at") {
-            "panicked".to_owned()
-        } else {
-            match (self.status.code(), self.object()) {
-                (Some(0), _) => return None,
-                (Some(1 | 2), Some(said)) if said["error_code"] == "INTERNAL_ERROR" => "INTERNAL_ERROR".to_owned(),
-                (Some(1 | 2), Some(said)) if said["error_code"].is_string() || said["ok"] == false => return None,
-                (code, _) => format!("no code, exit {code:?}"),
-            }
-        };
+        let said = self.json();
+        let why = self.crashed().or_else(|| match self.status.code() {
+            Some(0) => None,
+            Some(1 | 2) if said["error_code"] == "INTERNAL_ERROR" => Some("INTERNAL_ERROR".to_owned()),
+            Some(1 | 2) if said["error_code"].is_string() || said["ok"] == false => None,
+            code => Some(format!("no code, exit {code:?}")),
+        })?;
         Some(format!("`{}`: {why}: {} {}", self.args, end(&self.stdout), end(&self.stderr)))
+    }
+
+    /// Whether it ended in no way that a person who typed it should see: late, by a signal, in a panic, or as a command
+    /// that does not exist.
+    pub fn crashed(&self) -> Option<String> {
+        if self.late {
+            Some("did not end".to_owned())
+        } else if let Some(signal) = self.status.signal() {
+            Some(format!("signal {signal}"))
+        } else if self.stderr.contains("panicked at") {
+            Some("panicked".to_owned())
+        } else {
+            let code = self.status.code().unwrap_or(-1);
+            (code > 2 || (code == 2 && self.object().is_none())).then(|| format!("exit {code}: {}", end(&self.stderr)))
+        }
     }
 
     /// The command that a failure names, when it names one.
@@ -130,7 +147,7 @@ impl Ran {
 /// The command of a hint: `local-agent …`, without what is explained behind it.
 pub fn command_of(hint: &str) -> Option<String> {
     let command = hint.split(" (").next().unwrap_or_default().trim();
-    command.starts_with("local-agent ").then(|| command.to_owned())
+    command.starts_with("local-agent ").then(|| command.replace(", then ", "; "))
 }
 
 fn end(text: &str) -> String {
