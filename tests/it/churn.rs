@@ -7,7 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use local_agent::config::Fusion;
+use local_agent::embedding;
 use local_agent::lexical::{self, Query};
+use local_agent::models::ModelFiles;
 use local_agent::retrieval::{Engine, Mode, Request, Scope};
 use local_agent::store::{EmbeddingStore, IndexReader};
 use local_agent::types::{Fingerprint, Sha256};
@@ -496,4 +498,9 @@ pub fn check_chunk(chunk: &local_agent::store::ChunkRecord, versions: &Path) {
     let key =
         |n| local_agent::types::ChunkKey::derive(&chunk.source, &chunk.path, &chunk.heading, &chunk.text_sha256, n);
     assert!((0..4).any(|n| key(n) == chunk.key), "{}: the key is another chunk's", chunk.path);
+}
+
+/// What vectors of the compiled-in model are comparable by.
+pub fn fingerprint() -> Fingerprint {
+    embedding::fingerprint(&ModelFiles::embedded().unwrap())
 }

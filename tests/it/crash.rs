@@ -4,11 +4,9 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use local_agent::embedding;
-use local_agent::models::ModelFiles;
 use local_agent::store::IndexReader;
-use local_agent::types::Fingerprint;
 
+pub use super::churn::fingerprint;
 use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::harness::World;
 
@@ -219,9 +217,4 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
         "embed: {} killed, {} ended before, {} left vectors behind; at most {} leftovers; {with_model:?} {without_model:?}",
         stage.kills, stage.ended, stage.behind[1], stage.most_left
     );
-}
-
-/// What vectors of the compiled-in model are comparable by.
-pub fn fingerprint() -> Fingerprint {
-    embedding::fingerprint(&ModelFiles::embedded().unwrap())
 }

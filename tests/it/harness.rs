@@ -29,7 +29,12 @@ pub struct Run {
 impl World {
     /// An empty vault.
     pub fn empty() -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        Self::empty_in(&std::env::temp_dir())
+    }
+
+    /// An empty vault in a folder that decides which file system it stands on.
+    pub fn empty_in(place: &Path) -> Self {
+        let world = Self { dir: tempfile::tempdir_in(place).unwrap() };
         fs::create_dir_all(world.vault()).unwrap();
         fs::create_dir_all(world.home()).unwrap();
         world

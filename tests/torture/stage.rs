@@ -1,0 +1,128 @@
+//! A world with a vault that changes, what was remembered there, and the looks that every mode takes at it.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::churn::{Dice, Vault};
+use super::fresh::empty_world;
+use super::harness::World;
+use super::program::{Ran, run};
+use super::shown::Versions;
+use super::tally::{Kind, Place, Tally};
+
+pub struct Stage {
+    pub world: World,
+    pub vault: Vault,
+    pub dice: Dice,
+    pub versions: Versions,
+    /// What `memory add` confirmed, and what was asked of runs that did not live to confirm it.
+    pub confirmed: BTreeSet<String>,
+    pub asked: BTreeSet<String>,
+}
+
+impl Stage {
+    /// A vault of so many notes, indexed and embedded.
+    pub fn new(seed: u64, place: &Place, notes: usize, size: [usize; 3]) -> Self {
+        let world = empty_world(place);
+        let kept = world.root().join("versions");
+        let vault = Vault::new(&world.vault(), &kept, seed, notes, size);
+        world.ok(&["index"]);
+        world.ok(&["embed"]);
+        Self {
+            versions: Versions::of(&kept),
+            world,
+            vault,
+            dice: Dice::new(seed ^ 0x5eed),
+            confirmed: BTreeSet::new(),
+            asked: BTreeSet::new(),
+        }
+    }
+
+    pub fn word(&mut self) -> &'static str {
+        super::churn::WORDS[self.dice.below(super::churn::WORDS.len())]
+    }
+
+    /// A memory that nobody has yet.
+    pub fn new_memory(&mut self) -> String {
+        let content = format!("memory {} of {}", self.asked.len(), self.word());
+        self.asked.insert(content.clone());
+        content
+    }
+
+    pub fn remember(&mut self) -> Ran {
+        let content = self.new_memory();
+        let ran = run(&self.world, &memory_add(&content));
+        if ran.done() {
+            self.confirmed.insert(content);
+        }
+        ran
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.world.command();
+        command.args(args);
+        command
+    }
+
+    /// Whether all that was confirmed is remembered, and nothing that was never asked for.
+    pub fn check_memory(&self, tally: &mut Tally) {
+        let ran = run(&self.world, &["memory", "list", "--json"]);
+        if !tally.must("memory list", &ran) {
+            return;
+        }
+        let listed = memories(&ran.json());
+        for lost in self.confirmed.difference(&listed) {
+            tally.find(Kind::LostRow, "memory lost", lost.as_str());
+        }
+        for foreign in listed.difference(&self.asked) {
+            tally.defect("memory that nobody added", foreign.as_str());
+        }
+    }
+
+    pub fn check_ledger(&self, tally: &mut Tally) {
+        let ran = run(&self.world, &["runs", "verify", "--json"]);
+        if !tally.judge("runs verify", &ran) && ran.wrong().is_none() {
+            tally.find(Kind::FalseAlarm, "runs verify", ran.stdout.as_str());
+        }
+    }
+
+    /// Shows hits of a word that many notes have; all of them must stand in the notes.
+    pub fn check_query(&mut self, tally: &mut Tally, mode: &str) {
+        let word = self.word();
+        let ran = run(&self.world, &["query", word, "--mode", mode, "--limit", "20", "--json"]);
+        if tally.must("query", &ran)
+            && let Some(foreign) = self.versions.foreign(&ran.json())
+        {
+            tally.defect("text that is in no note", foreign);
+        }
+    }
+
+    /// Doctor must be content.
+    pub fn check_doctor(&self, tally: &mut Tally) {
+        let ran = run(&self.world, &["doctor", "--offline", "--json"]);
+        if tally.judge("doctor", &ran) || ran.wrong().is_some() {
+            return;
+        }
+        tally.find(Kind::FalseAlarm, "doctor", format!("{:?}", failing(&ran.json())));
+    }
+}
+
+pub fn memory_add(content: &str) -> Vec<&str> {
+    vec!["memory", "add", "--type", "user_fact", "--source", "manual", "--content", content, "--json"]
+}
+
+/// The contents that `memory list --json` lists.
+pub fn memories(list: &Value) -> BTreeSet<String> {
+    let items = list["items"].as_array().cloned().unwrap_or_default();
+    items.iter().filter_map(|item| item["content"].as_str().map(str::to_owned)).collect()
+}
+
+/// Code and suggested fix of doctor's failing checks.
+pub fn failing(report: &Value) -> Vec<(String, String)> {
+    let checks = report["checks"].as_array().cloned().unwrap_or_default();
+    let text = |check: &Value, field: &str| check[field].as_str().unwrap_or_default().to_owned();
+    let bad = checks.iter().filter(|check| check["ok"] == false);
+    bad.map(|check| (text(check, "error_code"), text(check, "suggested_fix"))).collect()
+}
