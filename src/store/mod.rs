@@ -17,6 +17,8 @@ use crate::types::CommitId;
 
 use filesystem::Journal;
 
+mod ancestor;
+mod begun;
 mod durable;
 mod embeddings;
 mod filesystem;
@@ -25,6 +27,7 @@ mod index_write;
 mod lock;
 mod record;
 
+pub use ancestor::{holds_ancestors_memory, import_ancestor};
 pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, StoredEmbedding};
 pub use filesystem::on_network;
@@ -95,7 +98,10 @@ impl Database {
     fn remedy(self) -> String {
         match self {
             Self::Index | Self::Embeddings => format!("{} --rebuild", self.job()),
-            Self::Durable => "restore durable.sqlite from a backup, or move it away to begin a new one".to_owned(),
+            Self::Durable => {
+                "restore durable.sqlite from a backup; without one: move it away, then local-agent memory repair --begin-anew"
+                    .to_owned()
+            }
         }
     }
 
@@ -337,8 +343,13 @@ pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
 /// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path. A file
 /// that was moved aside in the same second keeps its place: then the name gets a number.
 pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
+    move_to(path, "ancestor", stamp)
+}
+
+/// As [`move_aside`], to `<name>.<why>-<stamp>`.
+fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
     let numbered = std::iter::once(String::new()).chain((2..).map(|n| format!("-{n}")));
-    let named = |file: &Path, number: &str| PathBuf::from(format!("{}.ancestor-{stamp}{number}", file.display()));
+    let named = |file: &Path, number: &str| PathBuf::from(format!("{}.{why}-{stamp}{number}", file.display()));
     let is_free = |number: &String| with_side_files(path).iter().all(|file| !named(file, number).exists());
     let number = numbered.into_iter().find(is_free).unwrap_or_default();
     let aside = |file: &Path| named(file, &number);
@@ -356,8 +367,13 @@ pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
 
 /// The database file and the files SQLite keeps beside it.
 fn with_side_files(path: &Path) -> [PathBuf; 4] {
-    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
-    [path.to_path_buf(), beside("-wal"), beside("-shm"), beside("-journal")]
+    [path.to_path_buf(), side_file(path, "-wal"), side_file(path, "-shm"), side_file(path, "-journal")]
+}
+
+fn side_file(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Deletes one of our own databases with its side files, for `--rebuild`.
