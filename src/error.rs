@@ -59,6 +59,7 @@ error_codes! {
     ReplayMismatch "REPLAY_MISMATCH" "The verifier gives another report for a run than the recorded one."
     MemoryDisabled "PHASE3_MEMORY_DISABLED" "Durable memory is switched off."
     MemoryError "PHASE3_MEMORY_ERROR" "A memory cannot be added, found or mended as asked."
+    DurableMissing "DURABLE_MISSING" "The database of memory was begun once, and is gone or empty now; nothing was begun in its place."
     DbForeign "DB_FOREIGN" "A database file belongs to another program or to this program's ancestor; it was not touched."
     DbNewer "DB_NEWER" "A database was written by a newer version; it was not touched."
     DbCorrupt "DB_CORRUPT" "A database or projection is damaged."

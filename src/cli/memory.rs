@@ -13,10 +13,16 @@ use super::write::write_whole;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::memory::{self, Item, LinkState, Mend, Mended, New};
-use crate::store::{Database, Durable, Found, IndexReader, MemoryRow, examine};
+use crate::operations::place;
+use crate::runs::Archive;
+use crate::store::{Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor};
 
 pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
+    // The head of the ledger of runs stands in the same database, also without memory.
+    if let MemoryCommand::Repair { begin_anew: true, .. } = command {
+        return begin_anew(context, &config);
+    }
     if !config.memory.enabled {
         return Err(Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
             .with_hint("set `memory.enabled: true`"));
@@ -37,7 +43,9 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
             let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
             say(context, &config, "add", json!({"memory_id": row.id}), &format!("remembered: {}", row.id))
         }
-        MemoryCommand::List { .. } => list(context, &config, "list", all(&config)?),
+        MemoryCommand::List { dangling, .. } => {
+            list(context, &config, if *dangling { "dangling" } else { "list" }, all(&config)?)
+        }
         MemoryCommand::Show { id, .. } => {
             let mut rows = all(&config)?;
             let row = rows.swap_remove(memory::find(&rows, id)?);
@@ -99,15 +107,18 @@ fn list(context: &Context, config: &Config, action: &str, rows: Vec<MemoryRow>) 
     // Without an index nobody can say what became of a link; that is a state, not a failure.
     let index =
         if rows.iter().any(|row| !row.links.is_empty()) { IndexReader::open(&config.index.db_path)? } else { None };
-    let items = memory::judge(rows, index.as_ref())?;
+    let mut items = memory::judge(rows, index.as_ref())?;
+    if action == "dangling" {
+        items.retain(|item| item.evidence.iter().any(|link| link.state != LinkState::Intact));
+    }
     if context.out.json {
         return say(context, config, action, json!({"count": items.len(), "items": items}), "");
     }
     if items.is_empty() {
-        context.out.line(if action == "search" {
-            "No memory holds these words."
-        } else {
-            "Nothing is remembered yet."
+        context.out.line(match action {
+            "search" => "No memory holds these words.",
+            "dangling" => "Every link of every memory is intact.",
+            _ => "Nothing is remembered yet.",
         });
     }
     for item in &items {
@@ -167,11 +178,20 @@ fn counted(n: usize) -> String {
     if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
 }
 
+fn begin_anew(context: &Context, config: &Config) -> Result<ExitCode> {
+    let begun = Durable::begin_anew(&config.memory.db_path, &context::file_stamp())?;
+    if let Some(failure) = Archive::new(place(config)).ledger.vouch().err().filter(|_| begun) {
+        talk(&format!("the ledger of runs is not vouched for yet: {}", context.out.shown(&failure.message)));
+    }
+    let words = if begun { "a new memory is begun" } else { "a memory is there: nothing was begun" };
+    say(context, config, "begin_anew", json!({"begun": begun}), words)
+}
+
 fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     let path = &config.memory.db_path;
     let mut imported = None;
     if !mend.dry_run && matches!(examine(path, Database::Durable)?, Found::Foreign(0, 1)) {
-        let (aside, count) = Durable::import_ancestor(path, &context::file_stamp())?;
+        let (aside, count) = import_ancestor(path, &context::file_stamp())?;
         talk(&format!("imported {}; the ancestor's file is kept as {}", counted(count), aside.display()));
         imported = Some(count);
     }

@@ -142,7 +142,7 @@ fn wants_json(command: &Command) -> bool {
         ) => *json,
         Command::Memory(
             MemoryCommand::Add { json, .. }
-            | MemoryCommand::List { json }
+            | MemoryCommand::List { json, .. }
             | MemoryCommand::Show { json, .. }
             | MemoryCommand::Search { json, .. }
             | MemoryCommand::Delete { json, .. }

@@ -15,7 +15,7 @@ use super::write::write_whole;
 use crate::config::Config;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::operations::place;
-use crate::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, RunId, State, Which};
+use crate::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, Renewed, RunId, State, Which};
 use crate::types::Sha256;
 
 pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
@@ -37,7 +37,7 @@ pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
         RunsCommand::Prune { ids, keep, older_than, dry_run, .. } => {
             prune(context, &archive, &which(&archive, ids, *keep, *older_than)?, *dry_run)
         }
-        RunsCommand::Head { renew, .. } => head(context, &archive, *renew),
+        RunsCommand::Head { renew, adopt, .. } => head(context, &archive, *renew, *adopt),
     }
 }
 
@@ -317,10 +317,14 @@ fn prune(context: &Context, archive: &Archive, which: &Which, dry_run: bool) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn head(context: &Context, archive: &Archive, renew: bool) -> Result<ExitCode> {
-    let aside = if renew { archive.ledger.renew()? } else { None };
-    let chain = archive.ledger.read()?;
-    let anchored = matches!(archive.ledger.anchor(chain.as_ref())?, runs::Anchor::Kept);
+fn head(context: &Context, archive: &Archive, renew: bool, adopt: bool) -> Result<ExitCode> {
+    let done = match (renew, adopt) {
+        (true, _) => archive.ledger.renew()?,
+        (_, true) => archive.ledger.adopt()?,
+        _ => Renewed::default(),
+    };
+    let look = archive.ledger.look()?;
+    let (anchored, chain) = (matches!(look.anchor?, runs::Anchor::Kept), look.chain);
     let last = chain.as_ref().and_then(|chain| chain.lines.last());
     let body = json!({
         "ledger": archive.ledger.path().to_string_lossy(),
@@ -328,15 +332,16 @@ fn head(context: &Context, archive: &Archive, renew: bool) -> Result<ExitCode> {
         "head": last.map(|(_, sha)| sha),
         "at": last.map(|(line, _)| &line.at),
         "anchored": anchored,
-        "set_aside": aside.as_ref().map(|path| path.to_string_lossy()),
+        "set_aside": done.aside.as_ref().map(|path| path.to_string_lossy()),
+        "lines_taken_over": done.lines,
+        "unvouched": done.found,
+        "lost": done.lost,
     });
     if context.out.json {
         print_json(context, body);
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(path) = &aside {
-        context.out.line(&format!("set aside: {}", path.display()));
-    }
+    print_renewed(context, &done, renew || adopt);
     match last {
         None => context.out.line("No run is recorded yet."),
         Some((line, sha)) => {
@@ -346,4 +351,19 @@ fn head(context: &Context, archive: &Archive, renew: bool) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print_renewed(context: &Context, done: &Renewed, was_asked: bool) {
+    if let Some(path) = &done.aside {
+        context.out.line(&format!("set aside: {}", path.display()));
+    }
+    if was_asked {
+        let counted = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+        let lines = counted(done.lines, "line");
+        let found = counted(done.found.len(), "record");
+        context.out.line(&format!("{lines} taken over; {found} entered for which nothing vouches"));
+    }
+    for id in &done.lost {
+        context.out.line(&format!("{id}: its record is gone"));
+    }
 }

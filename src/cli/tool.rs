@@ -144,10 +144,10 @@ fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
 fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
     let config = context.load()?.config;
     let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
-    let chain = ledger.read()?;
+    let look = ledger.look()?;
     // A log that was changed is not shown as if it were whole.
-    ledger.anchor(chain.as_ref())?;
-    let chain = chain.unwrap_or_default();
+    look.anchor?;
+    let chain = look.chain.unwrap_or_default();
     let calls: Vec<_> = chain.lines.iter().rev().filter(|(line, _)| line.kind == Kind::Tool).collect();
     if json {
         let shown: Vec<Value> = calls.iter().take(limit).map(|(line, _)| json!(line)).collect();

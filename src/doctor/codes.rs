@@ -135,12 +135,13 @@ doctor_codes! {
 
     MemoryDisabledWarn "DOCTOR_MEMORY_DISABLED_WARN" "Durable memory is switched off. Never a failure."
     MemoryDbMissingWarn "DOCTOR_MEMORY_DB_MISSING_WARN" "There is no durable memory yet. Never a failure."
-    MemoryDbFound "DOCTOR_MEMORY_DB_FOUND" "A database of the ancestor or of another program stands where durable memory is kept; it was not touched. Never a failure."
+    DurableMissing "DOCTOR_DURABLE_MISSING" "The database of memory and of the ledger's head was begun once, and is gone or empty."
+    MemoryDbFound "DOCTOR_MEMORY_DB_FOUND" "A database of the ancestor, whose memory is not brought over yet, or of another program stands where durable memory is kept; it was not touched."
     MemoryDbError "DOCTOR_MEMORY_DB_ERROR" "Durable memory is damaged or cannot be read."
     MemorySchemaVersion "DOCTOR_MEMORY_SCHEMA_VERSION" "Durable memory has an older or newer schema than this program writes."
     MemoryDbOk "DOCTOR_MEMORY_DB_OK" "SQLite finds durable memory whole."
-    MemoryDangling "DOCTOR_MEMORY_DANGLING_EVIDENCE" "Memories lean on chunks that moved, changed or are gone."
-    MemoryGoneWarn "DOCTOR_MEMORY_GONE_EVIDENCE_WARN" "Memories lean on chunks that are gone; both are kept as they are. Never a failure."
+    MemoryDangling "DOCTOR_MEMORY_DANGLING_EVIDENCE" "Memories lean on chunks whose text stands elsewhere now."
+    MemoryDanglingWarn "DOCTOR_MEMORY_DANGLING_EVIDENCE_WARN" "Memories lean on chunks that changed or are gone, or of which nobody can say; the links stay as they are. Never a failure."
     MemoryDanglingOk "DOCTOR_MEMORY_DANGLING_EVIDENCE_OK" "Every chunk that a memory leans on has the text it had."
 
     RunsDisabledWarn "DOCTOR_RUNS_DISABLED_WARN" "`ask` keeps no records. Never a failure."

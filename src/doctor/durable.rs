@@ -1,39 +1,46 @@
 //! What cannot be made again: durable memory with its links, the ledger of runs and their records.
 
-use std::collections::BTreeSet;
-
 use super::codes::Code;
 use super::{Checks, count, quoted, sample};
 use crate::config::Config;
 use crate::error::Result;
 use crate::memory::{self, LinkState};
 use crate::runs::{self, Archive, Place, Trouble};
-use crate::store::{self, Database, Found, IndexReader};
+use crate::store::{self, Database, Durable, Found, IndexReader};
 
 /// Looks at durable memory; gives the number of links that are not intact, where that can be known.
 pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut Checks) -> Option<u64> {
     let path = &config.memory.db_path;
+    if (config.memory.enabled || config.runs.enabled) && Durable::is_missing(path).unwrap_or(false) {
+        let what = if path.exists() { "is empty" } else { "is gone" };
+        let message = format!("{} {what}, and there was a database of memory before", path.display());
+        let fix = "restore it from a backup; without one: local-agent memory repair --begin-anew";
+        checks.fail(Code::DurableMissing, message, fix);
+        return None;
+    }
     if !config.memory.enabled {
         checks.ok(Code::MemoryDisabledWarn, "durable memory is switched off");
         return None;
     }
     let shown = path.display();
-    let elsewhere = format!("move {} away, or set `memory.db_path` to another path", quoted(path));
+    let elsewhere =
+        format!("move {} away, then local-agent memory repair --begin-anew; or set `memory.db_path`", quoted(path));
     match store::examine(path, Database::Durable) {
         Ok(Found::Ours) => {}
         Ok(Found::Nothing) => {
             checks.ok(Code::MemoryDbMissingWarn, format!("there is no durable memory at {shown}"));
             return None;
         }
-        Ok(Found::Foreign(0, version)) => {
-            let message =
-                format!("at {shown} stands a database of the ancestor or of another program (user_version {version})");
-            checks.warn(Code::MemoryDbFound, message, "local-agent memory repair");
+        Ok(Found::Foreign(..)) if store::holds_ancestors_memory(path) => {
+            let message = format!("at {shown} stands a memory of the ancestor, which is not brought over yet");
+            checks.fail(Code::MemoryDbFound, message, "local-agent memory repair");
             return None;
         }
         Ok(Found::Foreign(id, version)) => {
-            let message = format!("at {shown} stands a database (application_id {id}, user_version {version})");
-            checks.warn(Code::MemoryDbFound, message, elsewhere);
+            let message = format!(
+                "at {shown} stands a database of another program (application_id {id}, user_version {version})"
+            );
+            checks.fail(Code::MemoryDbFound, message, elsewhere);
             return None;
         }
         Ok(Found::Older(version) | Found::Newer(version)) => {
@@ -81,36 +88,30 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
 fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Option<u64>> {
     let items = memory::judge(memory::all(&config.memory.db_path)?, Some(index))?;
     let links = items.iter().flat_map(|item| item.evidence.iter().map(move |link| (item, link)));
-    let (mut dangling, mut states) = (Vec::new(), BTreeSet::new());
+    let (mut moved, mut left) = (Vec::new(), Vec::new());
     let mut whole = 0_usize;
     for (item, link) in links {
-        if link.state == LinkState::Intact {
-            whole += 1;
-            continue;
+        let name = || format!("{} ({})", item.memory_id, link.state.as_str());
+        match link.state {
+            LinkState::Intact => whole += 1,
+            LinkState::Moved => moved.push(name()),
+            LinkState::Changed | LinkState::Gone | LinkState::Unknown => left.push(name()),
         }
-        states.insert(link.state.as_str());
-        dangling.push(format!("{} ({})", item.memory_id, link.state.as_str()));
     }
-    if dangling.is_empty() {
+    if moved.is_empty() && left.is_empty() {
         let message = format!("{} in all, {} to chunks, all intact", memories(items.len()), count(whole, "link"));
         checks.ok(Code::MemoryDanglingOk, message);
-    } else {
-        let message = format!("{} of memories not intact: {}", count(dangling.len(), "link"), sample(&dangling));
-        // What a person linked is never proposed for removal: a note that is gone may come back.
-        let gone = states.contains("gone") || states.contains("unknown");
-        match (states.contains("changed"), gone, states.contains("moved")) {
-            (true, ..) => checks.fail(Code::MemoryDangling, message, "local-agent memory repair --accept-changed"),
-            (false, false, _) | (false, true, true) => {
-                checks.fail(Code::MemoryDangling, message, "local-agent memory repair");
-            }
-            (false, true, false) => checks.warn(
-                Code::MemoryGoneWarn,
-                message,
-                "local-agent memory list, and bring the notes back if they are meant to be there",
-            ),
-        }
     }
-    Ok(Some(dangling.len() as u64))
+    if !moved.is_empty() {
+        let message = format!("{} of memories to text that moved: {}", count(moved.len(), "link"), sample(&moved));
+        checks.fail(Code::MemoryDangling, message, "local-agent memory repair");
+    }
+    // The text may come back, and what a person linked to it is not for a program to give up.
+    if !left.is_empty() {
+        let message = format!("{} of memories not intact, and kept: {}", count(left.len(), "link"), sample(&left));
+        checks.warn(Code::MemoryDanglingWarn, message, "local-agent memory list --dangling");
+    }
+    Ok(Some((moved.len() + left.len()) as u64))
 }
 
 fn memories(n: usize) -> String {

@@ -210,8 +210,8 @@ pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Men
 
 const fn reason(state: LinkState) -> &'static str {
     match state {
-        LinkState::Changed => "the text changed; read it, then --accept-changed",
-        LinkState::Gone => "text and file are gone; the link holds again when they come back",
-        _ => "it was imported without a hash, so what it led to is not known",
+        LinkState::Changed => "the text changed; read it, then --accept-changed links to what stands there now",
+        LinkState::Gone => "text and file are gone; when they come back, it is intact again",
+        _ => "it was imported without a hash, so nobody can say where its text is",
     }
 }

@@ -178,11 +178,16 @@ pub fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
     }
 }
 
-/// The memories that a question is about, as context beside its answer. A database that is not ours holds none.
+/// The memories that a question is about, as context beside its answer. A database that is not ours, or that was lost,
+/// holds none: whoever records the run says so.
 fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
     let foreign = |path| matches!(examine(path, Database::Durable), Ok(Found::Foreign(..)));
     if !config.memory.enabled || foreign(&config.memory.db_path) {
         return Ok(Vec::new());
     }
-    Ok(memory::recall(&memory::all(&config.memory.db_path)?, question))
+    match memory::all(&config.memory.db_path) {
+        Ok(rows) => Ok(memory::recall(&rows, question)),
+        Err(failure) if failure.code == ErrorCode::DurableMissing => Ok(Vec::new()),
+        Err(failure) => Err(failure),
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::ledger::{Chain, Kind, Ledger};
+use super::ledger::{Chain, Kind, Ledger, Line};
 use super::recorder::{LOCK, Place, RECORD};
 use super::{Record, RunId, Status, private};
 use crate::error::{ErrorCode, Failure, Result};
@@ -20,7 +20,7 @@ const MAX_RECORD_BYTES: u64 = 64 << 20;
 /// The runs of one folder, with their ledger.
 #[derive(Debug, Clone)]
 pub struct Archive {
-    runs_dir: PathBuf,
+    pub(super) runs_dir: PathBuf,
     /// Its ledger.
     pub ledger: Ledger,
 }
@@ -49,6 +49,17 @@ pub(super) struct Entered {
     pub begin: Option<Sha256>,
     pub end: Option<Sha256>,
     pub pruned: bool,
+    /// Nothing vouches for the record before the line that entered it.
+    pub found: bool,
+    /// An earlier ledger held it, and it was gone when this one was begun.
+    pub lost: bool,
+}
+
+impl Entered {
+    /// Whether its record, or that it was removed, is entered.
+    pub(super) const fn is_over(&self) -> bool {
+        self.end.is_some() || self.pruned
+    }
 }
 
 /// One run of a list.
@@ -130,18 +141,26 @@ impl Archive {
 
     /// What the ledger says about each run.
     pub(super) fn entered(chain: Option<&Chain>) -> HashMap<RunId, Entered> {
-        let mut runs: HashMap<RunId, Entered> = HashMap::new();
-        for (line, _) in chain.into_iter().flat_map(|chain| &chain.lines) {
-            let Some(id) = &line.run else { continue };
-            let run = runs.entry(id.clone()).or_default();
-            match line.kind {
-                Kind::Begin => run.begin = line.record_sha256,
-                Kind::End => run.end = line.record_sha256,
-                Kind::Prune => run.pruned = true,
-                Kind::Open | Kind::Anchor | Kind::Tool => {}
-            }
-        }
+        Self::entered_in(chain.into_iter().flat_map(|chain| &chain.lines).map(|(line, _)| line))
+    }
+
+    pub(super) fn entered_in<'a>(lines: impl Iterator<Item = &'a Line>) -> HashMap<RunId, Entered> {
+        let mut runs = HashMap::new();
+        lines.for_each(|line| Self::note(&mut runs, line));
         runs
+    }
+
+    pub(super) fn note(runs: &mut HashMap<RunId, Entered>, line: &Line) {
+        let Some(id) = &line.run else { return };
+        let run = runs.entry(id.clone()).or_default();
+        match line.kind {
+            Kind::Begin => run.begin = line.record_sha256,
+            Kind::End => run.end = line.record_sha256,
+            Kind::Prune => run.pruned = true,
+            Kind::Found => (run.end, run.found) = (line.record_sha256, true),
+            Kind::Lost => run.lost = true,
+            Kind::Open | Kind::Anchor | Kind::Tool => {}
+        }
     }
 
     pub(super) fn state_of(&self, id: &RunId, entered: Option<&Entered>) -> State {
@@ -167,9 +186,10 @@ impl Archive {
 
     /// The newest runs first, at most `limit`; how many there are in all.
     pub fn list(&self, limit: usize) -> Result<(Vec<Entry>, usize)> {
+        // Folders before the ledger: a run that is new meanwhile is in the ledger too, not only in its folder.
+        let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
         let chain = self.ledger.read()?;
         let entered = Self::entered(chain.as_ref());
-        let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
         ids.extend(entered.iter().filter(|(_, run)| !run.pruned).map(|(id, _)| id.clone()));
         let total = ids.len();
         let entries = ids.into_iter().rev().take(limit).map(|id| {
@@ -189,6 +209,12 @@ impl Archive {
     /// it fits more than one.
     pub fn find(&self, name: &str) -> Result<RunId> {
         let ids = self.ids()?;
+        // A record that is gone is found by its whole name, so that it can be pruned.
+        if let Ok(id) = name.parse::<RunId>()
+            && Self::entered(self.ledger.read()?.as_ref()).contains_key(&id)
+        {
+            return Ok(id);
+        }
         let missing = |why: String| Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list");
         if name == "last" {
             return ids.into_iter().next_back().ok_or_else(|| missing("there is no run yet".to_owned()));
@@ -241,9 +267,9 @@ impl Archive {
     /// Removes runs: each is entered in the ledger first, then its folder goes. Runs at work stay. With `dry_run` nothing
     /// happens.
     pub fn prune(&self, which: &Which, dry_run: bool) -> Result<Prune> {
-        let chain = self.ledger.read()?;
-        self.ledger.anchor(chain.as_ref())?;
-        let entered = Self::entered(chain.as_ref());
+        let look = self.ledger.look()?;
+        look.anchor?;
+        let entered = Self::entered(look.chain.as_ref());
         let ids = self.ids()?;
         let wanted: Vec<RunId> = match which {
             Which::Named(names) => names.clone(),
@@ -268,7 +294,14 @@ impl Archive {
 
     fn remove(&self, id: &RunId, entered: Option<&Entered>) -> Result<Option<Failure>> {
         let Some(runs) = self.open()? else { return Ok(None) };
-        let Some(run) = self.open_run(id)? else { return Ok(None) };
+        let Some(run) = runs.child(id.as_str()).map_err(|e| unreadable(&self.folder(id), &e))? else {
+            // Its record is gone without having been pruned: from now on it was given up on purpose.
+            return if entered.is_some_and(|run| !run.pruned) {
+                self.ledger.append(&[(Kind::Prune, Some(id.clone()), None)])
+            } else {
+                Ok(None)
+            };
+        };
         // Nobody begins to work on it meanwhile.
         let lock = JobLock::take_in(&run, LOCK, "runs prune", Duration::ZERO)?;
         let mut unanchored = None;

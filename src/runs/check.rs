@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::archive::{Archive, State};
-use super::ledger::Anchor;
+use super::archive::{Archive, Entered, State};
+use super::ledger::{Anchor, Chain, Look};
 use super::recorder::RECORD;
 use super::{RunId, private};
 use crate::error::{Failure, Result};
@@ -19,6 +19,8 @@ pub enum Trouble {
     RecordChanged,
     RecordMissing,
     RunUnlisted,
+    RunUnvouched,
+    RunLost,
     RunInterrupted,
     RunLeftOver,
     OpenToOthers,
@@ -37,6 +39,12 @@ impl Trouble {
         (Self::RecordChanged, "A record has other bytes than were entered in the ledger.", true),
         (Self::RecordMissing, "A run is entered in the ledger, was not pruned, and its record is gone.", true),
         (Self::RunUnlisted, "A folder of a run is not entered in the ledger.", true),
+        (
+            Self::RunUnvouched,
+            "A record was entered after its run, as it was then; nothing vouches for it before.",
+            false,
+        ),
+        (Self::RunLost, "A run stood in a ledger that broke, and its record was gone when a new one was begun.", false),
         (Self::RunInterrupted, "A run has no end: its process was ended or crashed.", false),
         (Self::RunLeftOver, "A run was pruned, and its folder is still there.", false),
         (Self::OpenToOthers, "Others than the owner may read or change a record.", true),
@@ -60,6 +68,8 @@ impl Trouble {
             Self::RecordChanged => "RECORD_CHANGED",
             Self::RecordMissing => "RECORD_MISSING",
             Self::RunUnlisted => "RUN_UNLISTED",
+            Self::RunUnvouched => "RUN_UNVOUCHED",
+            Self::RunLost => "RUN_LOST",
             Self::RunInterrupted => "RUN_INTERRUPTED",
             Self::RunLeftOver => "RUN_LEFT_OVER",
             Self::OpenToOthers => "OPEN_TO_OTHERS",
@@ -104,6 +114,14 @@ impl Findings {
         self.list.iter().all(|finding| !finding.fails)
     }
 
+    /// Adds what was found out about one run.
+    fn take(&mut self, one: Self) {
+        self.list.extend(one.list);
+        self.records += one.records;
+        self.pruned += one.pruned;
+        self.running += one.running;
+    }
+
     fn add(&mut self, trouble: Trouble, run: Option<&RunId>, message: String, fix: impl Into<String>) {
         self.list.push(Finding {
             code: trouble.as_str(),
@@ -122,8 +140,9 @@ impl Findings {
 /// Only what keeps it from looking at all.
 pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>) -> Result<Findings> {
     let mut out = Findings::default();
-    let chain = archive.ledger.read()?;
-    match archive.ledger.anchor(chain.as_ref()) {
+    let Look { chain, anchor } = archive.ledger.look()?;
+    let is_broken = anchor.is_err();
+    match anchor {
         Ok(Anchor::Kept) => out.anchored = true,
         Ok(Anchor::Unknown) if chain.is_none() => {}
         Ok(Anchor::Unknown) => {
@@ -144,14 +163,7 @@ pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>)
         let message = format!("no line of the ledger has the hash {expected}");
         out.add(Trouble::HeadNotHeld, None, message, "compare with a copy of the ledger from that time");
     }
-    let entered = Archive::entered(chain.as_ref());
-    let mut ids = archive.ids()?;
-    ids.extend(entered.keys().filter(|id| !archive.has_folder(id)).cloned());
-    ids.sort_unstable();
-    ids.dedup();
-    for id in ids.iter().filter(|id| only.is_none_or(|one| one == *id)) {
-        run(archive, id, entered.get(id), &mut out);
-    }
+    runs(archive, chain.as_ref(), only, is_broken, &mut out)?;
     if only.is_none() && archive.ledger.path().exists() && private::is_open_to_others(&archive.ledger.path()) {
         let path = archive.ledger.path();
         let fix = format!("chmod 600 '{}'", path.display());
@@ -160,12 +172,44 @@ pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>)
     Ok(out)
 }
 
-fn broken(out: &mut Findings, failure: Failure) {
-    let fix = failure.hint.unwrap_or_default();
-    out.add(Trouble::LedgerBroken, None, failure.message, fix);
+/// Looks at each run. What does not fit may be one that was begun, ended or pruned since the ledger was read: such a run
+/// is looked at again, beside the ledger as it is by then.
+fn runs(
+    archive: &Archive,
+    chain: Option<&Chain>,
+    only: Option<&RunId>,
+    is_broken: bool,
+    out: &mut Findings,
+) -> Result<()> {
+    let entered = Archive::entered(chain);
+    let mut ids = archive.ids()?;
+    ids.extend(entered.keys().filter(|id| !archive.has_folder(id)).cloned());
+    ids.sort_unstable();
+    ids.dedup();
+    let mut again = Vec::new();
+    for id in ids.iter().filter(|id| only.is_none_or(|one| one == *id)) {
+        let mut one = Findings::default();
+        run(archive, id, entered.get(id), is_broken, &mut one);
+        if one.list.is_empty() {
+            out.take(one);
+        } else {
+            again.push(id);
+        }
+    }
+    if again.is_empty() {
+        return Ok(());
+    }
+    let chain = archive.ledger.read()?;
+    let entered = Archive::entered(chain.as_ref());
+    again.into_iter().for_each(|id| run(archive, id, entered.get(id), is_broken, out));
+    Ok(())
 }
 
-fn run(archive: &Archive, id: &RunId, entered: Option<&super::archive::Entered>, out: &mut Findings) {
+fn broken(out: &mut Findings, failure: Failure) {
+    out.add(Trouble::LedgerBroken, None, failure.message, "local-agent runs head --renew");
+}
+
+fn run(archive: &Archive, id: &RunId, entered: Option<&Entered>, is_broken: bool, out: &mut Findings) {
     let state = archive.state_of(id, entered);
     let prune = format!("local-agent runs prune {id}");
     match state {
@@ -177,14 +221,20 @@ fn run(archive: &Archive, id: &RunId, entered: Option<&super::archive::Entered>,
             out.pruned += 1;
             return;
         }
+        State::Missing if entered.is_some_and(|run| run.lost) => {
+            let message = "an earlier ledger held it, and its record was gone when this ledger was begun".to_owned();
+            out.add(Trouble::RunLost, Some(id), message, restore_or(&prune));
+            return;
+        }
         State::Missing => {
             let message = "it is entered in the ledger, and its record is gone".to_owned();
-            out.add(Trouble::RecordMissing, Some(id), message, "restore its folder from a backup");
+            out.add(Trouble::RecordMissing, Some(id), message, restore_or(&prune));
             return;
         }
         State::Unlisted => {
             let message = "its folder is not entered in the ledger".to_owned();
-            out.add(Trouble::RunUnlisted, Some(id), message, prune.clone());
+            let fix = if is_broken { "local-agent runs head --renew" } else { "local-agent runs head --adopt" };
+            out.add(Trouble::RunUnlisted, Some(id), message, fix);
         }
         State::Running => out.running += 1,
         State::Interrupted => {
@@ -204,13 +254,28 @@ fn run(archive: &Archive, id: &RunId, entered: Option<&super::archive::Entered>,
     // A record without an end is being written, or was; only its beginning is entered.
     let Some(expected) = entered.and_then(|run| run.end) else { return };
     match archive.bytes(id) {
-        Ok(bytes) if Sha256::of(&bytes) == expected => {}
+        Ok(bytes) if Sha256::of(&bytes) == expected => {
+            if entered.is_some_and(|run| run.found) {
+                let message = "its record was entered after the run, and nothing vouches for it before".to_owned();
+                out.add(
+                    Trouble::RunUnvouched,
+                    Some(id),
+                    message,
+                    format!("none is needed; to read it: local-agent runs show {id}"),
+                );
+            }
+        }
         Ok(_) => {
             let message = "its record has other bytes than were entered in the ledger".to_owned();
             out.add(Trouble::RecordChanged, Some(id), message, "restore its folder from a backup");
         }
         Err(failure) => {
-            out.add(Trouble::RecordMissing, Some(id), failure.message, "restore its folder from a backup");
+            out.add(Trouble::RecordMissing, Some(id), failure.message, restore_or(&prune));
         }
     }
+}
+
+/// For a record that is gone: there is nothing left that pruning could take away.
+fn restore_or(prune: &str) -> String {
+    format!("restore its folder from a backup; without one: {prune}")
 }

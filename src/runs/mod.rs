@@ -10,7 +10,7 @@
 //! | `record` | [`Record`]: `run.json`; its schema is `docs/run.schema.json` |
 //! | `recorder` | [`Run`]: begun, then finished |
 //! | `redact` | tokens, keys and PEM blocks are taken out before anything is written |
-//! | `ledger` | the hash chain, its head, and what a crash may leave |
+//! | `ledger` | the hash chain, its head, what a crash may leave, and a new ledger after a broken one |
 //! | `archive` | all runs of a folder: their state, one by name, pruning |
 //! | `check` | does everything still fit together? |
 //! | `replay` | from a record back to its evidence, its draft and the same report |
@@ -31,7 +31,7 @@ mod replay;
 pub use archive::{Archive, Entry, Prune, State, Which};
 pub use check::{Finding, Findings, Trouble, check};
 pub use id::RunId;
-pub use ledger::{Anchor, Chain, Kind, Ledger, Line, ToolLine};
+pub use ledger::{Anchor, Chain, Kind, Ledger, Line, Look, Renewed, ToolLine};
 pub use page::page;
 pub use private::is_open_to_others;
 pub use record::{

@@ -1,8 +1,9 @@
 //! Takes secrets out of a text before it is written into a record.
 //!
-//! What is looked for: PEM blocks, tokens with a published prefix, JSON Web Tokens, passwords in addresses and headers,
-//! and values assigned to names that say they are secret. What a note is full of stays: hashes, commits, keys of chunks,
-//! UUIDs, file names, dates, and words. A secret of no known form is not found; permissions are the other half.
+//! What is looked for: PEM blocks, tokens with a published prefix, JSON Web Tokens, passwords in addresses, headers,
+//! commands and rows of tables, and values assigned to names that say they are secret. What a note is full of stays:
+//! hashes, commits, keys of chunks, UUIDs, file names, dates, and words. A secret of no known form is not found;
+//! permissions are the other half. `SECURITY.md` lists forms that are found and forms that are not; a test compares.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -47,6 +48,7 @@ const FORMS: &[(&str, &str)] = &[
     ("Shopify token", r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
     ("Telegram token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}"),
     ("JSON Web Token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    ("signed address", r"(?P<keep>[?&](?:sig|Signature|X-Amz-Signature)=)[A-Za-z0-9%+/=_-]{20,}"),
     ("password in an address", r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:)[^\s/@]{3,}@"),
     ("authorization", r"(?i)(?P<keep>\b(?:bearer|basic)\s+)[A-Za-z0-9+/_.~-]{16,}=*"),
 ];
@@ -55,14 +57,63 @@ static KNOWN: LazyLock<Vec<Form>> = LazyLock::new(|| {
     FORMS.iter().filter_map(|(what, pattern)| Regex::new(pattern).ok().map(|pattern| Form { what, pattern })).collect()
 });
 
-/// `name = value`, where the name says that the value is secret.
-static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"(?i)(?P<keep>\b[\w-]{0,40}?(?:passwor[dt]|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|"#,
-        r#"private[_-]?key|client[_-]?secret|kennwort|passwort)[\w-]{0,20}["'`]?\s{0,3}(?:[:=]|=>|:=)\s{0,3}["'`]?)"#,
-        r#"(?P<value>[^\s"'`,;<>|]{6,400})"#
-    ))
-    .ok()
+/// Names that say that what follows is secret.
+const NAMES: &str = concat!(
+    r"(?:passwor[dt]|passwd|passphrase|pwd|secret|token|kennwort|psk|(?:wlan|netzwerk|sicherheits)-?schlüssel|",
+    r"(?:access|private)[_-]?key|(?:api|account|storage|encryption|signing|master|recovery|license|network|wlan|wi-?fi|wpa[23]?)",
+    r"[ _-]?key)"
+);
+
+/// Where a value stands in a line, and how sure its place makes us. `NAMES` stands for [`NAMES`]; `keep` and `tail` stay.
+const PLACES: &[(Sure, &str)] = &[
+    // `name = value`
+    (
+        Sure::IfItLooksSecret,
+        r#"(?P<keep>\b[\w-]{0,40}?NAMES[\w-]{0,20}["'`]?\s{0,3}(?:[:=]|=>|:=)\s{0,3}["'`]?)(?P<value>[^\s"'`,;<>|]{6,400})"#,
+    ),
+    // The second cell of a row.
+    (
+        Sure::IfItLooksSecret,
+        r"(?P<keep>\|[^|\n]{0,40}?\bNAMES\b[^|\n]{0,20}\|[ \t]*`?)(?P<value>[^|\s`]{6,400})(?P<tail>`?[ \t]*\|)",
+    ),
+    // `.netrc`
+    (
+        Sure::UnlessItIsAPlaceholder,
+        r"(?P<keep>\bmachine\s+\S+\s+login\s+\S+\s+(?:account\s+\S+\s+)?password\s+)(?P<value>\S{1,400})",
+    ),
+    (Sure::IfItLooksSecret, r"(?P<keep>\b(?:machine|login)\s+\S+\s+password\s+)(?P<value>\S{6,400})"),
+    // Options of commands.
+    (
+        Sure::UnlessItIsAPlaceholder,
+        r#"(?P<keep>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?["']?[^\s:"']{1,64}:)(?P<value>[^\s"']{1,400})"#,
+    ),
+    (
+        Sure::UnlessItIsAPlaceholder,
+        r#"(?P<keep>\b(?:mysql\w*|mariadb[\w-]*)\b[^\n|;]{0,200}?\s(?-i:-p)["']?)(?P<value>[^\s"']{1,400})"#,
+    ),
+    (Sure::UnlessItIsAPlaceholder, r#"(?P<keep>\bsshpass\s+(?-i:-p)\s*["']?)(?P<value>[^\s"']{1,400})"#),
+    (
+        Sure::UnlessItIsAPlaceholder,
+        r#"(?P<keep>\b(?:docker|podman)\s+login\b[^\n|;]{0,200}?\s(?-i:-p)\s+["']?)(?P<value>[^\s"']{1,400})"#,
+    ),
+    (
+        Sure::IfItLooksSecret,
+        r#"(?P<keep>\s--?(?:password|passwd|passphrase|token|secret|api-?key)\s+["']?)(?P<value>[^\s"']{6,400})"#,
+    ),
+];
+
+/// When a value at one of [`PLACES`] is taken out.
+#[derive(Clone, Copy)]
+enum Sure {
+    /// Words stand there as well.
+    IfItLooksSecret,
+    /// Nothing else stands there.
+    UnlessItIsAPlaceholder,
+}
+
+static PLACED: LazyLock<Vec<(Sure, Regex)>> = LazyLock::new(|| {
+    let whole = |pattern: &str| Regex::new(&format!("(?i){}", pattern.replace("NAMES", NAMES)));
+    PLACES.iter().filter_map(|(sure, pattern)| whole(pattern).ok().map(|regex| (*sure, regex))).collect()
 });
 
 /// A block of base64 that is cut at both ends.
@@ -75,8 +126,13 @@ pub fn redact(text: &str) -> Redacted<'_> {
     for form in KNOWN.iter() {
         out.apply(&form.pattern, form.what, |_| true);
     }
-    if let Some(pattern) = ASSIGNED.as_ref() {
-        out.apply(pattern, "secret", |found| found.name("value").is_some_and(|value| looks_secret(value.as_str())));
+    for (sure, pattern) in PLACED.iter() {
+        out.apply(pattern, "secret", |found| {
+            found.name("value").is_some_and(|value| match sure {
+                Sure::IfItLooksSecret => looks_secret(value.as_str()),
+                Sure::UnlessItIsAPlaceholder => !is_placeholder(value.as_str()),
+            })
+        });
     }
     if let Some(pattern) = BASE64.as_ref() {
         // Lists of hashes are no key.
@@ -95,7 +151,8 @@ impl Redacted<'_> {
             count += 1;
             let keep = found.name("keep").map_or("", |keep| keep.as_str());
             // The `@` behind a password belongs to the address.
-            let end = if found[0].ends_with('@') && !keep.is_empty() { "@" } else { "" };
+            let at = if found[0].ends_with('@') && !keep.is_empty() { "@" } else { "" };
+            let end = found.name("tail").map_or(at, |tail| tail.as_str());
             format!("{keep}[redacted: {what}]{end}")
         });
         if count > 0 {
@@ -107,23 +164,65 @@ impl Redacted<'_> {
 
 /// Whether an assigned value is one, and no word, date, number, path, variable or placeholder.
 fn looks_secret(value: &str) -> bool {
+    if is_placeholder(value) {
+        return false;
+    }
     let value = value.trim_end_matches(['.', ')', ']', '}', '!', '?', ':']);
-    if value.starts_with(['$', '{', '<', '%', '[', '/', '~', '('])
-        || value.contains("://")
-        || value.contains("[redacted")
-    {
+    // The end of a padded block of base64 is no end of a path.
+    let is_path = value.starts_with(['/', '~']) && !value.ends_with('=');
+    if is_path || value.contains("://") {
         return false;
     }
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     let digits = value.chars().filter(|c| c.is_numeric()).count();
     let marks = value.chars().filter(|c| "!@#$%^&*+=?~".contains(*c)).count();
     let upper_inside = value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
-    let placeholder = value.bytes().all(|b| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_'));
-    value.chars().count() >= 6
-        && letters > 0
-        && !placeholder
-        && (digits > 0 || marks > 0 || upper_inside && value.len() >= 16)
+    value.chars().count() >= 6 && letters > 0 && (digits > 0 || marks > 0 || upper_inside && value.len() >= 16)
 }
+
+/// Whether a value only says that a secret belongs there.
+fn is_placeholder(value: &str) -> bool {
+    const WORDS: [&str; 8] = ["password", "passwd", "pass", "pw", "secret", "token", "passwort", "geheim"];
+    value.starts_with(['$', '{', '<', '%', '[', '('])
+        || value.contains("[redacted")
+        || value.bytes().all(|b| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_'))
+        || WORDS.iter().any(|word| value.trim_end_matches(['.', ',', ')', '`', ';']).eq_ignore_ascii_case(word))
+}
+
+/// Forms in which secrets stand in notes, with an example in which `X` stands for the secret, and whether it is found.
+#[cfg(test)]
+const EXAMPLES: &[(&str, bool)] = &[
+    ("password: X", true),
+    ("DB_PASSWORD=X", true),
+    (r#""client_secret": "X""#, true),
+    ("Passwort: X", true),
+    ("psk=X", true),
+    ("WPA2 key: X", true),
+    ("WLAN-Schlüssel: X", true),
+    ("AccountName=a;AccountKey=X;EndpointSuffix=core", true),
+    ("Server=db;User Id=a;Password=X;", true),
+    ("postgres://app:X@db.local/x", true),
+    ("Authorization: Bearer X", true),
+    ("| password | X |", true),
+    ("| Wi-Fi key | `X` |", true),
+    ("machine git.local login ann password X", true),
+    ("machine git.local password X", true),
+    ("curl -u ann:X https://git.local", true),
+    ("curl --user 'ann:X' https://git.local", true),
+    ("mysql -u root -pX shop", true),
+    ("sshpass -p X ssh ann@git.local", true),
+    ("docker login -u ann -p X", true),
+    ("restic --password X", true),
+    ("https://a.local/b?sv=1&sig=X", true),
+    ("The password is X.", false),
+    ("Log in as ann with X.", false),
+    ("| user | password |\n|---|---|\n| ann | X |", false),
+    ("Password:\nX", true),
+    ("PIN: 4711", false),
+    ("key: X", false),
+    ("seed: ring apple moss", false),
+    ("password: apple", false),
+];
 
 #[cfg(test)]
 mod tests {
@@ -201,9 +300,35 @@ mod tests {
         assert!(redact("postgres://app:s3cr3t@db.local/x").text.ends_with("]@db.local/x"));
     }
 
+    /// What a form that is listed as found loses, and that a form listed as not found is one.
+    #[test]
+    fn s30_the_forms_that_security_md_lists_are_found_or_not_as_it_says() {
+        let page = include_str!("../../SECURITY.md");
+        for (example, is_found) in EXAMPLES {
+            for secret in ["Tr0ub4dor-and-3x-more", "qwErTyUi0pAsDfGhJkLz", "mV9k2xQ8fTz+hLrWc4b7A=="] {
+                let text = example.replace('X', secret);
+                let out = redact(&text);
+                assert_eq!(
+                    (out.count > 0, out.text.contains(secret)),
+                    (*is_found, !is_found && text != *example),
+                    "{text}"
+                );
+                assert_eq!(redact(&out.text).text, out.text, "twice is once");
+            }
+            let cell = example.replace('\n', " ⏎ ").replace('|', "¦");
+            let row = format!("| `{}` | {} |", cell.replace('`', ""), if *is_found { "taken out" } else { "stays" });
+            assert!(page.contains(&row), "SECURITY.md lacks: {row}");
+        }
+    }
+
     #[test]
     fn s30_what_notes_are_full_of_stays() {
         for text in [
+            "Use curl -u user:password or curl -u \"$USER:$TOKEN\" and mysql -p shop",
+            "| password | required |\n| token | see the vault |\n| secret | min. 12 characters |",
+            "The machine shop password policy; login or password reset; machine learning password managers",
+            "The key: dc3a2753a02e3c5fb21bada98f4a25c8 and WPA2 key: see router; license key: required",
+            "mysqldump --port 3306 -P 3306 and docker login -u ann -p $TOKEN",
             "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
             "commit 2764476a1b2c3d4e5f60718293a4b5c6d7e8f901 fixes it",
             "[source: projects/Proofbox.md#H1: Proofbox | dc3a2753a02e3c5fb21bada98f4a25c8]",
@@ -230,7 +355,8 @@ mod tests {
     #[test]
     fn all_patterns_are_patterns() {
         assert_eq!(KNOWN.len(), FORMS.len());
-        assert!(ASSIGNED.is_some() && BASE64.is_some());
+        assert_eq!(PLACED.len(), PLACES.len());
+        assert!(BASE64.is_some());
     }
 
     proptest::proptest! {

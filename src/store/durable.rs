@@ -5,27 +5,41 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::{Database, Found, checkpoint, examine, open_read, open_write, split, with_side_files};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::state::StateDirectory;
+use super::{Database, Found, begun, checkpoint, examine, open_read, open_write, side_file};
+use crate::error::Result;
 use crate::types::Sha256;
 
 /// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers apart.
 #[derive(Debug)]
 pub struct Durable {
-    conn: Connection,
+    pub(super) conn: Connection,
+    /// Where the database is.
+    path: PathBuf,
+    /// Nothing but a known head was changed.
+    only_head: bool,
 }
+
+/// The log may grow to this length while nothing but heads is written. Whoever opens the database first reads all of it.
+const LOG_BYTES: u64 = 256 << 10;
 
 impl Drop for Durable {
     /// Empties the write-ahead log. It is never removed, for readers who may not write need it; whatever it holds is
     /// read again by the next process that opens the database, and stays in front of what that one adds.
     fn drop(&mut self) {
-        if !self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
-            // Nothing is lost when this fails: the log holds it.
-            let _ = checkpoint(&self.conn);
+        if self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
+            return;
         }
+        let log = side_file(&self.path, "-wal");
+        if self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES) {
+            // Else SQLite would empty it as the last connection is closed.
+            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            return;
+        }
+        // Nothing is lost when this fails: the log holds it.
+        let _ = checkpoint(&self.conn);
     }
 }
 
@@ -70,15 +84,61 @@ pub struct MemoryLink {
 
 impl Durable {
     /// Opens or creates the database for writing; its file is for its owner alone.
+    ///
+    /// # Errors
+    /// `DURABLE_MISSING`: there was one, and it is gone or empty. Those of a database that is not ours.
     pub fn open_write(path: &Path) -> Result<Self> {
+        let was_begun = begun::was_begun(path);
+        if examine(path, Database::Durable)? == Found::Nothing {
+            if was_begun {
+                return Err(begun::missing(path));
+            }
+        }
+        Self::open_or_make(path)
+    }
+
+    fn open_or_make(path: &Path) -> Result<Self> {
         let conn = open_write(path, Database::Durable).map_err(|failure| Database::Durable.blame(failure))?;
-        Ok(Self { conn })
+        begun::note(path)?;
+        Ok(Self { conn, path: path.to_owned(), only_head: false })
     }
 
     /// Opens the database for reading; `None`: there is none yet.
+    ///
+    /// # Errors
+    /// As [`Durable::open_write`].
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
+        // Looked at first: one that is being begun has its note after its first row.
+        let was_begun = begun::was_begun(path);
         let conn = open_read(path, Database::Durable).map_err(|failure| Database::Durable.blame(failure))?;
-        Ok(conn.map(|conn| Self { conn }))
+        match conn {
+            None if was_begun => Err(begun::missing(path)),
+            conn => Ok(conn.map(|conn| Self { conn, path: path.to_owned(), only_head: false })),
+        }
+    }
+
+    /// Whether there was a database, and it is gone or empty.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn is_missing(path: &Path) -> Result<bool> {
+        let was_begun = begun::was_begun(path);
+        Ok(examine(path, Database::Durable)? == Found::Nothing && was_begun)
+    }
+
+    /// Begins a new database where one was lost. Files that the lost one left beside it are moved to `*.lost-<stamp>`.
+    /// Whether there was anything to begin: a database that is there stays as it is.
+    ///
+    /// # Errors
+    /// Those of the disk, and of a database that is not ours.
+    pub fn begin_anew(path: &Path, stamp: &str) -> Result<bool> {
+        let found = examine(path, Database::Durable)?;
+        super::refuse_unless_ours(path, Database::Durable, &found)?;
+        if found != Found::Nothing {
+            return Ok(false);
+        }
+        super::move_to(path, "lost", stamp)?;
+        Self::open_or_make(path).map(|_| true)
     }
 
     /// The head of the ledger whose first line has this hash.
@@ -87,15 +147,30 @@ impl Durable {
         Ok(self.conn.query_row(sql, [ledger.as_bytes()], head).optional()?)
     }
 
-    /// A ledger that once stood in this folder of runs.
-    pub fn head_of_folder(&self, runs_dir: &Path) -> Result<Option<Head>> {
-        let sql = "SELECT ledger, lines, bytes, sha256 FROM ledger_heads WHERE runs_dir = ?1 LIMIT 1";
-        Ok(self.conn.query_row(sql, [&*runs_dir.to_string_lossy()], head).optional()?)
+    /// All heads, each with the folder of runs in which its ledger stood last.
+    pub fn heads(&self) -> Result<Vec<(String, Head)>> {
+        let sql = "SELECT ledger, lines, bytes, sha256, runs_dir FROM ledger_heads";
+        let mut statement = self.conn.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(4)?, head(row)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Notes how far a ledger has grown. Other ledgers of the same folder are forgotten when `only` is set.
-    pub fn set_head(&mut self, runs_dir: &Path, head: &Head, only: bool) -> Result<()> {
+    /// What the system knew of a ledger's file when its head was noted. `None`: nobody said.
+    pub fn mark(&self, ledger: &Sha256) -> Result<Option<String>> {
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        Ok(self.conn.query_row(sql, [mark_key(ledger)], |row| row.get(0)).optional()?)
+    }
+
+    /// Notes how far a ledger has grown, and what the system knows of its file. Other ledgers of the same folder are
+    /// forgotten when `only` is set.
+    ///
+    /// A head that is known already is written without waiting for the disk: the line it is about is there, and after a
+    /// power failure a head that lags behind its ledger is as good.
+    pub fn set_head(&mut self, runs_dir: &Path, head: &Head, mark: &str, only: bool) -> Result<()> {
         let dir = runs_dir.to_string_lossy();
+        let has_log = side_file(&self.path, "-wal").exists();
+        self.only_head = !only && has_log && self.head(&head.ledger)?.is_some();
+        self.conn.pragma_update(None, "synchronous", if self.only_head { "normal" } else { "full" })?;
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if only {
             let sql = "DELETE FROM ledger_heads WHERE runs_dir = ?1 AND ledger <> ?2";
@@ -106,7 +181,12 @@ impl Durable {
              ON CONFLICT (ledger) DO UPDATE SET runs_dir = ?2, lines = ?3, bytes = ?4, sha256 = ?5",
             params![head.ledger.as_bytes(), &*dir, head.lines as i64, head.bytes as i64, head.sha256.as_bytes()],
         )?;
-        Ok(tx.commit()?)
+        tx.execute(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+            params![mark_key(&head.ledger), mark],
+        )?;
+        tx.commit()?;
+        Ok(self.conn.pragma_update(None, "synchronous", "full")?)
     }
 
     /// Adds one memory with its links, or none of it.
@@ -165,48 +245,10 @@ impl Durable {
         }
         Ok(tx.commit()?)
     }
+}
 
-    /// Brings an ancestor's memory over: its file is copied byte for byte to `*.ancestor-<stamp>`, read into a new
-    /// database beside it in one transaction, and that takes its place. Returns the copy and how many were imported.
-    ///
-    /// `DB_FOREIGN` when the file is no memory of the ancestor's.
-    pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
-        let found = examine(path, Database::Durable)?;
-        if !matches!(found, Found::Foreign(0, 1)) {
-            super::refuse_unless_ours(path, Database::Durable, &found)?;
-            return Err(Failure::internal("there is no memory of the ancestor to import"));
-        }
-        let unwritable = |e: std::io::Error| super::unwritable(path, "imported", &e);
-        let (folder, name) = split(path)?;
-        let folder = StateDirectory::make_configured(folder).map_err(unwritable)?;
-        // Read from a copy that may be written: a journal left by a crash is played back there, not in the original.
-        let work = tempfile::tempdir_in(folder.path()).map_err(unwritable)?;
-        let (copy, made) = (work.path().join("copy.sqlite"), work.path().join("durable.sqlite"));
-        for (from, to) in with_side_files(name).iter().zip(with_side_files("copy.sqlite")) {
-            if let Some(mut from) = folder.read(from).map_err(unwritable)? {
-                let mut to = std::fs::File::create_new(work.path().join(to)).map_err(unwritable)?;
-                std::io::copy(&mut from, &mut to).map_err(unwritable)?;
-            }
-        }
-        let rows = read_ancestor(&copy).map_err(|why| {
-            let message = format!("{} is no memory of the ancestor's: {why}; it was not touched", path.display());
-            Failure::new(ErrorCode::DbForeign, message).with_hint(Database::Durable.way_out(false))
-        })?;
-        let mut new = Self::open_write(&made)?;
-        let tx = new.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        rows.iter().try_for_each(|row| insert(&tx, row))?;
-        tx.commit()?;
-        // One file without side files, so that a rename moves all of it.
-        new.conn.pragma_update(None, "journal_mode", "delete")?;
-        drop(new);
-        let aside = super::move_aside(path, stamp)?;
-        std::fs::rename(&made, path).map_err(|e| {
-            // The place is empty now; what stood there goes back.
-            let _ = std::fs::rename(&aside, path);
-            unwritable(e)
-        })?;
-        Ok((aside, rows.len()))
-    }
+fn mark_key(ledger: &Sha256) -> String {
+    format!("ledger_file:{ledger}")
 }
 
 fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
@@ -228,7 +270,7 @@ fn link(row: &Row<'_>) -> rusqlite::Result<MemoryLink> {
     })
 }
 
-fn insert(conn: &Connection, row: &MemoryRow) -> Result<()> {
+pub(super) fn insert(conn: &Connection, row: &MemoryRow) -> Result<()> {
     conn.execute(
         "INSERT INTO memory (memory_id, type, content, source, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![row.id, row.kind, row.content, row.source, row.created_at, row.updated_at],
@@ -252,32 +294,10 @@ fn insert_link(conn: &Connection, id: &str, link: &MemoryLink) -> Result<()> {
     Ok(())
 }
 
-/// The ancestor's rows: its `memory` and `memory_evidence` have our columns but for what a link was.
-fn read_ancestor(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
-    let conn = Connection::open(copy)?;
-    let mut statement =
-        conn.prepare("SELECT memory_id, type, content, source, created_at, updated_at FROM memory ORDER BY 1")?;
-    let mut keys = conn.prepare("SELECT chunk_key FROM memory_evidence WHERE memory_id = ?1 ORDER BY 1")?;
-    let rows = statement.query_map([], |row| {
-        let id: String = row.get(0)?;
-        let keys = keys.query_map([&id], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-        let unknown = |chunk_key| MemoryLink { chunk_key, text_sha256: None, source: None, path: None, heading: None };
-        Ok(MemoryRow {
-            id,
-            kind: row.get(1)?,
-            content: row.get(2)?,
-            source: row.get(3)?,
-            created_at: row.get(4)?,
-            updated_at: row.get(5)?,
-            links: keys.into_iter().map(unknown).collect(),
-        })
-    })?;
-    rows.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
 
     fn row(id: &str, links: &[&str]) -> MemoryRow {
         let link = |key: &&str| MemoryLink {
@@ -300,15 +320,21 @@ mod tests {
 
     /// The log once grew with every line of the ledger, and each process that wrote one read all of it first.
     #[test]
-    fn the_log_is_empty_after_each_writer() {
+    fn the_log_stays_short_under_heads_and_is_empty_after_every_other_writer() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");
-        for n in 0..5 {
+        let log = || std::fs::metadata(dir.path().join("durable.sqlite-wal")).unwrap().len();
+        let mut longest = 0;
+        for n in 0..200 {
             let head = Head { ledger: Sha256::of(b"1"), lines: n, bytes: n, sha256: Sha256::of(b"3") };
-            Durable::open_write(&path).unwrap().set_head(Path::new("/runs"), &head, false).unwrap();
-            assert_eq!(std::fs::metadata(dir.path().join("durable.sqlite-wal")).unwrap().len(), 0);
+            Durable::open_write(&path).unwrap().set_head(Path::new("/runs"), &head, "mark", false).unwrap();
+            assert!(n > 0 || log() == 0, "a new head goes into the database at once");
+            longest = longest.max(log());
+            assert_eq!(Durable::open_read(&path).unwrap().unwrap().head(&head.ledger).unwrap(), Some(head));
         }
-        assert!(Durable::open_read(&path).unwrap().is_some());
+        assert!(longest > 0 && longest < LOG_BYTES + (64 << 10), "{longest}");
+        Durable::open_write(&path).unwrap().add(&row("a", &[])).unwrap();
+        assert_eq!(log(), 0);
     }
 
     #[test]
@@ -320,7 +346,7 @@ mod tests {
         durable.add(&row("b", &["k2", "k1"])).unwrap();
         durable.add(&row("a", &[])).unwrap();
         let head = Head { ledger: Sha256::of(b"1"), lines: 3, bytes: 90, sha256: Sha256::of(b"3") };
-        durable.set_head(Path::new("/runs"), &head, false).unwrap();
+        durable.set_head(Path::new("/runs"), &head, "mark", false).unwrap();
         drop(durable);
         #[cfg(unix)]
         {
@@ -332,8 +358,8 @@ mod tests {
         assert_eq!(all.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(all[1].links.iter().map(|l| l.chunk_key.as_str()).collect::<Vec<_>>(), ["k1", "k2"]);
         assert_eq!(durable.head(&head.ledger).unwrap(), Some(head.clone()));
-        assert_eq!(durable.head_of_folder(Path::new("/runs")).unwrap(), Some(head));
-        assert_eq!(durable.head_of_folder(Path::new("/other")).unwrap(), None);
+        assert_eq!(durable.mark(&head.ledger).unwrap().as_deref(), Some("mark"));
+        assert_eq!(durable.heads().unwrap(), [("/runs".to_owned(), head)]);
     }
 
     #[test]
@@ -367,35 +393,5 @@ mod tests {
         let mut durable = Durable::open_write(&path).unwrap();
         durable.add(&row("a", &[])).unwrap();
         assert_eq!(durable.all().unwrap().len(), 1);
-    }
-
-    #[test]
-    fn an_ancestors_memory_is_copied_and_imported_whole() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("durable.sqlite");
-        let ancestor = Connection::open(&path).unwrap();
-        ancestor
-            .execute_batch(
-                "PRAGMA user_version = 1;
-                 CREATE TABLE memory (memory_id TEXT PRIMARY KEY, type TEXT, content TEXT, source TEXT,
-                     created_at TEXT, updated_at TEXT);
-                 CREATE TABLE memory_evidence (memory_id TEXT, chunk_key TEXT, PRIMARY KEY (memory_id, chunk_key));
-                 INSERT INTO memory VALUES ('6f', 'user_fact', 'Likes tea.', 'manual', '2026-01-01', '2026-01-02');
-                 INSERT INTO memory_evidence VALUES ('6f', 'not hex');",
-            )
-            .unwrap();
-        drop(ancestor);
-        let bytes = std::fs::read(&path).unwrap();
-        assert_eq!(Durable::open_write(&path).unwrap_err().code, ErrorCode::DbForeign);
-        assert_eq!(std::fs::read(&path).unwrap(), bytes);
-        let (aside, count) = Durable::import_ancestor(&path, "20260101T000000Z").unwrap();
-        assert_eq!((std::fs::read(aside).unwrap() == bytes, count), (true, 1));
-        let all = Durable::open_read(&path).unwrap().unwrap().all().unwrap();
-        assert_eq!((all[0].content.as_str(), all[0].links[0].text_sha256), ("Likes tea.", None));
-        // A second time there is nothing to import, and a database of somebody else is refused.
-        assert!(Durable::import_ancestor(&path, "20260101T000001Z").is_err());
-        let other = dir.path().join("other.sqlite");
-        Connection::open(&other).unwrap().execute_batch("PRAGMA user_version = 1; CREATE TABLE x (y)").unwrap();
-        assert_eq!(Durable::import_ancestor(&other, "s").unwrap_err().code, ErrorCode::DbForeign);
     }
 }

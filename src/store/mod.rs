@@ -17,6 +17,8 @@ use crate::types::CommitId;
 
 use filesystem::Journal;
 
+mod ancestor;
+mod begun;
 mod durable;
 mod embeddings;
 mod filesystem;
@@ -27,6 +29,7 @@ mod record;
 mod replace;
 mod strangers;
 
+pub use ancestor::{holds_ancestors_memory, import_ancestor};
 pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
 pub use filesystem::on_network;
@@ -105,7 +108,10 @@ impl Database {
     fn remedy(self) -> String {
         match self {
             Self::Index | Self::Embeddings => format!("{} --rebuild", self.job()),
-            Self::Durable => "restore durable.sqlite from a backup, or move it away to begin a new one".to_owned(),
+            Self::Durable => {
+                "restore durable.sqlite from a backup; without one: move it away, then local-agent memory repair --begin-anew"
+                    .to_owned()
+            }
         }
     }
 
@@ -416,12 +422,17 @@ pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
 /// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path. A file
 /// that was moved aside in the same second keeps its place: then the name gets a number.
 pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
+    move_to(path, "ancestor", stamp)
+}
+
+/// As [`move_aside`], to `<name>.<why>-<stamp>`.
+fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
     let fail = |e: std::io::Error| unwritable(path, "moved", &e);
     let (folder, name) = split(path)?;
     let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(path.to_owned()) };
     let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
     let aside = |name: &str, n: u32| {
-        if n == 1 { format!("{name}.ancestor-{stamp}") } else { format!("{name}.ancestor-{stamp}-{n}") }
+        if n == 1 { format!("{name}.{why}-{stamp}") } else { format!("{name}.{why}-{stamp}-{n}") }
     };
     let is_free = |n: &u32| !with_side_files(name).iter().any(|file| taken.contains(&aside(file, *n)));
     let number = (1..).find(is_free).unwrap_or(1);
@@ -432,6 +443,13 @@ pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
         }
     }
     Ok(path.with_file_name(aside(name, number)))
+}
+
+/// Where SQLite keeps a file beside a database.
+fn side_file(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// What SQLite adds to a database's name for the files that it keeps beside it.

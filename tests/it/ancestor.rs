@@ -134,12 +134,12 @@ const DATABASES: &[(&str, &str)] = &[
     (
         "memory/durable.sqlite",
         "PRAGMA user_version = 1;
-         CREATE TABLE memory (memory_id TEXT PRIMARY KEY, type TEXT, content TEXT, source TEXT, created_at TEXT,
-             updated_at TEXT);
+         CREATE TABLE memory (memory_id TEXT PRIMARY KEY, type TEXT NOT NULL, content TEXT NOT NULL,
+             source TEXT NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL);
          CREATE TABLE memory_evidence (memory_id TEXT REFERENCES memory(memory_id) ON DELETE CASCADE,
              chunk_key TEXT, PRIMARY KEY (memory_id, chunk_key));
          CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
-         INSERT INTO memory VALUES ('6f1c', 'user_fact', 'Likes tea.', 'manual', '2026-01-01', '2026-01-01');",
+         INSERT INTO memory VALUES ('6f1c', 'user_fact', 'Likes tea.', 'manual', 1767225600.25, 1767225600.25);",
     ),
 ];
 
@@ -220,10 +220,21 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         run.stderr
     );
     assert_eq!(world.code(&ancestor.args(&["memory", "list"])), "DB_FOREIGN");
+    // Doctor is not content with it, and the fix that it names works.
+    let found = |code: &str| {
+        let report = world.run(&ancestor.args(&["doctor", "--offline", "--require-phase3", "--json"])).json();
+        let checks = report["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["error_code"] == code)
+    };
+    let check = found("DOCTOR_MEMORY_DB_FOUND").unwrap();
+    assert_eq!((&check["ok"], &check["suggested_fix"]), (&false.into(), &"local-agent memory repair".into()));
+    assert_eq!(ancestor.databases()[2], before[2], "a look changes nothing");
     assert_eq!(world.json(&ancestor.args(&["memory", "repair"]))["imported"], 1);
+    assert_eq!(found("DOCTOR_MEMORY_DB_FOUND"), None);
     assert_eq!(ancestor.aside("memory"), [before[2].1.clone()]);
     let listed = world.json(&ancestor.args(&["memory", "list"]));
     assert_eq!((&listed["count"], &listed["items"][0]["content"]), (&1.into(), &"Likes tea.".into()));
+    assert_eq!(listed["items"][0]["created_at"], "2026-01-01T00:00:00.250000000Z");
     world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
     assert_eq!(world.json(&ancestor.args(&["runs", "verify"]))["anchored"], true);
 }

@@ -47,6 +47,11 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::ReplayMismatch, "tests/it/runs.rs", "a_record_that_was_changed_is_seen_twice"),
     (ErrorCode::MemoryDisabled, "tests/it/memory.rs", "memory_that_is_switched_off_is_neither_read_nor_written"),
     (ErrorCode::MemoryError, "tests/it/memory.rs", "w52_keys_are_checked_and_links_know_what_became_of_their_text"),
+    (
+        ErrorCode::DurableMissing,
+        "tests/it/memory.rs",
+        "a_lost_database_is_said_by_everybody_and_begun_again_only_when_told",
+    ),
     (ErrorCode::DbForeign, "tests/it/ancestor.rs", "databases_of_the_ancestor_are_recognised_and_stay_as_they_are"),
     (ErrorCode::DbNewer, "tests/it/index.rs", "databases_of_others_and_of_newer_versions_are_not_touched"),
     (ErrorCode::DbCorrupt, "tests/it/index.rs", "a_damaged_index_is_said_to_be_damaged_and_can_be_made_again"),

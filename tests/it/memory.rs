@@ -184,3 +184,78 @@ fn memory_that_is_switched_off_is_neither_read_nor_written() {
     }
     assert_eq!(world.json(&["ask", "Who repairs the oven?", "--config", "../off.yaml"])["memory"], json!([]));
 }
+
+#[test]
+fn a_lost_database_is_said_by_everybody_and_begun_again_only_when_told() {
+    let world = oven();
+    // No run was ever recorded.
+    add(&world, "Leyla repairs the oven.", &[]);
+    let database = world.state().join("durable.sqlite");
+    let whole = fs::read(&database).unwrap();
+    let beside = ["durable.sqlite", "durable.sqlite-wal", "durable.sqlite-shm"];
+    for empty in [true, false] {
+        beside.iter().for_each(|name| drop(fs::remove_file(world.state().join(name))));
+        if empty {
+            fs::write(&database, "").unwrap();
+        }
+        for args in [
+            &["memory", "list"][..],
+            &["memory", "search", "oven"],
+            &["memory", "delete", "x"],
+            &["memory", "export", "new.json"],
+            &["memory", "repair"],
+            &["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "x"],
+        ] {
+            assert_eq!(world.code(args), "DURABLE_MISSING", "{args:?}");
+        }
+        let report = world.run(&["doctor", "--offline", "--json"]).json();
+        let check = report["checks"].as_array().unwrap().iter().find(|c| c["error_code"] == "DOCTOR_DURABLE_MISSING");
+        assert!(check.is_some_and(|c| c["ok"] == false), "{report}");
+        // Asking goes on, and says so.
+        let run = world.ok(&["ask", "Who repairs the oven?"]);
+        assert!(
+            run.stderr.contains("durable.sqlite") && run.stderr.contains("the ledger's head is not kept"),
+            "{}",
+            run.stderr
+        );
+        assert!(database.metadata().map_or(0, |meta| meta.len()) == 0, "nothing is begun in silence");
+    }
+    // From a backup.
+    fs::write(&database, &whole).unwrap();
+    assert_eq!(world.json(&["memory", "list"])["count"], 1);
+    world.ok(&["ask", "Who repairs the oven?"]);
+    assert_eq!(world.json(&["runs", "verify"])["anchored"], true);
+    // Without one.
+    beside.iter().for_each(|name| drop(fs::remove_file(world.state().join(name))));
+    assert_eq!(world.json(&["memory", "repair", "--begin-anew"])["begun"], true);
+    assert_eq!(world.json(&["memory", "list"])["count"], 0);
+    assert_eq!(world.json(&["runs", "verify"])["anchored"], true);
+    assert_eq!(world.run(&["doctor", "--offline", "--quiet"]).code, 0);
+    add(&world, "Leyla repairs the oven.", &[]);
+    assert_eq!(world.json(&["memory", "repair", "--begin-anew"])["begun"], false, "what is there stays");
+    assert_eq!(world.json(&["memory", "list"])["count"], 1);
+}
+
+#[test]
+fn no_fix_gives_up_a_link_whose_text_is_gone_for_now() {
+    let world = oven();
+    add(&world, "Leyla repairs the oven.", &[&key_of(&world, "oven repaired Leyla")]);
+    add(&world, "Tea is made at 80 degrees.", &[&key_of(&world, "green tea")]);
+    let note = world.vault().join("oven.md");
+    fs::rename(&note, world.root().join("oven.md")).unwrap();
+    world.ok(&["index"]);
+    let report = world.run(&["doctor", "--offline", "--json"]).json();
+    let checks = report["checks"].as_array().unwrap();
+    let check = checks.iter().find(|c| c["error_code"] == "DOCTOR_MEMORY_DANGLING_EVIDENCE_WARN").unwrap();
+    assert_eq!((&check["ok"], &report["phase3"]["dangling_memory_evidence"]), (&json!(true), &json!(1)), "{check}");
+    assert!(checks.iter().all(|c| !c["suggested_fix"].to_string().contains("--drop")), "{report}");
+    assert_eq!(check["suggested_fix"], "local-agent memory list --dangling");
+    let shown = world.json(&["memory", "list", "--dangling"]);
+    assert_eq!((&shown["count"], &shown["items"][0]["evidence"][0]["state"]), (&json!(1), &json!("gone")));
+    let said = world.ok(&["memory", "repair"]).stdout;
+    assert!(said.contains("left") && !said.contains("--drop"), "{said}");
+    fs::rename(world.root().join("oven.md"), &note).unwrap();
+    world.ok(&["index"]);
+    assert_eq!(states(&world), ["intact", "intact"]);
+    assert_snapshot!(world.ok(&["memory", "list", "--dangling"]).stdout, @"Every link of every memory is intact.");
+}

@@ -215,10 +215,152 @@ fn s31_a_cut_tail_is_seen_and_nothing_is_asked_on_top_of_it() {
     let renewed = world.json(&["runs", "head", "--renew"]);
     assert!(fs::read_to_string(renewed["set_aside"].as_str().unwrap()).unwrap().starts_with(lines[2]));
     ask(&world);
-    // The runs of the ledger that was set aside are in no ledger now; pruning says so for ever.
-    assert_eq!(findings(&world), ["RUN_UNLISTED", "RUN_UNLISTED"]);
+    // The runs of the ledger that was set aside are taken over.
+    assert_eq!(findings(&world), [] as [&str; 0]);
     world.ok(&["runs", "prune", "--keep", "1"]);
     assert_eq!(findings(&world), [] as [&str; 0]);
+}
+
+/// Follows the fix of every finding that fails, as a person would, until none fails.
+#[cfg(unix)]
+fn follow_every_fix(world: &World) -> Vec<String> {
+    let mut followed = Vec::new();
+    for _ in 0..4 {
+        let body = world.run(&["runs", "verify", "--json"]).json();
+        let Some(one) = body["findings"].as_array().unwrap().iter().find(|one| one["fails"] == true) else { break };
+        let fix = one["fix"].as_str().unwrap().to_owned();
+        let args: Vec<&str> = fix.strip_prefix("local-agent ").expect("a command").split(' ').collect();
+        world.ok(&args);
+        followed.push(fix);
+    }
+    assert_eq!(world.run(&["runs", "verify"]).code, 0, "{followed:?}");
+    followed
+}
+
+/// Only then has a file that keeps its length another time.
+#[cfg(unix)]
+fn wait_for_another_tick_of_the_file_systems_clock() {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+/// Copies a folder with its permissions.
+#[cfg(unix)]
+fn copy_all(from: &std::path::Path, to: &std::path::Path) {
+    assert!(std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn whatever_damages_the_ledger_the_fixes_that_are_named_lose_no_record() {
+    let world = zoo();
+    let records: Vec<PathBuf> = (0..4).map(|_| ask(&world).1).collect();
+    world.ok(&["runs", "prune", "--keep", "3"]);
+    let bytes: Vec<Vec<u8>> = records.iter().filter_map(|file| fs::read(file).ok()).collect();
+    assert_eq!(bytes.len(), 3);
+    let whole = fs::read_to_string(ledger(&world)).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let join = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let mut damages = vec![
+        ("cut in a line", Some(whole[..whole.len() * 2 / 3].to_owned())),
+        ("cut behind a line", Some(join(&lines[..4]))),
+        ("the first line is gone", Some(join(&lines[1..]))),
+        ("a line is doubled", Some(join(&[&lines[..3], &lines[2..]].concat()))),
+        ("junk in the middle", Some(join(&[&lines[..3], &["junk"][..], &lines[3..]].concat()))),
+        ("junk", Some("\u{0}\u{1}junk".repeat(50))),
+        ("empty", Some(String::new())),
+        ("gone", None),
+    ];
+    for at in 0..lines.len() {
+        damages.push(("a bit of a line", Some(whole.replacen(lines[at], &lines[at].replacen('2', "3", 1), 1))));
+        damages.push(("a line is gone", Some(join(&[&lines[..at], &lines[at + 1..]].concat()))));
+    }
+    let copy = world.root().join("before");
+    copy_all(&world.state(), &copy);
+    for (what, damaged) in damages {
+        fs::remove_dir_all(world.state()).unwrap();
+        copy_all(&copy, &world.state());
+        world.ok(&["runs", "verify"]);
+        wait_for_another_tick_of_the_file_systems_clock();
+        match &damaged {
+            Some(text) => fs::write(ledger(&world), text).unwrap(),
+            None => fs::remove_file(ledger(&world)).unwrap(),
+        }
+        assert_eq!(world.code(&["ask", QUESTION]), "LEDGER_BROKEN", "{what}: nothing is asked on top of it");
+        if let Some(text) = &damaged {
+            assert_eq!(fs::read_to_string(ledger(&world)).unwrap(), *text, "{what}: nothing is written to it");
+        }
+        let followed = follow_every_fix(&world);
+        assert_eq!(followed, ["local-agent runs head --renew"], "{what}");
+        let kept: Vec<Vec<u8>> = records.iter().filter_map(|file| fs::read(file).ok()).collect();
+        assert!(kept == bytes, "{what}: a record is gone or changed");
+        let left = findings(&world);
+        assert!(left.iter().all(|code| code == "RUN_UNVOUCHED" || code == "RUN_LOST"), "{what}: {left:?}");
+        assert_eq!(world.run(&["doctor", "--offline", "--quiet"]).code, 0, "{what}");
+        ask(&world);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_renewal_keeps_what_the_chain_was_worth() {
+    let world = zoo();
+    let files: Vec<PathBuf> = (0..3).map(|_| ask(&world).1).collect();
+    wait_for_another_tick_of_the_file_systems_clock();
+    // One record is changed, and a line that has nothing to do with it.
+    fs::write(&files[1], fs::read_to_string(&files[1]).unwrap().replace("14 apples", "41 apples")).unwrap();
+    let whole = fs::read_to_string(ledger(&world)).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    fs::write(ledger(&world), whole.replacen(lines[1], &lines[1].replacen("\"at\":\"2", "\"at\":\"1", 1), 1)).unwrap();
+    let body = world.json(&["runs", "head", "--renew"]);
+    assert_eq!((&body["lines_taken_over"], &body["unvouched"], &body["lost"]), (&json!(5), &json!([]), &json!([])));
+    assert_eq!(findings(&world), ["RECORD_CHANGED"], "a change from before does not pass by a renewal");
+    // A record that came from elsewhere is entered, and it is said that nothing vouches for it.
+    let world = zoo();
+    ask(&world);
+    let other = zoo();
+    let (id, file) = ask(&other);
+    crate::harness::copy(file.parent().unwrap(), &world.state().join("runs").join(&id));
+    fs::set_permissions(
+        world.state().join("runs").join(&id),
+        fs::metadata(file.parent().unwrap()).unwrap().permissions(),
+    )
+    .unwrap();
+    assert_eq!(findings(&world), ["RUN_UNLISTED"]);
+    assert_eq!(follow_every_fix(&world), ["local-agent runs head --adopt"]);
+    assert_eq!(findings(&world), ["RUN_UNVOUCHED"]);
+    // A record that is gone is given up by its name.
+    fs::remove_dir_all(world.state().join("runs").join(&id)).unwrap();
+    assert_eq!(findings(&world), ["RECORD_MISSING"]);
+    world.ok(&["runs", "prune", &id]);
+    assert_eq!(findings(&world), [] as [&str; 0]);
+}
+
+#[test]
+fn beside_runs_that_begin_end_and_are_pruned_no_check_raises_an_alarm() {
+    let world = zoo();
+    ask(&world);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let is_over = || stop.load(std::sync::atomic::Ordering::Relaxed);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while !is_over() {
+                    ask(&world);
+                }
+            });
+        }
+        threads.spawn(|| {
+            while !is_over() {
+                // Two who remove the same run are one too many, and that is said.
+                world.run(&["runs", "prune", "--keep", "3"]);
+            }
+        });
+        let checks = (0..60).map(|_| world.run(&["runs", "verify", "--json"]));
+        let alarms: Vec<String> = checks.filter(|run| run.code != 0).map(|run| run.stdout).collect();
+        let doctors = (0..4).map(|_| world.run(&["doctor", "--offline", "--quiet"]).stdout).collect::<String>();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(alarms.is_empty() && !doctors.contains("LEDGER") && !doctors.contains("RUN"), "{alarms:?} {doctors}");
+    });
 }
 
 #[test]

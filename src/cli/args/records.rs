@@ -68,9 +68,12 @@ pub enum RunsCommand {
     },
     /// The hash of the ledger's last line, to be kept elsewhere
     Head {
-        /// Set a broken ledger aside and begin a new one that holds its hash
+        /// Set a broken ledger aside and begin a new one: it holds the old one's hash, its whole lines and every record
         #[arg(long)]
         renew: bool,
+        /// Enter every record that the ledger does not hold
+        #[arg(long, conflicts_with = "renew")]
+        adopt: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
@@ -116,6 +119,9 @@ pub enum MemoryCommand {
     },
     /// Everything that is remembered, newest first, with the state of each link
     List {
+        /// Only memories with a link that is not intact
+        #[arg(long)]
+        dangling: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
@@ -164,6 +170,9 @@ pub enum MemoryCommand {
         /// Say what would be done and stop
         #[arg(long)]
         dry_run: bool,
+        /// Begin a new memory where one was lost and there is no backup; removes nothing
+        #[arg(long, conflicts_with_all = ["accept_changed", "drop", "dry_run"])]
+        begin_anew: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

@@ -22,6 +22,10 @@ pub enum Kind {
     Anchor,
     /// A tool was called.
     Tool,
+    /// A record was entered that stood in no ledger. Nothing vouches for it before this line.
+    Found,
+    /// A record that an earlier ledger held was gone when this one was begun.
+    Lost,
 }
 
 /// One line of the ledger.
@@ -41,6 +45,9 @@ pub struct Line {
     /// SHA-256 of `run.json` as it was written; of the whole earlier ledger in an `open` that follows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_sha256: Option<Sha256>,
+    /// It stood in an earlier ledger, which is kept aside, and was taken over from it; `at` is its time there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier: bool,
     /// SHA-256 of the line before, without its line break; none in the first line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev: Option<Sha256>,
@@ -119,6 +126,25 @@ impl Chain {
     /// The hash of the first line: the ledger's name.
     pub fn id(&self) -> Option<Sha256> {
         self.lines.first().map(|(_, sha)| *sha)
+    }
+
+    /// The lines of a ledger, whole or broken, that something vouches for: each whose hash the next line holds, or one of
+    /// `heads`.
+    pub(super) fn vouched(bytes: &[u8], heads: &[Head]) -> Vec<Line> {
+        let parsed: Vec<(Sha256, Option<Line>)> = bytes
+            .split(|b| *b == b'\n')
+            .map(|text| (Sha256::of(text), serde_json::from_slice::<Line>(text).ok()))
+            .collect();
+        let mut out = Vec::new();
+        for (at, (sha256, line)) in parsed.iter().enumerate() {
+            let next = parsed.get(at + 1).and_then(|(_, next)| next.as_ref()?.prev);
+            if let Some(line) =
+                line.as_ref().filter(|_| next == Some(*sha256) || heads.iter().any(|h| h.sha256 == *sha256))
+            {
+                out.push(line.clone());
+            }
+        }
+        out
     }
 
     pub(super) fn head(&self) -> Option<Head> {

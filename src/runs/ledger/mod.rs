@@ -5,10 +5,19 @@
 //!
 //! A crash may leave a line that the head does not know yet (the ledger is ahead: it is believed, for it continues the
 //! chain) or half a line at the end (it was never acknowledged: it is cut off by the next writer). A ledger that is
-//! behind its head, or that does not continue from it, is `LEDGER_BROKEN`, and nothing is written to it. A writer whose
-//! ledger is exactly as long as its head says looks at the last line alone; `runs verify` and doctor read all of it.
+//! behind its head, or that does not continue from it, is `LEDGER_BROKEN`, and nothing is written to it.
+//!
+//! With the head stands what the system knew of the file when it was last written to: length, number, and the times of
+//! the last change. A writer who finds the same looks at the last line alone; else it reads all of it, as `runs verify`
+//! and doctor always do. So a change by any program is seen before the next line; bytes that a disk changed by itself
+//! are seen by those two.
+//!
+//! A reader takes the heads before the file: the file may have grown meanwhile, and a longer one that continues the
+//! chain is whole. Only what does not fit then is looked at once more, with the writers kept out.
 
 mod chain;
+mod queue;
+mod renew;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +28,11 @@ use time::OffsetDateTime;
 use super::{RunId, private, stamp};
 use crate::error::{ErrorCode, Failure, Result};
 use crate::state::{self, StateDirectory};
-use crate::store::{Durable, JobLock};
+use crate::store::{Durable, Head, JobLock};
 use crate::types::Sha256;
 
 pub use chain::{Chain, Kind, Line, ToolLine};
+pub use renew::Renewed;
 use writer::Writer;
 
 /// The ledger's name in the folder of runs.
@@ -30,6 +40,9 @@ const FILE: &str = "ledger.jsonl";
 
 /// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer reads of the end.
 const SUBJECT: usize = 200;
+
+/// The file that a writer holds locked.
+const LOCK: &str = "ledger.lock";
 
 /// How long one run waits for another to write its line.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,6 +56,30 @@ pub enum Anchor {
     Unknown,
     /// It cannot be read or is not ours.
     Unreadable(Failure),
+}
+
+/// A ledger and its head as they stood at one moment.
+#[derive(Debug)]
+pub struct Look {
+    /// `None`: there is no ledger.
+    pub chain: Option<Chain>,
+    /// Whether it goes at least as far as its head; `LEDGER_BROKEN` when it is behind, or gone, or another.
+    pub anchor: Result<Anchor>,
+}
+
+/// One line to be written.
+#[derive(Debug, Clone)]
+struct Entry {
+    kind: Kind,
+    run: Option<RunId>,
+    sha256: Option<Sha256>,
+    tool: Option<ToolLine>,
+}
+
+impl Entry {
+    const fn new(kind: Kind) -> Self {
+        Self { kind, run: None, sha256: None, tool: None }
+    }
 }
 
 /// The ledger of one folder of runs, and the database that knows its head.
@@ -65,7 +102,7 @@ impl Ledger {
 
     fn lock(&self, folder: &StateDirectory) -> Result<JobLock> {
         let holder = format!("pid {}, which writes to the ledger, since {}", std::process::id(), now());
-        JobLock::take_in(folder, "ledger.lock", &holder, PATIENCE)
+        JobLock::take_in(folder, LOCK, &holder, PATIENCE)
     }
 
     /// Reads the whole chain. `None`: there is no ledger.
@@ -83,48 +120,79 @@ impl Ledger {
         }
     }
 
-    /// Compares a chain with the head that is kept of it. `LEDGER_BROKEN` when it is behind, or gone, or another.
-    pub fn anchor(&self, chain: Option<&Chain>) -> Result<Anchor> {
-        let durable = match Durable::open_read(&self.durable) {
-            Ok(Some(durable)) => durable,
-            Ok(None) => return Ok(Anchor::Unknown),
-            Err(failure) => return Ok(Anchor::Unreadable(failure)),
+    /// Reads the ledger and its head as one state, also beside writers. Writes nothing.
+    ///
+    /// # Errors
+    /// Only what keeps it from reading the file.
+    pub fn look(&self) -> Result<Look> {
+        let look = self.look_once()?;
+        let settled = match &look.anchor {
+            Ok(Anchor::Kept | Anchor::Unreadable(_)) => true,
+            Ok(Anchor::Unknown) => look.chain.is_none(),
+            Err(_) => false,
         };
-        self.compare(&durable, chain)
+        if settled {
+            return Ok(look);
+        }
+        // It may be that a new ledger was begun, or half a line cut off, between the two reads.
+        let _writers_wait = JobLock::share(&self.runs_dir.join(LOCK), PATIENCE);
+        self.look_once()
     }
 
-    fn compare(&self, durable: &Durable, chain: Option<&Chain>) -> Result<Anchor> {
-        if let Some((line, why)) = chain.and_then(|chain| chain.broken.as_ref()) {
-            return Err(self.broken(&format!("line {line}: {why}")));
-        }
-        let known = match chain.and_then(Chain::id) {
-            Some(id) => durable.head(&id)?,
-            None => None,
+    fn look_once(&self) -> Result<Look> {
+        let heads = match Durable::open_read(&self.durable) {
+            Ok(Some(durable)) => durable.heads(),
+            Ok(None) => Ok(Vec::new()),
+            Err(failure) => Err(failure),
         };
-        match (chain, known, durable.head_of_folder(&self.runs_dir)?) {
-            (Some(chain), Some(head), _) if chain.continues(&head) => Ok(Anchor::Kept),
-            (Some(chain), Some(head), _) => {
+        let chain = self.read()?;
+        let anchor = match heads {
+            Ok(heads) => self.compare(&heads, chain.as_ref()),
+            Err(failure) => self.fits(chain.as_ref()).map(|()| Anchor::Unreadable(failure)),
+        };
+        Ok(Look { chain, anchor })
+    }
+
+    fn fits(&self, chain: Option<&Chain>) -> Result<()> {
+        match chain.and_then(|chain| chain.broken.as_ref()) {
+            Some((line, why)) => Err(self.broken(&format!("line {line}: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares a chain with the heads that are kept, each with its folder of runs.
+    fn compare(&self, heads: &[(String, Head)], chain: Option<&Chain>) -> Result<Anchor> {
+        self.fits(chain)?;
+        let id = chain.and_then(Chain::id);
+        let known = heads.iter().map(|(_, head)| head).find(|head| Some(head.ledger) == id);
+        let here = self.runs_dir.to_string_lossy();
+        let of_folder = heads.iter().any(|(dir, _)| *dir == *here);
+        match (chain, known) {
+            (Some(chain), Some(head)) if chain.continues(head) => Ok(Anchor::Kept),
+            (Some(chain), Some(head)) => {
                 let (has, had) = (chain.lines.len(), head.lines);
                 Err(self.broken(&format!("it has {has} lines that fit, and had {had} when it was last written to")))
             }
-            (Some(_), None, Some(_)) => Err(self.broken("it is not the ledger that was kept here")),
-            (None, _, Some(_)) => Err(self.broken("it is gone")),
-            (_, None, None) | (None, Some(_), None) => Ok(Anchor::Unknown),
+            (Some(_), None) if of_folder => Err(self.broken("it is not the ledger that was kept here")),
+            (None, _) if of_folder => Err(self.broken("it is gone")),
+            _ => Ok(Anchor::Unknown),
         }
     }
 
     fn broken(&self, why: &str) -> Failure {
         Failure::new(ErrorCode::LedgerBroken, format!("the ledger {} was changed: {why}", self.path().display()))
-            .with_hint("local-agent runs verify, then local-agent runs head --renew (keeps the broken one aside)")
+            .with_hint("local-agent runs head --renew (keeps the broken one aside, and every record)")
     }
 
-    /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours; every other failure is
-    /// one.
+    /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours or was lost; every other
+    /// failure is one.
     pub(super) fn append(&self, events: &[(Kind, Option<RunId>, Option<Sha256>)]) -> Result<Option<Failure>> {
-        let add = |writer: &mut Writer| {
-            events.iter().try_for_each(|(kind, run, sha)| writer.add(*kind, run.clone(), *sha, None))
+        let entry = |(kind, run, sha256): &(Kind, Option<RunId>, Option<Sha256>)| Entry {
+            run: run.clone(),
+            sha256: *sha256,
+            ..Entry::new(*kind)
         };
-        self.write(add)
+        queue::enter(self, events.iter().map(entry).collect())
     }
 
     /// Enters a call of a tool, within a run or by itself. Returns as [`Ledger::append`].
@@ -135,38 +203,54 @@ impl Ledger {
         let subject: String = super::redact(&tool.subject).text.chars().take(SUBJECT).collect();
         let name: String = tool.name.chars().take(80).collect();
         let tool = ToolLine { subject, name, ..tool };
-        self.write(|writer| writer.add(Kind::Tool, run.cloned(), None, Some(tool)))
+        queue::enter(self, vec![Entry { run: run.cloned(), tool: Some(tool), ..Entry::new(Kind::Tool) }])
     }
 
-    fn write(&self, add: impl FnOnce(&mut Writer) -> Result<()>) -> Result<Option<Failure>> {
+    /// Lets `durable.sqlite` vouch for the ledger's end again, after it was begun anew. Nothing happens without a ledger.
+    ///
+    /// # Errors
+    /// As [`Ledger::enter_tool`].
+    pub fn vouch(&self) -> Result<()> {
+        if self.read()?.is_none() { Ok(()) } else { self.append(&[]).map(drop) }
+    }
+
+    fn write(&self, entries: &[Entry]) -> Result<Option<Failure>> {
         let folder = private::make_folder(&self.runs_dir)?;
         let _lock = self.lock(&folder)?;
         let mut durable = match Durable::open_write(&self.durable) {
             Ok(durable) => Ok(durable),
-            Err(failure) if failure.code == ErrorCode::DbForeign => Err(failure),
+            Err(failure) if matches!(failure.code, ErrorCode::DbForeign | ErrorCode::DurableMissing) => Err(failure),
             Err(failure) => return Err(failure),
         };
         let mut writer = Writer::open(folder, FILE)?;
-        match self.resume(&mut writer, durable.as_ref().ok())? {
-            Anchor::Kept => {}
-            _ if writer.head.is_none() => writer.add(Kind::Open, None, None, None)?,
-            // A ledger whose head was lost says so, once.
-            _ if durable.is_ok() => writer.add(Kind::Anchor, None, None, None)?,
-            _ => {}
-        }
-        add(&mut writer)?;
-        let head = writer.finish()?;
+        let anchor = self.resume(&mut writer, durable.as_ref().ok())?;
+        Self::open_with(&mut writer, &anchor, durable.is_ok())?;
+        entries.iter().try_for_each(|entry| writer.enter(entry))?;
+        let (head, mark) = writer.finish()?;
         match &mut durable {
-            Ok(durable) => durable.set_head(&self.runs_dir, &head, false).map(|()| None),
+            Ok(durable) => durable.set_head(&self.runs_dir, &head, &mark, false).map(|()| None),
             Err(failure) => Ok(Some(failure.clone())),
         }
     }
 
-    /// Finds out where to write on. When the file is exactly as the head says, one line is read; else all of it.
+    /// The line before the first one, or the one that says that the head had been lost.
+    fn open_with(writer: &mut Writer, anchor: &Anchor, is_kept: bool) -> Result<()> {
+        match anchor {
+            Anchor::Kept => Ok(()),
+            _ if writer.head.is_none() => writer.enter(&Entry::new(Kind::Open)),
+            _ if is_kept => writer.enter(&Entry::new(Kind::Anchor)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds out where the writer goes on, and cuts off half a line.
     fn resume(&self, writer: &mut Writer, durable: Option<&Durable>) -> Result<Anchor> {
-        let first = writer.first_line()?;
-        if let (Some(first), Some(durable)) = (&first, durable)
-            && let Some(head) = durable.head(first)?
+        let known = match (durable, writer.first_line()?) {
+            (Some(durable), Some(id)) => durable.head(&id)?.zip(durable.mark(&id)?),
+            _ => None,
+        };
+        if let Some((head, mark)) = known
+            && writer.mark()? == mark
             && writer.ends_at(&head)?
         {
             writer.head = Some(head);
@@ -174,46 +258,13 @@ impl Ledger {
         }
         let chain = self.read()?;
         let anchor = match durable {
-            Some(durable) => self.compare(durable, chain.as_ref())?,
-            None => {
-                if let Some((line, why)) = chain.as_ref().and_then(|chain| chain.broken.as_ref()) {
-                    return Err(self.broken(&format!("line {line}: {why}")));
-                }
-                Anchor::Unknown
-            }
+            Some(durable) => self.compare(&durable.heads()?, chain.as_ref())?,
+            None => self.fits(chain.as_ref()).map(|()| Anchor::Unknown)?,
         };
         writer.head = chain.as_ref().and_then(Chain::head);
         writer.cut_torn(writer.head.as_ref().map_or(0, |head| head.bytes))?;
         Ok(anchor)
     }
-
-    /// Sets a ledger aside as `ledger.broken-<utc>.jsonl` and begins a new one whose first line holds the old one's
-    /// hash. Returns where the old one is; `None`: there was none.
-    pub fn renew(&self) -> Result<Option<PathBuf>> {
-        let folder = private::make_folder(&self.runs_dir)?;
-        let _lock = self.lock(&folder)?;
-        let mut durable = Durable::open_write(&self.durable)?;
-        let fail = |e: std::io::Error| private::unwritable(&self.path(), &e);
-        let (mut aside, mut sha) = (None, None);
-        if let Some(bytes) = folder.read_bytes(FILE, u64::MAX).map_err(fail)? {
-            sha = Some(Sha256::of(&bytes));
-            let stamp = now().replace(['-', ':'], "");
-            let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
-            let free = |n: &u32| !taken.contains(&aside_name(&stamp, *n));
-            let name = aside_name(&stamp, (0..).find(free).unwrap_or(0));
-            folder.rename(FILE, &name).map_err(fail)?;
-            aside = Some(self.runs_dir.join(name));
-        }
-        let mut writer = Writer::open(folder, FILE)?;
-        writer.add(Kind::Open, None, sha, None)?;
-        let head = writer.finish()?;
-        durable.set_head(&self.runs_dir, &head, true)?;
-        Ok(aside)
-    }
-}
-
-fn aside_name(stamp: &str, n: u32) -> String {
-    if n == 0 { format!("ledger.broken-{stamp}.jsonl") } else { format!("ledger.broken-{stamp}-{n}.jsonl") }
 }
 
 fn now() -> String {

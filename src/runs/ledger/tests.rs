@@ -17,7 +17,14 @@ fn text(ledger: &Ledger) -> String {
 }
 
 fn state(ledger: &Ledger) -> Result<Anchor> {
-    ledger.anchor(ledger.read()?.as_ref())
+    ledger.look()?.anchor
+}
+
+/// Puts other bytes into the file, as another program would: later than the last line was written, by the clock of the
+/// file system, which ticks every few milliseconds.
+fn damage(ledger: &Ledger, bytes: impl AsRef<[u8]>) {
+    std::thread::sleep(Duration::from_millis(20));
+    std::fs::write(ledger.path(), bytes).unwrap();
 }
 
 #[test]
@@ -60,7 +67,7 @@ fn s31_any_change_of_any_line_is_seen_and_nothing_is_written_on_top() {
         ("it is junk", "junk\n".to_owned()),
     ];
     for (what, bytes) in damaged {
-        std::fs::write(ledger.path(), &bytes).unwrap();
+        damage(&ledger, &bytes);
         assert_eq!(state(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{what}");
         assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{what}");
         assert_eq!(text(&ledger), bytes, "{what}: nothing is written to it");
@@ -72,9 +79,8 @@ fn s31_any_change_of_any_line_is_seen_and_nothing_is_written_on_top() {
     begin(&ledger).unwrap();
 }
 
-/// A writer looks at the end alone, so that the thousandth run costs what the first did; a reader looks at all of it.
 #[test]
-fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader() {
+fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader_and_by_the_next_writer() {
     let (_dir, ledger) = world();
     for _ in 0..4 {
         begin(&ledger).unwrap();
@@ -90,10 +96,60 @@ fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader() {
         damaged.push(join(&changed));
     }
     for bytes in damaged {
-        std::fs::write(ledger.path(), &bytes).unwrap();
+        damage(&ledger, &bytes);
         assert_eq!(state(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{bytes}");
+        assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{bytes}");
+        assert_eq!(text(&ledger), bytes, "nothing is written behind a change");
     }
-    assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "the last line is the changed one");
+    damage(&ledger, &whole);
+    begin(&ledger).unwrap();
+    begin(&ledger).unwrap();
+    assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
+}
+
+/// The head was once read after the file, so that each line that was written in between was an alarm.
+#[test]
+fn a_reader_beside_writers_never_raises_an_alarm() {
+    let (_dir, ledger) = world();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let is_over = || stop.load(std::sync::atomic::Ordering::Relaxed);
+    std::thread::scope(|threads| {
+        let write = || {
+            while !is_over() {
+                begin(&ledger).unwrap();
+            }
+        };
+        let writers = [threads.spawn(write), threads.spawn(write)];
+        let (mut looks, mut longest) = (0, 0);
+        while looks < 400 || longest < 60 && !writers.iter().any(|writer| writer.is_finished()) {
+            looks += 1;
+            let look = ledger.look().unwrap();
+            let lines = look.chain.map_or(0, |chain| chain.lines.len());
+            assert!(matches!(look.anchor, Ok(Anchor::Kept)) || lines == 0, "{:?} at {lines} lines", look.anchor);
+            assert!(lines >= longest, "it never gets shorter");
+            longest = lines;
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(longest >= 60);
+    });
+}
+
+/// Of a ledger that is set aside while it is looked at, one state is seen, before or after.
+#[test]
+fn a_reader_beside_renewals_never_raises_an_alarm() {
+    let (_dir, ledger) = world();
+    begin(&ledger).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                ledger.renew().unwrap();
+            }
+        });
+        let looks: Vec<_> = (0..100).map(|_| ledger.look().unwrap().anchor).collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(looks.iter().all(|anchor| *anchor == Ok(Anchor::Kept)), "{looks:?}");
+    });
 }
 
 #[test]
@@ -122,7 +178,7 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     let mut writer =
         Writer::open(StateDirectory::open(ledger.path().parent().unwrap()).unwrap().unwrap(), FILE).unwrap();
     writer.head = ledger.read().unwrap().unwrap().head();
-    writer.add(Kind::Begin, None, None, None).unwrap();
+    writer.enter(&Entry::new(Kind::Begin)).unwrap();
     writer.finish().unwrap();
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
@@ -151,21 +207,25 @@ fn s28_s30_s31_a_call_of_a_tool_is_a_line_of_the_chain_redacted_and_on_one_line(
     let chain = ledger.read().unwrap().unwrap();
     assert_eq!((chain.lines.len(), &chain.broken), (6, &None));
     assert_eq!(chain.lines[1].0.tool.as_ref().unwrap(), &tool("notes:a.md"));
-    std::fs::write(ledger.path(), text.replace("\"bytes\":7", "\"bytes\":8")).unwrap();
+    damage(&ledger, text.replace("\"bytes\":7", "\"bytes\":8"));
     assert_eq!(state(&ledger).unwrap_err().code, ErrorCode::LedgerBroken);
 }
 
 #[test]
-fn a_lost_head_is_written_into_the_ledger() {
+fn a_lost_database_is_said_and_not_begun_again_until_somebody_says_so() {
     let (dir, ledger) = world();
     begin(&ledger).unwrap();
+    let durable = dir.path().join("durable.sqlite");
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(dir.path().join(format!("durable.sqlite{suffix}")));
     }
-    assert_eq!(state(&ledger).unwrap(), Anchor::Unknown);
-    begin(&ledger).unwrap();
+    assert!(matches!(state(&ledger).unwrap(), Anchor::Unreadable(f) if f.code == ErrorCode::DurableMissing));
+    assert_eq!(begin(&ledger).unwrap().unwrap().code, ErrorCode::DurableMissing);
+    assert!(!durable.exists(), "the ledger goes on, and nothing is begun in silence");
+    assert!(Durable::begin_anew(&durable, "now").unwrap());
+    ledger.vouch().unwrap();
     let kinds: Vec<Kind> = ledger.read().unwrap().unwrap().lines.iter().map(|(line, _)| line.kind).collect();
-    assert_eq!(kinds, [Kind::Open, Kind::Begin, Kind::Anchor, Kind::Begin]);
+    assert_eq!(kinds, [Kind::Open, Kind::Begin, Kind::Begin, Kind::Anchor]);
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
@@ -186,9 +246,9 @@ fn beside_a_foreign_database_the_ledger_goes_on_and_says_that_nobody_keeps_its_h
 fn a_renewed_ledger_holds_the_hash_of_the_broken_one() {
     let (_dir, ledger) = world();
     begin(&ledger).unwrap();
-    std::fs::write(ledger.path(), "junk\n").unwrap();
+    damage(&ledger, "junk\n");
     assert!(begin(&ledger).is_err());
-    let aside = ledger.renew().unwrap().unwrap();
+    let aside = ledger.renew().unwrap().aside.unwrap();
     assert_eq!(std::fs::read_to_string(aside).unwrap(), "junk\n");
     let chain = ledger.read().unwrap().unwrap();
     assert_eq!(chain.lines[0].0.record_sha256, Some(Sha256::of(b"junk\n")));
@@ -207,4 +267,51 @@ fn s35_many_writers_at_once_make_one_chain() {
     let chain = ledger.read().unwrap().unwrap();
     assert_eq!((chain.lines.len(), &chain.broken, chain.torn), (17, &None, 0));
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
+}
+
+#[test]
+fn a_new_ledger_takes_over_every_line_that_something_vouches_for() {
+    let (_dir, ledger) = world();
+    for _ in 0..6 {
+        begin(&ledger).unwrap();
+    }
+    let whole = text(&ledger);
+    let lines: Vec<&str> = whole.lines().collect();
+    // The fourth line is changed; the hash of each other one stands in the next, or in the database.
+    damage(&ledger, whole.replacen(lines[3], &lines[3].replace("\"at\":\"2", "\"at\":\"1"), 1));
+    let done = ledger.renew().unwrap();
+    assert_eq!((done.lines, &done.found, &done.lost), (5, &vec![], &vec![]));
+    let chain = ledger.read().unwrap().unwrap();
+    assert!(chain.lines[1..].iter().all(|(line, _)| line.earlier && line.kind == Kind::Begin));
+    assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
+    begin(&ledger).unwrap();
+    assert!(!ledger.read().unwrap().unwrap().lines.last().unwrap().0.earlier);
+    // A whole ledger loses nothing.
+    assert_eq!(ledger.renew().unwrap().lines, 6);
+}
+
+#[test]
+fn lines_that_wait_together_are_each_entered_once() {
+    let (dir, ledger) = world();
+    let other = Ledger::new(&dir.path().join("runs"), &dir.path().join("durable.sqlite"));
+    std::thread::scope(|threads| {
+        for ledger in [&ledger, &other] {
+            for n in 0..12_u8 {
+                threads.spawn(move || {
+                    for m in 0..4_u8 {
+                        let sha = Some(Sha256::of(&[n, m]));
+                        assert_eq!(ledger.append(&[(Kind::Begin, None, sha), (Kind::End, None, sha)]).unwrap(), None);
+                        // Who comes back finds the own lines on the disk.
+                        let chain = ledger.read().unwrap().unwrap();
+                        assert!(chain.lines.iter().any(|(line, _)| line.record_sha256 == sha));
+                    }
+                });
+            }
+        }
+    });
+    let chain = ledger.read().unwrap().unwrap();
+    assert_eq!((chain.lines.len(), &chain.broken), (1 + 2 * 12 * 4 * 2, &None));
+    for pair in chain.lines[1..].chunks(2) {
+        assert_eq!(pair[0].0.record_sha256, pair[1].0.record_sha256, "lines of one caller stay together");
+    }
 }

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
 
-use super::chain::{Kind, Line, ToolLine};
-use super::now;
+use super::chain::Line;
+use super::{Entry, now};
 use crate::error::{Failure, Result};
-use crate::runs::{RunId, private};
+use crate::runs::private;
 use crate::state::StateDirectory;
 use crate::store::Head;
 use crate::types::Sha256;
@@ -65,16 +65,33 @@ impl Writer {
         self.file.set_len(whole).map_err(|e| self.fail(&e))
     }
 
-    pub(super) fn add(
-        &mut self,
-        kind: Kind,
-        run: Option<RunId>,
-        record_sha256: Option<Sha256>,
-        tool: Option<ToolLine>,
-    ) -> Result<()> {
+    /// What the system knows of the file: when it differs, somebody has written to it, or put another in its place.
+    pub(super) fn mark(&self) -> Result<String> {
+        let meta = self.file.metadata().map_err(|e| self.fail(&e))?;
+        Ok(mark_of(&meta))
+    }
+
+    /// Adds a line of now.
+    pub(super) fn enter(&mut self, entry: &Entry) -> Result<()> {
+        let (run, tool) = (entry.run.clone(), entry.tool.clone());
+        let line = Line {
+            n: 0,
+            at: now(),
+            kind: entry.kind,
+            run,
+            tool,
+            record_sha256: entry.sha256,
+            earlier: false,
+            prev: None,
+        };
+        self.add(line)
+    }
+
+    /// Adds a line with the place in the chain that is its own here.
+    pub(super) fn add(&mut self, line: Line) -> Result<()> {
         let before = self.head.clone();
         let n = before.as_ref().map_or(0, |head| head.lines);
-        let line = Line { n, at: now(), kind, run, tool, record_sha256, prev: before.as_ref().map(|head| head.sha256) };
+        let line = Line { n, prev: before.as_ref().map(|head| head.sha256), ..line };
         let text = serde_json::to_string(&line)
             .map_err(|e| Failure::internal(format!("a line of the ledger cannot be written: {e}")))?;
         let sha256 = Sha256::of(text.as_bytes());
@@ -86,14 +103,29 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what was added, at once, and waits for the disk.
-    pub(super) fn finish(mut self) -> Result<Head> {
+    /// Writes what was added, at once, and waits for the disk. Gives the new head, and the file's mark.
+    pub(super) fn finish(mut self) -> Result<(Head, String)> {
         self.file.seek(SeekFrom::End(0)).map_err(|e| self.fail(&e))?;
         self.file.write_all(&self.pending).map_err(|e| self.fail(&e))?;
-        self.file.sync_all().map_err(|e| self.fail(&e))?;
+        self.file.sync_data().map_err(|e| self.fail(&e))?;
         if self.is_new {
             self.folder.sync().map_err(|e| self.fail(&e))?;
         }
-        self.head.ok_or_else(|| Failure::internal("a ledger was written without a line"))
+        let mark = self.mark()?;
+        let head = self.head.ok_or_else(|| Failure::internal("a ledger was written without a line"))?;
+        Ok((head, mark))
     }
+}
+
+#[cfg(unix)]
+fn mark_of(meta: &std::fs::Metadata) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    // The time of change cannot be set back by the means that set the time of modification.
+    let (modified, changed) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+    format!("{} {} {}.{:09} {}.{:09}", meta.len(), meta.ino(), modified.0, modified.1, changed.0, changed.1)
+}
+
+#[cfg(not(unix))]
+fn mark_of(meta: &std::fs::Metadata) -> String {
+    format!("{} {:?}", meta.len(), meta.modified().ok())
 }
