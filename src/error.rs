@@ -32,7 +32,7 @@ macro_rules! error_codes {
 
 error_codes! {
     ConfigError "CONFIG_ERROR" "The configuration cannot be read, holds an unknown key or a wrong value, or names roots that cannot be used."
-    ConfigUntrusted "CONFIG_UNTRUSTED" "A configuration found by walking up asks for more than its own folder and has not been trusted."
+    ConfigUntrusted "CONFIG_UNTRUSTED" "A configuration found by walking up asks for more than its own folder and has not been trusted; or a state folder was not made by this user, or holds a link."
     InvalidArgs "INVALID_ARGS" "An argument has a value that the command cannot use."
     InvalidQuery "INVALID_QUERY" "The query is blank."
     PathDenied "PATH_DENIED" "The request names something that the policy never opens, judged by its text alone."

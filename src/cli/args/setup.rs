@@ -48,9 +48,9 @@ pub enum ConfigCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Trust a configuration file as it is now
+    /// Trust a configuration file as it is now, and state folders that you did not make here
     Trust {
-        /// The file; without it, the one found from here
+        /// The file alone; without it, the one found from here and its state folders
         file: Option<PathBuf>,
         /// Print one JSON object
         #[arg(long)]
