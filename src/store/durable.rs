@@ -89,10 +89,8 @@ impl Durable {
     /// `DURABLE_MISSING`: there was one, and it is gone or empty. Those of a database that is not ours.
     pub fn open_write(path: &Path) -> Result<Self> {
         let was_begun = begun::was_begun(path);
-        if examine(path, Database::Durable)? == Found::Nothing {
-            if was_begun {
-                return Err(begun::missing(path));
-            }
+        if was_begun && examine(path, Database::Durable)? == Found::Nothing {
+            return Err(begun::missing(path));
         }
         Self::open_or_make(path)
     }

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use super::tally::{Budget, Place, Tally};
 
+/// One mode: seed and budget in, what came of it out.
+type Mode = fn(u64, &Budget) -> Tally;
+
 /// A mode by name, and whether it is run in memory, too.
-const MODES: &[(&str, fn(u64, &Budget) -> Tally, bool)] = &[
+const MODES: &[(&str, Mode, bool)] = &[
     ("kill", super::kill::run, true),
     ("mix", super::mix::run, true),
     ("full", super::full::run, false),
@@ -20,8 +23,8 @@ const MODES: &[(&str, fn(u64, &Budget) -> Tally, bool)] = &[
 /// What is asked for: `kill=500 mix=100000 seed=3 minutes=20`.
 fn asked(name: &str) -> Option<u64> {
     let line = std::env::var("LOCAL_AGENT_TORTURE").unwrap_or_default();
-    let words = line.split_whitespace().filter_map(|word| word.split_once('='));
-    let found = words.filter(|(key, _)| *key == name).last();
+    let mut words = line.split_whitespace().filter_map(|word| word.split_once('='));
+    let found = words.rfind(|(key, _)| *key == name);
     found.map(|(key, value)| value.parse().unwrap_or_else(|_| panic!("`{key}={value}` is no number")))
 }
 
