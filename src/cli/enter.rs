@@ -64,11 +64,10 @@ impl Context {
             if known.provenance(&location.path)? == Provenance::Unknown {
                 let message = format!(
                     "{} was not made by you on this machine, so nothing in it is used: databases, ledger and memory may be \
-                     somebody else's",
+                     somebody else's; trust it only if you know where it comes from",
                     location.path.display()
                 );
-                return Err(Failure::new(ErrorCode::ConfigUntrusted, message)
-                    .with_hint("local-agent config trust, if you know where it comes from; else remove that folder"));
+                return Err(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint("local-agent config trust"));
             }
         }
         Ok(())

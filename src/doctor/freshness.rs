@@ -63,14 +63,16 @@ fn sampled(subject: &Subject<'_>, sandbox: &Sandbox, index: &IndexReader, compar
     let step = fresh.len().div_ceil(SAMPLE).max(1);
     let first = usize::try_from(subject.seed % step as u64).unwrap_or(0);
     let (mut other_bytes, mut other_chunks, mut looked_at, mut chunks) = (Vec::new(), Vec::new(), 0_usize, 0);
-    for (id, at, sha256) in fresh.iter().skip(first).step_by(step) {
-        let Ok(file) = sandbox.read(at) else { continue };
+    for document in fresh.iter().skip(first).step_by(step) {
+        let at = &document.address;
+        // A file that was written since it was compared is no damage; the next look says that it changed.
+        let Some(file) = sandbox.read(at).ok().filter(|file| file.stamp == document.stamp) else { continue };
         looked_at += 1;
-        if Sha256::of(&file.bytes) != *sha256 {
+        if Sha256::of(&file.bytes) != document.sha256 {
             other_bytes.push(at.to_string());
             continue;
         }
-        match verbatim(index, *id, &file.bytes) {
+        match verbatim(index, document.id, &file.bytes) {
             Ok(compared) => chunks += compared,
             Err(_) => other_chunks.push(at.to_string()),
         }

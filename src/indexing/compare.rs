@@ -24,6 +24,18 @@ struct Known {
     sha256: Option<Sha256>,
 }
 
+/// An indexed document whose file is as it was indexed.
+#[derive(Debug)]
+pub struct FreshDocument {
+    /// Its row.
+    pub id: i64,
+    pub address: Address,
+    /// Of the bytes that were indexed.
+    pub sha256: Sha256,
+    /// Of the file when it was compared.
+    pub stamp: FileStamp,
+}
+
 /// What comparing came to; files are named `source:path`.
 #[derive(Debug, Default)]
 pub struct Compared {
@@ -32,8 +44,8 @@ pub struct Compared {
     pub gone: Vec<String>,
     /// Sources whose files are not believed to be gone, one sentence each; they are not in `gone`.
     pub emptied: Vec<String>,
-    /// Indexed documents in their present state: row id, address, hash.
-    pub fresh: Vec<(i64, Address, Sha256)>,
+    /// Indexed documents in their present state.
+    pub fresh: Vec<FreshDocument>,
     /// Files that were looked at.
     pub files: usize,
 }
@@ -70,8 +82,10 @@ pub fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mu
             State::New => out.new.push(at.to_string()),
             State::Changed => out.changed.push(at.to_string()),
             State::Same => {
-                if let Some(Known { id, sha256: Some(sha256), .. }) = was.filter(|was| was.status == "indexed") {
-                    out.fresh.push((id, at, sha256));
+                if let Some(Known { id, sha256: Some(sha256), .. }) = was.filter(|was| was.status == "indexed")
+                    && let What::Found(stamp) = entry.what
+                {
+                    out.fresh.push(FreshDocument { id, address: at, sha256, stamp });
                 }
             }
         }

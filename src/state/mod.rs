@@ -330,17 +330,12 @@ enum Refused {
 
 fn refused(why: Refused, path: &Path) -> io::Error {
     let (what, hint) = match why {
-        Refused::Link => (
-            "is a link, and nothing below a state folder may be one",
-            format!("see where it leads (ls -l), remove the link (rm {0}), and run the command again", quoted(path)),
-        ),
+        Refused::Link => ("is a link, and nothing below a state folder may be one", format!("rm {}", quoted(path))),
         Refused::SecondName => (
             "has a second name (a hard link), which would change with it",
-            format!("make it a file of its own: cp {0} {0}.copy && mv {0}.copy {0}", quoted(path)),
+            format!("cp {0} {0}.copy && mv {0}.copy {0}", quoted(path)),
         ),
-        Refused::NotAFile => {
-            ("is no regular file", format!("move it away: mv {0} {0}.aside, and run the command again", quoted(path)))
-        }
+        Refused::NotAFile => ("is no regular file", format!("mv {0} {0}.aside", quoted(path))),
     };
     let message = format!("{} {what}; it was not opened", path.display());
     io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))

@@ -114,7 +114,7 @@ fn doctor_says_that_the_disk_is_missing_and_never_proposes_to_forget_what_a_pers
     assert_eq!(fixes("DOCTOR_FILES_STALE"), None, "the files are not believed to be gone");
     // The person said so, and the link waits.
     world.ok(&["index", "--allow-empty"]);
-    assert!(fixes("DOCTOR_MEMORY_GONE_EVIDENCE_WARN").is_some_and(|said| said.contains("memory list")));
+    assert!(fixes("DOCTOR_MEMORY_DANGLING_EVIDENCE_WARN").is_some_and(|said| said.contains("memory list")));
     assert_eq!(fixes("DOCTOR_SOURCE_EMPTY"), None);
     mount(&world, &away);
     world.ok(&["index"]);

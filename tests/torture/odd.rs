@@ -103,10 +103,7 @@ fn names(tally: &mut Tally, dice: &mut Dice, budget: &Budget) {
         [&["query", "zebra", "--limit", "50"][..], &["status"], &["doctor", "--offline"], &["index", "--rebuild"]]
     {
         let ran = run_here(&world, args);
-        let raw = |text: &str| text.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}');
-        if raw(&ran.stdout) || raw(&ran.stderr) {
-            tally.defect("control characters are printed", format!("{args:?}: {:?}", ran.stdout + &ran.stderr));
-        }
+        tally.judge(&format!("{args:?} beside odd files"), &ran);
     }
     tally.operations = operations;
 }
