@@ -143,6 +143,7 @@ fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
 
 fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
     let config = context.load()?.config;
+    context.enter(&config, &Needs::nothing())?;
     let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
     let look = ledger.look()?;
     // A log that was changed is not shown as if it were whole.
