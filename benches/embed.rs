@@ -14,9 +14,9 @@ use std::time::Instant;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
-use local_agent::config::Precision;
-use local_agent::embedding::{Embedded, Encoder, TokenCounter};
-use local_agent::models::ModelFiles;
+use local_agent_embed::embedding::{Embedded, Encoder, TokenCounter};
+use local_agent_embed::models::ModelFiles;
+use local_agent_embed::models::Precision;
 use tokenizers::Tokenizer;
 
 /// Tokens of text in a full window of the compiled-in model.

@@ -8,11 +8,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use local_agent::config::Fusion;
-use local_agent::embedding::{self, Encoder};
-use local_agent::lexical::Query;
-use local_agent::models::ModelFiles;
-use local_agent::retrieval::{Engine, Mode, Request, Scope};
+use local_agent_embed::embedding::{self, Encoder};
+use local_agent_embed::models::ModelFiles;
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::Fusion;
+use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
 
 const QUERIES: usize = 2_000;
 

@@ -11,10 +11,10 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use local_agent::embedding::Encoder;
-use local_agent::models::ModelFiles;
-use local_agent::types::{ChunkKey, CommitId, Fingerprint};
-use local_agent::vectors::{Kernel, Matrix, Row, Stamp, Writer};
+use local_agent_embed::embedding::Encoder;
+use local_agent_embed::models::ModelFiles;
+use local_agent_index::vectors::{Kernel, Matrix, Row, Stamp, Writer};
+use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 
 const DIM: usize = 384;
 const QUERIES: u64 = 20;

@@ -3,9 +3,9 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
-use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent::verify::{Report, VerifyOptions, verify_text};
+use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
+use local_agent_verify::{Report, VerifyOptions, verify_text};
 
 /// Sentences of a chunk about as long as this program cuts them, and of one twice as long and more.
 const CHUNK: u8 = 6;

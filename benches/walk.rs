@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use criterion::Criterion;
-use local_agent::config::{FollowLinks, HardLinks, Security};
-use local_agent::sandbox::{Policy, RootSpec, Sandbox, What};
-use local_agent::types::SourceName;
+use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, What};
+use local_agent_text::types::SourceName;
 
 /// See above.
 pub fn run(_: &[String]) -> Result<(), String> {

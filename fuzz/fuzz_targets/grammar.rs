@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use local_agent::evidence::scan_markers;
-use local_agent::verify::line_citations;
+use local_agent_text::evidence::scan_markers;
+use local_agent_verify::line_citations;
 
 fuzz_target!(|text: &str| {
     let mut at = 0;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use local_agent::markdown::sentences;
+use local_agent_text::markdown::sentences;
 
 fuzz_target!(|text: &str| {
     let mut at = 0;

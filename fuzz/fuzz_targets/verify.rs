@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
-use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent::verify::{VerifyOptions, verify_text};
+use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
+use local_agent_verify::{VerifyOptions, verify_text};
 
 fuzz_target!(|input: (&str, &str)| {
     let (answer, text) = input;

@@ -14,15 +14,15 @@ use super::output::{Output, talk, visible};
 use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
-use crate::ask::{self, Answer, Asked, Event, Trail};
-use crate::config::Config;
-use crate::error::{Failure, Result};
-use crate::llm::Speed;
-use crate::memory::Recalled;
-use crate::operations::ask::{Ask, Desk, Done};
-use crate::operations::{self, Library, run_log};
-use crate::runs::Finished;
-use crate::tools::Caller;
+use local_agent_agent::ask::{self, Answer, Asked, Event, Trail};
+use local_agent_agent::config::Config;
+use local_agent_agent::llm::Speed;
+use local_agent_agent::memory::Recalled;
+use local_agent_agent::operations::ask::{Ask, Desk, Done};
+use local_agent_agent::operations::{self, Library, run_log};
+use local_agent_agent::runs::Finished;
+use local_agent_agent::tools::Caller;
+use local_agent_text::error::{Failure, Result};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
@@ -224,7 +224,7 @@ pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
         "prompt_sha256": round.call.prompt_sha256,
-        "snapshot_id": round.snapshot.as_ref().map(crate::evidence::EvidenceSnapshot::id),
+        "snapshot_id": round.snapshot.as_ref().map(local_agent_text::evidence::EvidenceSnapshot::id),
         "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,

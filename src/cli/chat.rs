@@ -11,12 +11,12 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::toolbox;
-use crate::ask::{self, Chatted, Event};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::operations::run_log::RunLog;
-use crate::runs::{Checking, Mode};
-use crate::tools::Caller;
-use crate::verify::VerifyOptions;
+use local_agent_agent::ask::{self, Chatted, Event};
+use local_agent_agent::operations::run_log::RunLog;
+use local_agent_agent::runs::{Checking, Mode};
+use local_agent_agent::tools::Caller;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::VerifyOptions;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.prompt.trim().is_empty() {

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use super::args::{Cli, Completions, Man};
 use super::context::Context;
-use crate::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(args: &Completions) -> Result<ExitCode> {
     let mut script = Vec::new();

@@ -8,8 +8,8 @@ use super::args::ConfigCommand;
 use super::context::Context;
 use super::index::extend;
 use super::output::talk;
-use crate::config::{self, LayerKind};
-use crate::error::{ErrorCode, Failure, Result};
+use local_agent_agent::config::{self, LayerKind};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
     match command {

@@ -8,13 +8,15 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, talk};
-use crate::config::{self, ApiKey, Config, FlagValue, Inputs, LayerKind, Loaded, Scheme};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::models::{ModelFiles, PreparedFolder};
-use crate::operations::{self, Model};
-use crate::sandbox::Sandbox;
+use local_agent_agent::config::{self, Config, FlagValue, Inputs, LayerKind, Loaded};
+use local_agent_agent::operations::{self, Model};
+use local_agent_embed::models::{ModelFiles, PreparedFolder};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_net::ApiKey;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::markdown::Scheme;
 
-pub use crate::operations::{file_stamp, now, roots};
+pub use local_agent_agent::operations::{file_stamp, now, roots};
 
 /// What the process was started with.
 #[derive(Debug, Clone)]

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use clap::CommandFactory;
 
 use super::args::Cli;
-use crate::error::ErrorCode;
-use crate::runs::Trouble;
-use crate::{doctor, verify};
+use crate::doctor;
+use local_agent_agent::runs::Trouble;
+use local_agent_text::error::ErrorCode;
+use local_agent_verify as verify;
 
 /// `docs/cli.md`: the help of every command.
 pub fn cli_reference() -> String {

@@ -11,7 +11,7 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::Output;
 use crate::doctor::{self, Report, Subject};
-use crate::error::Result;
+use local_agent_text::error::Result;
 
 pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     let mut loaded = context.load_lenient()?;

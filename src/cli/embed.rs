@@ -10,12 +10,12 @@ use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
 use super::progress::Bar;
-use crate::config::Config;
-use crate::embedding::TEMPLATE_VERSION;
-use crate::error::Result;
-use crate::indexing::EmbedSummary;
-use crate::operations::{EmbedRun, jobs};
-use crate::types::Fingerprint;
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::{EmbedRun, jobs};
+use local_agent_embed::embedding::TEMPLATE_VERSION;
+use local_agent_index::indexing::EmbedSummary;
+use local_agent_text::error::Result;
+use local_agent_text::types::Fingerprint;
 
 /// One text of the ancestor's batches stands for so many tokens of ours.
 const TOKENS_A_TEXT: usize = 64;

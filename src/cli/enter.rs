@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use super::context::Context;
-use crate::config::{Config, Precision, StateLocation};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::sandbox::{self, Confinement, Places};
-use crate::state::{KnownStates, Provenance, StateDirectory};
+use local_agent_agent::config::{Config, StateLocation};
+use local_agent_embed::models::Precision;
+use local_agent_files::sandbox::{self, Confinement, Places};
+use local_agent_files::state::{KnownStates, Provenance, StateDirectory};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The file in a state folder that keeps version control from taking questions, answers and memory along.
 const IGNORE_FILE: (&str, &str) =
@@ -144,7 +145,7 @@ impl Context {
 /// Makes a state folder, and takes it from everybody but its owner.
 fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
     let fail = |e: std::io::Error| {
-        crate::state::refusal(&e).unwrap_or_else(|| {
+        local_agent_files::state::refusal(&e).unwrap_or_else(|| {
             let message = format!("the state folder {} cannot be made: {e}", location.path.display());
             Failure::new(ErrorCode::WriteError, message)
                 .with_hint("free some space or allow writing there, or set `state_dir` to another folder")

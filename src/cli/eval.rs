@@ -19,16 +19,16 @@ use super::output::talk;
 use super::progress::Bar;
 use super::read::read_text;
 use super::write::write_whole;
-use crate::config::{self, Config, FlagValue, Inputs, Template};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::eval::passages::{self, Passage, line_starts};
-use crate::eval::run::{self, Asked, Mode, Searcher};
-use crate::eval::set::{self, Question};
-use crate::eval::{ranking, stats};
-use crate::operations::{EmbedRun, IndexRun, Model, jobs};
-use crate::retrieval::{Engine, Hit};
-use crate::sandbox::{Address, Sandbox};
-use crate::types::{RelPath, Sha256, SourceName};
+use local_agent_agent::config::{self, Config, FlagValue, Inputs, Template};
+use local_agent_agent::operations::{EmbedRun, IndexRun, Model, jobs};
+use local_agent_eval::passages::{self, Passage, line_starts};
+use local_agent_eval::run::{self, Asked, Mode, Searcher};
+use local_agent_eval::set::{self, Question};
+use local_agent_eval::{ranking, stats};
+use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::retrieval::{Engine, Hit};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{RelPath, Sha256, SourceName};
 
 /// What the documents of a set are called as a source.
 const SOURCE: &str = "docs";

@@ -10,12 +10,12 @@ use super::index::extend;
 use super::read::read_text;
 use super::try_it::{config_for, example_vault};
 use super::write::write_whole;
-use crate::config::Scheme;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::eval::attacks::{self, Attack, Passage};
-use crate::eval::claims;
-use crate::markdown::{Chunk, ChunkOptions, parse};
-use crate::sandbox::{Address, What};
+use local_agent_eval::attacks::{self, Attack, Passage};
+use local_agent_eval::claims;
+use local_agent_files::sandbox::{Address, What};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::markdown::Scheme;
+use local_agent_text::markdown::{Chunk, ChunkOptions, parse};
 
 /// Sentences of notes, and claims of each file, that are attacked.
 const MOST: usize = 400;

@@ -11,11 +11,11 @@ use super::eval::{folder, prepare, set_name};
 use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
-use crate::error::{Failure, Result};
-use crate::eval::calibrate::{self, Costs, Observed, Sample};
-use crate::eval::run::{self, Mode, Searcher};
-use crate::eval::set::{self, Judgments, Question};
-use crate::retrieval::{self, Calibration, Hit, JUDGED, Model, by_vectors};
+use local_agent_eval::calibrate::{self, Costs, Observed, Sample};
+use local_agent_eval::run::{self, Mode, Searcher};
+use local_agent_eval::set::{self, Judgments, Question};
+use local_agent_index::retrieval::{self, Calibration, Hit, JUDGED, Model, by_vectors};
+use local_agent_text::error::{Failure, Result};
 
 /// Hits of one question that are learned from.
 const HITS: usize = 10;

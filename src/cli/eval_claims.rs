@@ -9,8 +9,8 @@ use super::context::Context;
 use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
-use crate::error::Result;
-use crate::eval::claims::{self, Claim, SUPPORT, Scored};
+use local_agent_eval::claims::{self, Claim, SUPPORT, Scored};
+use local_agent_text::error::Result;
 
 pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>, as_json: bool) -> Result<ExitCode> {
     let mut sets: Vec<(Vec<Claim>, Scored)> = Vec::new();

@@ -9,10 +9,10 @@ use super::context::Context;
 use super::eval_attacks::notes;
 use super::index::extend;
 use super::read::read_text;
-use crate::error::Result;
-use crate::eval::drafts::gold::Document;
-use crate::eval::drafts::{self, Citations, Recorded, Row};
-use crate::eval::set;
+use local_agent_eval::drafts::gold::Document;
+use local_agent_eval::drafts::{self, Citations, Recorded, Row};
+use local_agent_eval::set;
+use local_agent_text::error::Result;
 
 /// The figures of one set of drafts.
 struct Table {

@@ -9,8 +9,8 @@ use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
 use super::output::{Output, talk};
-use crate::error::Result;
-use crate::operations::documents::{self, Piece};
+use local_agent_agent::operations::documents::{self, Piece};
+use local_agent_text::error::Result;
 
 pub fn run(context: &Context, args: &Get) -> Result<ExitCode> {
     let config = context.load()?.config;

@@ -10,10 +10,11 @@ use super::context::{Context, scheme_name};
 use super::enter::Needs;
 use super::output::talk;
 use super::progress::Bar;
-use crate::config::{Config, Source};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::indexing::IndexSummary;
-use crate::operations::{IndexRun, jobs};
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::{IndexRun, jobs};
+use local_agent_index::indexing::IndexSummary;
+use local_agent_index::indexing::Source;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let scheme = args.scheme.map(|scheme| match scheme {

@@ -9,9 +9,9 @@ use super::args::Init;
 use super::context::Context;
 use super::index::extend;
 use super::write::write_whole;
-use crate::config::{self, Template, WORKROOT_FILE};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::types::SourceName;
+use local_agent_agent::config::{self, Template, WORKROOT_FILE};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::SourceName;
 
 pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
     let environment = &context.environment;

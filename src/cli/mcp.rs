@@ -13,13 +13,13 @@ use super::output::talk;
 use super::read::read_text;
 use super::toolbox;
 use super::write::write_whole;
-use crate::config::Config;
-use crate::error::{ErrorCode, Failure, Result};
 use crate::mcp::{self, Service};
-use crate::operations::Library;
-use crate::operations::standing::Standing;
-use crate::sandbox::Confinement;
-use crate::tools::{Caller, Tool, ToolFactory};
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::Library;
+use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::tools::{Caller, Tool, ToolFactory};
+use local_agent_files::sandbox::Confinement;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {

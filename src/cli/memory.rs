@@ -10,12 +10,12 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
-use crate::config::Config;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::memory::{self, Item, LinkState, Mend, Mended, New};
-use crate::operations::place;
-use crate::runs::Archive;
-use crate::store::{Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor};
+use local_agent_agent::config::Config;
+use local_agent_agent::memory::{self, Item, LinkState, Mend, Mended, New};
+use local_agent_agent::operations::place;
+use local_agent_agent::runs::Archive;
+use local_agent_index::store::{Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
@@ -199,8 +199,8 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
         Ok(Some(index)) => memory::repair(path, &index, mend)?,
         // An ancestor's index beside it says nothing about our links.
         Ok(None) => Vec::new(),
-        Err(failure) if imported.is_some() && failure.code == ErrorCode::DbForeign => Vec::new(),
-        Err(failure) => return Err(failure),
+        Err(failure) if imported.is_some() && failure.code() == ErrorCode::DbForeign => Vec::new(),
+        Err(failure) => return Err(failure.into()),
     };
     let count = |action: &str| mended.iter().filter(|one| one.action == action).count();
     let (relinked, dropped, left) = (count("relinked"), count("dropped"), count("left"));

@@ -49,7 +49,7 @@ use self::args::{
 };
 use self::context::{Context, Environment};
 use self::output::Output;
-use crate::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use docs::{cli_reference, codes_reference};
 
@@ -97,7 +97,7 @@ fn stand_in(dir: Option<&Path>) -> Result<()> {
 fn hush_guarded_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if !crate::lexical::is_guarded() {
+        if !local_agent_index::lexical::is_guarded() {
             usual(info);
         }
     }));

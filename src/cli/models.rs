@@ -10,11 +10,11 @@ use super::index::extend;
 use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
-use crate::embedding::second_opinion;
-use crate::error::Result;
-use crate::models::{self, ModelFiles, ModelState};
+use local_agent_embed::embedding::second_opinion;
+use local_agent_embed::models::{self, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
-use crate::models::{PullOptions, PullProgress, Trust};
+use local_agent_embed::models::{PullOptions, PullProgress, Trust};
+use local_agent_text::error::Result;
 
 pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
@@ -70,7 +70,7 @@ const fn state(state: ModelState) -> &'static str {
 
 #[cfg(not(feature = "pull"))]
 fn pull(_: &Context, id: &str) -> Result<ExitCode> {
-    use crate::error::{ErrorCode, Failure};
+    use local_agent_text::error::{ErrorCode, Failure};
     Err(Failure::new(
         ErrorCode::ModelPull,
         format!("this program was built without `pull`, so `{id}` cannot be downloaded"),

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use super::args::ColorWhen;
-use crate::error::{ErrorCode, Failure};
-pub use crate::types::visible;
+use local_agent_text::error::{ErrorCode, Failure};
+pub use local_agent_text::types::visible;
 
 /// Where a command prints to.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::indexing::Progress;
+use local_agent_index::indexing::Progress;
 
 /// A bar for one job.
 pub struct Bar {

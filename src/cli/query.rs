@@ -10,12 +10,13 @@ use super::context::Context;
 use super::enter::Needs;
 use super::index::{extend, say_failures};
 use super::output::{Output, talk, visible};
-use crate::config::{Config, Fusion};
-use crate::error::Result;
-use crate::lexical;
-use crate::operations::search::{Search, Searched, search, words_of};
-use crate::operations::{IndexRun, Library, jobs};
-use crate::retrieval::{Coverage, Hit, Mode, Stale};
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::search::{Search, Searched, search, words_of};
+use local_agent_agent::operations::{IndexRun, Library, jobs};
+use local_agent_index::lexical;
+use local_agent_index::retrieval::Fusion;
+use local_agent_index::retrieval::{Coverage, Hit, Mode, Stale};
+use local_agent_text::error::Result;
 
 /// How much of a chunk a person sees around the first word found, in characters.
 const SNIPPET_BEFORE: usize = 60;

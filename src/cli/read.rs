@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Larger files are not what any command means to read whole.
 const MAX_BYTES: u64 = 256 << 20;

@@ -12,11 +12,11 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
-use crate::config::Config;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::operations::place;
-use crate::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, Renewed, RunId, State, Which};
-use crate::types::Sha256;
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::place;
+use local_agent_agent::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, Renewed, RunId, State, Which};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;

@@ -9,8 +9,8 @@ use super::args::Status;
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
-use crate::error::{Failure, Result};
-use crate::operations::{self, Library};
+use local_agent_agent::operations::{self, Library};
+use local_agent_text::error::{Failure, Result};
 
 pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let config = context.load()?.config;

@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
-use crate::error::Result;
+use local_agent_text::error::Result;
 
 /// Longest answer that is read, in bytes.
 const MOST: u64 = 100;

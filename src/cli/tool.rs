@@ -10,9 +10,9 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::toolbox;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::runs::{Kind, Ledger};
-use crate::tools::{Caller, Effect, Tool, ToolFactory};
+use local_agent_agent::runs::{Kind, Ledger};
+use local_agent_agent::tools::{Caller, Effect, Tool, ToolFactory};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
     match command {

@@ -7,10 +7,10 @@ use time::format_description::well_known::Rfc3339;
 
 use super::context::Context;
 use super::terminal;
-use crate::config::Config;
-use crate::error::Result;
-use crate::runs::{Kind, Ledger, RunId, ToolLine};
-use crate::tools::{Audit, AuditRow, Caller, Confirm, Effect, Tool, ToolFactory, ToolPolicy};
+use local_agent_agent::config::Config;
+use local_agent_agent::runs::{Kind, Ledger, RunId, ToolLine};
+use local_agent_agent::tools::{Audit, AuditRow, Caller, Confirm, Effect, Tool, ToolFactory, ToolPolicy};
+use local_agent_text::error::Result;
 
 /// Tools for `caller`; `run`: the run that their calls belong to.
 pub(super) fn factory(context: &Context, config: &Config, caller: Caller, run: Option<RunId>) -> Result<ToolFactory> {

@@ -18,13 +18,13 @@ use super::index::extend;
 use super::output::talk;
 use super::progress::Bar;
 use super::write::write_whole;
-use crate::ask::{self, Answer};
-use crate::config::{self, Config, Inputs, Template};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::lexical::Query;
-use crate::operations::{self, EmbedRun, IndexRun, jobs};
-use crate::retrieval::{Engine, Mode, Request, Scope};
-use crate::types::{Sha256, SourceName};
+use local_agent_agent::ask::{self, Answer};
+use local_agent_agent::config::{self, Config, Inputs, Template};
+use local_agent_agent::operations::{self, EmbedRun, IndexRun, jobs};
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{Sha256, SourceName};
 
 include!(concat!(env!("OUT_DIR"), "/example_vault.rs"));
 

@@ -8,7 +8,7 @@ use clap::CommandFactory as _;
 use super::args::{Cli, ColorWhen};
 use super::context;
 use super::output::Output;
-use crate::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure};
 
 /// Says what is wrong with `args` (without the program's name), or prints the help that was asked for. The exit code is 2,
 /// of help 0.

@@ -12,11 +12,11 @@ use super::index::extend;
 use super::output::talk;
 use super::read::read_text;
 use super::try_it::config_for;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::evidence::EvidenceSnapshot;
-use crate::operations::verify::{Judged, against_files, against_snapshot};
-use crate::runs::{self, Record};
-use crate::verify::{self, Verdict};
+use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
+use local_agent_agent::runs::{self, Record};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::evidence::EvidenceSnapshot;
+use local_agent_verify::{self as verify, Verdict};
 
 /// Largest answer that is judged, in bytes.
 const LARGEST: u64 = 8 << 20;

@@ -7,9 +7,9 @@ use super::args::{Unit, Watch as Args};
 use super::context::Context;
 use super::enter::Needs;
 use super::output::{Output, talk};
-use crate::config::Loaded;
-use crate::error::{ErrorCode, Failure, Result};
 use crate::watch::{self, Plan, Said, cron, systemd, watch};
+use local_agent_agent::config::Loaded;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;

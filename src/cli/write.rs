@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Writes the whole file or nothing; folders above it are made.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {

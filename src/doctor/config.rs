@@ -2,9 +2,9 @@
 
 use super::codes::Code;
 use super::{Checks, Subject, count, quoted};
-use crate::config::{Config, LayerKind};
-use crate::error::{ErrorCode, Failure};
-use crate::sandbox::{Confinement, confinement_offered};
+use local_agent_agent::config::{Config, LayerKind};
+use local_agent_files::sandbox::{Confinement, confinement_offered};
+use local_agent_text::error::{ErrorCode, Failure};
 
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     files(subject, checks);
@@ -157,7 +157,7 @@ fn file(config: &Config) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Inputs, load_lenient};
+    use local_agent_agent::config::{Inputs, load_lenient};
 
     fn codes(yaml: &str) -> Vec<Code> {
         let dir = tempfile::tempdir().unwrap();

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::codes::Code;
 use super::{Checks, quoted};
-use crate::store::{self, Database, Found};
+use local_agent_index::store::{self, Database, Found};
+use local_agent_text::error::Failure;
 
 /// The codes under which one database is reported.
 pub(super) struct Codes {
@@ -58,7 +59,7 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
         }
         Err(failure) => {
             let fix = format!("make {} a file that you can read, or move it away and run `{job}`", quoted(path));
-            checks.fail(codes.error, failure.message, fix);
+            checks.fail(codes.error, Failure::from(failure).message, fix);
         }
     }
     if checks.0.last().is_some_and(|check| !check.ok) {
@@ -84,7 +85,7 @@ fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) ->
             Looked::Refused
         }
         Err(failure) => {
-            let message = format!("{} cannot be read: {}", path.display(), failure.message);
+            let message = format!("{} cannot be read: {}", path.display(), Failure::from(failure).message);
             checks.fail(codes.error, message, again(database));
             Looked::Refused
         }

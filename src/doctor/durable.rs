@@ -2,11 +2,11 @@
 
 use super::codes::Code;
 use super::{Checks, count, quoted, sample};
-use crate::config::Config;
-use crate::error::Result;
-use crate::memory::{self, LinkState};
-use crate::runs::{self, Archive, Place, Trouble};
-use crate::store::{self, Database, Durable, Found, IndexReader};
+use local_agent_agent::config::Config;
+use local_agent_agent::memory::{self, LinkState};
+use local_agent_agent::runs::{self, Archive, Place, Trouble};
+use local_agent_index::store::{self, Database, Durable, Found, IndexReader};
+use local_agent_text::error::{Failure, Result};
 
 /// Looks at durable memory; gives the number of links that are not intact, where that can be known.
 pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut Checks) -> Option<u64> {
@@ -58,7 +58,7 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
             return None;
         }
         Err(failure) => {
-            checks.fail(Code::MemoryDbError, failure.message, elsewhere);
+            checks.fail(Code::MemoryDbError, Failure::from(failure).message, elsewhere);
             return None;
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
             return None;
         }
         Err(failure) => {
-            checks.fail(Code::MemoryDbError, failure.message, restore);
+            checks.fail(Code::MemoryDbError, Failure::from(failure).message, restore);
             return None;
         }
     }

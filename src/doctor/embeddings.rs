@@ -6,10 +6,10 @@ use super::codes::Code;
 use super::database::{self, Codes, Looked};
 use super::maker::{Maker, Unready};
 use super::{Checks, Phase3, Subject, count};
-use crate::config::Config;
-use crate::error::Result;
-use crate::store::{Database, EmbeddingStore, IndexReader};
-use crate::types::{Fingerprint, Sha256};
+use local_agent_agent::config::Config;
+use local_agent_index::store::{Database, EmbeddingStore, IndexReader};
+use local_agent_text::error::{Failure, Result};
+use local_agent_text::types::{Fingerprint, Sha256};
 
 const CODES: Codes = Codes {
     foreign: Code::EmbedDbForeign,
@@ -46,7 +46,7 @@ pub(super) fn check(
         Looked::Refused => return None,
         Looked::Usable => {}
     }
-    let opened = EmbeddingStore::open_read(path).and_then(|opened| {
+    let opened = EmbeddingStore::open_read(path).map_err(Failure::from).and_then(|opened| {
         let Some(store) = opened else { return Ok(None) };
         contents(subject, &store, index, maker, checks, phase3)?;
         Ok(Some(store))

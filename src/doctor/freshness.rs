@@ -2,11 +2,11 @@
 
 use super::codes::Code;
 use super::{Checks, Subject, count, sample};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::indexing::{Compared, EMPTIED_WAY_OUT, compare};
-use crate::sandbox::Sandbox;
-use crate::store::IndexReader;
-use crate::types::Sha256;
+use local_agent_files::sandbox::Sandbox;
+use local_agent_index::indexing::{Compared, EMPTIED_WAY_OUT, compare};
+use local_agent_index::store::IndexReader;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// Files of which every byte is compared.
 const SAMPLE: usize = 32;

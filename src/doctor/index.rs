@@ -3,14 +3,14 @@
 use super::codes::Code;
 use super::database::{self, Codes, Looked};
 use super::{Checks, MOST_SAMPLES, Subject, count, sample};
-use crate::config::Source;
-use crate::embedding;
-use crate::error::{Failure, Result};
-use crate::indexing::MARKDOWN;
-use crate::markdown::{self, ChunkOptions};
-use crate::sandbox::Address;
-use crate::store::{Database, IndexReader};
-use crate::types::{RelPath, Sha256, SourceName};
+use local_agent_embed::embedding;
+use local_agent_files::sandbox::Address;
+use local_agent_index::indexing::MARKDOWN;
+use local_agent_index::indexing::Source;
+use local_agent_index::store::{Database, IndexReader};
+use local_agent_text::error::{Failure, Result};
+use local_agent_text::markdown::{self, ChunkOptions};
+use local_agent_text::types::{RelPath, Sha256, SourceName};
 
 const CODES: Codes = Codes {
     foreign: Code::IndexDbForeign,
@@ -38,7 +38,7 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexR
         Looked::Refused => return None,
         Looked::Usable => {}
     }
-    let opened = IndexReader::open(path).and_then(|opened| {
+    let opened = IndexReader::open(path).map_err(Failure::from).and_then(|opened| {
         let Some(index) = opened else {
             checks.fail(Code::IndexEmpty, format!("{} holds nothing yet", path.display()), INDEX);
             return Ok(None);

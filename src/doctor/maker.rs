@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::Subject;
-use crate::config::EmbedProvider;
-use crate::embedding::{self, Encoder, ServerEmbedder};
-use crate::error::Result;
-use crate::models::ModelFiles;
-use crate::types::Fingerprint;
+use local_agent_agent::config::EmbedProvider;
+use local_agent_embed::embedding::{self, Encoder, ServerEmbedder};
+use local_agent_embed::models::ModelFiles;
+use local_agent_text::error::Result;
+use local_agent_text::types::Fingerprint;
 
 /// How long a server may take to embed one word, which may make it load the model first.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -54,15 +54,15 @@ impl Maker<'_> {
     }
 }
 
-fn server<'a>(config: &crate::config::Config) -> Result<Maker<'a>> {
-    let spec = embedding::ServerSpec::configured(config, PATIENCE)?;
+fn server<'a>(config: &local_agent_agent::config::Config) -> Result<Maker<'a>> {
+    let spec = config.embedding_server(PATIENCE)?;
     Ok(Maker::Server(Box::new(ServerEmbedder::connect(spec)?)))
 }
 
 /// The maker that the configuration names. `reachable`: the server check went well.
 pub(super) fn configured<'a>(subject: &Subject<'a>, reachable: bool) -> std::result::Result<Maker<'a>, Unready> {
     let config = subject.config();
-    let unready = |failure: &crate::error::Failure, fix: &str| Unready {
+    let unready = |failure: &local_agent_text::error::Failure, fix: &str| Unready {
         why: failure.message.clone(),
         fix: Some(failure.hint.clone().unwrap_or_else(|| fix.to_owned())),
     };

@@ -24,11 +24,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::config::{Config, Loaded};
-use crate::error::Result;
-use crate::models::ModelFiles;
-use crate::sandbox::Sandbox;
 use codes::Code;
+use local_agent_agent::config::{Config, Loaded};
+use local_agent_embed::models::ModelFiles;
+use local_agent_files::sandbox::Sandbox;
+use local_agent_text::error::Result;
 
 /// Most names that one message lists.
 const MOST_SAMPLES: usize = 10;

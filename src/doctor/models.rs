@@ -2,9 +2,9 @@
 
 use super::codes::Code;
 use super::{Checks, Subject};
-use crate::embedding::instructions;
-use crate::models::EMBEDDED_ID;
-use crate::types::Sha256;
+use local_agent_embed::embedding::instructions;
+use local_agent_embed::models::EMBEDDED_ID;
+use local_agent_text::types::Sha256;
 
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     let files = match subject.model {

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Subject, count, quoted, sample};
-use crate::error::{ErrorCode, Result};
-use crate::lexical::{Reader, Stamp};
-use crate::store::{EmbeddingStore, IndexReader};
-use crate::types::ChunkKey;
-use crate::vectors::Matrix;
+use local_agent_index::lexical::{Reader, Stamp};
+use local_agent_index::store::{EmbeddingStore, IndexReader};
+use local_agent_index::vectors::Matrix;
+use local_agent_text::error::{ErrorCode, Result};
+use local_agent_text::types::ChunkKey;
 
 /// The lexical projection against the index.
 pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::codes::Code;
 use super::{Checks, Subject, sample};
-use crate::config::{AskProvider, Config, EmbedProvider};
-use crate::net::ollama::{is_model, ollama_tags};
+use local_agent_agent::config::{AskProvider, Config, EmbedProvider};
+use local_agent_net::ollama::{is_model, ollama_tags};
 
 /// W49: a healthy server lists its models at once; the time-out for answers plays no part.
 const PATIENCE: Duration = Duration::from_secs(2);

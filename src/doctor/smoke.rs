@@ -3,10 +3,10 @@
 use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Phase3, Subject};
-use crate::config::Config;
-use crate::error::Result;
-use crate::lexical::{self, Query};
-use crate::retrieval::{Engine, Hit, Mode, Request, Scope};
+use local_agent_agent::config::Config;
+use local_agent_index::lexical::{self, Query};
+use local_agent_index::retrieval::{Engine, Hit, Mode, Request, Scope};
+use local_agent_text::error::Result;
 
 /// What is searched by meaning. Any text has a nearest neighbour.
 const QUERY: &str = "test";
@@ -73,7 +73,7 @@ fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
 }
 
 fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, NotReady> {
-    let fail = |failure: crate::error::Failure| NotReady {
+    let fail = |failure: local_agent_text::error::Failure| NotReady {
         reason: failure.message,
         fix: failure.hint.filter(|hint| hint != "local-agent doctor").unwrap_or_else(|| "local-agent embed".to_owned()),
     };

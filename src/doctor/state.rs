@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::Checks;
 use super::codes::Code;
-use crate::config::Config;
-use crate::store::JobLock;
+use local_agent_agent::config::Config;
+use local_agent_index::store::JobLock;
 
 pub(super) fn check(config: &Config, checks: &mut Checks) {
     for lock in [config.index_lock(), config.embed_lock()] {

@@ -28,12 +28,12 @@ use rmcp::service::ServerInitializeError;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::config::Loaded;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::operations::standing::Standing;
-use crate::operations::{self, Library};
-use crate::sandbox::Sandbox;
-use crate::tools::{Audit, Tool, ToolFactory};
+use local_agent_agent::config::Loaded;
+use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::operations::{self, Library};
+use local_agent_agent::tools::{Audit, Tool, ToolFactory};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use tools::names;
 

@@ -3,8 +3,8 @@
 //! A cursor says where the next page begins, and of what: when the arguments or what they are about have changed, it is
 //! refused instead of leading into something else.
 
-use crate::error::{ErrorCode, Failure, Result};
-use crate::types::Sha256;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// Smallest and largest budget of one result, in bytes of text.
 const BUDGETS: std::ops::RangeInclusive<usize> = 256..=(256 << 10);

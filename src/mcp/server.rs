@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::tools::{self, Call, Reply, Spec};
 use super::{Service, guide};
-use crate::error::{Failure, Result};
+use local_agent_text::error::{Failure, Result};
 
 /// Under which name a failed result carries the error envelope of the command line.
 const ERROR: &str = "local-agent/error";

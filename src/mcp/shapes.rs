@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::Limits;
+use local_agent_agent::operations::Limits;
 
 /// Defines the arguments of a tool; unknown ones are refused, so that a slip of the pen is seen.
 macro_rules! arguments {

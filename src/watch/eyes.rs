@@ -11,8 +11,8 @@ use notify::event::{EventKind, ModifyKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::Said;
-use crate::config::Config;
-use crate::store::on_network;
+use local_agent_agent::config::Config;
+use local_agent_index::store::on_network;
 
 /// Between two walks where changes are told, and where they are not.
 const TOLD: Duration = Duration::from_secs(60);

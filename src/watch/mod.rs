@@ -20,13 +20,13 @@ use serde::Serialize;
 pub use unit::{cron, systemd};
 
 use self::eyes::Eyes;
-use crate::config::Config;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::indexing::{EmbedSummary, IndexSummary};
-use crate::models::ModelFiles;
-use crate::operations::{self, EmbedRun, IndexRun, Library, Model, holder, jobs};
-use crate::sandbox::{self, Places};
-use crate::store::JobLock;
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::{self, EmbedRun, IndexRun, Library, Model, holder, jobs};
+use local_agent_embed::models::ModelFiles;
+use local_agent_files::sandbox::{self, Places};
+use local_agent_index::indexing::{EmbedSummary, IndexSummary};
+use local_agent_index::store::JobLock;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// When to look again after a change, and after a job that could not be done. After a change, because what is written
 /// into a folder that has just been made may be told by nobody.

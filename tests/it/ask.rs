@@ -3,8 +3,8 @@
 use std::fs;
 
 use insta::assert_snapshot;
-use local_agent::error::ErrorCode;
-use local_agent::evidence::EvidenceSnapshot;
+use local_agent_text::error::ErrorCode;
+use local_agent_text::evidence::EvidenceSnapshot;
 use serde_json::json;
 
 use crate::harness::World;

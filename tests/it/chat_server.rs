@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::net_testing::{Seen, Server, Step, ok_json, serve};
+use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
 
 /// What the server says next.
 pub enum Say {

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use local_agent::config::Fusion;
-use local_agent::embedding;
-use local_agent::lexical::{self, Query};
-use local_agent::models::ModelFiles;
-use local_agent::retrieval::{Engine, Mode, Request, Scope};
-use local_agent::store::{EmbeddingStore, IndexReader};
-use local_agent::types::{Fingerprint, Sha256};
-use local_agent::vectors::Matrix;
+use local_agent_embed::embedding;
+use local_agent_embed::models::ModelFiles;
+use local_agent_index::lexical::{self, Query};
+use local_agent_index::retrieval::Fusion;
+use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
+use local_agent_index::store::{EmbeddingStore, IndexReader};
+use local_agent_index::vectors::Matrix;
+use local_agent_text::types::{Fingerprint, Sha256};
 use rusqlite::{Connection, OpenFlags};
 
 /// Numbers that are the same on every run (SplitMix64).
@@ -272,7 +272,7 @@ impl State {
         self.0.join("vectors")
     }
 
-    pub fn engine(&self, fingerprint: Option<&Fingerprint>) -> local_agent::error::Result<Engine> {
+    pub fn engine(&self, fingerprint: Option<&Fingerprint>) -> local_agent_text::error::Result<Engine> {
         Engine::open(&self.index_db(), &self.lexical(), &self.vectors(), fingerprint)
     }
 
@@ -491,12 +491,13 @@ pub fn check_rows(index: &IndexReader, versions: &Path) -> usize {
     chunks.len()
 }
 
-pub fn check_chunk(chunk: &local_agent::store::ChunkRecord, versions: &Path) {
+pub fn check_chunk(chunk: &local_agent_index::store::ChunkRecord, versions: &Path) {
     let file = fs::read(versions.join(chunk.file_sha256.to_string())).expect("a version that was written");
     assert_eq!(chunk.span.slice(&file), Some(chunk.text.as_bytes()), "{}", chunk.path);
     assert_eq!(chunk.text_sha256, Sha256::of(chunk.text.as_bytes()));
-    let key =
-        |n| local_agent::types::ChunkKey::derive(&chunk.source, &chunk.path, &chunk.heading, &chunk.text_sha256, n);
+    let key = |n| {
+        local_agent_text::types::ChunkKey::derive(&chunk.source, &chunk.path, &chunk.heading, &chunk.text_sha256, n)
+    };
     assert!((0..4).any(|n| key(n) == chunk.key), "{}: the key is another chunk's", chunk.path);
 }
 

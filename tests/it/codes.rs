@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use local_agent::error::ErrorCode;
+use local_agent_text::error::ErrorCode;
 
 /// Code, file, test. The one code without a test is the one that only a mistake of ours can raise.
 const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
@@ -33,9 +33,13 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     ),
     (ErrorCode::IndexError, "tests/it/index.rs", "nothing_to_index_is_an_error_with_a_remedy"),
     (ErrorCode::QueryError, "tests/it/query.rs", "meaning_alone_needs_vectors"),
-    (ErrorCode::EmbedError, "src/vectors/quant.rs", "s39_only_finite_unit_vectors_of_the_right_width_are_rows"),
+    (
+        ErrorCode::EmbedError,
+        "crates/index/src/vectors/quant.rs",
+        "s39_only_finite_unit_vectors_of_the_right_width_are_rows",
+    ),
     (ErrorCode::AskError, "tests/it/ask_model.rs", "an_address_that_is_none_is_refused_before_anything_is_read"),
-    (ErrorCode::AskCitationInvalid, "src/ask/gate.rs", "strict_mode_refuses_instead"),
+    (ErrorCode::AskCitationInvalid, "crates/agent/src/ask/gate.rs", "strict_mode_refuses_instead"),
     (ErrorCode::SnapshotTampered, "tests/it/ask.rs", "the_snapshot_that_is_written_can_be_read_and_not_be_changed"),
     (ErrorCode::RunNotFound, "tests/it/runs.rs", "every_refusal_has_its_code_and_a_way_out"),
     (ErrorCode::RunTampered, "tests/it/runs.rs", "every_refusal_has_its_code_and_a_way_out"),
@@ -60,13 +64,17 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::NotFresh, "tests/it/watch.rs", "waiting_for_what_nobody_does_ends_with_what_is_behind"),
     (ErrorCode::ModelNotFound, "tests/it/embed.rs", "models_that_are_missing_or_broken_are_named"),
     (ErrorCode::ModelInvalid, "tests/it/embed.rs", "models_that_are_missing_or_broken_are_named"),
-    (ErrorCode::ModelChecksum, "src/models/tests.rs", "verify_records_hashes_once_and_sees_damage_afterwards"),
-    (ErrorCode::ModelPull, "src/models/pull_tests.rs", "an_interrupted_pull_goes_on_in_the_next_process"),
-    (ErrorCode::ServerUnreachable, "src/net/http.rs", "s41_a_slow_drip_ends_at_the_total_limit"),
-    (ErrorCode::ServerError, "src/net/http.rs", "s41_a_redirect_to_another_origin_is_not_followed"),
+    (
+        ErrorCode::ModelChecksum,
+        "crates/embed/src/models/tests.rs",
+        "verify_records_hashes_once_and_sees_damage_afterwards",
+    ),
+    (ErrorCode::ModelPull, "crates/embed/src/models/pull_tests.rs", "an_interrupted_pull_goes_on_in_the_next_process"),
+    (ErrorCode::ServerUnreachable, "crates/net/src/http.rs", "s41_a_slow_drip_ends_at_the_total_limit"),
+    (ErrorCode::ServerError, "crates/net/src/http.rs", "s41_a_redirect_to_another_origin_is_not_followed"),
     (
         ErrorCode::ContextTruncated,
-        "src/llm/protocol_tests.rs",
+        "crates/agent/src/llm/protocol_tests.rs",
         "every_servers_word_for_a_prompt_that_is_too_long_is_known",
     ),
     (ErrorCode::EvidenceNotAcquired, "tests/it/ask_file.rs", "what_pass_one_can_get_wrong_has_a_code_each"),
@@ -77,7 +85,11 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (ErrorCode::ToolDenied, "tests/it/tools.rs", "the_configuration_can_deny_a_tool"),
     (ErrorCode::ToolLimit, "tests/it/chat.rs", "calls_without_end_are_a_typed_stop"),
     (ErrorCode::SymbolNotFound, "tests/it/tools.rs", "failures_are_typed_and_say_what_to_do"),
-    (ErrorCode::WriteConflict, "src/tools/propose_write.rs", "what_changed_while_the_person_read_is_not_overwritten"),
+    (
+        ErrorCode::WriteConflict,
+        "crates/agent/src/tools/propose_write.rs",
+        "what_changed_while_the_person_read_is_not_overwritten",
+    ),
     (ErrorCode::WriteDenied, "tests/it/tools.rs", "only_the_controlling_terminal_can_say_yes"),
     (ErrorCode::UnexpectedToolCall, "tests/it/ask_file.rs", "what_pass_two_can_get_wrong_has_a_code_each"),
     (ErrorCode::FormatViolation, "tests/it/ask_file.rs", "what_pass_two_can_get_wrong_has_a_code_each"),

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use local_agent::lexical::Query;
-use local_agent::retrieval::Mode;
-use local_agent::store::{EmbeddingStore, IndexReader};
-use local_agent::types::Fingerprint;
-use local_agent::vectors::Matrix;
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::Mode;
+use local_agent_index::store::{EmbeddingStore, IndexReader};
+use local_agent_index::vectors::Matrix;
+use local_agent_text::types::Fingerprint;
 
 use super::churn::{Dice, State, Vault, WORDS, assert_same, check_chunk, request};
 use super::crash::fingerprint;
@@ -157,7 +157,7 @@ fn s36_a_second_index_is_refused_at_once_or_waits_its_turn() {
     let world = World::with(&[]);
     let vault = Vault::new(&world.vault(), &world.root().join("versions"), 3, 40, [4, 1, 30]);
     world.adopt_state();
-    let lock = local_agent::store::JobLock::take(
+    let lock = local_agent_index::store::JobLock::take(
         &world.state().join("index.lock"),
         "pid 1, `local-agent index`, since noon",
         Duration::ZERO,

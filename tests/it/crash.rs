@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use local_agent::store::IndexReader;
+use local_agent_index::store::IndexReader;
 
 pub use super::churn::fingerprint;
 use super::churn::{Dice, State, Vault, assert_same, check_rows};

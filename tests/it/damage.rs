@@ -139,7 +139,7 @@ fn s33_a_full_disk_is_a_typed_failure_and_the_next_run_completes() {
             }
             let query = scene.world.run(&["query", "oven", "--mode", "lexical", "--json"]);
             assert_eq!(query.code, 0, "{}", query.stdout);
-            let index = local_agent::store::IndexReader::required(&scene.state.index_db()).unwrap();
+            let index = local_agent_index::store::IndexReader::required(&scene.state.index_db()).unwrap();
             check_rows(&index, &scene.world.root().join("versions"));
         }
         scene.world.ok(&["index"]);

@@ -25,5 +25,5 @@ fn the_code_reference_is_the_tables() {
 
 #[test]
 fn the_configuration_reference_is_the_table_of_keys() {
-    holds("config.md", &local_agent::config::reference_markdown());
+    holds("config.md", &local_agent_agent::config::reference_markdown());
 }

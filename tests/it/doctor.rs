@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use local_agent::config::keys::INSTRUCTIONS;
+use local_agent_agent::config::keys::INSTRUCTIONS;
 use serde_json::Value;
 
 use crate::harness::{Run, World};

@@ -1,9 +1,9 @@
 //! The entry points of `fuzz/`, driven with generated texts: no panic, spans in order, the same report twice.
 
-use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
-use local_agent::markdown::sentences;
-use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent::verify::{VerifyOptions, line_citations, verify_text};
+use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
+use local_agent_text::markdown::sentences;
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
+use local_agent_verify::{VerifyOptions, line_citations, verify_text};
 use proptest::prelude::*;
 
 /// Text with much of what the grammar, the segmenter and the readers of atoms look for.

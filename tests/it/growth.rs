@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use local_agent::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
-use local_agent::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent::verify::{VerifyOptions, verify_text};
+use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
+use local_agent_verify::{VerifyOptions, verify_text};
 
 fn frozen(text: &str) -> EvidenceSnapshot {
     let excerpt = Excerpt {

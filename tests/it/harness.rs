@@ -86,7 +86,7 @@ impl World {
     /// Makes the state folder as the program does before it puts anything there.
     pub fn adopt_state(&self) {
         let known = self.home().join(".config/local-agent/states");
-        local_agent::state::KnownStates::new(&known).adopt(&self.state()).unwrap();
+        local_agent_files::state::KnownStates::new(&known).adopt(&self.state()).unwrap();
     }
 
     pub fn write(&self, path: &str, text: &str) {

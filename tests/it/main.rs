@@ -33,9 +33,6 @@ mod init;
 mod mcp;
 mod memory;
 mod models;
-#[allow(dead_code)]
-#[path = "../../src/net/testing.rs"]
-mod net_testing;
 mod properties;
 mod query;
 mod races;

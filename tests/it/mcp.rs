@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::World;
-use crate::net_testing::{Step, ok_json, serve};
 use crate::schema;
+use local_agent_testing::server::{Step, ok_json, serve};
 
 /// Longer than anything takes; who waits so long has found a hang.
 const CAP: Duration = Duration::from_secs(240);
@@ -436,7 +436,7 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
 }
 
 /// A model that says one word and then nothing for an hour.
-fn slow_model() -> crate::net_testing::Server {
+fn slow_model() -> local_agent_testing::server::Server {
     serve(|seen| match seen.path.as_str() {
         "/api/tags" => vec![Step::Bytes(ok_json(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#))],
         "/api/show" => vec![Step::Bytes(ok_json(r#"{"model_info":{"llama.context_length":8192}}"#))],

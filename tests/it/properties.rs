@@ -5,12 +5,14 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use local_agent::config::{Config, Scheme, Source};
-use local_agent::indexing::{IndexOptions, IndexSummary, index};
-use local_agent::markdown::{self, ChunkOptions};
-use local_agent::sandbox::{Policy, RootSpec, Sandbox};
-use local_agent::store::{ChunkRecord, IndexReader};
-use local_agent::types::SourceName;
+use local_agent_agent::config::Config;
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+use local_agent_index::indexing::Source;
+use local_agent_index::indexing::{IndexOptions, IndexSummary, index};
+use local_agent_index::store::{ChunkRecord, IndexReader};
+use local_agent_text::markdown::Scheme;
+use local_agent_text::markdown::{self, ChunkOptions};
+use local_agent_text::types::SourceName;
 use proptest::prelude::*;
 use tempfile::TempDir;
 

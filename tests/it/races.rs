@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use local_agent::config::{Config, FollowLinks};
-use local_agent::sandbox::{Address, Policy, RootSpec, Sandbox};
-use local_agent::types::{RelPath, SourceName};
+use local_agent_agent::config::Config;
+use local_agent_files::sandbox::FollowLinks;
+use local_agent_files::sandbox::{Address, Policy, RootSpec, Sandbox};
+use local_agent_text::types::{RelPath, SourceName};
 
 /// Reads of one race, over all threads. Twelve races each way of opening make 100,800.
 const READS: usize = 8_400;

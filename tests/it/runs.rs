@@ -6,11 +6,11 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use local_agent::config::Config;
-use local_agent::error::ErrorCode;
-use local_agent::runs::{Begin, Checking, Mode, Place, Roots, Run};
-use local_agent::types::Sha256;
-use local_agent::verify::VerifyOptions;
+use local_agent_agent::config::Config;
+use local_agent_agent::runs::{Begin, Checking, Mode, Place, Roots, Run};
+use local_agent_text::error::ErrorCode;
+use local_agent_text::types::Sha256;
+use local_agent_verify::VerifyOptions;
 use serde_json::{Value, json};
 
 use crate::harness::World;

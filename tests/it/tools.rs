@@ -272,10 +272,11 @@ mod invisible {
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
-    use local_agent::config::{Config, FollowLinks};
-    use local_agent::sandbox::{Policy, RootSpec, Sandbox};
-    use local_agent::tools::{ToolFactory, ToolPolicy};
-    use local_agent::types::SourceName;
+    use local_agent_agent::config::Config;
+    use local_agent_agent::tools::{ToolFactory, ToolPolicy};
+    use local_agent_files::sandbox::FollowLinks;
+    use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+    use local_agent_text::types::SourceName;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 

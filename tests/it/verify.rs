@@ -3,7 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
-use local_agent::error::ErrorCode;
+use local_agent_text::error::ErrorCode;
 
 use crate::harness::World;
 

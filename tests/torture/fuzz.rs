@@ -5,8 +5,8 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use local_agent::store::IndexReader;
-use local_agent::types::Sha256;
+use local_agent_index::store::IndexReader;
+use local_agent_text::types::Sha256;
 use serde_json::json;
 
 use super::churn::{Dice, check_rows};

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use local_agent::types::Sha256;
+use local_agent_text::types::Sha256;
 use serde_json::json;
 
 use super::churn::Dice;

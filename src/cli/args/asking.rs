@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
-use crate::operations::Limits;
+use local_agent_agent::operations::Limits;
 
 /// Restrictions that `query` and `ask` share.
 #[derive(Debug, Clone, Args)]

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use super::words::{behind, covered, framed, lines, say_limits};
 use super::{Call, Reply, Spec, input, output, parse};
-use crate::ask::{Answer, Asked, Event, Purpose};
-use crate::error::{ErrorCode, Failure, Result};
-use crate::llm::Speed;
 use crate::mcp::page::{budget, cut};
 use crate::mcp::shapes::{AskArgs, AskResult, Evidence};
-use crate::operations;
-use crate::operations::ask::{Ask, Desk, Done};
+use local_agent_agent::ask::{Answer, Asked, Event, Purpose};
+use local_agent_agent::llm::Speed;
+use local_agent_agent::operations;
+use local_agent_agent::operations::ask::{Ask, Desk, Done};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(super) const SPEC: Spec = Spec {
     name: "ask",

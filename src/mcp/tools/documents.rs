@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::words::{framed, say_next};
 use super::{Call, Reply, Spec, input, output, parse};
-use crate::error::{ErrorCode, Failure, Result};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{Document, GetArgs, GetResult, MultiGetArgs, MultiGetPage, Skipped};
-use crate::operations::documents::{self, Piece};
-use crate::types::SkipReason;
+use local_agent_agent::operations::documents::{self, Piece};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::SkipReason;
 
 pub(super) const GET: Spec = Spec {
     name: "get",

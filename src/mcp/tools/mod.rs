@@ -18,10 +18,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Service;
-use crate::config::AskProvider;
-use crate::error::{ErrorCode, Failure, Result};
-use crate::sandbox::Sandbox;
-use crate::tools::{AuditRow, Caller, Tool as FileTool};
+use local_agent_agent::config::AskProvider;
+use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// All of them.
 const SPECS: [&Spec; 6] =

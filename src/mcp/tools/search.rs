@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use super::words::{behind, covered, framed, lines, say_limits, say_next};
 use super::{Call, Reply, Spec, input, output, parse};
-use crate::error::{ErrorCode, Failure, Result};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{SearchArgs, SearchHit, SearchPage};
-use crate::operations::search::{Search, not_blank, search};
-use crate::retrieval::{Hit, Mode};
-use crate::types::percent_encode;
+use local_agent_agent::operations::search::{Search, not_blank, search};
+use local_agent_index::retrieval::{Hit, Mode};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::percent_encode;
 
 pub(super) const SPEC: Spec = Spec {
     name: "search",

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::words::{behind, covered, say_limits};
 use super::{Call, Reply, Spec, input, output, parse};
-use crate::error::Result;
 use crate::mcp::shapes::{Behind, Covered, SourceResult, StatusArgs, StatusResult};
-use crate::operations::status::status;
+use local_agent_agent::operations::status::status;
+use local_agent_text::error::Result;
 
 pub(super) const SPEC: Spec = Spec {
     name: "status",

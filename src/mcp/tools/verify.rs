@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use super::words::say_next;
 use super::{Call, Reply, Spec, input, output, parse};
-use crate::error::{ErrorCode, Failure, Result};
 use crate::mcp::page::{about, budget, cursor, place};
 use crate::mcp::shapes::{ClaimResult, Unresolved, VerifyArgs, VerifyResult};
-use crate::operations::place as runs_place;
-use crate::operations::verify::{Judged, against_files, against_snapshot};
-use crate::runs::{Archive, thaw};
-use crate::verify::{Outcome, Verdict};
+use local_agent_agent::operations::place as runs_place;
+use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
+use local_agent_agent::runs::{Archive, thaw};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::{Outcome, Verdict};
 
 pub(super) const SPEC: Spec = Spec {
     name: "verify",

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::mcp::shapes::{Behind, Covered};
-use crate::retrieval::{Coverage, Stale};
-use crate::types::LineSpan;
+use local_agent_index::retrieval::{Coverage, Stale};
+use local_agent_text::types::LineSpan;
 
 /// Text of notes, told apart from this server's own lines: each line begins with `> `.
 pub(super) fn framed(text: &str) -> String {

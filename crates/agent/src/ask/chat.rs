@@ -1,0 +1,77 @@
+//! Words from a chat model without evidence: nobody has checked them, and whoever shows them says so.
+
+use super::answerer::ChatAnswerer;
+use super::bounded::{Session, Toolbox, room, round};
+use super::drafting::{Asker, BLANK};
+use super::prompt::template_free;
+use super::trail::{Observe, Purpose, Round, Trail};
+use super::{Answerer, Chosen};
+use crate::llm::{Finish, Message, Role};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// What came of a chat: the model's own words, which nobody has checked.
+#[derive(Debug)]
+pub struct Chatted {
+    pub text: Result<String>,
+    pub trail: Trail,
+}
+
+/// One question to the chat model, without evidence; with `tools`, the bounded loop.
+///
+/// Errors: `PHASE3_ASK_ERROR` without a chat model; those of [`crate::llm::Chat::ask`], `TOOL_LIMIT`, and those of the observer.
+pub fn chat(prompt: &str, chosen: &Chosen, tools: Option<&Toolbox<'_>>, observe: &mut Observe<'_>) -> Chatted {
+    let mut trail = Trail::of(chosen);
+    let text = match &chosen.answerer {
+        Answerer::Chat(answerer) => {
+            say(prompt, answerer, tools, &mut Asker { chat: &answerer.chat, trail: &mut trail, observe })
+        }
+        Answerer::Extractive => Err(no_model(&chosen.why)),
+    };
+    Chatted { text, trail }
+}
+
+/// `PHASE3_ASK_ERROR`: what was asked for needs a chat model.
+pub(super) fn no_model(why: &str) -> Failure {
+    Failure::new(ErrorCode::AskError, format!("This needs a chat model, and there is none: {why}."))
+        .with_hint("set llm.model and ask.provider")
+}
+
+fn say(
+    prompt: &str,
+    answerer: &ChatAnswerer,
+    tools: Option<&Toolbox<'_>>,
+    asker: &mut Asker<'_, '_>,
+) -> Result<String> {
+    let question = Message::new(Role::User, template_free(prompt));
+    let (call, reply, purpose) = match tools {
+        Some(tools) => {
+            let mut session = Session::new(&answerer.chat, tools, Vec::new())?;
+            session.messages = vec![Message::new(Role::System, session.rules()), question];
+            let (call, reply) = session.until_words(answerer, asker)?;
+            (call, reply, Purpose::Turn)
+        }
+        None => {
+            let messages = vec![question];
+            let sampling = room(&answerer.chat, &messages, answerer.sampling)?;
+            let (call, outcome) = asker.call(Purpose::Chat, messages, sampling)?;
+            match outcome {
+                Ok(reply) => (call, reply, Purpose::Chat),
+                Err(failure) => {
+                    asker.note(Round {
+                        purpose: Purpose::Chat,
+                        ..round(call, Some(failure.code.to_string()), Vec::new())
+                    })?;
+                    return Err(failure);
+                }
+            }
+        }
+    };
+    let cut = reply.finish == Finish::Length;
+    let refused = if reply.text.is_empty() { Some(BLANK.to_owned()) } else { None };
+    asker.note(Round { purpose, ..round(call, refused.clone(), Vec::new()) })?;
+    match refused {
+        Some(_) => Err(Failure::new(ErrorCode::ServerError, "The model gave a blank reply.").with_hint("ask again")),
+        None if cut => Ok(format!("{}\n[the reply was cut off at the token limit]", reply.text)),
+        None => Ok(reply.text),
+    }
+}

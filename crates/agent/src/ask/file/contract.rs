@@ -1,0 +1,199 @@
+//! Reading the file, and what a result of reading must hold before anything is answered from it.
+
+use serde::Serialize;
+
+use local_agent_files::sandbox::{Address, Sandbox, read_any};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::evidence::Excerpt;
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName};
+
+/// Characters that are never exceeded.
+pub(super) const HARD_CAP: usize = 200_000;
+
+/// The fewest characters that are asked for.
+const LEAST: usize = 200;
+
+/// What reading a text file gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TextResult {
+    /// `source:path`, the document's address.
+    pub path: String,
+    /// Of the whole file.
+    pub sha256: Sha256,
+    pub chars_full: usize,
+    pub chars_returned: usize,
+    pub truncated: bool,
+    pub text: String,
+}
+
+/// How much of which file an answer rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileScope {
+    /// `source:path`.
+    pub path: String,
+    /// Of the whole file.
+    pub sha256: Sha256,
+    pub chars_full: usize,
+    pub chars_returned: usize,
+    /// The last line of every answer.
+    pub footer: String,
+}
+
+impl TextResult {
+    pub fn scope(&self) -> FileScope {
+        let part = if self.truncated { "partial" } else { "full" };
+        FileScope {
+            path: self.path.clone(),
+            sha256: self.sha256,
+            chars_full: self.chars_full,
+            chars_returned: self.chars_returned,
+            footer: format!(
+                "Scope: {part} evidence from read_text_file ({}/{}), sha256={}",
+                self.chars_returned, self.chars_full, self.sha256
+            ),
+        }
+    }
+
+    /// Whether the numbers fit each other and the text.
+    pub fn check(&self) -> Result<()> {
+        let invalid = |what: &str| {
+            Err(Failure::new(
+                ErrorCode::EvidenceInvalid,
+                format!("What was read of {} is no evidence: {what}.", self.path),
+            ))
+        };
+        if self.path.trim().is_empty() {
+            return invalid("it has no path");
+        }
+        if self.chars_returned > self.chars_full {
+            return invalid("more characters came than the file has");
+        }
+        if self.text.chars().count() != self.chars_returned {
+            return invalid("the text is not as long as it says");
+        }
+        if self.truncated != (self.chars_returned < self.chars_full) {
+            return invalid("it says of itself both that it is whole and that it is not");
+        }
+        Ok(())
+    }
+}
+
+/// Reads the file that `request` means, whole, as evidence. `max_chars` bounds the first reading; when that was not
+/// all, it is read once more up to the cap.
+///
+/// Errors: those of the sandbox; `FILE_READ_ERROR` when it is not UTF-8; `EVIDENCE_INVALID`, `EVIDENCE_TRUNCATED`.
+pub(super) fn acquire(sandbox: &Sandbox, request: &str, max_chars: usize) -> Result<(TextResult, Excerpt)> {
+    let file = open(sandbox, request)?;
+    let first = max_chars.clamp(LEAST, HARD_CAP);
+    let mut result = file.read_text(first);
+    result.check()?;
+    if result.truncated && first < HARD_CAP {
+        result = file.read_text(result.chars_full.min(HARD_CAP));
+        result.check()?;
+    }
+    if result.truncated {
+        let message = format!(
+            "{} has {} characters; at most {HARD_CAP} of one file are read, so an answer would rest on a part of it.",
+            result.path, result.chars_full
+        );
+        return Err(Failure::new(ErrorCode::EvidenceTruncated, message)
+            .with_hint("ask without --read: the index finds the part that matters"));
+    }
+    let excerpt = file.excerpt()?;
+    Ok((result, excerpt))
+}
+
+/// A file's text under its address.
+struct Text {
+    at: Address,
+    text: String,
+}
+
+fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
+    let any = std::path::Path::new(request);
+    let (at, bytes) = match sandbox.resolve(request) {
+        Err(_) if sandbox.policy().allows_any_path() && any.is_absolute() => {
+            let bytes = read_any(any, sandbox.policy())?.bytes;
+            let path = request.trim_start_matches(['/', '\\']).replace('\\', "/");
+            let bad = |_| Failure::new(ErrorCode::InvalidArgs, format!("`{request}` cannot be cited"));
+            let source = SourceName::new("file").map_err(bad)?;
+            (Address { source, path: RelPath::new(path).map_err(bad)? }, bytes)
+        }
+        at => {
+            let at = at?;
+            let bytes = sandbox.read(&at)?.bytes;
+            (at, bytes)
+        }
+    };
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::new(ErrorCode::FileReadError, format!("{at} is not UTF-8 text")).with_hint("convert the file to UTF-8")
+    })?;
+    Ok(Text { at, text })
+}
+
+impl Text {
+    fn read_text(&self, max_chars: usize) -> TextResult {
+        let chars_full = self.text.chars().count();
+        let text: String = self.text.chars().take(max_chars).collect();
+        TextResult {
+            path: self.at.to_string(),
+            sha256: Sha256::of(self.text.as_bytes()),
+            chars_full,
+            chars_returned: chars_full.min(max_chars),
+            truncated: chars_full > max_chars,
+            text,
+        }
+    }
+
+    /// The whole file as one piece of evidence.
+    fn excerpt(self) -> Result<Excerpt> {
+        let broken = || Failure::internal("a file has no extent");
+        let heading = HeadingPath::new(Vec::new()).map_err(|_| broken())?;
+        let body = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        let lines = u32::try_from(body.matches('\n').count() + 1).map_err(|_| broken())?;
+        let sha = Sha256::of(self.text.as_bytes());
+        Ok(Excerpt {
+            chunk_key: ChunkKey::derive(&self.at.source, &self.at.path, &heading, &sha, 0),
+            merged: Vec::new(),
+            source: self.at.source,
+            path: self.at.path,
+            path_is_shared: false,
+            heading,
+            span: ByteSpan::new(0, self.text.len()).ok_or_else(broken)?,
+            lines: LineSpan::new(1, lines).ok_or_else(broken)?,
+            text: self.text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_contradicts_itself_is_no_evidence() {
+        let good = TextResult {
+            path: "notes:a.md".to_owned(),
+            sha256: Sha256::of(b"abc"),
+            chars_full: 3,
+            chars_returned: 3,
+            truncated: false,
+            text: "abc".to_owned(),
+        };
+        assert!(good.check().is_ok());
+        assert_eq!(
+            good.scope().footer,
+            format!("Scope: full evidence from read_text_file (3/3), sha256={}", Sha256::of(b"abc"))
+        );
+        for bad in [
+            TextResult { path: " ".to_owned(), ..good.clone() },
+            TextResult { chars_full: 2, ..good.clone() },
+            TextResult { chars_returned: 2, truncated: true, ..good.clone() },
+            TextResult { truncated: true, ..good.clone() },
+            TextResult { chars_full: 9, ..good.clone() },
+            TextResult { text: "abcd".to_owned(), ..good.clone() },
+        ] {
+            assert_eq!(bad.check().unwrap_err().code, ErrorCode::EvidenceInvalid, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Which questions are about a file: they name one by its extension, or ask to read or sum up something with a dot in
+//! its name.
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use local_agent_files::sandbox::{Address, Sandbox};
+
+fn regex(cell: &'static OnceLock<Option<Regex>>, pattern: &str) -> Option<&'static Regex> {
+    // Patterns are constants, and every one of them is matched by a test.
+    cell.get_or_init(|| Regex::new(pattern).ok()).as_ref()
+}
+
+/// Names in quotes, and words, that end in a known extension; names with a dot after "read".
+fn names(question: &str) -> Vec<String> {
+    static QUOTED: OnceLock<Option<Regex>> = OnceLock::new();
+    static BARE: OnceLock<Option<Regex>> = OnceLock::new();
+    static READ: OnceLock<Option<Regex>> = OnceLock::new();
+    let mut out: Vec<String> = Vec::new();
+    let quoted = regex(&QUOTED, r#"(?i)["'`“„«]([^"'`”“«»\n]{1,400}\.(?:md|txt|json|ya?ml))["'`”“»]"#);
+    let bare = regex(&BARE, r"(?i)([\w./\\:~-]+\.(?:md|txt|json|ya?ml))(?:$|[^\w])");
+    let read = regex(&READ, r"(?i)\bread\s+(?:the\s+)?(?:file\s+)?([\w/\\:~-][\w./\\:~-]*\.\w+)");
+    for found in [quoted, bare, read].into_iter().flatten().flat_map(|r| r.captures_iter(question)) {
+        if let Some(name) = found.get(1).map(|m| m.as_str().trim().to_owned())
+            && !out.iter().any(|known| known.ends_with(&name))
+        {
+            out.push(name);
+        }
+    }
+    out
+}
+
+/// The one readable file that a question names; `None` when it names none, or more than one.
+pub fn named_file(question: &str, sandbox: &Sandbox) -> Option<String> {
+    let mut found: Option<(String, Address)> = None;
+    for name in names(question) {
+        let Ok(at) = sandbox.resolve(&name) else { continue };
+        match &found {
+            Some((_, known)) if *known != at => return None,
+            Some(_) => {}
+            None => found = Some((name, at)),
+        }
+    }
+    found.map(|(name, _)| name)
+}
+
+/// Whether the whole file is asked for, not something in it.
+pub(super) fn wants_summary(question: &str) -> bool {
+    static SUMMARY: OnceLock<Option<Regex>> = OnceLock::new();
+    let words = r"(?i)\b(summar|sum up|overview|fasse?\b.*\bzusammen|zusammenfass|tl;?dr|what (?:does|do|did|is in)\b.*\b(?:say|contain)\b\s*\??$|what is in\b)|要約|まとめて|总结|概括";
+    regex(&SUMMARY, words).is_some_and(|r| r.is_match(question))
+}
+
+/// The question without the words that name the file.
+pub(super) fn topic(question: &str, file: &str) -> String {
+    let name = regex::escape(file);
+    let pattern = format!(
+        r#"(?i)\b(?:what (?:does|do|did)\s+["'`]?{name}["'`]?\s+say(?:\s+about|\s+on)?|according to\s+["'`]?{name}["'`]?,?|(?:please\s+)?read\s+(?:the\s+file\s+)?["'`]?{name}["'`]?(?:\s+and|,)?(?:\s+tell me)?|summari[sz]e\s+["'`]?{name}["'`]?|in\s+["'`]?{name}["'`]?,?)|["'`]?{name}["'`]?"#
+    );
+    let rest = Regex::new(&pattern).map_or_else(|_| question.to_owned(), |r| r.replace_all(question, " ").into_owned());
+    let rest = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+    if rest.chars().any(char::is_alphanumeric) { rest } else { question.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_an_extension_in_quotes_or_after_read_are_found() {
+        for (question, expected) in [
+            ("What does plan.md say about the budget?", &["plan.md"][..]),
+            ("Compare a/b.md with notes:c.txt.", &["a/b.md", "notes:c.txt"]),
+            ("What is in `My Plan 2026.md`?", &["My Plan 2026.md"]),
+            ("Read config.toml please", &["config.toml"]),
+            ("Read the file a.json, then b.yaml", &["a.json", "b.yaml"]),
+            ("Was steht in Straße/Übersicht.md?", &["Straße/Übersicht.md"]),
+            ("What is the budget?", &[]),
+            ("Is version 2.1 better than node.js?", &[]),
+            ("I read 3.5 books", &["3.5"]),
+        ] {
+            assert_eq!(names(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_summary_is_asked_for_or_something_in_the_file() {
+        for question in ["Summarise plan.md", "What does plan.md say?", "Fasse plan.md zusammen", "plan.mdを要約して"]
+        {
+            assert!(wants_summary(question), "{question}");
+        }
+        for question in ["What does plan.md say about the budget?", "When is the deadline in plan.md?"] {
+            assert!(!wants_summary(question), "{question}");
+        }
+    }
+
+    #[test]
+    fn the_topic_is_the_question_without_the_file() {
+        for (question, topic_of) in [
+            ("What does plan.md say about the budget?", "the budget?"),
+            ("Read plan.md and tell me who leads the project.", "who leads the project."),
+            ("According to plan.md, when is the deadline?", "when is the deadline?"),
+            ("Who leads it in plan.md?", "Who leads it ?"),
+        ] {
+            assert_eq!(topic(question, "plan.md"), topic_of);
+        }
+        assert_eq!(topic("plan.md?", "plan.md"), "plan.md?");
+    }
+}

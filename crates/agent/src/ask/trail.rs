@@ -1,0 +1,196 @@
+//! What happened on the way to an answer: who was asked what, what came back, how it was judged. Everything that a
+//! record of the run needs, also when there is no answer in the end.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::{Answer, Answerer, Chosen};
+use crate::llm::{Message, Model, Reply, prompt_sha256};
+use local_agent_text::error::Result;
+use local_agent_text::evidence::{EvidenceSnapshot, FreshnessReport};
+use local_agent_text::types::Sha256;
+use local_agent_verify::Report;
+
+/// One call of a chat model.
+#[derive(Debug, Clone, Serialize)]
+pub struct Call {
+    pub model: Model,
+    /// What was sent, word for word.
+    pub prompt: Vec<Message>,
+    /// SHA-256 of the prompt as JSON.
+    pub prompt_sha256: Sha256,
+    /// What came back, without thoughts; `None` when the call failed.
+    pub reply: Option<Reply>,
+    /// Why the call failed.
+    pub error: Option<String>,
+    pub took_ms: u64,
+}
+
+/// What a call was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Which file to read.
+    Acquire,
+    /// The first draft.
+    Draft,
+    /// The first draft again, with half the evidence: the model had not seen all of it.
+    Half,
+    /// The draft again, in the form that was asked for.
+    Format,
+    /// The draft again, after the verifier's objections.
+    Repair,
+    /// A turn in which the model may call tools.
+    Turn,
+    /// A question without evidence and without tools.
+    Chat,
+}
+
+impl Purpose {
+    /// Its stable name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Acquire => "acquire",
+            Self::Draft => "draft",
+            Self::Half => "half",
+            Self::Format => "format",
+            Self::Repair => "repair",
+            Self::Turn => "turn",
+            Self::Chat => "chat",
+        }
+    }
+}
+
+/// One call, and what was thought of its reply.
+#[derive(Debug, Clone, Serialize)]
+pub struct Round {
+    pub purpose: Purpose,
+    pub call: Call,
+    /// What the reply was held against; `None` when it was no draft.
+    pub snapshot: Option<EvidenceSnapshot>,
+    pub freshness: FreshnessReport,
+    /// What the verifier found in the reply.
+    pub report: Option<Report>,
+    /// Why the reply was not taken: codes, or a word of its own. `None` when it was.
+    pub refused: Option<String>,
+    /// The tools that the model called in its reply, and what came of it.
+    pub steps: Vec<ToolStep>,
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolStep {
+    /// As the model wrote it.
+    pub name: String,
+    pub args: serde_json::Value,
+    /// `ok`, or the code of the failure.
+    pub outcome: String,
+    /// Bytes of text that the model was given.
+    pub bytes: u64,
+    /// SHA-256 of that text.
+    pub sha256: Sha256,
+    /// The labels under which it may be cited.
+    pub labels: Vec<local_agent_text::types::Label>,
+    /// The beginning of what the model wrote behind a call in the text envelope; it was ignored.
+    pub trailing: Option<String>,
+}
+
+/// How long one step took.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Timing {
+    /// `retrieve`, `read`, `extract`, `model`, `verify`.
+    pub step: &'static str,
+    pub took_ms: u64,
+}
+
+/// Everything that happened.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trail {
+    /// `extractive`, `ollama` or `openai`: who was chosen.
+    pub provider: &'static str,
+    /// Why: one plain sentence.
+    pub provider_why: String,
+    /// The chat model, when one was chosen.
+    pub model: Option<Model>,
+    /// The calls, in order.
+    pub rounds: Vec<Round>,
+    /// The steps, in order; a step that was done twice stands twice.
+    pub timings: Vec<Timing>,
+    /// `host:port` of the servers that text was sent to; empty: no text left this program.
+    pub sent_to: Vec<String>,
+}
+
+impl Trail {
+    /// The beginning of a trail: who was chosen, and why.
+    pub(super) fn of(chosen: &Chosen) -> Self {
+        let model = match &chosen.answerer {
+            Answerer::Extractive => None,
+            Answerer::Chat(chat) => Some(chat.chat.model().clone()),
+        };
+        Self {
+            provider: model.as_ref().map_or("extractive", |m| m.provider),
+            provider_why: chosen.why.clone(),
+            model,
+            rounds: Vec::new(),
+            timings: Vec::new(),
+            sent_to: Vec::new(),
+        }
+    }
+
+    /// Runs one step and notes how long it took.
+    pub(super) fn timed<T>(&mut self, step: &'static str, run: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let out = run();
+        self.timings.push(Timing { step, took_ms: millis(start) });
+        out
+    }
+
+    pub(super) fn sends_to(&mut self, endpoint: &str) {
+        if !self.sent_to.iter().any(|e| e == endpoint) {
+            self.sent_to.push(endpoint.to_owned());
+        }
+    }
+}
+
+pub(super) fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Call {
+    /// What is kept of one call of a model.
+    pub(super) fn new(model: &Model, prompt: Vec<Message>, start: Instant, outcome: &Result<Reply>) -> Self {
+        Self {
+            model: model.clone(),
+            prompt_sha256: prompt_sha256(&prompt),
+            prompt,
+            reply: outcome.as_ref().ok().cloned(),
+            error: outcome.as_ref().err().map(ToString::to_string),
+            took_ms: millis(start),
+        }
+    }
+}
+
+/// What is going on; none of it holds words of a model.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The evidence stands. Nothing was sent to anybody yet, and nothing is sent when the observer fails.
+    Frozen { snapshot: &'a EvidenceSnapshot, freshness: &'a FreshnessReport },
+    /// A model is about to be asked.
+    Asking { model: &'a Model, purpose: Purpose },
+    /// The reply has so many bytes.
+    Receiving { bytes: usize },
+    /// A call is over.
+    Round(&'a Round),
+}
+
+/// Watches; a failure of it ends the question, with that failure.
+pub type Observe<'a> = dyn FnMut(&Event<'_>) -> Result<()> + 'a;
+
+/// How a question ended, and everything on the way.
+#[derive(Debug)]
+pub struct Asked {
+    /// The answer, or the typed failure.
+    pub answer: Result<Answer>,
+    pub trail: Trail,
+}

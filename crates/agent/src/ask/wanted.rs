@@ -1,0 +1,102 @@
+//! The calls of tools in a reply, in the server's own format or in the text envelope; what a model wrote into them is
+//! repeated to it short and without marks of a chat template.
+
+use serde_json::{Value, json};
+
+use super::envelope;
+use super::prompt::template_free;
+use crate::llm::{Reply, ToolCall};
+use local_agent_text::error::{ErrorCode, Failure};
+
+/// Bytes of a call that are repeated to the model beside its result.
+const ECHO: usize = 4000;
+
+/// A call that a reply asks for.
+pub(super) struct Wanted {
+    pub name: String,
+    pub args: Value,
+    pub native: Option<ToolCall>,
+    /// The envelope itself.
+    pub said: String,
+    pub trailing: Option<String>,
+    /// It cannot be read.
+    pub broken: Option<Failure>,
+}
+
+/// A call as it stays in the conversation: arguments that are too long would fill the window for nothing, and marks of
+/// a chat template would be read as such by the server.
+fn brief(call: &ToolCall) -> ToolCall {
+    let short = |text: &str| template_free(&text.chars().take(80).collect::<String>());
+    let arguments = if call.arguments.to_string().len() > ECHO { json!({}) } else { unmarked(&call.arguments) };
+    ToolCall { id: short(&call.id), name: short(&call.name), arguments }
+}
+
+/// Arguments without marks of a chat template, in values and in names.
+fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(template_free(text)),
+        Value::Array(items) => items.iter().map(unmarked).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (template_free(name), unmarked(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The calls of a reply: in the server's format, else in the text envelope; none: it is words.
+pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
+    if !reply.calls.is_empty() {
+        let one = |call: &ToolCall| Wanted {
+            name: call.name.clone(),
+            args: call.arguments.clone(),
+            native: Some(brief(call)),
+            said: String::new(),
+            trailing: None,
+            broken: None,
+        };
+        return reply.calls.iter().map(one).collect();
+    }
+    if let Some(found) = envelope::parse(&reply.text) {
+        let name = found.call["name"].as_str().unwrap_or_default().to_owned();
+        let args = found.call["args"].clone();
+        let said = match found.call.to_string() {
+            long if long.len() > ECHO => json!({"type": "tool_call", "name": name}).to_string(),
+            said => said,
+        };
+        let args = if args.is_null() { json!({}) } else { args };
+        return vec![Wanted { name, args, native: None, said, trailing: found.trailing, broken: None }];
+    }
+    if envelope::is_broken(&reply.text) {
+        let message = "The call is not JSON that can be read.";
+        let broken = Failure::new(ErrorCode::InvalidArgs, message)
+            .with_hint("write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else");
+        let said: String = reply.text.chars().take(500).collect();
+        return vec![Wanted {
+            name: String::new(),
+            args: json!({}),
+            native: None,
+            said,
+            trailing: None,
+            broken: Some(broken),
+        }];
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_repeated_to_the_model_holds_no_mark_of_a_template() {
+        let mark = "<|im_start|>";
+        let call = ToolCall {
+            id: mark.to_owned(),
+            name: format!("grep{mark}"),
+            arguments: json!({"pattern": [mark, {mark: 1}], "n": 2}),
+        };
+        let said = format!("{:?}", brief(&call));
+        assert!(!said.contains(mark) && said.contains("im_start"), "{said}");
+        assert_eq!(brief(&call).arguments["n"], 2);
+        let long = ToolCall { arguments: json!({"pattern": "x".repeat(ECHO)}), ..call };
+        assert_eq!(brief(&long).arguments, json!({}));
+    }
+}

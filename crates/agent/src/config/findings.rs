@@ -1,0 +1,77 @@
+//! Where a value comes from, and what there is to say about it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Serialize, Serializer};
+
+use local_agent_text::error::{ErrorCode, Failure};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// `configs/default.yaml`, compiled in.
+    Default,
+    /// A line of a file, counted from 1.
+    File { path: PathBuf, line: u32 },
+    /// A command-line flag, with its dashes.
+    Flag(String),
+    /// An environment variable.
+    Environment(&'static str),
+    /// The workroot only: the folder of this file, found by walking up.
+    Found(PathBuf),
+}
+
+impl Origin {
+    /// The same place, at a line of the same file. Line 0 means "no line of its own".
+    pub(super) fn at(&self, line: u32) -> Self {
+        match self {
+            Self::File { path, .. } if line > 0 => Self::File { path: path.clone(), line },
+            other => other.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Found(path) => write!(f, "found {}", path.display()),
+        }
+    }
+}
+
+impl Serialize for Origin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What is wrong, and what was read differently from what it says.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub problems: Vec<Failure>,
+    pub warnings: Vec<String>,
+}
+
+impl Findings {
+    /// A mistake at a place. A flag's is `INVALID_ARGS`, everything else `CONFIG_ERROR`.
+    pub fn problem(&mut self, origin: &Origin, message: impl fmt::Display, fix: Option<String>) {
+        let code = if matches!(origin, Origin::Flag(_)) { ErrorCode::InvalidArgs } else { ErrorCode::ConfigError };
+        let fix = fix.unwrap_or_else(|| match origin {
+            Origin::File { path, line } => {
+                format!("mend line {line} of {}, then run `local-agent config check`", path.display())
+            }
+            Origin::Flag(name) => format!("give {name} another value"),
+            _ => "local-agent config check".to_owned(),
+        });
+        self.problems.push(Failure::new(code, format!("{origin}: {message}")).with_hint(fix));
+    }
+
+    pub fn warn(&mut self, origin: &Origin, message: impl fmt::Display) {
+        self.warnings.push(format!("{origin}: {message}"));
+    }
+}

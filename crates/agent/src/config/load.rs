@@ -1,0 +1,329 @@
+//! From what the command line hands in to a [`Loaded`] configuration: which files, in which order, and which workroot.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::findings::{Findings, Origin};
+use super::keys::Key;
+use super::raw::{self, Node, Value};
+use super::typed::{self, Typed, Val};
+use super::values::Values;
+use super::workroot::{config_root, given, ignored_workroot, named_config, workroot};
+use super::{ApiKey, Config, compat, places, show, trust, validate};
+use local_agent_text::error::{Failure, Result};
+
+/// The file that marks a workroot.
+pub const WORKROOT_FILE: &str = "local-agent.yaml";
+
+/// The lowest layer, compiled in.
+pub(super) const DEFAULT_YAML: &str = include_str!("../../../../configs/default.yaml");
+
+/// Everything that decides the configuration. This room reads no environment and no command line: the caller does.
+/// Blank strings count as unset everywhere.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// The caller's current folder, absolute.
+    pub cwd: PathBuf,
+    /// Where the user's configuration would be; it need not exist.
+    pub user_config: Option<PathBuf>,
+    /// `--config`.
+    pub config_flag: Option<PathBuf>,
+    /// `--workroot`.
+    pub workroot_flag: Option<PathBuf>,
+    /// LOCAL_AGENT_WORKROOT.
+    pub env_workroot: Option<String>,
+    /// LOCAL_AGENT_CONFIG.
+    pub env_config: Option<String>,
+    /// LOCAL_AGENT_OLLAMA_BASE_URL, OLLAMA_BASE_URL.
+    pub env_ollama_urls: [Option<String>; 2],
+    /// LOCAL_AGENT_API_KEY.
+    pub env_api_key: Option<ApiKey>,
+    /// `--ollama-base-url`.
+    pub ollama_url_flag: Option<String>,
+    /// Other flags that stand for a key; later ones win.
+    pub flags: Vec<FlagValue>,
+    /// What `~` stands for.
+    pub home: Option<PathBuf>,
+    /// Where agreements to found configurations are kept; without one nothing is trusted.
+    pub trust_file: Option<PathBuf>,
+}
+
+/// A flag that sets a key for this run. A relative path in it is relative to the current folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlagValue {
+    /// With its dashes, for messages.
+    pub flag: String,
+    /// The dotted key.
+    pub key: &'static str,
+    pub value: String,
+}
+
+/// A configuration and how it came about.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    pub config: Config,
+    /// Every key of this program with its value and where that comes from, in the order of the table.
+    pub origins: Vec<Setting>,
+    /// The files that were read, lowest first; the compiled-in defaults are not among them.
+    pub layers: Vec<Layer>,
+    /// What is wrong; empty after [`load`]. A value at fault is left out, so the layer below shows through: good enough
+    /// to report on, not to work with.
+    pub problems: Vec<Failure>,
+}
+
+/// One key for `config show`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setting {
+    pub key: &'static str,
+    /// In force; places are resolved. `null`: unset.
+    pub value: serde_json::Value,
+    pub origin: Origin,
+    /// Why the value is not what a file says, when that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One file that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    pub path: PathBuf,
+    pub kind: LayerKind,
+    /// Whether the operator has agreed to exactly these bytes; only asked of a workroot's file.
+    pub trusted: bool,
+    /// Whether it asks for something that needs that agreement.
+    pub needs_trust: bool,
+    /// Whether it was written for the ancestor (it has `phase2` or `phase3`).
+    pub ancestor: bool,
+}
+
+/// Why a file was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerKind {
+    /// The user's configuration.
+    User,
+    /// The workroot's file, and the workroot was found by walking up.
+    Found,
+    /// The workroot's file, and the operator named the workroot.
+    Workroot,
+    /// `--config` or LOCAL_AGENT_CONFIG.
+    Named,
+}
+
+/// A file's typed keys, the ancestor's already translated.
+pub(super) struct Read {
+    pub layer: Layer,
+    pub typed: Vec<Typed>,
+    bytes: Vec<u8>,
+}
+
+/// Loads the configuration.
+///
+/// # Errors
+/// The first problem, counting the others: `CONFIG_ERROR` for an unreadable file, an unknown key, a wrong value or roots
+/// that cannot be used; `CONFIG_UNTRUSTED`; `INVALID_ARGS` for a flag's value.
+pub fn load(inputs: &Inputs) -> Result<Loaded> {
+    let loaded = load_lenient(inputs)?;
+    let Some(first) = loaded.problems.first() else { return Ok(loaded) };
+    let mut failure = first.clone();
+    let more = loaded.problems.len() - 1;
+    if more > 0 {
+        failure.message = format!("{} (and {more} more: `local-agent config check` lists them)", failure.message);
+    }
+    Err(failure)
+}
+
+/// Loads what can be loaded and puts what is wrong into `problems`, so that `doctor` and `config check` can report it.
+///
+/// # Errors
+/// Only `INTERNAL_ERROR`.
+pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
+    let mut findings = Findings::default();
+    let defaults = default_values()?;
+    let mut files = Vec::new();
+    let home = inputs.home.as_deref();
+    if let Some(path) = inputs.user_config.as_deref().filter(|p| p.exists() || p.is_symlink()) {
+        files.extend(read(&places::normalise(&inputs.cwd.join(path)), LayerKind::User, &mut findings));
+    }
+    let named = named_config(inputs, &mut findings);
+    let named = named.and_then(|path| read(&path, LayerKind::Named, &mut findings));
+    let workroot = workroot(inputs, named.as_ref(), files.first(), &mut findings);
+    if let Some((root, origin)) = &workroot {
+        let kind = if matches!(origin, Origin::Found(_)) { LayerKind::Found } else { LayerKind::Workroot };
+        if let Some(mut file) = workroot_file(root, kind, named.as_ref(), files.first(), &mut findings) {
+            let below = merge(defaults.clone(), &files, Vec::new()).0;
+            check_trust(&mut file, root, &below, inputs, &mut findings);
+            ignored_workroot(&file, root, home, &mut findings);
+            files.push(file);
+        }
+    }
+    files.extend(named);
+    let (values, notes) = merge(defaults, &files, overlays(inputs, &mut findings)?);
+    let ground = Ground::new(inputs, &files, workroot);
+    let config = validate::build(&values, &ground, &mut findings)?;
+    let origins = show::settings(&values, &config, &notes, &ground);
+    let layers = files.into_iter().map(|f| f.layer).collect();
+    Ok(Loaded { config, origins, layers, problems: findings.problems })
+}
+
+/// The defaults over `inputs.cwd`, without looking at any file.
+pub(super) fn without_files(inputs: &Inputs) -> Result<Config> {
+    let ground = Ground::new(inputs, &[], None);
+    validate::build(&default_values()?, &ground, &mut Findings::default())
+}
+
+/// What stands below all relative paths, and what is known about the files.
+pub(super) struct Ground<'a> {
+    pub inputs: &'a Inputs,
+    pub workroot: Option<(PathBuf, Origin)>,
+    pub config_path: Option<PathBuf>,
+    pub config_root: Option<PathBuf>,
+    pub security_root: PathBuf,
+    /// Some file was written for the ancestor, so its places are the defaults.
+    pub ancestor: bool,
+    /// The workroot's file when it was found by walking up and is not trusted.
+    pub untrusted: Option<PathBuf>,
+}
+
+impl<'a> Ground<'a> {
+    fn new(inputs: &'a Inputs, files: &[Read], workroot: Option<(PathBuf, Origin)>) -> Self {
+        let config_path = files.last().map(|f| f.layer.path.clone());
+        let config_root = config_path.as_deref().and_then(config_root);
+        let named = workroot.as_ref().map(|(root, _)| root.clone());
+        let security_root = named.or_else(|| config_root.clone()).unwrap_or_else(|| places::normalise(&inputs.cwd));
+        let ancestor = files.iter().any(|f| f.layer.ancestor);
+        let found = files.iter().find(|f| f.layer.kind == LayerKind::Found && !f.layer.trusted);
+        let untrusted = found.map(|f| f.layer.path.clone());
+        Self { inputs, workroot, config_path, config_root, security_root, ancestor, untrusted }
+    }
+}
+
+/// The compiled-in layer as values.
+pub(super) fn default_values() -> Result<Values> {
+    let mut findings = Findings::default();
+    let map = raw::parse("default.yaml", DEFAULT_YAML.as_bytes())
+        .map_err(|e| Failure::internal(format!("the default configuration cannot be read: {}", e.message)))?;
+    let typed = typed::read_map(&map, "", &Origin::Default, false, &mut findings);
+    match findings.problems.first() {
+        Some(problem) => Err(Failure::internal(problem.message.clone())),
+        None => Ok(Values(typed.into_iter().map(|t| (t.key.path, t)).collect())),
+    }
+}
+
+fn read(path: &Path, kind: LayerKind, findings: &mut Findings) -> Option<Read> {
+    let parsed = raw::read_file(path, raw::MAX_FILE_BYTES)
+        .map_err(|why| raw::unreadable(path, &why))
+        .and_then(|bytes| Ok((raw::parse(&path.display().to_string(), &bytes)?, bytes)));
+    let (map, bytes) = match parsed {
+        Ok(parsed) => parsed,
+        Err(problem) => {
+            findings.problems.push(problem);
+            return None;
+        }
+    };
+    let ancestor = compat::is_ancestor(&map);
+    let origin = Origin::File { path: path.to_owned(), line: 1 };
+    let typed = typed::read_map(&map, "", &origin, ancestor, findings);
+    let typed = compat::translate(typed, findings);
+    let layer = Layer { path: path.to_owned(), kind, trusted: false, needs_trust: false, ancestor };
+    Some(Read { layer, typed, bytes })
+}
+
+/// The workroot's own file, unless it is one that was read already.
+fn workroot_file(
+    root: &Path,
+    kind: LayerKind,
+    named: Option<&Read>,
+    user: Option<&Read>,
+    findings: &mut Findings,
+) -> Option<Read> {
+    let path = root.join(WORKROOT_FILE);
+    if !path.exists() && !path.is_symlink() {
+        return None;
+    }
+    let same = |other: &Read| other.layer.path.canonicalize().ok() == path.canonicalize().ok();
+    if [named, user].into_iter().flatten().any(same) {
+        return None;
+    }
+    read(&path, kind, findings)
+}
+
+/// Finds what a workroot's file asks for beyond its folder; without trust those keys are left out and reported.
+fn check_trust(file: &mut Read, root: &Path, below: &Values, inputs: &Inputs, findings: &mut Findings) {
+    let found = file.layer.kind == LayerKind::Found;
+    let faults = trust::faults(&file.typed, below, root, inputs.home.as_deref(), found);
+    file.layer.needs_trust = !faults.is_empty();
+    if let Some(store) = &inputs.trust_file {
+        match trust::holds(store, &file.layer.path, &file.bytes) {
+            Ok(trusted) => file.layer.trusted = trusted,
+            Err(problem) if file.layer.needs_trust => findings.problems.push(problem),
+            // Nothing is asked for that would need the store.
+            Err(problem) => findings.warnings.push(problem.message),
+        }
+    }
+    if file.layer.needs_trust && !file.layer.trusted {
+        findings.problems.push(trust::untrusted(&file.layer.path, &faults));
+        file.typed.retain(|t| !faults.iter().any(|f| f.key == t.key.path));
+    }
+}
+
+/// What the environment and flags say, lowest first.
+fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
+    let [first, second] = &inputs.env_ollama_urls;
+    let mut urls = vec![
+        (Origin::Environment("OLLAMA_BASE_URL"), second),
+        (Origin::Environment("LOCAL_AGENT_OLLAMA_BASE_URL"), first),
+    ];
+    let flag = Origin::Flag("--ollama-base-url".to_owned());
+    urls.push((flag, &inputs.ollama_url_flag));
+    let mut out = Vec::new();
+    for (origin, text) in urls {
+        if let Some(text) = given(text.as_deref()) {
+            let key = Key::find("llm.base_url").ok_or_else(|| Failure::internal("there is no key `llm.base_url`"))?;
+            out.push(Typed { key, val: Val::Text(text.to_owned()), origin });
+        }
+    }
+    for flag in &inputs.flags {
+        let key = Key::find(flag.key).filter(|k| !k.is_ancestor());
+        let key = key.ok_or_else(|| Failure::internal(format!("{} stands for no key", flag.flag)))?;
+        let node = Node { line: 0, value: Value::Scalar { text: flag.value.clone(), plain: true } };
+        let origin = Origin::Flag(flag.flag.clone());
+        if !node.is_unset()
+            && let Some(val) = typed::check(key, &node, &origin, false, findings)
+        {
+            out.push(Typed { key, val, origin });
+        }
+    }
+    Ok(out)
+}
+
+/// Why a typed value does not hold, by key.
+pub(super) type Notes = BTreeMap<&'static str, String>;
+
+/// The user's keys that say where one index stands. An index belongs to its sources: with another file's sources it
+/// would be rebuilt for them and the user's own would be gone.
+const WITH_SOURCES: [&str; 3] = ["state_dir", "index.db_path", "embed.db_path"];
+
+/// Layers over each other, the last one winning; lists are replaced, not joined.
+fn merge(mut values: Values, files: &[Read], overlays: Vec<Typed>) -> (Values, Notes) {
+    let mut notes = Notes::new();
+    let elsewhere = files
+        .iter()
+        .filter(|f| f.layer.kind > LayerKind::User)
+        .any(|f| f.typed.iter().any(|t| t.key.path == "sources"));
+    for file in files {
+        for typed in &file.typed {
+            if elsewhere && file.layer.kind == LayerKind::User && WITH_SOURCES.contains(&typed.key.path) {
+                notes.insert(typed.key.path, format!("{} holds only with that file's own sources", typed.origin));
+                continue;
+            }
+            values.0.insert(typed.key.path, typed.clone());
+        }
+    }
+    for typed in overlays {
+        values.0.insert(typed.key.path, typed);
+    }
+    (values, notes)
+}

@@ -1,0 +1,340 @@
+//! Raw configuration (what was typed) → [`Config`] (validated, roots resolved).
+//!
+//! Layers, lowest first: `configs/default.yaml` (compiled in), the user's configuration, `<workroot>/local-agent.yaml`,
+//! `--config`, environment and flags. Every value knows the line it was typed on. `raw` reads YAML, `typed` checks keys
+//! and types against the one table in `keys`, `compat` replaces the ancestor's keys, `trust` looks at what a found file
+//! asks for, `validate` resolves places, `show` writes it all down for people.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use local_agent_embed::embedding::{ServerSpec, Wire};
+use local_agent_embed::models::Precision;
+use local_agent_files::sandbox::Security;
+use local_agent_index::indexing::Source;
+use local_agent_index::retrieval::Fusion;
+use local_agent_net::{ApiKey, ServerUrl};
+use local_agent_text::evidence::HeadingMatch;
+use local_agent_text::markdown::Scheme;
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::RelPath;
+
+mod compat;
+mod findings;
+pub mod keys;
+mod load;
+mod places;
+mod raw;
+mod show;
+mod sources;
+mod table;
+mod trust;
+mod typed;
+mod validate;
+mod values;
+mod workroot;
+
+pub use findings::Origin;
+pub use load::{FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient};
+pub use places::within;
+pub use show::{Template, reference_markdown, template};
+pub use trust::{is_trusted, trust};
+
+/// Everything the commands need to know, validated; all paths absolute.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file that was loaded last, if any (`resolved_config_path` in JSON).
+    pub config_path: Option<PathBuf>,
+    /// The folder of that file; its parent when the folder is called `configs`.
+    pub config_root: Option<PathBuf>,
+    /// Where a person's own state and sources stand, when set.
+    pub workroot: Option<PathBuf>,
+    /// The folder that relative paths are joined to: workroot, else config_root, else the current folder.
+    pub security_root: PathBuf,
+    pub security: Security,
+    /// At least none: a configuration without sources loads, and `index` says how to add one.
+    pub sources: Vec<Source>,
+    pub index: Index,
+    pub embed: Embed,
+    pub retrieve: Retrieve,
+    pub ask: Ask,
+    pub llm: Llm,
+    pub tools: Tools,
+    pub mcp: Mcp,
+    pub runs: Runs,
+    pub memory: Memory,
+    /// The folder for the program's own files. With the ancestor's places it may hold nothing.
+    pub state_dir: PathBuf,
+    /// The outermost folders that hold the program's own files.
+    pub state_locations: Vec<StateLocation>,
+    /// Folders whose content is never readable, whatever root holds them: state and run records. Earlier answers are
+    /// no evidence.
+    pub protected: Vec<PathBuf>,
+    /// Sentences about keys that were read differently from what they say (the ancestor's keys).
+    pub warnings: Vec<String>,
+}
+
+/// `index.*`.
+#[derive(Debug, Clone)]
+pub struct Index {
+    pub db_path: PathBuf,
+    pub scheme: Scheme,
+    /// Upper bound of one chunk, in tokens of the embedded model (`obsidian_v2`).
+    pub max_tokens: usize,
+    /// Upper bound of one chunk in characters (`obsidian_v1`, `fixed_window_v1`).
+    pub max_chars: usize,
+    /// Overlap in characters (`obsidian_v1`, `fixed_window_v1`).
+    pub overlap: usize,
+}
+
+/// `embed.*`.
+#[derive(Debug, Clone)]
+pub struct Embed {
+    pub db_path: PathBuf,
+    pub provider: EmbedProvider,
+    /// `all-MiniLM-L6-v2` is compiled in; others are looked up by id in the model folder.
+    pub model: String,
+    /// A folder holding the model's files, instead of the model folder.
+    pub model_path: Option<PathBuf>,
+    /// What passages are computed in, inside this program.
+    pub precision: Precision,
+    /// The instructions to compute with, by the kernels' names; `None`: the best of the machine.
+    pub instructions: Option<&'static str>,
+    /// Tokens in one forward pass; bounds memory.
+    pub batch_tokens: usize,
+    /// Texts embedded between two commits.
+    pub batch_size: usize,
+    /// Window in tokens; capped by the model's own.
+    pub max_length: Option<usize>,
+    /// Put before a question by a server's model; models in this program bring their own.
+    pub query_prefix: String,
+    /// Put before a passage by a server's model.
+    pub passage_prefix: String,
+    /// Worker threads; 0 = one a core.
+    pub threads: usize,
+    /// How long a vector that no chunk uses is kept.
+    pub keep_unused_days: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedProvider {
+    Candle,
+    Ollama,
+    OpenAi,
+}
+
+impl EmbedProvider {
+    /// The word of the configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Candle => "candle",
+            Self::Ollama => "ollama",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// Whether a server makes the vectors.
+    pub const fn is_server(self) -> bool {
+        !matches!(self, Self::Candle)
+    }
+}
+
+/// `retrieve.*`.
+#[derive(Debug, Clone)]
+pub struct Retrieve {
+    pub lexical_k: usize,
+    pub vector_k: usize,
+    pub fusion: Fusion,
+    /// Share of the vector side in `convex`, 0 to 1.
+    pub vector_weight: f32,
+    /// Only documents below this folder, for every search.
+    pub path_prefix: Option<RelPath>,
+}
+
+/// `ask.*`.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub provider: AskProvider,
+    /// Evidence items in a snapshot, at least 1.
+    pub top_n: usize,
+    /// Tokens of evidence in a snapshot.
+    pub max_evidence_tokens: usize,
+    pub strict: bool,
+    pub heading_match: HeadingMatch,
+    pub normalize_heading: bool,
+    /// `false` (from the ancestor's `citation_validation.enabled`): still checked, printed under `UNVERIFIED`.
+    pub show_as_verified: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskProvider {
+    Auto,
+    Extractive,
+    Ollama,
+    OpenAi,
+}
+
+/// `llm.*`: kept for the chat models; nothing here is contacted unless a command says so.
+#[derive(Debug, Clone)]
+pub struct Llm {
+    pub model: Option<String>,
+    pub model_fast: Option<String>,
+    pub model_big: Option<String>,
+    pub prefer_fast: bool,
+    pub big_triggers: Vec<String>,
+    /// As typed; commands that contact it call [`Llm::server`].
+    pub base_url: String,
+    /// Where `base_url` comes from.
+    pub base_url_origin: Origin,
+    /// LOCAL_AGENT_API_KEY.
+    pub api_key: Option<ApiKey>,
+    pub max_tokens: u32,
+    pub max_tokens_big_second: u32,
+    pub temperature: f32,
+    pub timeout_s: u64,
+    pub timeout_s_big_second: u64,
+    pub max_chars_full_read: usize,
+}
+
+/// `tools.*`.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// By the names of the tools.
+    pub rules: BTreeMap<&'static str, ToolRule>,
+    /// Replies of a model in one loop.
+    pub max_turns: u32,
+    /// Bytes of results that a model is given in one loop.
+    pub max_result_bytes: usize,
+    /// Longest time of one loop, in seconds.
+    pub timeout_s: u64,
+    /// Changes to files within a day.
+    pub max_writes: u32,
+}
+
+/// Who may call a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolRule {
+    Allow,
+    /// Each call of a model or an agent needs a yes from the terminal.
+    Ask,
+    Deny,
+}
+
+/// `mcp.*`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mcp {
+    /// Names of the operations on notes that agents are offered.
+    pub operations: Vec<String>,
+    /// Names of the tools for files that agents are offered.
+    pub tools: Vec<String>,
+}
+
+/// A folder that holds files of the program's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateLocation {
+    pub path: PathBuf,
+    /// The user named it in the own configuration, as a flag or as a variable: it did not come with another folder.
+    pub chosen: bool,
+}
+
+/// `runs.*`.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    pub dir: PathBuf,
+    /// Whether `ask` keeps records.
+    pub enabled: bool,
+    pub log_evidence_excerpts: bool,
+    pub max_total_evidence_chars: usize,
+    pub max_excerpt_chars: usize,
+    /// Keep the evidence bytes in `<run>/evidence/`.
+    pub keep_evidence: bool,
+}
+
+/// `memory.*`.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    pub db_path: PathBuf,
+    pub enabled: bool,
+}
+
+/// Extensions that `index` takes, without the dot, in lower case.
+pub const MARKDOWN_EXTS: [&str; 2] = ["md", "markdown"];
+
+impl Config {
+    /// The compiled-in defaults over `security_root`, without sources: for commands that need no file, and for tests.
+    ///
+    /// # Errors
+    /// Only `INTERNAL_ERROR`.
+    pub fn defaults(security_root: &Path) -> Result<Self> {
+        let inputs = Inputs { cwd: security_root.to_owned(), ..Inputs::default() };
+        load::without_files(&inputs)
+    }
+
+    /// The lexical projection: beside the index database, `lexical` for `index.sqlite`.
+    pub fn lexical_dir(&self) -> PathBuf {
+        projection(&self.index.db_path, "index.sqlite", "lexical")
+    }
+
+    /// The vector projection: beside the embeddings database, `vectors` for `embeddings.sqlite`.
+    pub fn vectors_dir(&self) -> PathBuf {
+        projection(&self.embed.db_path, "embeddings.sqlite", "vectors")
+    }
+
+    /// Held by `index` while it writes.
+    pub fn index_lock(&self) -> PathBuf {
+        self.index.db_path.with_file_name("index.lock")
+    }
+
+    /// Held by `embed` while it writes.
+    pub fn embed_lock(&self) -> PathBuf {
+        self.embed.db_path.with_file_name("embed.lock")
+    }
+}
+
+impl Config {
+    /// The server that makes vectors. A configuration whose vectors are made in this program names none; it is read as
+    /// an Ollama's. `timeout` bounds each request.
+    ///
+    /// # Errors
+    /// `CONFIG_ERROR` for an address that is not one.
+    pub fn embedding_server(&self, timeout: Duration) -> Result<ServerSpec> {
+        let wire = if self.embed.provider == EmbedProvider::OpenAi { Wire::OpenAi } else { Wire::Ollama };
+        Ok(ServerSpec {
+            wire,
+            base: self.llm.server()?.to_string(),
+            model: self.embed.model.clone(),
+            key: self.llm.api_key.clone(),
+            query_prefix: self.embed.query_prefix.clone(),
+            passage_prefix: self.embed.passage_prefix.clone(),
+            timeout,
+        })
+    }
+}
+
+/// A projection belongs to one database: another database in the same folder gets a folder of its own.
+fn projection(database: &Path, usual: &str, folder: &str) -> PathBuf {
+    match database.file_name() {
+        Some(name) if name != usual => database.with_file_name(format!("{}.{folder}", name.to_string_lossy())),
+        _ => database.with_file_name(folder),
+    }
+}
+
+impl Llm {
+    /// The server's address, checked now: a bad one stops only the commands that would use it.
+    ///
+    /// # Errors
+    /// `CONFIG_ERROR` naming the address, what is wrong with it, and the flag, variable or line it comes from.
+    pub fn server(&self) -> Result<ServerUrl> {
+        ServerUrl::parse(&self.base_url).map_err(|why| {
+            let shown = raw::shown(&self.base_url);
+            let message = format!("{}: `{shown}` is not a server address: {why}", self.base_url_origin);
+            Failure::new(ErrorCode::ConfigError, message).with_hint("write it as `http://127.0.0.1:11434`")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

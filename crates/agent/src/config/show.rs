@@ -1,0 +1,231 @@
+//! The configuration written down for people: where each value comes from, the reference, the shipped defaults, and the
+//! file that `init` writes. All from the one table.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::Config;
+use super::findings::Origin;
+use super::keys::{Effect, KEYS, Key, SECTIONS};
+use super::load::{Ground, Notes, Setting};
+use super::typed::Val;
+use super::values::Values;
+use local_agent_text::types::SourceName;
+
+/// Every key of this program with its value in force.
+pub(super) fn settings(values: &Values, config: &Config, notes: &Notes, ground: &Ground) -> Vec<Setting> {
+    let own = KEYS.iter().filter(|key| !key.is_ancestor());
+    own.map(|key| {
+        let typed = values.get(key.path);
+        let origin = match (key.path, &ground.workroot) {
+            ("workroot", Some((_, origin))) => origin.clone(),
+            ("workroot", None) => Origin::Default,
+            _ => values.origin(key.path),
+        };
+        let value = place(key.path, config).unwrap_or_else(|| typed.map_or(Json::Null, |t| plain(&t.val)));
+        Setting { key: key.path, value, origin, note: notes.get(key.path).cloned() }
+    })
+    .collect()
+}
+
+/// The resolved places; people want to see where, not how it was spelt.
+fn place(key: &str, config: &Config) -> Option<Json> {
+    let text = |path: &Path| Some(Json::String(path.display().to_string()));
+    match key {
+        "workroot" => Some(config.workroot.as_deref().and_then(text).unwrap_or(Json::Null)),
+        "state_dir" => text(&config.state_dir),
+        "index.db_path" => text(&config.index.db_path),
+        "embed.db_path" => text(&config.embed.db_path),
+        "embed.model_path" => config.embed.model_path.as_deref().and_then(text),
+        "memory.db_path" => text(&config.memory.db_path),
+        "runs.dir" => text(&config.runs.dir),
+        "security.allowed_roots" => {
+            Some(config.security.allowed_roots.iter().map(|r| r.display().to_string()).collect())
+        }
+        "sources" => {
+            let one = |s: &super::Source| {
+                let mut one = json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
+                if s.code {
+                    one["code"] = json!(true);
+                }
+                one
+            };
+            Some(config.sources.iter().map(one).collect())
+        }
+        _ => None,
+    }
+}
+
+fn plain(val: &Val) -> Json {
+    match val {
+        Val::Bool(value) => json!(value),
+        Val::Int(value) => json!(value),
+        Val::Float(value) => json!(value),
+        Val::Text(value) => json!(value),
+        Val::List(items) => items.iter().map(|i| i.text.clone()).collect(),
+        Val::Sources(sources) => sources.iter().map(|s| json!({"name": s.name, "root": s.root.text})).collect(),
+    }
+}
+
+/// `docs/config.md`: every key with what it takes, its default and what it does; then the ancestor's keys.
+pub fn reference_markdown() -> String {
+    let mut out = String::from(
+        "# Configuration\n\n\
+         Layers, each over the one before: the defaults compiled into the program, your own configuration\n\
+         (`local-agent config show` names the file), `local-agent.yaml` in the workroot, the file named by `--config` or\n\
+         LOCAL_AGENT_CONFIG, the environment, flags. Lists are replaced, not joined. A blank value counts as unset.\n\
+         Relative paths join the security root: the workroot, else the configuration file's folder, else the current\n\
+         folder. An unknown key or a value of the wrong type is an error that names the line.\n\n\
+         A `local-agent.yaml` that was found by walking up from the current folder may not reach outside its folder,\n\
+         loosen `security`, or name a server on another machine, until `local-agent config trust` has recorded it.\n",
+    );
+    for (section, doc) in SECTIONS {
+        let title = if section.is_empty() { "Top level".to_owned() } else { format!("`{section}`") };
+        let _ =
+            write!(out, "\n## {title}\n\n{doc}\n\n| key | takes | default | meaning |\n| --- | --- | --- | --- |\n");
+        for key in KEYS.iter().filter(|k| !k.is_ancestor() && k.section() == *section) {
+            let default = if key.default.is_empty() { "unset".to_owned() } else { format!("`{}`", key.default) };
+            let _ = writeln!(out, "| `{}` | {} | {default} | {} |", key.path, key.takes(), key.doc);
+        }
+    }
+    out.push_str(
+        "\n## Keys of the ancestor\n\n\
+         A file with `phase2` or `phase3` loads as it is: its databases and run records keep their places, and its\n\
+         sections accept yes, no, on, off, 1 and 0 for true and false. Where a key is not read exactly as it says, a\n\
+         warning says so. Beside our own key in the same file, the ancestor's is ignored, with a warning.\n\n\
+         | key | here |\n| --- | --- |\n",
+    );
+    for key in KEYS.iter().filter(|k| k.is_ancestor()) {
+        let sentence = if key.effect == Effect::Kept { format!("It {}.", key.doc) } else { key.doc.to_owned() };
+        let _ = writeln!(out, "| `{}` | {sentence} |", key.path);
+    }
+    out
+}
+
+/// What `init` knows.
+#[derive(Debug, Clone, Default)]
+pub struct Template {
+    /// Name and root of each source, the root as it is to be written (relative to the workroot, absolute, or `~/…`).
+    pub sources: Vec<(SourceName, String)>,
+    /// For the user's own configuration: where its databases go. `None`: `.local-agent` in the workroot.
+    pub state_dir: Option<String>,
+    /// For the user's own configuration, whose sources may stand anywhere: sets
+    /// `security.roots_must_be_within_security_root: false`, which needs trust in any other file.
+    pub sources_anywhere: bool,
+}
+
+/// Keys that a new file shows, as remarks, with their defaults.
+pub(super) const SHOWN: [&str; 9] = [
+    "security.allowed_exts",
+    "index.max_tokens",
+    "retrieve.vector_weight",
+    "ask.provider",
+    "ask.top_n",
+    "ask.strict",
+    "llm.model",
+    "llm.base_url",
+    "runs.keep_evidence",
+];
+
+/// A commented configuration file that loads back to what `what` says. A default is changed by removing the `# ` before
+/// its key.
+pub fn template(what: &Template) -> String {
+    let mut out = String::from(
+        "# Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;\n\
+         # docs/config.md lists every key. Remove the `# ` before a key to change its default.\n\n",
+    );
+    if let Some(state) = &what.state_dir {
+        out.push_str(&remark("", doc("state_dir")));
+        let _ = writeln!(out, "state_dir: {}\n", quoted(state));
+    }
+    out.push_str(&remark("", doc("sources")));
+    out.push_str("sources:\n");
+    if what.sources.is_empty() {
+        out.push_str("  # - {name: notes, root: notes}\n");
+    }
+    for (name, root) in &what.sources {
+        let _ = writeln!(out, "  - name: {}\n    root: {}", quoted(name.as_str()), quoted(root));
+    }
+    let mut section = "";
+    for key in SHOWN.iter().filter_map(|path| Key::find(path)) {
+        if key.section() != section {
+            section = key.section();
+            let _ = write!(out, "\n{}{section}:\n", remark("", section_doc(section)));
+            if section == "security" && what.sources_anywhere {
+                let key = "security.roots_must_be_within_security_root";
+                let _ = writeln!(out, "{}  {}: false", remark("  ", doc(key)), last(key));
+            }
+        }
+        let default = if key.default.is_empty() { "\"\"" } else { key.default };
+        let _ = writeln!(out, "{}  # {}: {default}", remark("  ", key.doc), last(key.path));
+    }
+    out
+}
+
+/// `text` as comment lines of about a hundred characters.
+fn remark(indent: &str, text: &str) -> String {
+    let mut out = format!("{indent}#");
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        if width + word.len() > 100 {
+            let _ = write!(out, "\n{indent}#");
+            width = 0;
+        }
+        let _ = write!(out, " {word}");
+        width += word.len() + 1;
+    }
+    out.push('\n');
+    out
+}
+
+fn doc(path: &str) -> &'static str {
+    Key::find(path).map_or("", |key| key.doc)
+}
+
+fn section_doc(section: &str) -> &'static str {
+    SECTIONS.iter().find(|(name, _)| *name == section).map_or("", |(_, doc)| doc)
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// A YAML double-quoted scalar; control characters are escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// `configs/default.yaml` as the table has it; a test holds the file to it.
+#[cfg(test)]
+pub(super) fn default_yaml() -> String {
+    let mut out = String::from(
+        "# The defaults of local-agent, compiled into the program. Written from the table in crates/agent/src/config/table.rs.\n\
+         # Copy what you want to change into your own file; a blank value is unset.\n",
+    );
+    for (section, section_doc) in SECTIONS {
+        let _ = write!(out, "\n{}", remark("", section_doc));
+        let nested = !section.is_empty() && *section != "sources";
+        if nested {
+            let _ = writeln!(out, "{section}:");
+        }
+        let indent = if nested { "  " } else { "" };
+        for key in KEYS.iter().filter(|k| !k.is_ancestor() && k.section() == *section) {
+            let default = if key.default.is_empty() { "\"\"" } else { key.default };
+            let _ = writeln!(out, "{}{indent}{}: {default}", remark(indent, key.doc), last(key.path));
+        }
+    }
+    out
+}

@@ -1,0 +1,460 @@
+//! Typed values → [`Config`]: places resolved, roots inside the security root, the program's own records out of reach.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::findings::{Findings, Origin};
+use super::load::Ground;
+use super::values::Values;
+use super::{
+    Ask, AskProvider, Config, Embed, EmbedProvider, Index, Llm, Mcp, Memory, Retrieve, Runs, StateLocation, ToolRule,
+    Tools, compat, keys, places,
+};
+use local_agent_embed::models::Precision;
+use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
+use local_agent_index::indexing::Source;
+use local_agent_index::retrieval::Fusion;
+use local_agent_net::ApiKey;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::evidence::HeadingMatch;
+use local_agent_text::markdown::Scheme;
+use local_agent_text::types::RelPath;
+
+/// Builds the configuration. What is wrong goes into `findings`; the value is then left out.
+///
+/// # Errors
+/// Only `INTERNAL_ERROR`, when the compiled-in defaults lack a key.
+pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Config> {
+    let state = State::resolve(values, ground, findings)?;
+    let sources = sources(values, ground, &state, findings)?;
+    let security = security(values, ground, &state, findings)?;
+    let index = index(values, &state, findings)?;
+    let embed = embed(values, ground, &state, findings)?;
+    let config = Config {
+        config_path: ground.config_path.clone(),
+        config_root: ground.config_root.clone(),
+        workroot: ground.workroot.as_ref().map(|(root, _)| root.clone()),
+        security_root: ground.security_root.clone(),
+        security,
+        sources,
+        index,
+        embed,
+        retrieve: retrieve(values)?,
+        ask: ask(values)?,
+        llm: llm(values, ground, findings)?,
+        tools: tools(values)?,
+        mcp: Mcp { operations: values.words("mcp.operations"), tools: values.words("mcp.tools") },
+        runs: Runs {
+            dir: state.runs.clone(),
+            enabled: values.bool("runs.enabled")?,
+            log_evidence_excerpts: values.bool("runs.log_evidence_excerpts")?,
+            max_total_evidence_chars: values.int("runs.max_total_evidence_chars")?,
+            max_excerpt_chars: values.int("runs.max_excerpt_chars")?,
+            keep_evidence: values.bool("runs.keep_evidence")?,
+        },
+        memory: Memory { db_path: state.durable.clone(), enabled: values.bool("memory.enabled")? },
+        protected: state.protected(),
+        state_locations: state.folders(values, ground),
+        state_dir: state.dir,
+        warnings: std::mem::take(&mut findings.warnings),
+    };
+    Ok(config)
+}
+
+/// Where the program's own files stand.
+struct State {
+    dir: PathBuf,
+    index: PathBuf,
+    embeddings: PathBuf,
+    durable: PathBuf,
+    runs: PathBuf,
+}
+
+/// The places the ancestor used, below the security root: key, its place, our place below the state folder.
+const PLACES: [(&str, &str, &str); 4] = [
+    ("index.db_path", "index/index.sqlite", "index.sqlite"),
+    ("embed.db_path", "embeddings/db/embeddings.sqlite", "embeddings.sqlite"),
+    ("memory.db_path", "memory/durable.sqlite", "durable.sqlite"),
+    ("runs.dir", "runs", "runs"),
+];
+
+impl State {
+    fn resolve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Self> {
+        let ancestor = ground.ancestor && values.origin("state_dir") == Origin::Default;
+        let dir =
+            place(values, "state_dir", ground, findings).unwrap_or_else(|| ground.security_root.join(".local-agent"));
+        let [index, embeddings, durable, runs] = PLACES.map(|(key, old, new)| {
+            let default = || if ancestor { ground.security_root.join(old) } else { dir.join(new) };
+            let path = place(values, key, ground, findings).unwrap_or_else(default);
+            own_place(&path, &values.origin(key), ground, findings);
+            path
+        });
+        let one = [&index, &embeddings, &durable];
+        if one.iter().enumerate().any(|(i, a)| one.iter().skip(i + 1).any(|b| a == b)) {
+            let keys = PLACES.map(|(key, ..)| values.origin(key));
+            let origin = keys.into_iter().find(|o| *o != Origin::Default).unwrap_or(Origin::Default);
+            findings.problem(&origin, "two databases have the same path; each needs a file of its own", None);
+        }
+        Ok(Self { dir, index, embeddings, durable, runs })
+    }
+
+    /// The outermost folders that hold the program's own files, each once.
+    fn folders(&self, values: &Values, ground: &Ground) -> Vec<StateLocation> {
+        // The ancestor's places follow from a configuration and a workroot that the user named.
+        let named = ground.ancestor && ground.untrusted.is_none();
+        let beside = |file: &Path| file.parent().unwrap_or(Path::new("/")).to_path_buf();
+        let [index, embeddings, durable, runs] =
+            PLACES.map(|(key, ..)| named || is_users_own(&values.origin(key), ground));
+        let all = [
+            StateLocation {
+                path: self.dir.clone(),
+                chosen: named || is_users_own(&values.origin("state_dir"), ground),
+            },
+            StateLocation { path: beside(&self.index), chosen: index },
+            StateLocation { path: beside(&self.embeddings), chosen: embeddings },
+            StateLocation { path: beside(&self.durable), chosen: durable },
+            StateLocation { path: self.runs.clone(), chosen: runs },
+        ];
+        let places = [&self.index, &self.embeddings, &self.durable, &self.runs];
+        let state_dir_is_used = places.iter().any(|place| place.starts_with(&self.dir));
+        let mut out: Vec<StateLocation> = Vec::new();
+        for folder in &all {
+            let is_below = all.iter().any(|other| other.path != folder.path && folder.path.starts_with(&other.path));
+            let is_unused = folder.path == self.dir && !state_dir_is_used;
+            if !is_below && !is_unused && !out.iter().any(|other| other.path == folder.path) {
+                out.push(folder.clone());
+            }
+        }
+        out
+    }
+
+    /// Folders whose content is never readable through the sandbox.
+    fn protected(&self) -> Vec<PathBuf> {
+        if self.runs.starts_with(&self.dir) {
+            vec![self.dir.clone()]
+        } else {
+            vec![self.dir.clone(), self.runs.clone()]
+        }
+    }
+}
+
+/// The path a key names, if it names one that can be used.
+fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -> Option<PathBuf> {
+    let text = values.opt_text(key)?;
+    let origin = values.origin(key);
+    let base = if matches!(origin, Origin::Flag(_)) { &ground.inputs.cwd } else { &ground.security_root };
+    match places::expand(text, base, ground.inputs.home.as_deref()) {
+        Ok(path) => Some(path),
+        Err(why) => {
+            findings.problem(&origin, format_args!("`{key}`: {why}"), None);
+            None
+        }
+    }
+}
+
+/// Whether the user typed a value: in the own configuration, as a flag or as a variable.
+fn is_users_own(origin: &Origin, ground: &Ground) -> bool {
+    match origin {
+        Origin::Flag(_) | Origin::Environment(_) => true,
+        Origin::File { path, .. } => ground.inputs.user_config.as_ref() == Some(path),
+        Origin::Default | Origin::Found(_) => false,
+    }
+}
+
+/// In a folder that came from somebody else, a state folder that is a link would be written through.
+fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findings) {
+    let Some(file) = &ground.untrusted else { return };
+    let theirs = match origin {
+        Origin::Default => true,
+        Origin::File { path, .. } => path == file,
+        _ => false,
+    };
+    // Relative to the file's own folder: a state folder that the user's configuration names stands elsewhere by choice.
+    let by_text = path.starts_with(&ground.security_root);
+    if theirs && by_text && !places::is_inside(path, &ground.security_root) {
+        let message = format!("{} leads outside {} through a link", path.display(), ground.security_root.display());
+        let hint = "look where the link leads; if you agree, run `local-agent config trust`";
+        findings.problems.push(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint));
+    }
+}
+
+/// Resolves one root and checks that it lies inside the security root, if it must.
+fn root(
+    text: &str,
+    what: &str,
+    origin: &Origin,
+    must_be_inside: bool,
+    ground: &Ground,
+    findings: &mut Findings,
+) -> Option<PathBuf> {
+    let path = match places::expand(text, &ground.security_root, ground.inputs.home.as_deref()) {
+        Ok(path) => path,
+        Err(why) => {
+            findings.problem(origin, format_args!("{what}: {why}"), None);
+            return None;
+        }
+    };
+    if must_be_inside && !places::is_inside(&path, &ground.security_root) {
+        let really = places::real(&path).filter(|real| *real != path);
+        let really = really.map_or_else(String::new, |real| format!(" (in truth {})", real.display()));
+        let security_root = ground.security_root.display();
+        let message = format!("{what} {}{really} is outside the security root {security_root}", path.display());
+        let fix = "name a workroot that holds it with --workroot, or set \
+                   `security.roots_must_be_within_security_root: false` in your own configuration";
+        findings.problem(origin, message, Some(fix.to_owned()));
+        return None;
+    }
+    Some(path)
+}
+
+const MUST_BE_INSIDE: &str = "security.roots_must_be_within_security_root";
+
+fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Vec<Source>> {
+    let must = values.bool(MUST_BE_INSIDE)?;
+    let origin = values.origin("sources");
+    let mut out: Vec<Source> = Vec::new();
+    let mut roots = Roots::default();
+    for typed in values.sources() {
+        let here = origin.at(typed.root.line);
+        let what = format!("the source `{}` at", typed.name);
+        let Some(root) = root(&typed.root.text, &what, &here, must, ground, findings) else { continue };
+        if let Some(own) = state.protected().into_iter().find(|own| lies_in(&root, own)) {
+            let why = format!(
+                "the source `{}` lies in {}, which holds this program's own records",
+                typed.name,
+                own.display()
+            );
+            findings.problem(&here, why, Some("name another folder, or another `state_dir`".to_owned()));
+            continue;
+        }
+        if let Some(other) = roots.enter(&root, out.len()).and_then(|first| out.get(first)) {
+            roots.overlaps += 1;
+            if roots.overlaps <= MOST_OVERLAPS {
+                let (one, two) = (&other.name, &typed.name);
+                findings.warn(&here, format!("the sources `{one}` and `{two}` overlap; shared files are found twice"));
+            }
+        }
+        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone(), code: typed.code });
+    }
+    if let Some(more) = roots.overlaps.checked_sub(MOST_OVERLAPS).filter(|more| *more > 0) {
+        findings.warn(&origin, format!("{more} more sources overlap with others"));
+    }
+    Ok(out)
+}
+
+/// Overlapping sources that are named one by one.
+const MOST_OVERLAPS: usize = 10;
+
+/// Roots seen so far, with the number of the source that named each first.
+#[derive(Default)]
+struct Roots {
+    seen: BTreeMap<PathBuf, usize>,
+    overlaps: usize,
+}
+
+impl Roots {
+    /// Adds a root; gives the number of a source whose root is the same, above it or below it.
+    fn enter(&mut self, root: &Path, number: usize) -> Option<usize> {
+        let above = root.ancestors().find_map(|folder| self.seen.get(folder));
+        // Paths are ordered name by name, so what lies below a folder follows right after it.
+        let below = || self.seen.range(root.to_path_buf()..).next().filter(|(path, _)| path.starts_with(root));
+        let found = above.or_else(|| below().map(|(_, number)| number)).copied();
+        self.seen.entry(root.to_path_buf()).or_insert(number);
+        found
+    }
+}
+
+fn security(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Security> {
+    let must = values.bool(MUST_BE_INSIDE)?;
+    let deny_hidden_paths = values.bool("security.deny_hidden_paths")?;
+    let origin = values.origin("security.allowed_roots");
+    let mut allowed_roots = Vec::new();
+    for item in values.list("security.allowed_roots") {
+        let here = origin.at(item.line);
+        let Some(root) = root(&item.text, "the allowed root", &here, must, ground, findings) else { continue };
+        if state.protected().iter().any(|own| exposes(&root, own, deny_hidden_paths)) {
+            let why =
+                format!("the allowed root `{}` is left out: this program's own records are no evidence", item.text);
+            findings.warn(&here, why);
+        } else if !allowed_roots.contains(&root) {
+            allowed_roots.push(root);
+        }
+    }
+    Ok(Security {
+        allowed_roots,
+        allowed_exts: values.words("security.allowed_exts"),
+        deny_absolute_paths: values.bool("security.deny_absolute_paths")?,
+        deny_hidden_paths,
+        deny_names: values.words("security.deny_names"),
+        hard_links: if values.text("security.hard_links")? == "allow" { HardLinks::Allow } else { HardLinks::Deny },
+        follow_links: match values.text("security.follow_links")? {
+            "inside" => FollowLinks::Inside,
+            _ => FollowLinks::Never,
+        },
+        max_file_bytes: values.int("security.max_file_bytes")?,
+        allow_any_path: values.bool("security.allow_any_path")?,
+        roots_must_be_within_security_root: must,
+    })
+}
+
+/// Whether `own` could be read through `root`: it is above the root, or below it and not behind a hidden folder.
+fn exposes(root: &Path, own: &Path, deny_hidden: bool) -> bool {
+    let hidden = |below: &Path| below.components().any(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."));
+    let holds = |root: &Path, own: &Path| own.strip_prefix(root).is_ok_and(|below| !(deny_hidden && hidden(below)));
+    lies_in(root, own)
+        || holds(root, own)
+        || places::real(root).zip(places::real(own)).is_some_and(|(root, own)| holds(&root, &own))
+}
+
+/// Whether `path` is `folder` or below it, by its text or with links resolved.
+fn lies_in(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder)
+        || places::real(path).zip(places::real(folder)).is_some_and(|(path, folder)| path.starts_with(folder))
+}
+
+fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Index> {
+    let (max_chars, overlap): (usize, usize) = (values.int("index.max_chars")?, values.int("index.overlap")?);
+    if overlap >= max_chars {
+        let typed = ["index.overlap", "index.max_chars"].map(|key| values.origin(key));
+        let origin = typed.into_iter().find(|o| *o != Origin::Default).unwrap_or(Origin::Default);
+        let why = format!("`index.overlap` ({overlap}) must be less than `index.max_chars` ({max_chars})");
+        findings.problem(&origin, why, None);
+    }
+    Ok(Index {
+        db_path: state.index.clone(),
+        scheme: match values.text("index.scheme")? {
+            "obsidian_v1" => Scheme::ObsidianV1,
+            "fixed_window_v1" => Scheme::FixedWindowV1,
+            _ => Scheme::ObsidianV2,
+        },
+        max_tokens: values.int("index.max_tokens")?,
+        max_chars,
+        overlap,
+    })
+}
+
+fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Embed> {
+    Ok(Embed {
+        db_path: state.embeddings.clone(),
+        provider: match values.text("embed.provider")? {
+            "ollama" => EmbedProvider::Ollama,
+            "openai" => EmbedProvider::OpenAi,
+            _ => EmbedProvider::Candle,
+        },
+        model: values.text("embed.model")?.to_owned(),
+        model_path: place(values, "embed.model_path", ground, findings),
+        precision: match values.text("embed.precision")? {
+            "int8" => Precision::Int8,
+            "mixed" => Precision::Mixed,
+            "bf16" => Precision::Bf16,
+            _ => Precision::F32,
+        },
+        instructions: {
+            let name = values.text("embed.instructions")?;
+            keys::INSTRUCTIONS[1..].iter().copied().find(|known| *known == name)
+        },
+        batch_tokens: values.int("embed.batch_tokens")?,
+        batch_size: values.int("embed.batch_size")?,
+        max_length: values.opt_int("embed.max_length")?,
+        query_prefix: values.opt_text("embed.query_prefix").unwrap_or_default().to_owned(),
+        passage_prefix: values.opt_text("embed.passage_prefix").unwrap_or_default().to_owned(),
+        threads: values.int("embed.threads")?,
+        keep_unused_days: values.int("embed.keep_unused_days")?,
+    })
+}
+
+fn retrieve(values: &Values) -> Result<Retrieve> {
+    Ok(Retrieve {
+        lexical_k: values.int("retrieve.lexical_k")?,
+        vector_k: values.int("retrieve.vector_k")?,
+        fusion: if values.text("retrieve.fusion")? == "rrf" { Fusion::Rrf } else { Fusion::Convex },
+        vector_weight: values.float("retrieve.vector_weight")?,
+        path_prefix: values
+            .opt_text("retrieve.path_prefix")
+            .map(RelPath::new)
+            .transpose()
+            .map_err(|e| Failure::internal(format!("`retrieve.path_prefix` was checked and is no path: {e}")))?,
+    })
+}
+
+fn ask(values: &Values) -> Result<Ask> {
+    Ok(Ask {
+        provider: match values.text("ask.provider")? {
+            "extractive" => AskProvider::Extractive,
+            "ollama" => AskProvider::Ollama,
+            "openai" => AskProvider::OpenAi,
+            _ => AskProvider::Auto,
+        },
+        top_n: values.int("ask.top_n")?,
+        max_evidence_tokens: values.int("ask.max_evidence_tokens")?,
+        strict: values.bool("ask.strict")?,
+        heading_match: match values.text("ask.heading_match")? {
+            "exact" => HeadingMatch::Exact,
+            "ignore" => HeadingMatch::Ignore,
+            _ => HeadingMatch::Prefix,
+        },
+        normalize_heading: values.bool("ask.normalize_heading")?,
+        show_as_verified: values.get(compat::VALIDATION_ENABLED).is_none()
+            || values.bool(compat::VALIDATION_ENABLED)?,
+    })
+}
+
+/// A rule for every key of the section that takes one.
+fn tools(values: &Values) -> Result<Tools> {
+    let mut rules = BTreeMap::new();
+    for key in keys::KEYS.iter().filter(|key| key.kind == keys::RULES) {
+        let Some(name) = key.path.strip_prefix("tools.") else { continue };
+        let rule = match values.text(key.path)? {
+            "deny" => ToolRule::Deny,
+            "ask" => ToolRule::Ask,
+            _ => ToolRule::Allow,
+        };
+        rules.insert(name, rule);
+    }
+    Ok(Tools {
+        rules,
+        max_turns: values.int("tools.max_turns")?,
+        max_result_bytes: values.int("tools.max_result_bytes")?,
+        timeout_s: values.int("tools.timeout_s")?,
+        max_writes: values.int("tools.max_writes")?,
+    })
+}
+
+/// The key for the server, if the address comes from somebody who may know it: a key was given for an address that the user
+/// chose, and an untrusted file, or the default, could name a port where anybody listens.
+fn api_key(origin: &Origin, ground: &Ground, findings: &mut Findings) -> Option<ApiKey> {
+    let key = ground.inputs.env_api_key.clone()?;
+    match origin {
+        Origin::File { path, .. } if ground.untrusted.as_ref() == Some(path) => {
+            let message = format!(
+                "LOCAL_AGENT_API_KEY is not sent: `llm.base_url` comes from {}, which is not trusted (`local-agent config \
+                 trust` changes that)",
+                path.display()
+            );
+            findings.warnings.push(message);
+            None
+        }
+        Origin::Default | Origin::Found(_) => None,
+        _ => Some(key),
+    }
+}
+
+fn llm(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Llm> {
+    let text = |key: &str| values.opt_text(key).map(str::to_owned);
+    Ok(Llm {
+        model: text("llm.model"),
+        model_fast: text("llm.model_fast"),
+        model_big: text("llm.model_big"),
+        prefer_fast: values.bool("llm.prefer_fast")?,
+        big_triggers: values.words("llm.big_triggers").iter().map(|w| w.to_lowercase()).collect(),
+        base_url: values.text("llm.base_url")?.to_owned(),
+        base_url_origin: values.origin("llm.base_url"),
+        api_key: api_key(&values.origin("llm.base_url"), ground, findings),
+        max_tokens: values.int("llm.max_tokens")?,
+        max_tokens_big_second: values.int("llm.max_tokens_big_second")?,
+        temperature: values.float("llm.temperature")?,
+        timeout_s: values.int("llm.timeout_s")?,
+        timeout_s_big_second: values.int("llm.timeout_s_big_second")?,
+        max_chars_full_read: values.int("llm.max_chars_full_read")?,
+    })
+}

@@ -1,0 +1,83 @@
+//! The values in force once all layers lie over each other, handed out by type.
+
+use std::collections::BTreeMap;
+
+use super::findings::Origin;
+use super::sources::TypedSource;
+use super::typed::{Item, Typed, Val};
+use local_agent_text::error::{Failure, Result};
+
+/// The value in force for every key that has one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Values(pub BTreeMap<&'static str, Typed>);
+
+impl Values {
+    pub fn get(&self, key: &str) -> Option<&Typed> {
+        self.0.get(key)
+    }
+
+    /// Where the value comes from; the default when nobody typed one.
+    pub fn origin(&self, key: &str) -> Origin {
+        self.get(key).map_or(Origin::Default, |t| t.origin.clone())
+    }
+
+    fn missing<T>(key: &str) -> Result<T> {
+        Err(Failure::internal(format!("the default configuration has no usable `{key}`")))
+    }
+
+    pub fn bool(&self, key: &str) -> Result<bool> {
+        match self.get(key).map(|t| &t.val) {
+            Some(Val::Bool(b)) => Ok(*b),
+            _ => Self::missing(key),
+        }
+    }
+
+    /// A whole number as any integer type; ranges are checked by the table, so a misfit is our own mistake.
+    pub fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
+        self.opt_int(key)?.map_or_else(|| Self::missing(key), Ok)
+    }
+
+    pub fn opt_int<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>> {
+        match self.get(key).map(|t| &t.val) {
+            None => Ok(None),
+            Some(Val::Int(n)) => T::try_from(*n).map(Some).or_else(|_| Self::missing(key)),
+            _ => Self::missing(key),
+        }
+    }
+
+    pub fn float(&self, key: &str) -> Result<f32> {
+        match self.get(key).map(|t| &t.val) {
+            Some(Val::Float(x)) => Ok(*x as f32),
+            _ => Self::missing(key),
+        }
+    }
+
+    pub fn opt_text(&self, key: &str) -> Option<&str> {
+        match self.get(key).map(|t| &t.val) {
+            Some(Val::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, key: &str) -> Result<&str> {
+        self.opt_text(key).map_or_else(|| Self::missing(key), Ok)
+    }
+
+    pub fn list(&self, key: &str) -> &[Item] {
+        match self.get(key).map(|t| &t.val) {
+            Some(Val::List(items)) => items,
+            _ => &[],
+        }
+    }
+
+    pub fn words(&self, key: &str) -> Vec<String> {
+        self.list(key).iter().map(|i| i.text.clone()).collect()
+    }
+
+    pub fn sources(&self) -> &[TypedSource] {
+        match self.get("sources").map(|t| &t.val) {
+            Some(Val::Sources(sources)) => sources,
+            _ => &[],
+        }
+    }
+}

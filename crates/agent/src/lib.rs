@@ -1,0 +1,19 @@
+//! What the commands do, below argument parsing.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`config`] | raw configuration → validated configuration; the ancestor's keys; trust |
+//! | [`llm`] | chat models on servers |
+//! | [`tools`] | tools that cannot escape, for people, models and agents |
+//! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
+//! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
+//! | [`memory`] | what a person told the program, with links that know what became of their chunks |
+//! | [`operations`] | what the commands do below argument parsing: for the command line and for MCP |
+
+pub mod ask;
+pub mod config;
+pub mod llm;
+pub mod memory;
+pub mod operations;
+pub mod runs;
+pub mod tools;

@@ -1,0 +1,247 @@
+//! `/api/chat` of an Ollama server.
+//!
+//! Always `/api/chat`, never the server's `/v1`: only here the window can be set, and a server that would cut the
+//! prompt without a word is the defect that started all this (W8). The model is looked up before anything is sent,
+//! and never pulled.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::calls::{self, Calls, Offer};
+use super::patience::until_ready;
+use super::thinking::without_thinking;
+use super::{
+    CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling, number, tokens,
+};
+use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
+use local_agent_net::ollama::{is_model, tags};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Windows are asked for in steps, so that a slightly longer question does not load the model anew.
+const WINDOW_STEP: u32 = 1024;
+
+/// A chat model on an Ollama server.
+pub struct OllamaChat {
+    client: Client,
+    base: String,
+    model: Model,
+    timeout: Duration,
+    /// Whether the model thinks unless told not to.
+    thinks: bool,
+    /// Whether it was made to call tools.
+    tools: bool,
+}
+
+impl std::fmt::Debug for OllamaChat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OllamaChat").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+impl OllamaChat {
+    /// Looks `model` up on the server at `base`, which is asked what it has for at most `look`. `timeout` bounds one
+    /// reply, loading the model included.
+    ///
+    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when the server does not list the model.
+    pub fn connect(base: &str, model: &str, look: Duration, timeout: Duration) -> Result<Self> {
+        let base = base.trim_end_matches('/').to_owned();
+        let tag = tags(&base, look.min(LOOK))?.into_iter().find(|t| is_model(&t.name, model));
+        let tag = tag.ok_or_else(|| not_found(&base, model))?;
+        let shown = show(&base, &tag.name);
+        let limits = Limits { connect: CONNECT, idle: timeout, total: timeout, max_body: MAX_REPLY };
+        let model = Model {
+            provider: "ollama",
+            name: tag.name,
+            digest: tag.digest,
+            endpoint: super::endpoint(&base),
+            window: shown.as_ref().and_then(window_of),
+            warnings: Vec::new(),
+        };
+        let can = |what: &str| {
+            let listed = shown.as_ref().and_then(|s| s["capabilities"].as_array());
+            listed.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(what)))
+        };
+        let (thinks, tools) = (can("thinking"), can("tools"));
+        Ok(Self { client: Client::new(limits)?, base, model, timeout, thinks, tools })
+    }
+
+    /// Which model, and where.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// As [`super::Chat::takes_tools`].
+    pub fn takes_tools(&self) -> bool {
+        self.tools
+    }
+
+    /// As [`super::Chat::ask`].
+    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
+        self.ask_with(messages, &[], sampling, on_progress)
+    }
+
+    /// As [`super::Chat::ask_with`].
+    pub fn ask_with(
+        &self,
+        messages: &[Message],
+        tools: &[Offer],
+        sampling: Sampling,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Reply> {
+        let url = format!("{}/api/chat", self.base);
+        let offered = calls::offers(tools);
+        let offer_tokens = if tools.is_empty() { 0 } else { offered.to_string().len() / 2 };
+        let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
+        let need = tokens::estimate(messages).saturating_add(sampling.max_tokens).saturating_add(offer_tokens);
+        let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
+        let window = self.model.window.map_or(need, |most| need.min(most));
+        let mut body = json!({
+            "model": self.model.name,
+            "messages": calls::ollama_messages(messages),
+            "stream": true,
+            // Newer servers then say that the prompt is too long instead of cutting it; older ones ignore this.
+            "truncate": false,
+            "shift": false,
+            "options": {
+                "num_ctx": window,
+                "num_predict": sampling.max_tokens,
+                "temperature": sampling.temperature,
+                "seed": SEED,
+            },
+        });
+        if !tools.is_empty() {
+            body["tools"] = offered;
+        }
+        if self.thinks {
+            body["think"] = Value::Bool(false);
+        }
+        let mut stream = Stream::default();
+        let (status, attempts) = until_ready(self.timeout, || {
+            on_progress(stream.text.len())?;
+            self.client.post_lines(&url, &body, None, SILENCE, &mut |piece| {
+                let flow = match piece {
+                    Piece::Line(line) => stream.line(&url, line)?,
+                    Piece::Waiting => Flow::More,
+                };
+                on_progress(stream.text.len())?;
+                Ok(flow)
+            })
+        })?;
+        if !(200..300).contains(&status.status) {
+            return Err(self.refused(&url, &status));
+        }
+        if !stream.done {
+            return Err(server_error(&url, "broke off its reply"));
+        }
+        if let Some(other) = stream.model.as_deref().filter(|name| !is_model(name, &self.model.name)) {
+            let what = format!("answered with the model `{other}`; `{}` was asked", self.model.name);
+            return Err(server_error(&url, &what));
+        }
+        let (text, tagged) = without_thinking(&stream.text);
+        Ok(Reply {
+            text,
+            had_thinking: tagged || stream.thought,
+            served_model: stream.model,
+            finish: stream.finish,
+            prompt_tokens: stream.prompt_tokens,
+            reply_tokens: stream.reply_tokens,
+            window: Some(window),
+            attempts,
+            calls: stream.calls.finish(),
+        })
+    }
+
+    fn refused(&self, url: &str, reply: &local_agent_net::http::Reply) -> Failure {
+        let failure = match reply.json(url) {
+            Err(failure) => failure,
+            Ok(_) => server_error(url, "sent a reply that was not asked for"),
+        };
+        if super::openai::is_overflow(&failure.message) {
+            return super::openai::overflow(&self.model.endpoint);
+        }
+        if reply.status == 404 { not_found(&self.base, &self.model.name) } else { failure }
+    }
+}
+
+/// What the stream has given so far.
+struct Stream {
+    calls: Calls,
+    text: String,
+    thought: bool,
+    model: Option<String>,
+    done: bool,
+    finish: Finish,
+    prompt_tokens: Option<u32>,
+    reply_tokens: Option<u32>,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            calls: Calls::default(),
+            text: String::new(),
+            thought: false,
+            model: None,
+            done: false,
+            finish: Finish::Stop,
+            prompt_tokens: None,
+            reply_tokens: None,
+        }
+    }
+}
+
+impl Stream {
+    /// Takes one line: an object with a piece of the message, or with the end.
+    fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
+        if line.trim().is_empty() {
+            return Ok(Flow::More);
+        }
+        let piece: Value = serde_json::from_str(line).map_err(|_| server_error(url, "sent a line that is not JSON"))?;
+        if let Some(error) = piece["error"].as_str() {
+            if super::openai::is_overflow(error) {
+                return Err(super::openai::overflow(&super::endpoint(&local_agent_net::http::origin(url))));
+            }
+            let said: String = error.chars().filter(|c| !c.is_control()).take(200).collect();
+            return Err(server_error(url, &format!("broke off its reply: {said}")));
+        }
+        if !piece.is_object() || (piece["message"].is_null() && piece["done"].is_null()) {
+            return Err(server_error(url, "sent a line that is no piece of a reply"));
+        }
+        if let Some(text) = piece["message"]["content"].as_str() {
+            self.text.push_str(text);
+        }
+        self.calls.take(&piece["message"]["tool_calls"]);
+        self.thought |= piece["message"]["thinking"].as_str().is_some_and(|t| !t.is_empty());
+        if self.model.is_none() {
+            self.model = piece["model"].as_str().map(str::to_owned);
+        }
+        if piece["done"].as_bool() != Some(true) {
+            return Ok(Flow::More);
+        }
+        self.done = true;
+        if piece["done_reason"].as_str() == Some("length") {
+            self.finish = Finish::Length;
+        }
+        self.prompt_tokens = number(&piece["prompt_eval_count"]);
+        self.reply_tokens = number(&piece["eval_count"]);
+        Ok(Flow::Stop)
+    }
+}
+
+/// What the server says about the model; `None` from a server that says nothing.
+fn show(base: &str, model: &str) -> Option<Value> {
+    let url = format!("{base}/api/show");
+    Client::new(Limits::probe(LOOK)).ok()?.post_json(&url, &json!({"model": model})).ok()
+}
+
+/// `<architecture>.context_length`.
+fn window_of(shown: &Value) -> Option<u32> {
+    let info = shown["model_info"].as_object()?;
+    info.iter().find(|(name, _)| name.ends_with(".context_length")).and_then(|(_, n)| number(n)).filter(|n| *n > 0)
+}
+
+fn not_found(base: &str, model: &str) -> Failure {
+    let message = format!("The Ollama server at {} has no model `{model}`.", super::endpoint(base));
+    Failure::new(ErrorCode::ModelNotFound, message).with_hint(format!("ollama pull {model}"))
+}

@@ -1,0 +1,341 @@
+//! `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and their like.
+//!
+//! The interface is one, its servers are many: fields are missing, thoughts stand in tags, a prompt that is too long
+//! is told in five ways, one server ignores the model's name and another `stream`. What a server does not say stays
+//! unknown and is never made up.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::calls::{self, Calls, Offer};
+use super::patience::until_ready;
+use super::thinking::without_thinking;
+use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling, number};
+use local_agent_net::ApiKey;
+use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// How long a server may take for questions that only some servers understand.
+const GUESS: Duration = Duration::from_secs(2);
+
+/// Tokens that a chat template may add to each message.
+const PER_MESSAGE: u32 = 16;
+
+/// A chat model behind an interface like OpenAI's.
+pub struct OpenAiChat {
+    client: Client,
+    probe: Client,
+    base: String,
+    model: Model,
+    key: Option<ApiKey>,
+    timeout: Duration,
+    tokenizes: bool,
+}
+
+impl std::fmt::Debug for OpenAiChat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenAiChat").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+impl OpenAiChat {
+    /// Asks the server at `base` what it has; no text is sent. Without `wanted` the one model of a server with one
+    /// model is taken. `timeout` bounds one reply, loading the model included.
+    ///
+    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when no model is named and the server does not
+    /// have exactly one.
+    pub fn connect(base: &str, wanted: Option<&str>, key: Option<&ApiKey>, timeout: Duration) -> Result<Self> {
+        let base = base.trim_end_matches('/').to_owned();
+        let limits = Limits { connect: CONNECT, idle: timeout, total: timeout, max_body: MAX_REPLY };
+        let bearer = key.map(ApiKey::expose);
+        let listed = models(&base, bearer, timeout)?;
+        let name = match (wanted, listed.as_slice()) {
+            (Some(name), _) => name.to_owned(),
+            (None, [(only, _)]) => only.clone(),
+            (None, _) => {
+                let message = format!(
+                    "No chat model is configured, and the server at {} lists {} models.",
+                    super::endpoint(&base),
+                    listed.len()
+                );
+                return Err(Failure::new(ErrorCode::ModelNotFound, message).with_hint("set llm.model"));
+            }
+        };
+        let probe = Client::new(Limits { total: GUESS, idle: GUESS, ..Limits::probe(GUESS) })?;
+        let mut warnings = Vec::new();
+        if !listed.is_empty() && !listed.iter().any(|(id, _)| *id == name) {
+            let ids: Vec<&str> = listed.iter().take(5).map(|(id, _)| id.as_str()).collect();
+            warnings.push(format!("the server does not list `{name}`; it has {}", ids.join(", ")));
+        }
+        if is_ollama(&probe, &base) {
+            warnings.push(
+                "this server is an Ollama: behind /v1 it may cut a long prompt without a word; set `ask.provider: ollama`"
+                    .to_owned(),
+            );
+        }
+        if key.is_some()
+            && !local_agent_net::ServerUrl::parse(&base).is_ok_and(|url| url.is_https() || url.is_loopback())
+        {
+            warnings.push("the key travels to another machine without encryption".to_owned());
+        }
+        let window = listed.iter().find(|(id, _)| *id == name).and_then(|(_, window)| *window);
+        let window = window.or_else(|| props(&probe, &base));
+        let model =
+            Model { provider: "openai", name, digest: None, endpoint: super::endpoint(&base), window, warnings };
+        let mut chat =
+            Self { client: Client::new(limits)?, probe, base, model, key: key.cloned(), timeout, tokenizes: false };
+        chat.tokenizes = chat.tokens("a b").is_some();
+        Ok(chat)
+    }
+
+    /// Which model, and where.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Tokens of a prompt, where the server counts them.
+    pub(super) fn count(&self, messages: &[Message]) -> Option<u32> {
+        if !self.tokenizes {
+            return None;
+        }
+        let text: String = messages.iter().map(|m| m.content.as_str()).collect::<Vec<_>>().join("\n");
+        let overhead = PER_MESSAGE.saturating_mul(u32::try_from(messages.len()).unwrap_or(u32::MAX));
+        self.tokens(&text).map(|n| n.saturating_add(overhead))
+    }
+
+    /// `/tokenize` of llama.cpp (`content` → `tokens`) and vLLM (`prompt` → `count`).
+    fn tokens(&self, text: &str) -> Option<u32> {
+        let url = format!("{}/tokenize", self.base);
+        let body = json!({"model": self.model.name, "prompt": text, "content": text});
+        let reply = self.probe.post(&url, &body, self.bearer()).ok()?.json(&url).ok()?;
+        let listed = || reply["tokens"].as_array().and_then(|t| u32::try_from(t.len()).ok());
+        number(&reply["count"]).or_else(listed).filter(|n| *n > 0)
+    }
+
+    fn bearer(&self) -> Option<&str> {
+        self.key.as_ref().map(ApiKey::expose)
+    }
+
+    /// As [`super::Chat::ask`].
+    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
+        self.ask_with(messages, &[], sampling, on_progress)
+    }
+
+    /// As [`super::Chat::ask_with`].
+    pub fn ask_with(
+        &self,
+        messages: &[Message],
+        tools: &[Offer],
+        sampling: Sampling,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Reply> {
+        let url = format!("{}/v1/chat/completions", self.base);
+        let mut body = json!({
+            "model": self.model.name,
+            "messages": calls::openai_messages(messages),
+            "stream": true,
+            "stream_options": {"include_usage": true},
+            "max_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "seed": SEED,
+        });
+        if !tools.is_empty() {
+            body["tools"] = calls::offers(tools);
+        }
+        let mut stream = Stream::default();
+        let (status, attempts) = until_ready(self.timeout, || {
+            on_progress(stream.text.len())?;
+            self.client.post_lines(&url, &body, self.bearer(), SILENCE, &mut |piece| {
+                let flow = match piece {
+                    Piece::Line(line) => stream.line(&url, line)?,
+                    Piece::Waiting => Flow::More,
+                };
+                on_progress(stream.text.len())?;
+                Ok(flow)
+            })
+        })?;
+        if !(200..300).contains(&status.status) {
+            return Err(self.refused(&url, &status));
+        }
+        stream.finish(&url)?;
+        if stream.ended.is_none() && !stream.done {
+            return Err(server_error(&url, "broke off its reply"));
+        }
+        let (text, tagged) = without_thinking(&stream.text);
+        Ok(Reply {
+            text,
+            had_thinking: tagged || stream.thought,
+            served_model: stream.model,
+            finish: if stream.ended.as_deref() == Some("length") { Finish::Length } else { Finish::Stop },
+            prompt_tokens: stream.prompt_tokens,
+            reply_tokens: stream.reply_tokens,
+            window: self.model.window,
+            attempts,
+            calls: stream.calls.finish(),
+        })
+    }
+
+    fn refused(&self, url: &str, reply: &local_agent_net::http::Reply) -> Failure {
+        let body = String::from_utf8_lossy(&reply.body);
+        if (400..=500).contains(&reply.status) && is_overflow(&body) {
+            return overflow(&self.model.endpoint);
+        }
+        let failure = match reply.json(url) {
+            Err(failure) => failure,
+            Ok(_) => server_error(url, "sent a reply that was not asked for"),
+        };
+        match reply.status {
+            401 | 403 => failure.with_hint("set LOCAL_AGENT_API_KEY"),
+            _ => failure,
+        }
+    }
+}
+
+/// What the stream has given so far.
+#[derive(Default)]
+struct Stream {
+    text: String,
+    calls: Calls,
+    thought: bool,
+    model: Option<String>,
+    /// The reason that the server gave for the end.
+    ended: Option<String>,
+    /// `[DONE]` came.
+    done: bool,
+    prompt_tokens: Option<u32>,
+    reply_tokens: Option<u32>,
+    /// Lines of a server that does not stream: one object.
+    whole: String,
+}
+
+impl Stream {
+    /// Takes one line of a stream of events.
+    fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
+        let data = match line.split_once(':') {
+            Some(("data", data)) => data.trim(),
+            // Older llama.cpp names its errors so.
+            Some(("error", data)) => return Err(told(url, &serde_json::from_str(data).unwrap_or(Value::Null))),
+            // Comments, names and numbers of events.
+            Some(("" | "event" | "id" | "retry", _)) => return Ok(Flow::More),
+            _ => {
+                self.whole.push_str(line);
+                return Ok(Flow::More);
+            }
+        };
+        if data == "[DONE]" {
+            self.done = true;
+            return Ok(Flow::Stop);
+        }
+        if data.is_empty() {
+            return Ok(Flow::More);
+        }
+        let piece = serde_json::from_str(data).map_err(|_| server_error(url, "sent an event that is not JSON"))?;
+        self.piece(url, &piece)?;
+        Ok(Flow::More)
+    }
+
+    /// Takes one object: a piece of a reply, or all of it.
+    fn piece(&mut self, url: &str, piece: &Value) -> Result<()> {
+        if !piece["error"].is_null() {
+            return Err(told(url, &piece["error"]));
+        }
+        let choice = &piece["choices"][0];
+        for part in [&choice["delta"], &choice["message"]] {
+            self.text.push_str(part["content"].as_str().unwrap_or(""));
+            self.calls.take(&part["tool_calls"]);
+            let thoughts = [&part["reasoning_content"], &part["reasoning"]];
+            self.thought |= thoughts.iter().any(|t| t.as_str().is_some_and(|t| !t.is_empty()));
+        }
+        if let Some(reason) = choice["finish_reason"].as_str() {
+            self.ended = Some(reason.to_owned());
+        }
+        if self.model.is_none() {
+            self.model = piece["model"].as_str().map(str::to_owned);
+        }
+        self.prompt_tokens = number(&piece["usage"]["prompt_tokens"]).filter(|n| *n > 0).or(self.prompt_tokens);
+        self.reply_tokens = number(&piece["usage"]["completion_tokens"]).or(self.reply_tokens);
+        Ok(())
+    }
+
+    /// The reply of a server that did not stream.
+    fn finish(&mut self, url: &str) -> Result<()> {
+        let whole = std::mem::take(&mut self.whole);
+        if whole.trim().is_empty() {
+            return Ok(());
+        }
+        let reply: Value =
+            serde_json::from_str(&whole).map_err(|_| server_error(url, "sent a reply that is not JSON"))?;
+        if reply["choices"][0]["message"].is_null() && reply["error"].is_null() {
+            return Err(server_error(url, "sent a reply without a message"));
+        }
+        self.piece(url, &reply)?;
+        // The object came whole.
+        self.done = true;
+        Ok(())
+    }
+}
+
+/// An error within a reply.
+fn told(url: &str, error: &Value) -> Failure {
+    let said = error["message"].as_str().or(error.as_str()).unwrap_or("no reason given");
+    if is_overflow(&error.to_string()) {
+        return overflow(&super::endpoint(&local_agent_net::http::origin(url)));
+    }
+    let said: String = said.chars().filter(|c| !c.is_control()).take(200).collect();
+    server_error(url, &format!("broke off its reply: {said}"))
+}
+
+/// Whether an error says that the prompt is longer than the window. Each server has its own words.
+pub(super) fn is_overflow(said: &str) -> bool {
+    let said = said.to_lowercase();
+    [
+        "context_length_exceeded",
+        "exceed_context_size",
+        "context size",
+        "context length",
+        "context window",
+        "context overflow",
+        "too many tokens",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
+}
+
+/// `LLM_CONTEXT_TRUNCATED`, in the server's own judgement.
+pub(super) fn overflow(endpoint: &str) -> Failure {
+    let message = format!("The server at {endpoint} says that the prompt is longer than the model's window.");
+    Failure::new(ErrorCode::ContextTruncated, message).with_hint("lower ask.max_evidence_tokens or ask.top_n")
+}
+
+/// The models that a server lists, with their windows where it says them. A server without such a list has none; one
+/// that is still loading is waited for.
+fn models(base: &str, bearer: Option<&str>, timeout: Duration) -> Result<Vec<(String, Option<u32>)>> {
+    let url = format!("{base}/v1/models");
+    let client = Client::new(Limits { connect: CONNECT, idle: LOOK, total: LOOK, max_body: 4 << 20 })?;
+    let (reply, _) = until_ready(timeout, || client.get_with(&url, bearer))?;
+    if matches!(reply.status, 404 | 405 | 501) {
+        return Ok(Vec::new());
+    }
+    if matches!(reply.status, 401 | 403) {
+        return reply.json(&url).map(|_| Vec::new()).map_err(|f| f.with_hint("set LOCAL_AGENT_API_KEY"));
+    }
+    let reply = reply.json(&url)?;
+    let listed = reply["data"].as_array().ok_or_else(|| server_error(&url, "sent no list of models"))?;
+    let one = |m: &Value| {
+        let window = number(&m["max_model_len"]).or(number(&m["meta"]["n_ctx"])).or(number(&m["context_length"]));
+        Some((m["id"].as_str()?.to_owned(), window.filter(|n| *n > 0)))
+    };
+    Ok(listed.iter().filter_map(one).collect())
+}
+
+/// The window of a llama.cpp server.
+fn props(probe: &Client, base: &str) -> Option<u32> {
+    let props = probe.get_json(&format!("{base}/props")).ok()?;
+    number(&props["default_generation_settings"]["n_ctx"]).filter(|n| *n > 0)
+}
+
+/// Only an Ollama answers this.
+fn is_ollama(probe: &Client, base: &str) -> bool {
+    probe.get_json(&format!("{base}/api/version")).is_ok_and(|reply| reply["version"].is_string())
+}

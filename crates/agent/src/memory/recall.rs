@@ -1,0 +1,113 @@
+//! Finding memories by words, and choosing those that are shown as context beside an answer.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use local_agent_index::lexical;
+use local_agent_index::store::MemoryRow;
+
+/// Most memories beside one answer.
+const MOST: usize = 3;
+
+/// A memory is context when it has at least this part of the question's words.
+const SHARE: f32 = 1.0 / 3.0;
+
+/// A memory beside an answer. Its label is no label of evidence: nothing can cite it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Recalled {
+    /// `M1`, `M2`, …
+    pub label: String,
+    pub memory_id: String,
+    pub content: String,
+}
+
+/// The memories that hold words of `text`, best first, with their scores: the summed rarity (inverse document frequency
+/// among the memories) of the words they share.
+pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)> {
+    let asked: HashSet<String> = lexical::terms(text).into_iter().collect();
+    let held: Vec<HashSet<String>> =
+        rows.iter().map(|row| lexical::terms(&row.content).into_iter().collect()).collect();
+    let mut frequency: HashMap<&str, usize> = HashMap::new();
+    for term in held.iter().flatten().filter(|term| asked.contains(*term)) {
+        *frequency.entry(term).or_default() += 1;
+    }
+    let n = rows.len() as f32;
+    let idf = |term: &String| frequency.get(term.as_str()).map_or(0.0, |df| (1.0 + n / *df as f32).ln());
+    // In the order of the words, so that the sums are the same on every run.
+    let mut asked: Vec<&String> = asked.iter().collect();
+    asked.sort_unstable();
+    let score =
+        |held: &HashSet<String>| asked.iter().filter(|term| held.contains(**term)).map(|term| idf(term)).sum::<f32>();
+    let mut found: Vec<(&MemoryRow, f32)> =
+        rows.iter().zip(&held).map(|(row, held)| (row, score(held))).filter(|(_, score)| *score > 0.0).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found
+}
+
+/// The few memories that a question is about.
+pub fn recall(rows: &[MemoryRow], question: &str) -> Vec<Recalled> {
+    let asked: HashSet<String> = lexical::terms(question).into_iter().collect();
+    let about = |row: &MemoryRow| {
+        let held: HashSet<String> = lexical::terms(&row.content).into_iter().collect();
+        asked.intersection(&held).count() as f32 >= SHARE * asked.len() as f32
+    };
+    search(rows, question)
+        .into_iter()
+        .filter(|(row, _)| about(row))
+        .take(MOST)
+        .enumerate()
+        .map(|(at, (row, _))| Recalled {
+            label: format!("M{}", at + 1),
+            memory_id: row.id.clone(),
+            content: row.content.clone(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, content: &str) -> MemoryRow {
+        MemoryRow {
+            id: id.to_owned(),
+            kind: "user_fact".to_owned(),
+            content: content.to_owned(),
+            source: "manual".to_owned(),
+            created_at: String::new(),
+            updated_at: String::new(),
+            links: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn words_find_memories_and_rare_words_weigh_more() {
+        let rows = [
+            row("a", "The oven is repaired by Leyla."),
+            row("b", "The oven has two doors."),
+            row("c", "Antworten bitte auf Deutsch."),
+            row("d", "食パンは三十分焼く。"),
+        ];
+        let ids = |text: &str| search(&rows, text).iter().map(|(row, _)| row.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids("Who repairs ovens? Leyla?"), ["a", "b"]);
+        assert_eq!(ids("食パン"), ["d"]);
+        assert_eq!(ids("zebra"), [] as [&str; 0]);
+        assert!(search(&[], "oven").is_empty());
+    }
+
+    #[test]
+    fn only_what_a_question_is_about_is_context() {
+        let rows = [row("a", "The oven is repaired by Leyla."), row("b", "Leyla likes tea.")];
+        let recalled = recall(&rows, "Who repairs the oven?");
+        assert_eq!(
+            recalled.iter().map(|r| (r.label.as_str(), r.memory_id.as_str())).collect::<Vec<_>>(),
+            [("M1", "a")]
+        );
+        assert!(
+            recall(&rows, "What did the council of the harbour town decide about Leyla in the last year?").is_empty()
+        );
+        let many: Vec<MemoryRow> = (0..9).map(|n| row(&n.to_string(), "the oven")).collect();
+        assert_eq!(recall(&many, "oven").len(), MOST);
+    }
+}

@@ -1,0 +1,193 @@
+//! Asking, as `ask` and MCP do it: who answers, what is asked, the answer, and its record.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Map, Value};
+
+use super::freshness::stale_files;
+use super::library::Library;
+use super::run_log::RunLog;
+use super::scope::{Limits, scope};
+use crate::ask::{self, Asked, Chosen, Observe, Question};
+use crate::config::{Config, Loaded};
+use crate::llm::Speed;
+use crate::memory::{self, Recalled};
+use crate::runs::{Checking, Finished, Mode, RunId};
+use crate::tools::ToolFactory;
+use local_agent_embed::embedding::Embedder;
+use local_agent_files::sandbox::Sandbox;
+use local_agent_index::retrieval::{Engine, Scope};
+use local_agent_index::store::{Database, Found, examine};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::VerifyOptions;
+
+/// What is asked, of what, by whom.
+pub struct Ask<'a> {
+    pub question: &'a str,
+    /// Of this one file, read whole.
+    pub read: Option<&'a str>,
+    pub limits: Limits,
+    pub speed: Speed,
+    /// Fail instead of falling back when an answer does not pass; the configuration may ask for it too.
+    pub strict: bool,
+    /// What the record says of who asked.
+    pub asked_by: &'a str,
+    /// Makes tools that the chat model may look further with, for the run of this name; `None`: it gets none.
+    pub tools: Option<&'a MakeTools<'a>>,
+}
+
+/// Makes tools whose calls belong to a run.
+pub type MakeTools<'a> = dyn Fn(Option<RunId>) -> Result<ToolFactory> + 'a;
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Done {
+    /// The answer, or the failure that is also in the record.
+    pub asked: Asked,
+    /// What was remembered about the question: context, never evidence.
+    pub recalled: Vec<Recalled>,
+    /// The record, where one is kept.
+    pub run: Option<Finished>,
+}
+
+/// Where questions are asked: the configuration, and what was opened for it.
+pub struct Desk<'a> {
+    pub loaded: &'a Loaded,
+    pub sandbox: &'a Sandbox,
+    pub library: &'a Library,
+    /// The five roots that outputs and records name.
+    pub roots: &'a Map<String, Value>,
+}
+
+/// Asks. What fails before there is a run, and a run that cannot be recorded, is the failure given back; what fails
+/// afterwards is in [`Done`], and in the record.
+///
+/// Errors: `INVALID_QUERY` for a blank question, those of choosing a model, of opening the index, of recording.
+pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Result<Done> {
+    if wanted.question.trim().is_empty() {
+        return Err(Failure::new(ErrorCode::InvalidQuery, "the question is blank")
+            .with_hint("local-agent ask \"your question\""));
+    }
+    let config = &desk.loaded.config;
+    let chosen = ask::choose(config, wanted.question, wanted.speed)?;
+    let question = Question {
+        scope: scope(config, &wanted.limits)?,
+        strict: wanted.strict || config.ask.strict,
+        ..question(config, wanted.question)
+    };
+    match file_of(wanted, desk.sandbox) {
+        Some(file) => recorded(desk, wanted, &chosen, &question, &Subject::File(file), observe),
+        None => {
+            desk.library.with(|engine| recorded(desk, wanted, &chosen, &question, &Subject::Notes(engine), observe))
+        }
+    }
+}
+
+/// What the question is asked of.
+enum Subject<'a> {
+    File(File),
+    /// Everything that is indexed.
+    Notes(&'a Engine),
+}
+
+/// One file; whether the question itself names it.
+struct File {
+    path: String,
+    named_by_question: bool,
+}
+
+/// A question that is limited to a part of the notes is asked of that part, whatever file it names.
+fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
+    if let Some(path) = wanted.read {
+        return Some(File { path: path.to_owned(), named_by_question: false });
+    }
+    // With tools the model reads what it likes; the question is asked of all notes.
+    let free = wanted.limits.is_everything() && wanted.tools.is_none();
+    let named = free.then(|| ask::named_file(wanted.question, sandbox)).flatten();
+    named.map(|path| File { path, named_by_question: true })
+}
+
+fn recorded(
+    desk: &Desk<'_>,
+    wanted: &Ask<'_>,
+    chosen: &Chosen,
+    question: &Question<'_>,
+    subject: &Subject<'_>,
+    observe: &mut Observe<'_>,
+) -> Result<Done> {
+    let Desk { loaded, sandbox, library, roots } = desk;
+    let config = &loaded.config;
+    let options = match subject {
+        Subject::File(_) => ask::file_options(question.verify),
+        Subject::Notes(_) => question.verify,
+    };
+    let checking = Checking::new(&options, question.strict);
+    let recalled = recall(config, question.text)?;
+    let log = RunLog::begin(loaded, roots, wanted.asked_by, Mode::Ask, question.text, &checking)?;
+    // Who embeds is asked only when there is something to embed.
+    let embedded = AtomicBool::new(false);
+    let load = || -> Result<std::sync::Arc<Embedder>> {
+        embedded.store(true, Ordering::Relaxed);
+        library.embedder()
+    };
+    let mut asked = match subject {
+        Subject::File(file) => {
+            let question = ask::FileQuestion {
+                text: question.text,
+                file: &file.path,
+                named_by_question: file.named_by_question,
+                max_chars: config.llm.max_chars_full_read,
+                verify: question.verify,
+                strict: question.strict,
+            };
+            ask::ask_file(&question, sandbox, chosen, observe, load)
+        }
+        Subject::Notes(engine) => {
+            let factory = wanted.tools.map(|make| make(log.id())).transpose()?;
+            let tools = factory.as_ref().map(|factory| ask::Toolbox::new(factory, &config.tools));
+            ask::ask_with(question, engine, sandbox, chosen, tools.as_ref(), observe, load)
+        }
+    };
+    if let Ok(answer) = &mut asked.answer
+        && matches!(subject, Subject::Notes(_))
+        && answer.outcome == ask::Outcome::Abstained
+    {
+        // What is not indexed yet cannot answer.
+        answer.stale.extend(stale_files(config, &question.scope.sources));
+    }
+    let to_server = library.model().is_some_and(super::Model::is_server) && embedded.into_inner();
+    let run = log.end(config, &asked, to_server, &recalled)?;
+    Ok(Done { asked, recalled, run })
+}
+
+/// A question under the configured bounds, over everything.
+pub fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
+    Question {
+        text,
+        scope: Scope::default(),
+        fusion: config.retrieve.fusion,
+        vector_weight: config.retrieve.vector_weight,
+        top_n: config.ask.top_n,
+        max_tokens: config.ask.max_evidence_tokens,
+        verify: VerifyOptions {
+            heading_match: config.ask.heading_match,
+            normalize_heading: config.ask.normalize_heading,
+            ..VerifyOptions::default()
+        },
+        strict: config.ask.strict,
+    }
+}
+
+/// The memories that a question is about, as context beside its answer. A database that is not ours, or that was lost,
+/// holds none: whoever records the run says so.
+fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
+    let foreign = |path| matches!(examine(path, Database::Durable), Ok(Found::Foreign(..)));
+    if !config.memory.enabled || foreign(&config.memory.db_path) {
+        return Ok(Vec::new());
+    }
+    match memory::all(&config.memory.db_path) {
+        Ok(rows) => Ok(memory::recall(&rows, question)),
+        Err(failure) if failure.code == ErrorCode::DurableMissing => Ok(Vec::new()),
+        Err(failure) => Err(failure),
+    }
+}

@@ -1,0 +1,194 @@
+//! The jobs as several commands run them: `index` and `embed`, `query --refresh`, `try`, `watch`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::setting::{Cutting, file_stamp, holder, model_files, now, seconds};
+use crate::config::Config;
+use local_agent_embed::embedding::{self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter};
+use local_agent_embed::models::{ModelFiles, PreparedFolder};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_index::indexing::Source;
+use local_agent_index::indexing::{
+    Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index,
+};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Fingerprint;
+
+/// How one run of `index` differs from the usual one.
+#[derive(Debug, Default)]
+pub struct IndexRun<'a> {
+    /// Only these sources; empty: all.
+    pub only: &'a [String],
+    pub verify: bool,
+    pub rebuild: bool,
+    /// Believe a source that shows none of its files any more.
+    pub allow_empty: bool,
+    pub wait: Duration,
+}
+
+/// Runs `index` for `config`.
+pub fn run_index(
+    config: &Config,
+    sandbox: &Sandbox,
+    files: &ModelFiles,
+    run: &IndexRun<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<IndexSummary> {
+    if config.sources.is_empty() {
+        return Err(
+            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+        );
+    }
+    let selected = select(config, run.only)?;
+    let cutting = Cutting::new(config, files);
+    let (stamp, holder) = (file_stamp(), holder("index"));
+    let options = IndexOptions {
+        selected: &selected,
+        configured: &config.sources,
+        db_path: &config.index.db_path,
+        lexical_dir: &config.lexical_dir(),
+        chunking: cutting.options,
+        chunker_sig: &cutting.sig,
+        verify: run.verify,
+        rebuild: run.rebuild.then_some(stamp.as_str()),
+        allow_empty: run.allow_empty,
+        wait: run.wait,
+        holder: &holder,
+    };
+    let load = || {
+        let counter = TokenCounter::for_counting(files)?;
+        Ok(Box::new(move |text: &str| counter.count(text)) as Counter<'_>)
+    };
+    index(&options, sandbox, &load, on_progress)
+}
+
+/// The sources that `--source` names, all without it.
+pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
+    if let Some(unknown) = only.iter().find(|name| !config.sources.iter().any(|s| s.name.as_str() == name.as_str())) {
+        let known: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
+        let message = format!("there is no source called `{unknown}`; configured are: {}", known.join(", "));
+        return Err(Failure::new(ErrorCode::IndexError, message).with_hint("local-agent index --list-sources"));
+    }
+    let wanted = |source: &&Source| only.is_empty() || only.iter().any(|name| name == source.name.as_str());
+    Ok(config.sources.iter().filter(wanted).cloned().collect())
+}
+
+/// How one run of `embed` differs from the usual one.
+#[derive(Debug, Default)]
+pub struct EmbedRun<'a> {
+    pub limit: Option<usize>,
+    pub first: &'a [i64],
+    pub budget: Option<Duration>,
+    pub rebuild: bool,
+    pub no_prune: bool,
+    pub dry_run: bool,
+    pub wait: Duration,
+}
+
+/// How long a server may take for one request.
+const SERVER_PATIENCE: Duration = Duration::from_secs(300);
+
+/// What questions and chunks are embedded with; no weights are loaded before [`Model::load`].
+#[derive(Debug, Clone)]
+pub enum Model {
+    /// candle, from files on this machine.
+    Local(ModelFiles),
+    /// The server that the configuration names.
+    Server(ServerSpec),
+}
+
+impl Model {
+    /// The configured model; `models_dir` is where downloaded ones are.
+    pub fn configured(config: &Config, models_dir: Option<&Path>) -> Result<Self> {
+        if config.embed.provider.is_server() {
+            config.embedding_server(SERVER_PATIENCE).map(Self::Server)
+        } else {
+            model_files(config, models_dir).map(Self::Local)
+        }
+    }
+
+    /// The same, with a folder where packed weights are kept.
+    #[must_use]
+    pub fn with_prepared(self, folder: PreparedFolder) -> Self {
+        match self {
+            Self::Local(files) => Self::Local(files.with_prepared(folder)),
+            server @ Self::Server(_) => server,
+        }
+    }
+
+    /// Whether texts leave this program to be embedded.
+    pub fn is_server(&self) -> bool {
+        matches!(self, Self::Server(_))
+    }
+
+    /// What its vectors are comparable by. A server is asked for its model's digest.
+    pub fn fingerprint(&self) -> Result<Fingerprint> {
+        match self {
+            Self::Local(files) => Ok(embedding::fingerprint(files)),
+            Self::Server(_) => Ok(self.load()?.fingerprint()),
+        }
+    }
+
+    /// Numbers in one vector, where that is known without asking a server.
+    pub fn dim(&self) -> Option<usize> {
+        match self {
+            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Server(_) => None,
+        }
+    }
+
+    /// The vector of one question, for a process that needs no other.
+    pub fn embed_question(&self, text: &str) -> Result<Vec<f32>> {
+        match self {
+            Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
+            Self::Server { .. } => self.load()?.embed_query(text),
+        }
+    }
+
+    /// Loads the weights, or connects.
+    pub fn load(&self) -> Result<Embedder> {
+        match self {
+            Self::Local(files) => Ok(Embedder::Candle(Box::new(Encoder::load(files)?))),
+            Self::Server(spec) => Ok(Embedder::Server(Box::new(ServerEmbedder::connect(spec.clone())?))),
+        }
+    }
+}
+
+/// Runs `embed` for `config`.
+pub fn run_embed(
+    config: &Config,
+    model: &Model,
+    run: &EmbedRun<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<(EmbedSummary, Fingerprint)> {
+    let fingerprint = model.fingerprint()?;
+    let (stamp, holder, now) = (file_stamp(), holder("embed"), now());
+    let vectors_dir: PathBuf = config.vectors_dir();
+    let threads = match config.embed.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    };
+    let options = EmbedOptions {
+        index_db: &config.index.db_path,
+        db_path: &config.embed.db_path,
+        vectors_dir: &vectors_dir,
+        fingerprint,
+        model_id: &config.embed.model,
+        batch_tokens: config.embed.batch_tokens,
+        threads,
+        limit: run.limit,
+        first: run.first,
+        budget: run.budget,
+        rebuild: run.rebuild.then_some(stamp.as_str()),
+        no_prune: run.no_prune,
+        keep_unused: Duration::from_secs(config.embed.keep_unused_days * 86_400),
+        clock: seconds(),
+        dry_run: run.dry_run,
+        wait: run.wait,
+        holder: &holder,
+        now: &now,
+    };
+    let summary = embed(&options, || model.load(), on_progress)?;
+    Ok((summary, fingerprint))
+}

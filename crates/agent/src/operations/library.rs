@@ -1,0 +1,170 @@
+//! Index, projections and model: opened once for one command, or kept warm for a server.
+//!
+//! A server asks the same index thousands of times. Its engines stay open between questions, without a read transaction,
+//! so that a writer's log can be emptied; each question begins a new one. Whether anything changed is asked of the disk
+//! before every question: the newest commit id, and the stamps of the database file, of the lexical projection's
+//! `meta.json` and of the matrix' manifest, all of which are replaced and never changed in place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::jobs::Model;
+use crate::config::Config;
+use local_agent_embed::embedding::Embedder;
+use local_agent_index::lexical;
+use local_agent_index::retrieval::Engine;
+use local_agent_index::vectors;
+use local_agent_text::error::{Failure, Result};
+use local_agent_text::types::Fingerprint;
+
+/// Engines that are kept between questions: questions beyond so many at once open one of their own.
+const KEPT: usize = 4;
+
+/// The index with its projections, and the model that makes questions comparable to them.
+pub struct Library {
+    index_db: PathBuf,
+    lexical_dir: PathBuf,
+    vectors_dir: PathBuf,
+    /// `None`: words alone are searched.
+    model: Option<Model>,
+    fingerprint: Mutex<Option<Fingerprint>>,
+    keeps: bool,
+    engines: Mutex<Vec<Opened>>,
+    embedder: Mutex<Option<Arc<Embedder>>>,
+}
+
+/// An engine with what the disk said just before it was opened.
+struct Opened {
+    engine: Engine,
+    seen: Seen,
+}
+
+/// What differs when another engine would see something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen([Option<(SystemTime, u64, u64)>; 3]);
+
+impl Library {
+    /// For one command: the model is loaded when it is needed, in the way that is ready soonest.
+    pub fn for_one(config: &Config, model: Option<Model>) -> Self {
+        Self::new(config, model, false)
+    }
+
+    /// For a process that goes on: what was opened and loaded stays.
+    pub fn that_stays(config: &Config, model: Option<Model>) -> Self {
+        Self::new(config, model, true)
+    }
+
+    fn new(config: &Config, model: Option<Model>, keeps: bool) -> Self {
+        Self {
+            index_db: config.index.db_path.clone(),
+            lexical_dir: config.lexical_dir(),
+            vectors_dir: config.vectors_dir(),
+            model,
+            fingerprint: Mutex::default(),
+            keeps,
+            engines: Mutex::default(),
+            embedder: Mutex::default(),
+        }
+    }
+
+    /// What questions are embedded with.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_ref()
+    }
+
+    /// What the model's vectors are comparable by; asked of a server once.
+    pub fn fingerprint(&self) -> Result<Option<Fingerprint>> {
+        let mut known = hold(&self.fingerprint);
+        if known.is_none()
+            && let Some(model) = &self.model
+        {
+            *known = Some(model.fingerprint()?);
+        }
+        Ok(*known)
+    }
+
+    /// Gives `work` an engine that sees what is published now.
+    pub fn with<T>(&self, work: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
+        let opened = self.open()?;
+        let done = work(&opened.engine);
+        // An engine that cannot end its transaction is not worth keeping.
+        if self.keeps && opened.engine.pause().is_ok() {
+            let mut engines = hold(&self.engines);
+            if engines.len() < KEPT {
+                engines.push(opened);
+            }
+        }
+        done
+    }
+
+    fn open(&self) -> Result<Opened> {
+        let fingerprint = self.fingerprint()?;
+        // Looked at first: what changes while the engine is opened makes the next question open another.
+        let seen = self.look();
+        loop {
+            let Some(kept) = hold(&self.engines).pop() else { break };
+            if kept.seen == seen && kept.engine.resume().unwrap_or(false) {
+                return Ok(kept);
+            }
+        }
+        let engine = Engine::open(&self.index_db, &self.lexical_dir, &self.vectors_dir, fingerprint.as_ref())?;
+        Ok(Opened { engine, seen })
+    }
+
+    /// What changes whenever another engine would see something else.
+    pub fn state(&self) -> Result<String> {
+        let seen = self.look();
+        self.with(|engine| Ok(format!("{seen:?} {:?}", engine.index().commit_id()?)))
+    }
+
+    fn look(&self) -> Seen {
+        let stamp = |file: &Path| {
+            let meta = fs::metadata(file).ok()?;
+            Some((meta.modified().ok()?, meta.len(), inode(&meta)))
+        };
+        let lexical = self.lexical_dir.join(lexical::COMMIT_FILE);
+        let vectors = self.vectors_dir.join(vectors::MANIFEST_FILE);
+        Seen([stamp(&self.index_db), stamp(&lexical), stamp(&vectors)])
+    }
+
+    /// The vector of one question.
+    pub fn embed_question(&self, text: &str) -> Result<Vec<f32>> {
+        match &self.model {
+            Some(model) if !self.keeps => model.embed_question(text),
+            _ => self.embedder()?.embed_query(text),
+        }
+    }
+
+    /// The loaded model; the first caller waits for it, later ones of a library that stays do not.
+    pub fn embedder(&self) -> Result<Arc<Embedder>> {
+        let mut loaded = hold(&self.embedder);
+        if let Some(embedder) = &*loaded {
+            return Ok(Arc::clone(embedder));
+        }
+        let Some(model) = &self.model else {
+            return Err(Failure::internal("a library without a model was asked for one"));
+        };
+        let embedder = Arc::new(model.load()?);
+        if self.keeps {
+            *loaded = Some(Arc::clone(&embedder));
+        }
+        Ok(embedder)
+    }
+}
+
+/// A poisoned lock guards nothing that a panic could leave half-done: lists are pushed and popped whole.
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+fn inode(meta: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> u64 {
+    0
+}

@@ -1,0 +1,208 @@
+//! How `ask` records its run: begun before anything is asked, ended before anything is shown.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
+use crate::config::{Config, Loaded};
+use crate::llm::bytes_of;
+use crate::memory::Recalled;
+use crate::runs::{Begin, Call, CalledTool, Checking, ContextItem, End, Finished, Mode, Place, Run, RunId, Sent};
+use local_agent_net::ServerUrl;
+use local_agent_text::error::Result;
+use local_agent_text::evidence::canonical_json;
+use local_agent_text::types::Sha256;
+
+/// The record of this run, unless `runs.enabled` is off.
+pub struct RunLog(Option<Run>);
+
+/// Where a configuration keeps its runs.
+pub fn place(config: &Config) -> Place<'_> {
+    Place { runs_dir: &config.runs.dir, durable: &config.memory.db_path }
+}
+
+impl RunLog {
+    /// Begins the record. A run that cannot be recorded is a failure.
+    pub fn begin(
+        loaded: &Loaded,
+        roots: &Map<String, Value>,
+        asked_by: &str,
+        mode: Mode,
+        question: &str,
+        checking: &Checking,
+    ) -> Result<Self> {
+        let config = &loaded.config;
+        if !config.runs.enabled {
+            return Ok(Self(None));
+        }
+        let begin = Begin {
+            mode,
+            asked_by,
+            question,
+            roots: serde_json::from_value(Value::Object(roots.clone())).unwrap_or_default(),
+            config_sha256: config_sha256(loaded),
+            checking: checking.clone(),
+        };
+        Run::begin(place(config), (&config.runs).into(), begin).map(|run| Self(Some(run)))
+    }
+
+    /// Its name.
+    pub fn id(&self) -> Option<RunId> {
+        self.0.as_ref().map(|run| run.id().clone())
+    }
+
+    /// Ends the record of a chat: words of a model that nobody has checked.
+    pub fn end_chat(self, config: &Config, chatted: &Chatted) -> Result<Map<String, Value>> {
+        let Some(run) = self.0 else { return Ok(fields(None)) };
+        let trail = &chatted.trail;
+        let common = End {
+            calls: trail.rounds.iter().map(call).collect(),
+            sent: sent(config, trail, false),
+            timings_ms: timings(trail),
+            ..End::default()
+        };
+        let finished = match &chatted.text {
+            Err(failure) => run.finish(&End { failure: Some(failure), ..common })?,
+            Ok(text) => run.finish(&End {
+                outcome: "unverified",
+                answerer: trail.model.as_ref().map(|model| model.provider),
+                text: Some(text),
+                ..common
+            })?,
+        };
+        Ok(fields(Some(&finished)))
+    }
+
+    /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was asked for vectors.
+    pub fn end(self, config: &Config, asked: &Asked, embeds: bool, recalled: &[Recalled]) -> Result<Option<Finished>> {
+        let Some(run) = self.0 else { return Ok(None) };
+        let trail = &asked.trail;
+        let common = End {
+            calls: trail.rounds.iter().map(call).collect(),
+            sent: sent(config, trail, embeds),
+            context: recalled.iter().map(context_item).collect(),
+            timings_ms: timings(trail),
+            ..End::default()
+        };
+        let finished = match &asked.answer {
+            Err(failure) => {
+                // What a model was shown before it went wrong.
+                let last =
+                    trail.rounds.iter().rev().find_map(|round| Some((round.snapshot.as_ref()?, &round.freshness)));
+                run.finish(&End {
+                    failure: Some(failure),
+                    snapshot: last.map(|(snapshot, _)| (snapshot, &[][..])),
+                    freshness: last.map(|(_, freshness)| freshness),
+                    ..common
+                })?
+            }
+            Ok(answer) => run.finish(&End {
+                outcome: answer.outcome.as_str(),
+                answerer: Some(answer.answerer),
+                snapshot: Some((&answer.packed.snapshot, &answer.packed.scores)),
+                freshness: Some(&answer.packed.freshness),
+                draft: answer.draft.as_ref(),
+                report: answer.report.as_ref(),
+                text: answer.text.as_deref(),
+                why: answer.why.as_deref(),
+                index_stale: &answer.packed.index_stale,
+                ..common
+            })?,
+        };
+        Ok(Some(finished))
+    }
+}
+
+/// One call of a chat model, as the record keeps it.
+fn call(round: &Round) -> Call {
+    let Round { purpose, call, refused, .. } = round;
+    let reply = call.reply.as_ref();
+    Call {
+        provider: call.model.provider.to_owned(),
+        model: call.model.name.clone(),
+        digest: call.model.digest.clone(),
+        endpoint: call.model.endpoint.clone(),
+        purpose: purpose.as_str().to_owned(),
+        prompt_sha256: Some(call.prompt_sha256),
+        prompt_bytes: bytes_of(&call.prompt) as u64,
+        prompt_tokens: reply.and_then(|r| r.prompt_tokens).map(u64::from),
+        reply_tokens: reply.and_then(|r| r.reply_tokens).map(u64::from),
+        raw_reply: reply.map(|r| r.text.clone()),
+        options: reply.and_then(|r| r.window).map(|window| ("window".to_owned(), json!(window))).into_iter().collect(),
+        elapsed_ms: call.took_ms,
+        error: call.error.clone(),
+        refused: refused.clone(),
+        tools: round.steps.iter().map(called_tool).collect(),
+    }
+}
+
+/// Bytes of a call's arguments that a record keeps.
+const MOST_ARGS: usize = 2000;
+
+fn called_tool(step: &ToolStep) -> CalledTool {
+    let args = step.args.to_string();
+    CalledTool {
+        name: step.name.clone(),
+        args: args.chars().take(MOST_ARGS).collect(),
+        args_sha256: Sha256::of(args.as_bytes()),
+        outcome: step.outcome.clone(),
+        bytes: step.bytes,
+        result_sha256: step.sha256,
+        labels: step.labels.clone(),
+        trailing_text_ignored: step.trailing.clone(),
+    }
+}
+
+/// Milliseconds a step; those of a step that was done more than once are added up.
+fn timings(trail: &Trail) -> Vec<(String, u64)> {
+    let mut sums = BTreeMap::new();
+    trail.timings.iter().for_each(|timing| *sums.entry(timing.step.to_owned()).or_default() += timing.took_ms);
+    sums.into_iter().collect()
+}
+
+fn context_item(one: &Recalled) -> ContextItem {
+    ContextItem {
+        label: one.label.clone(),
+        memory_id: one.memory_id.clone(),
+        content: one.content.clone(),
+        content_sha256: Sha256::of(one.content.as_bytes()),
+    }
+}
+
+/// The fields that JSON outputs name a run by.
+pub fn fields(finished: Option<&Finished>) -> Map<String, Value> {
+    let body = json!({
+        "run_id": finished.map(|run| run.id.to_string()),
+        "run_record": finished.map(|run| run.path.to_string_lossy().into_owned()),
+    });
+    match body {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Of every key with its value in force; numbers as text, so that the hash means the same everywhere.
+fn config_sha256(loaded: &Loaded) -> Sha256 {
+    let settings: Map<String, Value> =
+        loaded.origins.iter().map(|one| (one.key.to_owned(), Value::String(one.value.to_string()))).collect();
+    Sha256::of(canonical_json(&Value::Object(settings)).as_bytes())
+}
+
+/// What left this program on the way to the answer.
+fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
+    let server = config.llm.server().ok();
+    let local = server.as_ref().is_some_and(ServerUrl::is_loopback);
+    let purposes: Vec<&str> = trail.rounds.iter().map(|round| round.purpose.as_str()).collect();
+    let chat = trail.sent_to.iter().map(|to| Sent {
+        what: format!("to a chat model: {}", purposes.join(", ")),
+        to: to.clone(),
+        local,
+    });
+    let embedded = embeds.then(|| Sent {
+        what: "the question, and sentences that were weighed, to be embedded".to_owned(),
+        to: server.as_ref().map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),
+        local,
+    });
+    embedded.into_iter().chain(chat).collect()
+}

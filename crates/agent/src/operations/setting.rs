@@ -1,0 +1,115 @@
+//! What every operation starts from, made of a configuration: the sandbox, the model's files, the way of cutting, the
+//! clock.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::config::Config;
+use local_agent_embed::models::{self, ModelFiles};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::markdown::{self, ChunkOptions};
+use local_agent_text::types::SourceName;
+
+/// The sandbox over every configured source, and over allowed folders that no source covers.
+pub fn sandbox(config: &Config) -> Result<Sandbox> {
+    let mut specs: Vec<RootSpec> = config
+        .sources
+        .iter()
+        .map(|s| RootSpec { name: s.name.clone(), path: s.root.clone(), kind: s.kind.clone(), code: s.code })
+        .collect();
+    for root in &config.security.allowed_roots {
+        if specs.iter().any(|spec| spec.path.starts_with(root)) {
+            continue;
+        }
+        let stem = root.file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned());
+        let taken = |name: &str| specs.iter().any(|spec| spec.name.as_str() == name);
+        let mut candidates = std::iter::once(stem.clone()).chain((2..).map(|n| format!("{stem}-{n}")));
+        let name = candidates.find(|name| !taken(name)).unwrap_or(stem);
+        if let Ok(name) = SourceName::new(name) {
+            specs.push(RootSpec { name, path: root.clone(), kind: "allowed".to_owned(), code: false });
+        }
+    }
+    let policy = Policy::from(&config.security).keep_out(config.protected.clone());
+    Sandbox::with_base(specs, policy, &config.security_root)
+}
+
+/// The files of the configured embedding model: a folder of its own, the embedded default, or the model folder.
+pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
+    let embed = &config.embed;
+    if embed.provider.is_server() {
+        // The server has the model; its tokens are counted by the one that is compiled in.
+        return ModelFiles::embedded();
+    }
+    let files = match (&embed.model_path, models_dir) {
+        (Some(folder), _) => ModelFiles::from_folder(&embed.model, folder)?,
+        (None, _) if embed.model == models::EMBEDDED_ID => ModelFiles::embedded()?,
+        (None, Some(dir)) => ModelFiles::find(&embed.model, dir)?,
+        (None, None) => {
+            let message = "the system names no data folder for this user";
+            return Err(Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME"));
+        }
+    };
+    Ok(files.with_window(embed.max_length).with_precision(embed.precision).with_instructions(embed.instructions))
+}
+
+/// How files are cut, and the name of that way.
+pub struct Cutting {
+    pub options: ChunkOptions,
+    pub sig: String,
+}
+
+impl Cutting {
+    /// As the configuration says, counted in tokens of this model.
+    pub fn new(config: &Config, files: &ModelFiles) -> Self {
+        let index = &config.index;
+        let options = ChunkOptions {
+            scheme: index.scheme,
+            max_tokens: index.max_tokens,
+            max_chars: index.max_chars,
+            overlap: index.overlap,
+        };
+        let sig = markdown::chunker_sig(&options, files.tokenizer_sha256());
+        Self { options, sig }
+    }
+}
+
+/// The five roots that JSON outputs name.
+pub fn roots(config: Option<&Config>, package_root: Option<&Path>) -> Map<String, Value> {
+    let path = |path: Option<&Path>| path.map(|p| p.to_string_lossy().into_owned());
+    let body = json!({
+        "resolved_config_path": path(config.and_then(|c| c.config_path.as_deref())),
+        "config_root": path(config.and_then(|c| c.config_root.as_deref())),
+        "package_root": path(package_root),
+        "workroot": path(config.and_then(|c| c.workroot.as_deref())),
+        "security_root": path(config.map(|c| c.security_root.as_path())),
+    });
+    match body {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Now, RFC 3339, UTC, whole seconds.
+pub fn now() -> String {
+    let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    now.format(&Rfc3339).unwrap_or_default()
+}
+
+/// Now, in seconds since 1970.
+pub fn seconds() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
+}
+
+/// Now, as part of a file name.
+pub fn file_stamp() -> String {
+    now().replace(['-', ':'], "")
+}
+
+/// What others read while a job of this process holds a lock.
+pub fn holder(command: &str) -> String {
+    format!("pid {}, `local-agent {command}`, since {}", std::process::id(), now())
+}

@@ -1,0 +1,100 @@
+//! What is indexed, embedded and current. Reads only.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::freshness::stale_files;
+use super::library::Library;
+use crate::config::Config;
+use local_agent_index::retrieval::{Coverage, Stale};
+use local_agent_index::store::{IndexReader, JobLock};
+use local_agent_text::error::Result;
+use local_agent_text::types::Fingerprint;
+
+/// How things stand. Field names are those of `status --json`.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    pub index_db: String,
+    pub embeddings_db: String,
+    /// Whether there is an index.
+    pub indexed: bool,
+    /// Who is indexing now.
+    pub index_job: Option<String>,
+    /// Who is embedding now.
+    pub embed_job: Option<String>,
+    #[serde(flatten)]
+    pub index: Option<Indexed>,
+}
+
+/// What the index holds.
+#[derive(Debug, Serialize)]
+pub struct Indexed {
+    pub documents: u64,
+    pub skipped_files: u64,
+    pub chunks: u64,
+    pub sources: Vec<SourceState>,
+    pub coverage: Coverage,
+    /// Projections and files that are behind.
+    pub stale: Vec<Stale>,
+    pub model: String,
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// One source as it was last indexed.
+#[derive(Debug, Serialize)]
+pub struct SourceState {
+    pub name: String,
+    pub root: String,
+    pub kind: String,
+    pub documents: u64,
+    pub last_scan_unix: i64,
+}
+
+/// Looks; with `compares_files` at every file, too, which takes as long as listing them. Errors are those of the databases
+/// and of [`Library::with`].
+pub fn status(config: &Config, library: &Library, compares_files: bool) -> Result<Status> {
+    let (index_db, embeddings_db) = (&config.index.db_path, &config.embed.db_path);
+    let index = match IndexReader::open(index_db)? {
+        None => None,
+        Some(reader) => Some(indexed(config, library, &reader, compares_files)?),
+    };
+    Ok(Status {
+        indexed: index.is_some(),
+        index_job: JobLock::holder(&JobLock::path_beside(index_db, "index.lock")),
+        embed_job: JobLock::holder(&JobLock::path_beside(embeddings_db, "embed.lock")),
+        index,
+        index_db: shown(index_db),
+        embeddings_db: shown(embeddings_db),
+    })
+}
+
+fn indexed(config: &Config, library: &Library, index: &IndexReader, compares_files: bool) -> Result<Indexed> {
+    let totals = index.totals()?;
+    let fingerprint = library.fingerprint()?;
+    let (coverage, mut stale) = library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
+    if compares_files {
+        stale.extend(stale_files(config, &[]));
+    }
+    let sources = index.sources()?.into_iter().map(|source| SourceState {
+        name: source.name,
+        root: shown(&source.root),
+        kind: source.kind,
+        documents: source.documents,
+        last_scan_unix: source.scanned_ns / 1_000_000_000,
+    });
+    Ok(Indexed {
+        documents: totals.documents,
+        skipped_files: totals.skipped,
+        chunks: totals.chunks,
+        sources: sources.collect(),
+        coverage,
+        stale,
+        model: config.embed.model.clone(),
+        fingerprint,
+    })
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

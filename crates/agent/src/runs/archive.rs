@@ -1,0 +1,330 @@
+//! All runs of one folder: what state they are in, one by its name, and removing them on purpose.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::ledger::{Chain, Kind, Ledger, Line};
+use super::recorder::{LOCK, Place, RECORD};
+use super::{Record, RunId, Status, private};
+use local_agent_files::state::{self, EntryKind, StateDirectory};
+use local_agent_index::store::JobLock;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
+
+/// Largest record that is read.
+const MAX_RECORD_BYTES: u64 = 64 << 20;
+
+/// The runs of one folder, with their ledger.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    pub(super) runs_dir: PathBuf,
+    /// Its ledger.
+    pub ledger: Ledger,
+}
+
+/// What is known of a run without believing its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Its process holds the lock.
+    Running,
+    /// It has no end and nobody works on it: the process was ended or crashed.
+    Interrupted,
+    /// It is entered with its end.
+    Ended,
+    /// The ledger does not know it.
+    Unlisted,
+    /// The ledger knows it, and its record is gone without having been pruned.
+    Missing,
+    /// It was removed on purpose.
+    Pruned,
+}
+
+/// What the ledger says about one run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Entered {
+    pub begin: Option<Sha256>,
+    pub end: Option<Sha256>,
+    pub pruned: bool,
+    /// Nothing vouches for the record before the line that entered it.
+    pub found: bool,
+    /// An earlier ledger held it, and it was gone when this one was begun.
+    pub lost: bool,
+}
+
+impl Entered {
+    /// Whether its record, or that it was removed, is entered.
+    pub(super) const fn is_over(&self) -> bool {
+        self.end.is_some() || self.pruned
+    }
+}
+
+/// One run of a list.
+#[derive(Debug)]
+pub struct Entry {
+    pub id: RunId,
+    pub state: State,
+    /// The record, or why it cannot be read.
+    pub record: Result<Record>,
+}
+
+/// Which runs are to be removed.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// These.
+    Named(Vec<RunId>),
+    /// All but the newest.
+    KeepNewest(usize),
+    /// Those that began before this second since 1970.
+    Before(i64),
+}
+
+/// What was removed.
+#[derive(Debug, Default)]
+pub struct Prune {
+    pub removed: Vec<RunId>,
+    /// Runs that are still at work.
+    pub running: Vec<RunId>,
+    /// As [`super::Finished::unanchored`].
+    pub unanchored: Option<Failure>,
+}
+
+impl Archive {
+    /// Touches nothing.
+    pub fn new(place: Place<'_>) -> Self {
+        Self { runs_dir: place.runs_dir.to_owned(), ledger: Ledger::new(place.runs_dir, place.durable) }
+    }
+
+    /// The folder of one run.
+    pub fn folder(&self, id: &RunId) -> PathBuf {
+        self.runs_dir.join(id.as_str())
+    }
+
+    /// The folder of all runs.
+    pub fn runs_dir(&self) -> &Path {
+        &self.runs_dir
+    }
+
+    fn open(&self) -> Result<Option<StateDirectory>> {
+        StateDirectory::open(&self.runs_dir).map_err(|e| unreadable(&self.runs_dir, &e))
+    }
+
+    /// The folder of one run, if there is one.
+    pub(super) fn open_run(&self, id: &RunId) -> Result<Option<StateDirectory>> {
+        let Some(runs) = self.open()? else { return Ok(None) };
+        runs.child(id.as_str()).map_err(|e| unreadable(&self.folder(id), &e))
+    }
+
+    /// Whether a run has a folder.
+    pub(super) fn has_folder(&self, id: &RunId) -> bool {
+        self.open_run(id).is_ok_and(|run| run.is_some())
+    }
+
+    /// Whether a process is at work on a run.
+    fn is_held(&self, id: &RunId) -> bool {
+        self.open_run(id).is_ok_and(|run| run.is_some_and(|run| JobLock::holder_in(&run, LOCK).is_some()))
+    }
+
+    /// The names of the runs that have a folder, oldest first. Other names are not ours.
+    pub fn ids(&self) -> Result<Vec<RunId>> {
+        let Some(runs) = self.open()? else { return Ok(Vec::new()) };
+        let entries = runs.entries().map_err(|e| unreadable(&self.runs_dir, &e))?;
+        // A link is no run of ours, whatever it is called.
+        let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Folder);
+        let mut ids: Vec<RunId> = folders.filter_map(|entry| entry.name.parse().ok()).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// What the ledger says about each run.
+    pub(super) fn entered(chain: Option<&Chain>) -> HashMap<RunId, Entered> {
+        Self::entered_in(chain.into_iter().flat_map(|chain| &chain.lines).map(|(line, _)| line))
+    }
+
+    pub(super) fn entered_in<'a>(lines: impl Iterator<Item = &'a Line>) -> HashMap<RunId, Entered> {
+        let mut runs = HashMap::new();
+        lines.for_each(|line| Self::note(&mut runs, line));
+        runs
+    }
+
+    pub(super) fn note(runs: &mut HashMap<RunId, Entered>, line: &Line) {
+        let Some(id) = &line.run else { return };
+        let run = runs.entry(id.clone()).or_default();
+        match line.kind {
+            Kind::Begin => run.begin = line.record_sha256,
+            Kind::End => run.end = line.record_sha256,
+            Kind::Prune => run.pruned = true,
+            Kind::Found => (run.end, run.found) = (line.record_sha256, true),
+            Kind::Lost => run.lost = true,
+            Kind::Open | Kind::Anchor | Kind::Tool => {}
+        }
+    }
+
+    pub(super) fn state_of(&self, id: &RunId, entered: Option<&Entered>) -> State {
+        let there = self.has_folder(id);
+        match entered {
+            Some(run) if run.pruned => State::Pruned,
+            Some(_) if !there => State::Missing,
+            Some(run) if run.end.is_some() => State::Ended,
+            _ if self.is_held(id) => State::Running,
+            Some(_) => State::Interrupted,
+            // Between its folder and its line in the ledger a run may be ended too; it claims nothing yet.
+            None if self.claims_nothing(id) => State::Interrupted,
+            None => State::Unlisted,
+        }
+    }
+
+    fn claims_nothing(&self, id: &RunId) -> bool {
+        match self.load(id) {
+            Ok((record, _)) => record.status == Status::Running,
+            Err(failure) => failure.code == ErrorCode::RunNotFound,
+        }
+    }
+
+    /// The newest runs first, at most `limit`; how many there are in all.
+    pub fn list(&self, limit: usize) -> Result<(Vec<Entry>, usize)> {
+        // Folders before the ledger: a run that is new meanwhile is in the ledger too, not only in its folder.
+        let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
+        let chain = self.ledger.read()?;
+        let entered = Self::entered(chain.as_ref());
+        ids.extend(entered.iter().filter(|(_, run)| !run.pruned).map(|(id, _)| id.clone()));
+        let total = ids.len();
+        let entries = ids.into_iter().rev().take(limit).map(|id| {
+            let state = self.state_of(&id, entered.get(&id));
+            Entry { state, record: self.load(&id).map(|(record, _)| record), id }
+        });
+        Ok((entries.collect(), total))
+    }
+
+    /// The state of one run.
+    pub fn state(&self, id: &RunId) -> Result<State> {
+        let chain = self.ledger.read()?;
+        Ok(self.state_of(id, Self::entered(chain.as_ref()).get(id)))
+    }
+
+    /// The run that a name means: whole, `last`, the beginning of one, or the part behind `_`. `RUN_NOT_FOUND`, also when
+    /// it fits more than one.
+    pub fn find(&self, name: &str) -> Result<RunId> {
+        let ids = self.ids()?;
+        // A record that is gone is found by its whole name, so that it can be pruned.
+        if let Ok(id) = name.parse::<RunId>()
+            && Self::entered(self.ledger.read()?.as_ref()).contains_key(&id)
+        {
+            return Ok(id);
+        }
+        let missing = |why: String| Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list");
+        if name == "last" {
+            return ids.into_iter().next_back().ok_or_else(|| missing("there is no run yet".to_owned()));
+        }
+        let fits = |id: &&RunId| {
+            let (at, random) = id.as_str().split_once('_').unwrap_or((id.as_str(), ""));
+            id.as_str() == name
+                || at == name
+                || name.len() >= 4 && (id.as_str().starts_with(name) || random.starts_with(name))
+        };
+        let found: Vec<&RunId> = ids.iter().filter(fits).collect();
+        match found.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(missing(format!("there is no run called `{name}` in {}", self.runs_dir.display()))),
+            many => {
+                let names: Vec<&str> = many.iter().take(5).map(|id| id.as_str()).collect();
+                Err(missing(format!("`{name}` fits {} runs: {}", many.len(), names.join(", "))))
+            }
+        }
+    }
+
+    /// The record of one run and the hash of its bytes. `RUN_NOT_FOUND`, `RUN_TAMPERED`, `RUN_NEWER`.
+    pub fn load(&self, id: &RunId) -> Result<(Record, Sha256)> {
+        let bytes = self.bytes(id)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| super::record::tampered("it is not UTF-8 text"))?;
+        let record = Record::from_json(text)?;
+        if record.run_id != *id {
+            return Err(super::record::tampered("it names another run"));
+        }
+        Ok((record, Sha256::of(&bytes)))
+    }
+
+    pub(super) fn bytes(&self, id: &RunId) -> Result<Vec<u8>> {
+        let path = self.folder(id).join(RECORD);
+        let missing = |why: &str| {
+            Failure::new(ErrorCode::RunNotFound, format!("the record {} {why}", path.display()))
+                .with_hint("local-agent runs verify")
+        };
+        let Some(run) = self.open_run(id)? else { return Err(missing("is not there")) };
+        match run.read_bytes(RECORD, MAX_RECORD_BYTES) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(missing("is not there")),
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+                Err(missing("is no regular file of a sensible size"))
+            }
+            Err(e) => Err(unreadable(&path, &e)),
+        }
+    }
+
+    /// Removes runs: each is entered in the ledger first, then its folder goes. Runs at work stay. With `dry_run` nothing
+    /// happens.
+    pub fn prune(&self, which: &Which, dry_run: bool) -> Result<Prune> {
+        let look = self.ledger.look()?;
+        look.anchor?;
+        let entered = Self::entered(look.chain.as_ref());
+        let ids = self.ids()?;
+        let wanted: Vec<RunId> = match which {
+            Which::Named(names) => names.clone(),
+            Which::KeepNewest(keep) => ids.iter().rev().skip(*keep).rev().cloned().collect(),
+            // The name says when it began, also where the record cannot be read.
+            Which::Before(unix) => ids.iter().filter(|id| began(id).is_some_and(|at| at < *unix)).cloned().collect(),
+        };
+        let mut out = Prune::default();
+        for id in wanted {
+            let run = entered.get(&id);
+            if self.state_of(&id, run) == State::Running {
+                out.running.push(id);
+                continue;
+            }
+            if !dry_run {
+                out.unanchored = self.remove(&id, run)?.or(out.unanchored);
+            }
+            out.removed.push(id);
+        }
+        Ok(out)
+    }
+
+    fn remove(&self, id: &RunId, entered: Option<&Entered>) -> Result<Option<Failure>> {
+        let Some(runs) = self.open()? else { return Ok(None) };
+        let Some(run) = runs.child(id.as_str()).map_err(|e| unreadable(&self.folder(id), &e))? else {
+            // Its record is gone without having been pruned: from now on it was given up on purpose.
+            return if entered.is_some_and(|run| !run.pruned) {
+                self.ledger.append(&[(Kind::Prune, Some(id.clone()), None)])
+            } else {
+                Ok(None)
+            };
+        };
+        // Nobody begins to work on it meanwhile.
+        let lock = JobLock::take_in(&run, LOCK, "runs prune", Duration::ZERO)?;
+        let mut unanchored = None;
+        if !entered.is_some_and(|run| run.pruned) {
+            let sha256 = self.bytes(id).ok().map(|bytes| Sha256::of(&bytes));
+            unanchored = self.ledger.append(&[(Kind::Prune, Some(id.clone()), sha256)])?;
+        }
+        runs.remove_folder(id.as_str()).map_err(|e| private::unwritable(&self.folder(id), &e))?;
+        drop(lock);
+        Ok(unanchored)
+    }
+}
+
+/// When a run began, by its name, in seconds since 1970.
+fn began(id: &RunId) -> Option<i64> {
+    let form = time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
+    let at = id.as_str().split_once('_')?.0;
+    time::PrimitiveDateTime::parse(at, form).ok().map(|at| at.assume_utc().unix_timestamp())
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::FileReadError, format!("{} cannot be read: {error}", path.display()))
+            .with_hint("local-agent doctor")
+    })
+}

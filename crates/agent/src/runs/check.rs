@@ -1,0 +1,281 @@
+//! Does everything still fit together: the chain, its head, each record, each folder, and who may read them?
+
+use serde::Serialize;
+
+use super::archive::{Archive, Entered, State};
+use super::ledger::{Anchor, Chain, Look};
+use super::recorder::RECORD;
+use super::{RunId, private};
+use local_agent_text::error::{Failure, Result};
+use local_agent_text::types::Sha256;
+
+/// What does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Trouble {
+    LedgerBroken,
+    HeadNotHeld,
+    HeadUnknown,
+    RecordChanged,
+    RecordMissing,
+    RunUnlisted,
+    RunUnvouched,
+    RunLost,
+    RunInterrupted,
+    RunLeftOver,
+    OpenToOthers,
+}
+
+impl Trouble {
+    /// Every trouble, its meaning, and whether it fails the check.
+    pub const TABLE: &'static [(Self, &'static str, bool)] = &[
+        (Self::LedgerBroken, "The ledger does not hold together, or is shorter than it was.", true),
+        (Self::HeadNotHeld, "The ledger does not hold the head that was asked for.", true),
+        (
+            Self::HeadUnknown,
+            "`durable.sqlite` does not vouch for the ledger's end, so a tail that was cut off would not be seen.",
+            false,
+        ),
+        (Self::RecordChanged, "A record has other bytes than were entered in the ledger.", true),
+        (Self::RecordMissing, "A run is entered in the ledger, was not pruned, and its record is gone.", true),
+        (Self::RunUnlisted, "A folder of a run is not entered in the ledger.", true),
+        (
+            Self::RunUnvouched,
+            "A record was entered after its run, as it was then; nothing vouches for it before.",
+            false,
+        ),
+        (Self::RunLost, "A run stood in a ledger that broke, and its record was gone when a new one was begun.", false),
+        (Self::RunInterrupted, "A run has no end: its process was ended or crashed.", false),
+        (Self::RunLeftOver, "A run was pruned, and its folder is still there.", false),
+        (Self::OpenToOthers, "Others than the owner may read or change a record.", true),
+    ];
+
+    fn entry(self) -> (&'static str, bool) {
+        Self::TABLE.iter().find(|(one, ..)| *one == self).map_or(("", true), |(_, meaning, fails)| (*meaning, *fails))
+    }
+
+    /// Whether it fails the check.
+    pub fn fails(self) -> bool {
+        self.entry().1
+    }
+
+    /// The stable name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::LedgerBroken => "LEDGER_BROKEN",
+            Self::HeadNotHeld => "HEAD_NOT_HELD",
+            Self::HeadUnknown => "HEAD_UNKNOWN",
+            Self::RecordChanged => "RECORD_CHANGED",
+            Self::RecordMissing => "RECORD_MISSING",
+            Self::RunUnlisted => "RUN_UNLISTED",
+            Self::RunUnvouched => "RUN_UNVOUCHED",
+            Self::RunLost => "RUN_LOST",
+            Self::RunInterrupted => "RUN_INTERRUPTED",
+            Self::RunLeftOver => "RUN_LEFT_OVER",
+            Self::OpenToOthers => "OPEN_TO_OTHERS",
+        }
+    }
+}
+
+/// One thing that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub code: &'static str,
+    /// Whether it fails the check.
+    pub fails: bool,
+    pub run_id: Option<RunId>,
+    /// One sentence.
+    pub message: String,
+    /// The command that mends it, or the one thing to do.
+    pub fix: String,
+}
+
+/// Everything that was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    pub list: Vec<Finding>,
+    /// Lines of the ledger that fit.
+    pub lines: usize,
+    /// SHA-256 of the last of them.
+    pub head: Option<Sha256>,
+    /// Whether `durable.sqlite` vouches for it.
+    pub anchored: bool,
+    /// Records that were looked at.
+    pub records: usize,
+    /// Runs that were removed on purpose.
+    pub pruned: usize,
+    /// Runs at work.
+    pub running: usize,
+}
+
+impl Findings {
+    /// Whether nothing fails.
+    pub fn ok(&self) -> bool {
+        self.list.iter().all(|finding| !finding.fails)
+    }
+
+    /// Adds what was found out about one run.
+    fn take(&mut self, one: Self) {
+        self.list.extend(one.list);
+        self.records += one.records;
+        self.pruned += one.pruned;
+        self.running += one.running;
+    }
+
+    fn add(&mut self, trouble: Trouble, run: Option<&RunId>, message: String, fix: impl Into<String>) {
+        self.list.push(Finding {
+            code: trouble.as_str(),
+            fails: trouble.fails(),
+            run_id: run.cloned(),
+            message,
+            fix: fix.into(),
+        });
+    }
+}
+
+/// Looks at the whole folder of runs, or at one run of it; changes nothing. `expected`: a head that was noted earlier and
+/// that the ledger must still hold.
+///
+/// # Errors
+/// Only what keeps it from looking at all.
+pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>) -> Result<Findings> {
+    let mut out = Findings::default();
+    let Look { chain, anchor } = archive.ledger.look()?;
+    let is_broken = anchor.is_err();
+    match anchor {
+        Ok(Anchor::Kept) => out.anchored = true,
+        Ok(Anchor::Unknown) if chain.is_none() => {}
+        Ok(Anchor::Unknown) => {
+            let message = "durable.sqlite does not know this ledger; the next run enters it there".to_owned();
+            out.add(Trouble::HeadUnknown, None, message, "local-agent ask \"a question\"");
+        }
+        Ok(Anchor::Unreadable(failure)) => {
+            let fix = failure.hint.unwrap_or_else(|| "local-agent doctor".to_owned());
+            out.add(Trouble::HeadUnknown, None, format!("the ledger's head is not kept: {}", failure.message), fix);
+        }
+        Err(failure) => broken(&mut out, failure),
+    }
+    if let Some(chain) = &chain {
+        out.lines = chain.lines.len();
+        out.head = chain.lines.last().map(|(_, sha)| *sha);
+    }
+    if let Some(expected) = expected.filter(|sha| !chain.as_ref().is_some_and(|chain| chain.holds(sha))) {
+        let message = format!("no line of the ledger has the hash {expected}");
+        out.add(Trouble::HeadNotHeld, None, message, "compare with a copy of the ledger from that time");
+    }
+    runs(archive, chain.as_ref(), only, is_broken, &mut out)?;
+    if only.is_none() && archive.ledger.path().exists() && private::is_open_to_others(&archive.ledger.path()) {
+        let path = archive.ledger.path();
+        let fix = format!("chmod 600 '{}'", path.display());
+        out.add(Trouble::OpenToOthers, None, format!("{} is open to others", path.display()), fix);
+    }
+    Ok(out)
+}
+
+/// Looks at each run. What does not fit may be one that was begun, ended or pruned since the ledger was read: such a run
+/// is looked at again, beside the ledger as it is by then.
+fn runs(
+    archive: &Archive,
+    chain: Option<&Chain>,
+    only: Option<&RunId>,
+    is_broken: bool,
+    out: &mut Findings,
+) -> Result<()> {
+    let entered = Archive::entered(chain);
+    let mut ids = archive.ids()?;
+    ids.extend(entered.keys().filter(|id| !archive.has_folder(id)).cloned());
+    ids.sort_unstable();
+    ids.dedup();
+    let mut again = Vec::new();
+    for id in ids.iter().filter(|id| only.is_none_or(|one| one == *id)) {
+        let mut one = Findings::default();
+        run(archive, id, entered.get(id), is_broken, &mut one);
+        if one.list.is_empty() {
+            out.take(one);
+        } else {
+            again.push(id);
+        }
+    }
+    if again.is_empty() {
+        return Ok(());
+    }
+    let chain = archive.ledger.read()?;
+    let entered = Archive::entered(chain.as_ref());
+    again.into_iter().for_each(|id| run(archive, id, entered.get(id), is_broken, out));
+    Ok(())
+}
+
+fn broken(out: &mut Findings, failure: Failure) {
+    out.add(Trouble::LedgerBroken, None, failure.message, "local-agent runs head --renew");
+}
+
+fn run(archive: &Archive, id: &RunId, entered: Option<&Entered>, is_broken: bool, out: &mut Findings) {
+    let state = archive.state_of(id, entered);
+    let prune = format!("local-agent runs prune {id}");
+    match state {
+        State::Pruned if archive.has_folder(id) => {
+            out.add(Trouble::RunLeftOver, Some(id), "it was pruned, and its folder is still there".to_owned(), prune);
+            return;
+        }
+        State::Pruned => {
+            out.pruned += 1;
+            return;
+        }
+        State::Missing if entered.is_some_and(|run| run.lost) => {
+            let message = "an earlier ledger held it, and its record was gone when this ledger was begun".to_owned();
+            out.add(Trouble::RunLost, Some(id), message, restore_or(&prune));
+            return;
+        }
+        State::Missing => {
+            let message = "it is entered in the ledger, and its record is gone".to_owned();
+            out.add(Trouble::RecordMissing, Some(id), message, restore_or(&prune));
+            return;
+        }
+        State::Unlisted => {
+            let message = "its folder is not entered in the ledger".to_owned();
+            let fix = if is_broken { "local-agent runs head --renew" } else { "local-agent runs head --adopt" };
+            out.add(Trouble::RunUnlisted, Some(id), message, fix);
+        }
+        State::Running => out.running += 1,
+        State::Interrupted => {
+            let message = "it was begun and never ended; nothing of it is vouched for".to_owned();
+            out.add(Trouble::RunInterrupted, Some(id), message, prune.clone());
+        }
+        State::Ended => {}
+    }
+    out.records += 1;
+    for path in [archive.folder(id), archive.folder(id).join(RECORD)] {
+        if private::is_open_to_others(&path) {
+            let fix = format!("chmod -R go-rwx '{}'", archive.folder(id).display());
+            out.add(Trouble::OpenToOthers, Some(id), format!("{} is open to others", path.display()), fix);
+            break;
+        }
+    }
+    // A record without an end is being written, or was; only its beginning is entered.
+    let Some(expected) = entered.and_then(|run| run.end) else { return };
+    match archive.bytes(id) {
+        Ok(bytes) if Sha256::of(&bytes) == expected => {
+            if entered.is_some_and(|run| run.found) {
+                let message = "its record was entered after the run, and nothing vouches for it before".to_owned();
+                out.add(
+                    Trouble::RunUnvouched,
+                    Some(id),
+                    message,
+                    format!("none is needed; to read it: local-agent runs show {id}"),
+                );
+            }
+        }
+        Ok(_) => {
+            let message = "its record has other bytes than were entered in the ledger".to_owned();
+            out.add(Trouble::RecordChanged, Some(id), message, "restore its folder from a backup");
+        }
+        Err(failure) => {
+            out.add(Trouble::RecordMissing, Some(id), failure.message, restore_or(&prune));
+        }
+    }
+}
+
+/// For a record that is gone: there is nothing left that pruning could take away.
+fn restore_or(prune: &str) -> String {
+    format!("restore its folder from a backup; without one: {prune}")
+}

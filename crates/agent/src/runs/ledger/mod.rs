@@ -1,0 +1,278 @@
+//! The ledger: one line a begin, end, removal or call of a tool, each with the hash of the line before.
+//!
+//! Whoever changes, removes or reorders a line breaks the chain behind it. A tail that was cut off leaves a whole chain;
+//! it is seen because `durable.sqlite` knows how far the ledger had grown. Who can write both can forge both.
+//!
+//! A crash may leave a line that the head does not know yet (the ledger is ahead: it is believed, for it continues the
+//! chain) or half a line at the end (it was never acknowledged: it is cut off by the next writer). A ledger that is
+//! behind its head, or that does not continue from it, is `LEDGER_BROKEN`, and nothing is written to it.
+//!
+//! With the head stands what the system knew of the file when it was last written to: length, number, and the times of
+//! the last change. A writer who finds the same looks at the last line alone; else it reads all of it, as `runs verify`
+//! and doctor always do. So a change by any program is seen before the next line; bytes that a disk changed by itself
+//! are seen by those two.
+//!
+//! A reader takes the heads before the file: the file may have grown meanwhile, and a longer one that continues the
+//! chain is whole. Only what does not fit then is looked at once more, with the writers kept out.
+
+mod chain;
+mod queue;
+mod renew;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use time::OffsetDateTime;
+
+use super::{RunId, private, stamp};
+use local_agent_files::state::{self, StateDirectory};
+use local_agent_index::store::{Durable, Head, JobLock};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
+
+pub use chain::{Chain, Kind, Line, ToolLine};
+pub use renew::Renewed;
+use writer::Writer;
+
+/// The ledger's name in the folder of runs.
+const FILE: &str = "ledger.jsonl";
+
+/// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer reads of the end.
+const SUBJECT: usize = 200;
+
+/// The file that a writer holds locked.
+const LOCK: &str = "ledger.lock";
+
+/// How long one run waits for another to write its line.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Whether `durable.sqlite` vouches for the ledger's end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Anchor {
+    /// It knows this ledger, and the ledger goes at least as far.
+    Kept,
+    /// It does not know this ledger.
+    Unknown,
+    /// It cannot be read or is not ours.
+    Unreadable(Failure),
+}
+
+/// A ledger and its head as they stood at one moment.
+#[derive(Debug)]
+pub struct Look {
+    /// `None`: there is no ledger.
+    pub chain: Option<Chain>,
+    /// Whether it goes at least as far as its head; `LEDGER_BROKEN` when it is behind, or gone, or another.
+    pub anchor: Result<Anchor>,
+}
+
+/// One line to be written.
+#[derive(Debug, Clone)]
+struct Entry {
+    kind: Kind,
+    run: Option<RunId>,
+    sha256: Option<Sha256>,
+    tool: Option<ToolLine>,
+}
+
+impl Entry {
+    const fn new(kind: Kind) -> Self {
+        Self { kind, run: None, sha256: None, tool: None }
+    }
+}
+
+/// The ledger of one folder of runs, and the database that knows its head.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    runs_dir: PathBuf,
+    durable: PathBuf,
+}
+
+impl Ledger {
+    /// Touches nothing.
+    pub fn new(runs_dir: &Path, durable: &Path) -> Self {
+        Self { runs_dir: runs_dir.to_owned(), durable: durable.to_owned() }
+    }
+
+    /// Where its lines stand.
+    pub fn path(&self) -> PathBuf {
+        self.runs_dir.join(FILE)
+    }
+
+    fn lock(&self, folder: &StateDirectory) -> Result<JobLock> {
+        let holder = format!("pid {}, which writes to the ledger, since {}", std::process::id(), now());
+        Ok(JobLock::take_in(folder, LOCK, &holder, PATIENCE)?)
+    }
+
+    /// Reads the whole chain. `None`: there is no ledger.
+    pub fn read(&self) -> Result<Option<Chain>> {
+        let read = || match StateDirectory::open(&self.runs_dir)? {
+            Some(folder) => folder.read_bytes(FILE, u64::MAX),
+            None => Ok(None),
+        };
+        match read() {
+            Ok(bytes) => Ok(bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Chain::parse(&bytes))),
+            Err(e) => Err(state::refusal(&e).unwrap_or_else(|| {
+                let message = format!("the ledger {} cannot be read: {e}", self.path().display());
+                Failure::new(ErrorCode::FileReadError, message).with_hint("local-agent doctor")
+            })),
+        }
+    }
+
+    /// Reads the ledger and its head as one state, also beside writers. Writes nothing.
+    ///
+    /// # Errors
+    /// Only what keeps it from reading the file.
+    pub fn look(&self) -> Result<Look> {
+        let look = self.look_once()?;
+        let settled = match &look.anchor {
+            Ok(Anchor::Kept | Anchor::Unreadable(_)) => true,
+            Ok(Anchor::Unknown) => look.chain.is_none(),
+            Err(_) => false,
+        };
+        if settled {
+            return Ok(look);
+        }
+        // It may be that a new ledger was begun, or half a line cut off, between the two reads.
+        let _writers_wait = JobLock::share(&self.runs_dir.join(LOCK), PATIENCE);
+        self.look_once()
+    }
+
+    fn look_once(&self) -> Result<Look> {
+        let heads = match Durable::open_read(&self.durable) {
+            Ok(Some(durable)) => durable.heads(),
+            Ok(None) => Ok(Vec::new()),
+            Err(failure) => Err(failure),
+        };
+        let chain = self.read()?;
+        let anchor = match heads {
+            Ok(heads) => self.compare(&heads, chain.as_ref()),
+            Err(failure) => self.fits(chain.as_ref()).map(|()| Anchor::Unreadable(failure.into())),
+        };
+        Ok(Look { chain, anchor })
+    }
+
+    fn fits(&self, chain: Option<&Chain>) -> Result<()> {
+        match chain.and_then(|chain| chain.broken.as_ref()) {
+            Some((line, why)) => Err(self.broken(&format!("line {line}: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares a chain with the heads that are kept, each with its folder of runs.
+    fn compare(&self, heads: &[(String, Head)], chain: Option<&Chain>) -> Result<Anchor> {
+        self.fits(chain)?;
+        let id = chain.and_then(Chain::id);
+        let known = heads.iter().map(|(_, head)| head).find(|head| Some(head.ledger) == id);
+        let here = self.runs_dir.to_string_lossy();
+        let of_folder = heads.iter().any(|(dir, _)| *dir == *here);
+        match (chain, known) {
+            (Some(chain), Some(head)) if chain.continues(head) => Ok(Anchor::Kept),
+            (Some(chain), Some(head)) => {
+                let (has, had) = (chain.lines.len(), head.lines);
+                Err(self.broken(&format!("it has {has} lines that fit, and had {had} when it was last written to")))
+            }
+            (Some(_), None) if of_folder => Err(self.broken("it is not the ledger that was kept here")),
+            (None, _) if of_folder => Err(self.broken("it is gone")),
+            _ => Ok(Anchor::Unknown),
+        }
+    }
+
+    fn broken(&self, why: &str) -> Failure {
+        Failure::new(ErrorCode::LedgerBroken, format!("the ledger {} was changed: {why}", self.path().display()))
+            .with_hint("local-agent runs head --renew (keeps the broken one aside, and every record)")
+    }
+
+    /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours or was lost; every other
+    /// failure is one.
+    pub(super) fn append(&self, events: &[(Kind, Option<RunId>, Option<Sha256>)]) -> Result<Option<Failure>> {
+        let entry = |(kind, run, sha256): &(Kind, Option<RunId>, Option<Sha256>)| Entry {
+            run: run.clone(),
+            sha256: *sha256,
+            ..Entry::new(*kind)
+        };
+        queue::enter(self, events.iter().map(entry).collect())
+    }
+
+    /// Enters a call of a tool, within a run or by itself. Returns as [`Ledger::append`].
+    ///
+    /// # Errors
+    /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a call that cannot be entered is not made.
+    pub fn enter_tool(&self, run: Option<&RunId>, tool: ToolLine) -> Result<Option<Failure>> {
+        let subject: String = super::redact(&tool.subject).text.chars().take(SUBJECT).collect();
+        let name: String = tool.name.chars().take(80).collect();
+        let tool = ToolLine { subject, name, ..tool };
+        queue::enter(self, vec![Entry { run: run.cloned(), tool: Some(tool), ..Entry::new(Kind::Tool) }])
+    }
+
+    /// Lets `durable.sqlite` vouch for the ledger's end again, after it was begun anew. Nothing happens without a ledger.
+    ///
+    /// # Errors
+    /// As [`Ledger::enter_tool`].
+    pub fn vouch(&self) -> Result<()> {
+        if self.read()?.is_none() { Ok(()) } else { self.append(&[]).map(drop) }
+    }
+
+    fn write(&self, entries: &[Entry]) -> Result<Option<Failure>> {
+        let folder = private::make_folder(&self.runs_dir)?;
+        let _lock = self.lock(&folder)?;
+        let mut durable = match Durable::open_write(&self.durable).map_err(Failure::from) {
+            Ok(durable) => Ok(durable),
+            Err(failure) if matches!(failure.code, ErrorCode::DbForeign | ErrorCode::DurableMissing) => Err(failure),
+            Err(failure) => return Err(failure),
+        };
+        let mut writer = Writer::open(folder, FILE)?;
+        let anchor = self.resume(&mut writer, durable.as_ref().ok())?;
+        Self::open_with(&mut writer, &anchor, durable.is_ok())?;
+        entries.iter().try_for_each(|entry| writer.enter(entry))?;
+        let (head, mark) = writer.finish()?;
+        match &mut durable {
+            Ok(durable) => {
+                durable.set_head(&self.runs_dir, &head, &mark, false)?;
+                Ok(None)
+            }
+            Err(failure) => Ok(Some(failure.clone())),
+        }
+    }
+
+    /// The line before the first one, or the one that says that the head had been lost.
+    fn open_with(writer: &mut Writer, anchor: &Anchor, is_kept: bool) -> Result<()> {
+        match anchor {
+            Anchor::Kept => Ok(()),
+            _ if writer.head.is_none() => writer.enter(&Entry::new(Kind::Open)),
+            _ if is_kept => writer.enter(&Entry::new(Kind::Anchor)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds out where the writer goes on, and cuts off half a line.
+    fn resume(&self, writer: &mut Writer, durable: Option<&Durable>) -> Result<Anchor> {
+        let known = match (durable, writer.first_line()?) {
+            (Some(durable), Some(id)) => durable.head(&id)?.zip(durable.mark(&id)?),
+            _ => None,
+        };
+        if let Some((head, mark)) = known
+            && writer.mark()? == mark
+            && writer.ends_at(&head)?
+        {
+            writer.head = Some(head);
+            return Ok(Anchor::Kept);
+        }
+        let chain = self.read()?;
+        let anchor = match durable {
+            Some(durable) => self.compare(&durable.heads()?, chain.as_ref())?,
+            None => self.fits(chain.as_ref()).map(|()| Anchor::Unknown)?,
+        };
+        writer.head = chain.as_ref().and_then(Chain::head);
+        writer.cut_torn(writer.head.as_ref().map_or(0, |head| head.bytes))?;
+        Ok(anchor)
+    }
+}
+
+fn now() -> String {
+    stamp(OffsetDateTime::now_utc())
+}
+
+#[cfg(test)]
+mod tests;

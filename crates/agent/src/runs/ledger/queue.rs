@@ -1,0 +1,83 @@
+//! Callers of one process that enter lines at the same time are written together: one of them takes the lock and writes
+//! for all who wait, with one wait for the disk. Each comes back when its own lines are on the disk.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use super::{Entry, Ledger};
+use local_agent_text::error::{Failure, Result};
+
+/// As [`Ledger::append`].
+type Outcome = Result<Option<Failure>>;
+
+/// By the folder of runs and the database that knows the head.
+type Queues = HashMap<(PathBuf, PathBuf), Arc<Queue>>;
+
+/// The queue of each ledger that this process writes to.
+static QUEUES: LazyLock<Mutex<Queues>> = LazyLock::new(Mutex::default);
+
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    done: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Somebody writes for others.
+    busy: bool,
+    next: u64,
+    waiting: Vec<(u64, Vec<Entry>)>,
+    outcomes: HashMap<u64, Outcome>,
+}
+
+/// Writes for those who wait. What it has not told them when it is dropped failed.
+struct Turn<'a> {
+    queue: &'a Queue,
+    tickets: Vec<u64>,
+    outcome: Outcome,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut state = locked(&self.queue.state);
+        state.busy = false;
+        for ticket in self.tickets.drain(..) {
+            state.outcomes.insert(ticket, self.outcome.clone());
+        }
+        self.queue.done.notify_all();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Enters lines in their turn.
+pub(super) fn enter(ledger: &Ledger, entries: Vec<Entry>) -> Outcome {
+    let key = (ledger.runs_dir.clone(), ledger.durable.clone());
+    let queue = Arc::clone(locked(&QUEUES).entry(key).or_default());
+    let mut state = locked(&queue.state);
+    let ticket = state.next;
+    state.next += 1;
+    state.waiting.push((ticket, entries));
+    loop {
+        if let Some(outcome) = state.outcomes.remove(&ticket) {
+            return outcome;
+        }
+        if state.busy {
+            state = queue.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        state.busy = true;
+        let batch = std::mem::take(&mut state.waiting);
+        drop(state);
+        let (tickets, entries): (Vec<u64>, Vec<Vec<Entry>>) = batch.into_iter().unzip();
+        let unfinished = Err(Failure::internal("lines of the ledger were not written to their end"));
+        let mut turn = Turn { queue: &queue, tickets, outcome: unfinished };
+        turn.outcome = ledger.write(&entries.concat());
+        drop(turn);
+        state = locked(&queue.state);
+    }
+}

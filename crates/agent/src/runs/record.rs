@@ -1,0 +1,466 @@
+//! `run.json`: what one run was asked, saw, sent, got and was found to say. Its schema is `docs/run.schema.json`.
+//!
+//! Hashes are of the exact texts; the texts beside them are redacted and, where evidence is concerned, cut short. A
+//! record whose texts were not touched by redaction is `exact`: it can be replayed from the files alone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{RunId, redact};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::evidence::HeadingMatch;
+use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, FreshnessReport};
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, RelPath, Sha256, SourceName};
+use local_agent_verify::{Scope, VerifyOptions};
+
+/// Of the records this program writes. A reader of another version says so and goes no further.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    pub schema_version: u32,
+    pub run_id: RunId,
+    pub mode: Mode,
+    /// `cli`, or `mcp` with the name and version that the client gave itself.
+    pub asked_by: String,
+    /// Of the program that wrote this.
+    pub program_version: String,
+    pub status: Status,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    pub started_unix: i64,
+    pub ended_at: Option<String>,
+    pub ended_unix: Option<i64>,
+    pub elapsed_s: Option<f64>,
+    /// Whether the command did what it was asked; `null` while it runs.
+    pub ok: Option<bool>,
+    /// `answered`, `abstained`, or what else the answerer calls its end; `failed`.
+    pub outcome: Option<String>,
+    pub error_code: Option<String>,
+    pub error_message: Option<String>,
+    /// The folders in force.
+    pub roots: Roots,
+    /// SHA-256 of every configuration key with its value, sorted.
+    pub config_sha256: Sha256,
+    pub question: String,
+    pub question_sha256: Sha256,
+    pub checking: Checking,
+    /// Who wrote the draft.
+    pub answerer: Option<String>,
+    /// Every call of a chat model; none for the extractive answerer.
+    pub calls: Vec<Call>,
+    /// Where text went outside of this program; none: nowhere.
+    pub sent: Vec<Sent>,
+    /// The evidence.
+    pub snapshot: Option<SnapshotRecord>,
+    /// What the files said when the evidence was frozen.
+    pub freshness: FreshnessReport,
+    /// What was shown as context beside the evidence; never evidence itself.
+    pub context: Vec<ContextItem>,
+    /// The draft that `report_sha256` is about.
+    pub draft: Option<Draft>,
+    /// What a person was shown.
+    pub assistant_text: Option<String>,
+    /// Why there is no answer, or not all of it.
+    pub why: Option<String>,
+    /// The verifier's report.
+    pub citation_validation: Option<Value>,
+    pub citation_validation_footer: Option<String>,
+    pub report_sha256: Option<Sha256>,
+    /// Files that changed or went since they were indexed.
+    pub index_stale: Vec<String>,
+    /// Milliseconds, by step.
+    pub timings_ms: std::collections::BTreeMap<String, u64>,
+    /// Whether no text that identifies the evidence or the draft was redacted.
+    pub exact: bool,
+    /// Whether `evidence/` beside this file holds the exact snapshot and draft.
+    pub kept_evidence: bool,
+    /// Secrets that were taken out.
+    pub redactions: u64,
+}
+
+/// What kind of run it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// An answer that was verified, or refused.
+    Ask,
+    /// A chat model's own words.
+    Chat,
+}
+
+/// How far it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Begun and not finished: it runs, or it was interrupted.
+    Running,
+    /// It came to its end.
+    Done,
+    /// It ended in a typed failure.
+    Failed,
+}
+
+/// The folders in force.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roots {
+    pub resolved_config_path: Option<String>,
+    pub config_root: Option<String>,
+    pub package_root: Option<String>,
+    pub workroot: Option<String>,
+    pub security_root: Option<String>,
+}
+
+/// How strictly the verifier compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checking {
+    pub heading_match: Matching,
+    pub normalize_heading: bool,
+    pub scope: Held,
+    pub strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matching {
+    Prefix,
+    Exact,
+    Ignore,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Held {
+    Cited,
+    File,
+}
+
+impl Checking {
+    pub fn new(options: &VerifyOptions, strict: bool) -> Self {
+        Self {
+            heading_match: match options.heading_match {
+                HeadingMatch::Prefix => Matching::Prefix,
+                HeadingMatch::Exact => Matching::Exact,
+                HeadingMatch::Ignore => Matching::Ignore,
+            },
+            normalize_heading: options.normalize_heading,
+            scope: match options.scope {
+                Scope::Cited => Held::Cited,
+                Scope::File => Held::File,
+            },
+            strict,
+        }
+    }
+
+    /// The same as the verifier takes it.
+    pub fn options(&self) -> VerifyOptions {
+        VerifyOptions {
+            heading_match: match self.heading_match {
+                Matching::Prefix => HeadingMatch::Prefix,
+                Matching::Exact => HeadingMatch::Exact,
+                Matching::Ignore => HeadingMatch::Ignore,
+            },
+            normalize_heading: self.normalize_heading,
+            scope: match self.scope {
+                Held::Cited => Scope::Cited,
+                Held::File => Scope::File,
+            },
+        }
+    }
+}
+
+/// One call of a chat model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// `ollama`, `openai`.
+    pub provider: String,
+    pub model: String,
+    /// Of the model's files, as the server says.
+    pub digest: Option<String>,
+    /// Where the request went; without user, password and query.
+    pub endpoint: String,
+    /// What the call was for: `draft`, `repair`.
+    pub purpose: String,
+    /// SHA-256 of everything that was sent.
+    pub prompt_sha256: Option<Sha256>,
+    /// Its length.
+    pub prompt_bytes: u64,
+    /// As the server counted.
+    pub prompt_tokens: Option<u64>,
+    pub reply_tokens: Option<u64>,
+    /// What came back, without the model's thinking; redacted.
+    pub raw_reply: Option<String>,
+    /// Seed, temperature, window and the like.
+    pub options: std::collections::BTreeMap<String, Value>,
+    pub elapsed_ms: u64,
+    /// Why there is no reply.
+    pub error: Option<String>,
+    /// Why the reply was not taken: codes of the verifier, or a word of its own; `null`: it was.
+    pub refused: Option<String>,
+    /// Tools that the model called in its reply; absent: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<CalledTool>,
+}
+
+/// A tool that a model called. Its result is text of the person's files, so only its hash is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalledTool {
+    /// As the model wrote it; it need not be a tool.
+    pub name: String,
+    /// As JSON, cut short and redacted.
+    pub args: String,
+    /// Of the whole JSON.
+    pub args_sha256: Sha256,
+    /// `ok`, or the code of the failure.
+    pub outcome: String,
+    /// Of the text that the model was given.
+    pub bytes: u64,
+    /// Of the same text.
+    pub result_sha256: Sha256,
+    /// Labels under which spans of it may be cited.
+    pub labels: Vec<Label>,
+    /// The beginning of what the model wrote behind the call.
+    pub trailing_text_ignored: Option<String>,
+}
+
+/// Text that left this program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sent {
+    /// In words: `the question, to be embedded`.
+    pub what: String,
+    /// The server.
+    pub to: String,
+    /// Whether that is this machine.
+    pub local: bool,
+}
+
+/// The evidence of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnapshotRecord {
+    /// Of the exact snapshot.
+    pub id: Sha256,
+    pub items: Vec<ItemRecord>,
+    /// Items whose text was cut short, left out or redacted.
+    pub not_whole: u64,
+}
+
+/// One item of the evidence: where it stands, what its bytes hash to, and the beginning of its text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemRecord {
+    pub label: Label,
+    pub chunk_key: ChunkKey,
+    pub merged: Vec<ChunkKey>,
+    pub source: SourceName,
+    pub rel_path: RelPath,
+    pub path_is_shared: bool,
+    /// Canonical.
+    pub heading_path: String,
+    pub span: ByteSpan,
+    pub lines: LineSpan,
+    pub text_sha256: Sha256,
+    /// What ranked it here.
+    pub score: Option<f32>,
+    /// The beginning of the text, redacted; `null`: none is kept.
+    pub excerpt: Option<String>,
+    /// Whether the excerpt is not the whole text.
+    pub excerpt_truncated: bool,
+}
+
+/// Something that was shown beside the evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContextItem {
+    /// `M1`, `M2`, …: never a label of evidence.
+    pub label: String,
+    pub memory_id: String,
+    pub content: String,
+    pub content_sha256: Sha256,
+}
+
+/// How much of the evidence's text a record holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExcerptCaps {
+    /// Whether there are excerpts at all.
+    pub keep: bool,
+    /// Characters of one.
+    pub one: usize,
+    /// Characters of all.
+    pub all: usize,
+}
+
+impl SnapshotRecord {
+    /// Cuts the texts down. Redaction comes first, so that no cut leaves half a secret.
+    pub fn new(snapshot: &EvidenceSnapshot, scores: &[f32], caps: &ExcerptCaps) -> Self {
+        let mut left = caps.all;
+        let mut not_whole = 0;
+        let items = snapshot.items().iter().enumerate().map(|(at, item)| {
+            let (excerpt, truncated) = if caps.keep && left > 0 {
+                let text = redact(&item.text).text.into_owned();
+                let cut: String = text.chars().take(caps.one.min(left)).collect();
+                left -= cut.chars().count();
+                let truncated = cut != item.text;
+                (Some(cut), truncated)
+            } else {
+                (None, true)
+            };
+            not_whole += u64::from(truncated);
+            ItemRecord::new(item, scores.get(at).copied(), excerpt, truncated)
+        });
+        let items = items.collect();
+        Self { id: snapshot.id(), items, not_whole }
+    }
+}
+
+impl ItemRecord {
+    fn new(item: &EvidenceItem, score: Option<f32>, excerpt: Option<String>, excerpt_truncated: bool) -> Self {
+        Self {
+            label: item.label,
+            chunk_key: item.chunk_key,
+            merged: item.merged.clone(),
+            source: item.source.clone(),
+            rel_path: item.path.clone(),
+            path_is_shared: item.path_is_shared,
+            heading_path: item.heading.to_canonical(),
+            span: item.span,
+            lines: item.lines,
+            text_sha256: item.text_sha256,
+            score,
+            excerpt,
+            excerpt_truncated,
+        }
+    }
+
+    /// The headings above it.
+    pub fn heading(&self) -> Result<HeadingPath> {
+        HeadingPath::from_canonical(&self.heading_path).map_err(|_| tampered("a heading path in it cannot be read"))
+    }
+}
+
+/// `RUN_TAMPERED`.
+pub(super) fn tampered(why: &str) -> Failure {
+    Failure::new(ErrorCode::RunTampered, format!("the record is not as it was written: {why}"))
+        .with_hint("local-agent runs verify")
+}
+
+impl Record {
+    /// Reads a record. `RUN_TAMPERED` when it is none; `RUN_NEWER` when another version wrote it.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(json).map_err(|e| tampered(&format!("it is no JSON ({e})")))?;
+        let version = value.get("schema_version").and_then(Value::as_u64);
+        if version.is_some_and(|version| version > u64::from(SCHEMA_VERSION)) {
+            let message =
+                format!("the record has schema {}; this program knows {SCHEMA_VERSION}", version.unwrap_or(0));
+            return Err(Failure::new(ErrorCode::RunNewer, message).with_hint("install the newer local-agent"));
+        }
+        serde_json::from_value(value).map_err(|e| tampered(&e.to_string()))
+    }
+
+    /// Whether a JSON value looks like a record and not like something else that holds a snapshot.
+    pub fn is_one(value: &Value) -> bool {
+        value.get("schema_version").is_some() && value.get("run_id").is_some()
+    }
+
+    /// Takes the secrets out of every text, notes how many there were, and whether the record is still `exact`.
+    ///
+    /// # Errors
+    /// Only `INTERNAL_ERROR`.
+    pub(super) fn redacted(&self) -> Result<Self> {
+        let broken = |e: serde_json::Error| Failure::internal(format!("a record cannot be redacted: {e}"));
+        let mut value = serde_json::to_value(self).map_err(broken)?;
+        let count = redact_strings(&mut value);
+        let mut out: Self = serde_json::from_value(value).map_err(broken)?;
+        let identity = |record: &Self| {
+            let items = record.snapshot.as_ref().map(|s| {
+                s.items
+                    .iter()
+                    .map(|i| (i.source.clone(), i.rel_path.clone(), i.heading_path.clone()))
+                    .collect::<Vec<_>>()
+            });
+            (record.question.clone(), record.draft.clone(), items)
+        };
+        out.exact = identity(&out) == identity(self);
+        out.redactions = self.redactions + count;
+        Ok(out)
+    }
+}
+
+fn redact_strings(value: &mut Value) -> u64 {
+    match value {
+        Value::String(text) => {
+            let redacted = redact(text);
+            let count = redacted.count as u64;
+            if count > 0 {
+                *text = redacted.text.into_owned();
+            }
+            count
+        }
+        Value::Array(items) => items.iter_mut().map(redact_strings).sum(),
+        // A source's name is a short word of the configuration, and must stay one.
+        Value::Object(fields) => {
+            fields.iter_mut().filter(|(name, _)| *name != "source").map(|(_, value)| redact_strings(value)).sum()
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_text::evidence::Excerpt;
+    use local_agent_text::types::{LineSpan, SourceName};
+
+    pub(in crate::runs) fn excerpt(path: &str, text: &str) -> Excerpt {
+        let (source, path) = (SourceName::new("notes").unwrap(), RelPath::new(path).unwrap());
+        let heading = HeadingPath::default();
+        Excerpt {
+            chunk_key: ChunkKey::derive(&source, &path, &heading, &Sha256::of(text.as_bytes()), 0),
+            merged: vec![],
+            source,
+            path,
+            path_is_shared: false,
+            heading,
+            span: ByteSpan::new(0, text.len()).unwrap(),
+            lines: LineSpan::new(1, 1 + text.trim_end().matches('\n').count() as u32).unwrap(),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn w46_a_record_holds_the_beginning_of_evidence_within_both_caps() {
+        let long = "ä".repeat(500);
+        let snapshot = EvidenceSnapshot::freeze(
+            "q",
+            vec![excerpt("a.md", &long), excerpt("b.md", "short"), excerpt("c.md", &long), excerpt("d.md", &long)],
+        )
+        .unwrap();
+        let caps = ExcerptCaps { keep: true, one: 100, all: 150 };
+        let kept = SnapshotRecord::new(&snapshot, &[0.5], &caps);
+        let lengths: Vec<_> = kept.items.iter().map(|i| i.excerpt.as_ref().map(|e| e.chars().count())).collect();
+        assert_eq!(lengths, [Some(100), Some(5), Some(45), None]);
+        assert_eq!(kept.items.iter().map(|i| i.excerpt_truncated).collect::<Vec<_>>(), [true, false, true, true]);
+        assert_eq!((kept.not_whole, kept.items[0].score, kept.items[1].score), (3, Some(0.5), None));
+        assert_eq!(kept.items[0].text_sha256, Sha256::of(long.as_bytes()), "the hash is of the whole text");
+        let none = SnapshotRecord::new(&snapshot, &[], &ExcerptCaps { keep: false, ..caps });
+        assert!(none.items.iter().all(|item| item.excerpt.is_none()));
+    }
+
+    #[test]
+    fn s30_a_cut_never_leaves_half_a_secret() {
+        let secret = format!("ghp_{}", "a1B2c3".repeat(6));
+        let text = format!("{}{secret} and more", "word ".repeat(4));
+        let snapshot = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", &text)]).unwrap();
+        for one in 1..text.len() {
+            let kept = SnapshotRecord::new(&snapshot, &[], &ExcerptCaps { keep: true, one, all: 1000 });
+            assert!(!kept.items[0].excerpt.as_ref().unwrap().contains("ghp_"), "{one}");
+        }
+    }
+}

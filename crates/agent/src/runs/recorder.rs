@@ -1,0 +1,250 @@
+//! One run, from before anything is asked until after it has been judged.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use time::OffsetDateTime;
+
+use super::ledger::{Kind, Ledger};
+use super::record::ExcerptCaps;
+use super::{
+    Call, Checking, ContextItem, Mode, Record, Roots, RunId, SCHEMA_VERSION, Sent, SnapshotRecord, Status, json_text,
+    private, stamp,
+};
+use crate::config::Runs;
+use local_agent_files::state::StateDirectory;
+use local_agent_index::store::JobLock;
+use local_agent_text::error::{Failure, Result};
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
+use local_agent_text::types::Sha256;
+use local_agent_verify::Report;
+
+/// Where records and the ledger's head are kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// `runs.dir`.
+    pub runs_dir: &'a Path,
+    /// `durable.sqlite`.
+    pub durable: &'a Path,
+}
+
+/// How much of the evidence is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Caps {
+    excerpts: ExcerptCaps,
+    /// Keep the exact snapshot and draft in `evidence/`.
+    keep_evidence: bool,
+}
+
+impl From<&Runs> for Caps {
+    fn from(runs: &Runs) -> Self {
+        let excerpts = ExcerptCaps {
+            keep: runs.log_evidence_excerpts,
+            one: runs.max_excerpt_chars,
+            all: runs.max_total_evidence_chars,
+        };
+        Self { excerpts, keep_evidence: runs.keep_evidence }
+    }
+}
+
+/// What is known before anything is asked.
+#[derive(Debug)]
+pub struct Begin<'a> {
+    pub mode: Mode,
+    /// See [`Record::asked_by`].
+    pub asked_by: &'a str,
+    pub question: &'a str,
+    pub roots: Roots,
+    pub config_sha256: Sha256,
+    pub checking: Checking,
+}
+
+/// What is known when it is over. Everything is borrowed from the answer; nothing is invented here.
+#[derive(Debug, Default)]
+pub struct End<'a> {
+    /// `answered`, `abstained`, …; ignored when there is a failure.
+    pub outcome: &'a str,
+    pub failure: Option<&'a Failure>,
+    pub answerer: Option<&'a str>,
+    pub calls: Vec<Call>,
+    pub sent: Vec<Sent>,
+    pub snapshot: Option<(&'a EvidenceSnapshot, &'a [f32])>,
+    pub freshness: Option<&'a FreshnessReport>,
+    pub context: Vec<ContextItem>,
+    /// The draft that `report` is about.
+    pub draft: Option<&'a Draft>,
+    pub report: Option<&'a Report>,
+    pub text: Option<&'a str>,
+    pub why: Option<&'a str>,
+    pub index_stale: &'a [String],
+    /// Steps within the run.
+    pub timings_ms: Vec<(String, u64)>,
+}
+
+/// A run that has begun. Dropped without [`Run::finish`], it stays in the folder as `interrupted`.
+#[derive(Debug)]
+pub struct Run {
+    ledger: Ledger,
+    folder: StateDirectory,
+    record: Record,
+    caps: Caps,
+    began: Instant,
+    lock: JobLock,
+}
+
+/// What became of a record.
+#[derive(Debug)]
+pub struct Finished {
+    pub id: RunId,
+    /// `run.json`.
+    pub path: PathBuf,
+    /// Why the ledger's head is not kept, when `durable.sqlite` is not ours.
+    pub unanchored: Option<Failure>,
+}
+
+/// The file that a running run holds locked.
+pub(super) const LOCK: &str = "run.lock";
+
+/// The record.
+pub(super) const RECORD: &str = "run.json";
+
+/// The folder in a run's folder for what `runs.keep_evidence` keeps.
+pub(super) const EVIDENCE: &str = "evidence";
+
+/// What `runs.keep_evidence` keeps.
+pub(super) const KEPT: [&str; 2] = ["snapshot.json", "draft.json"];
+
+impl Run {
+    /// Makes the folder, writes the record as far as it is known, and enters the run in the ledger.
+    ///
+    /// # Errors
+    /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a run that cannot be recorded does not begin.
+    pub fn begin(place: Place<'_>, caps: Caps, begin: Begin<'_>) -> Result<Self> {
+        let now = OffsetDateTime::now_utc();
+        let id = RunId::new(now)?;
+        let runs = private::make_folder(place.runs_dir)?;
+        let folder =
+            runs.make_child(id.as_str()).map_err(|e| private::unwritable(&place.runs_dir.join(id.as_str()), &e))?;
+        let holder = format!("pid {}, run {id}", std::process::id());
+        let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
+        let record = Record {
+            schema_version: SCHEMA_VERSION,
+            run_id: id.clone(),
+            mode: begin.mode,
+            asked_by: begin.asked_by.to_owned(),
+            program_version: env!("CARGO_PKG_VERSION").to_owned(),
+            status: Status::Running,
+            started_at: stamp(now),
+            started_unix: now.unix_timestamp(),
+            ended_at: None,
+            ended_unix: None,
+            elapsed_s: None,
+            ok: None,
+            outcome: None,
+            error_code: None,
+            error_message: None,
+            roots: begin.roots,
+            config_sha256: begin.config_sha256,
+            question: begin.question.to_owned(),
+            question_sha256: Sha256::of(begin.question.as_bytes()),
+            checking: begin.checking,
+            answerer: None,
+            calls: Vec::new(),
+            sent: Vec::new(),
+            snapshot: None,
+            freshness: FreshnessReport::default(),
+            context: Vec::new(),
+            draft: None,
+            assistant_text: None,
+            why: None,
+            citation_validation: None,
+            citation_validation_footer: None,
+            report_sha256: None,
+            index_stale: Vec::new(),
+            timings_ms: std::collections::BTreeMap::new(),
+            exact: true,
+            kept_evidence: false,
+            redactions: 0,
+        };
+        let ledger = Ledger::new(place.runs_dir, place.durable);
+        let run = Self { ledger, folder, record, caps, began: Instant::now(), lock };
+        let sha256 = run.write(&run.record.redacted()?)?;
+        if let Err(failure) = run.ledger.append(&[(Kind::Begin, Some(id.clone()), Some(sha256))]) {
+            // A run that the ledger does not know never was.
+            let _ = runs.remove_folder(id.as_str());
+            return Err(failure);
+        }
+        Ok(run)
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &RunId {
+        &self.record.run_id
+    }
+
+    fn write(&self, record: &Record) -> Result<Sha256> {
+        let text = json_text(record)?;
+        private::write(&self.folder, RECORD, text.as_bytes())?;
+        Ok(Sha256::of(text.as_bytes()))
+    }
+
+    /// Writes the whole record and enters the end in the ledger.
+    ///
+    /// # Errors
+    /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: an answer without its record is not given.
+    pub fn finish(mut self, end: &End<'_>) -> Result<Finished> {
+        let now = OffsetDateTime::now_utc();
+        let elapsed = self.began.elapsed();
+        let kept = self.keep_evidence(end)?;
+        let record = &mut self.record;
+        record.status = if end.failure.is_some() { Status::Failed } else { Status::Done };
+        record.ended_at = Some(stamp(now));
+        record.ended_unix = Some(now.unix_timestamp());
+        record.elapsed_s = Some((elapsed.as_secs_f64() * 1000.0).round() / 1000.0);
+        record.ok = Some(end.failure.is_none());
+        record.outcome = Some(if end.failure.is_some() { "failed" } else { end.outcome }.to_owned());
+        record.error_code = end.failure.map(|failure| failure.code.to_string());
+        record.error_message = end.failure.map(|failure| failure.message.clone());
+        record.answerer = end.answerer.map(str::to_owned);
+        record.calls.clone_from(&end.calls);
+        record.sent.clone_from(&end.sent);
+        record.snapshot =
+            end.snapshot.map(|(snapshot, scores)| SnapshotRecord::new(snapshot, scores, &self.caps.excerpts));
+        record.freshness = end.freshness.cloned().unwrap_or_default();
+        record.context.clone_from(&end.context);
+        record.draft = end.draft.cloned();
+        record.assistant_text = end.text.map(str::to_owned);
+        record.why = end.why.map(str::to_owned);
+        record.citation_validation = end
+            .report
+            .map(serde_json::to_value)
+            .transpose()
+            .map_err(|e| Failure::internal(format!("the report cannot be written as JSON: {e}")))?;
+        record.citation_validation_footer = end.report.map(Report::footer);
+        record.report_sha256 = end.report.map(|report| report.sha256);
+        record.index_stale = end.index_stale.to_vec();
+        record.timings_ms = end.timings_ms.iter().cloned().collect();
+        record.timings_ms.insert("total".to_owned(), u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
+        record.kept_evidence = kept;
+        let sha256 = self.write(&self.record.redacted()?)?;
+        let id = self.record.run_id.clone();
+        let unanchored = self.ledger.append(&[(Kind::End, Some(id.clone()), Some(sha256))])?;
+        let path = self.folder.path().join(RECORD);
+        drop(self.lock);
+        // The lock counts, not its file; a file that stays does no harm.
+        let _ = self.folder.remove(LOCK);
+        Ok(Finished { id, path, unanchored })
+    }
+
+    /// With `runs.keep_evidence`: the exact snapshot and draft, so that a replay needs no file of the sources.
+    fn keep_evidence(&self, end: &End<'_>) -> Result<bool> {
+        let Some((snapshot, _)) = end.snapshot.filter(|_| self.caps.keep_evidence) else { return Ok(false) };
+        let path = self.folder.path().join(EVIDENCE);
+        let evidence = self.folder.make_child(EVIDENCE).map_err(|e| private::unwritable(&path, &e))?;
+        private::write(&evidence, KEPT[0], json_text(snapshot)?.as_bytes())?;
+        if let Some(draft) = end.draft {
+            private::write(&evidence, KEPT[1], json_text(draft)?.as_bytes())?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,267 @@
+//! Tools that cannot escape: what a person, a model's loop or an agent may do with the files below the roots.
+//!
+//! A tool exists only as a value that a [`ToolFactory`] made over one sandbox, so there is no tool without roots, caps
+//! and policy. What a tool reads it reads through the sandbox's handles. A tool never panics and never fails in a way
+//! that its caller could not read: bad arguments, refused paths and missing files are a [`ToolOutcome`] with a stable
+//! code, one sentence and what to do instead.
+//!
+//! | file | tool |
+//! | --- | --- |
+//! | `read_text_file` | text of one file, by characters, by bytes or by lines |
+//! | `list_dir` | what stands in a folder |
+//! | `grep` | lines that a regular expression matches |
+//! | `outline`, `read_symbol`, `find_defs`, `find_refs` | headings of notes, symbols of source files |
+//! | `related_files` | notes joined by links and tags |
+//! | `propose_write`, `delete` | proposals that a person must agree to at the terminal |
+
+mod change;
+mod delete;
+mod files;
+mod find_defs;
+mod find_refs;
+mod grep;
+mod list_dir;
+mod notes;
+mod outcome;
+mod outline;
+mod policy;
+mod propose_write;
+mod read_symbol;
+mod read_text_file;
+mod related_files;
+mod schema;
+mod symbols;
+mod text;
+
+#[cfg(test)]
+mod testing;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use serde_json::Value;
+
+use local_agent_files::sandbox::Sandbox;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+pub use outcome::{Output, ToolOutcome};
+pub use policy::{Caller, Rule, ToolPolicy};
+
+/// Every tool, in the order in which it is listed.
+const SPECS: &[&Spec] = &[
+    &read_text_file::SPEC,
+    &list_dir::SPEC,
+    &grep::SPEC,
+    &outline::SPEC,
+    &read_symbol::SPEC,
+    &find_defs::SPEC,
+    &find_refs::SPEC,
+    &related_files::SPEC,
+    &propose_write::SPEC,
+    &delete::SPEC,
+];
+
+/// What a tool does to files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing is changed. Only such tools are ever offered to a model's loop or over MCP.
+    Reads,
+    /// Proposes a change, which a person must agree to.
+    Writes,
+}
+
+/// What one tool is, without its sandbox.
+struct Spec {
+    name: &'static str,
+    /// For people and models: what it does, in one or two sentences.
+    description: &'static str,
+    effect: Effect,
+    /// Whether what it gives may be evidence: exact text of a file with its place.
+    admissible: bool,
+    schema: fn() -> Value,
+    run: fn(&Bound, Value) -> Result<Output>,
+}
+
+/// A call, as the audit log keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRow {
+    pub caller: Caller,
+    pub tool: String,
+    /// What the call was about: the path, name or pattern asked for, shortened.
+    pub subject: String,
+    /// `ok`, or the code of the failure.
+    pub outcome: String,
+    /// The true reason behind a `FILE_NOT_FOUND`, for the operator alone.
+    pub why: Option<String>,
+    /// Bytes of what was handed out.
+    pub bytes: u64,
+}
+
+/// Keeps the audit log; when it fails, so does the call.
+pub type Audit = dyn Fn(&AuditRow) -> Result<()> + Send + Sync;
+
+/// Asks the person at the terminal; gets the whole proposal, and says whether the person agreed.
+pub type Confirm = dyn Fn(&str) -> Result<bool> + Send + Sync;
+
+/// Makes tools over one sandbox.
+#[derive(Clone)]
+pub struct ToolFactory(Arc<Bound>);
+
+/// What every tool of one factory shares.
+struct Bound {
+    sandbox: Sandbox,
+    policy: ToolPolicy,
+    caller: Caller,
+    audit: Option<Arc<Audit>>,
+    confirm: Option<Arc<Confirm>>,
+    /// Changes made so far.
+    writes: AtomicU32,
+}
+
+impl ToolFactory {
+    /// Tools for a person, without an audit log and without a terminal to agree at: what needs a yes is refused.
+    pub fn new(sandbox: Sandbox, policy: ToolPolicy) -> Self {
+        let writes = AtomicU32::new(0);
+        Self(Arc::new(Bound { sandbox, policy, caller: Caller::Person, audit: None, confirm: None, writes }))
+    }
+
+    /// The same for another caller, with an audit log and a terminal.
+    #[must_use]
+    pub fn with(self, caller: Caller, audit: Option<Arc<Audit>>, confirm: Option<Arc<Confirm>>) -> Self {
+        let (sandbox, policy) = (self.0.sandbox.clone(), self.0.policy.clone());
+        Self(Arc::new(Bound { sandbox, policy, caller, audit, confirm, writes: AtomicU32::new(0) }))
+    }
+
+    /// The same tools over another sandbox, with the count of changes begun anew.
+    #[must_use]
+    pub fn over(&self, sandbox: Sandbox) -> Self {
+        let Bound { policy, caller, audit, confirm, .. } = &*self.0;
+        Self(Arc::new(Bound {
+            sandbox,
+            policy: policy.clone(),
+            caller: *caller,
+            audit: audit.clone(),
+            confirm: confirm.clone(),
+            writes: AtomicU32::new(0),
+        }))
+    }
+
+    /// Every tool, also those that propose changes and those that the policy denies.
+    pub fn all(&self) -> Vec<Tool> {
+        SPECS.iter().map(|spec| Tool { spec, bound: Arc::clone(&self.0) }).collect()
+    }
+
+    /// The tools that may be offered to a model or an agent: they read, and the policy does not deny them.
+    pub fn read_only(&self) -> Vec<Tool> {
+        let offered = |tool: &Tool| tool.effect() == Effect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny;
+        self.all().into_iter().filter(offered).collect()
+    }
+
+    /// One tool by its name.
+    pub fn get(&self, name: &str) -> Option<Tool> {
+        self.all().into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// Runs the tool of this name among `offered`; a name that is none of them is an outcome like others.
+    pub fn run_among(&self, offered: &[Tool], name: &str, args: &Value) -> ToolOutcome {
+        match offered.iter().find(|tool| tool.name() == name) {
+            Some(tool) => tool.run(args),
+            None => {
+                let names: Vec<&str> = offered.iter().map(Tool::name).collect();
+                let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+                let failure = Failure::new(ErrorCode::ToolError, format!("There is no tool `{name}`."))
+                    .with_hint(format!("the tools are: {}", names.join(", ")));
+                let outcome = ToolOutcome::failed(&name, failure);
+                self.0.audited(outcome, "")
+            }
+        }
+    }
+}
+
+impl Bound {
+    fn audited(&self, outcome: ToolOutcome, subject: &str) -> ToolOutcome {
+        let Some(audit) = &self.audit else { return outcome };
+        let why = match outcome.code() {
+            Some(ErrorCode::FileNotFound) => self.sandbox.explain(subject).map(|why| why.to_string()),
+            _ => None,
+        };
+        let row = AuditRow {
+            caller: self.caller,
+            tool: outcome.tool().to_owned(),
+            subject: subject.chars().take(200).collect(),
+            outcome: outcome.code().map_or("ok", ErrorCode::as_str).to_owned(),
+            why,
+            bytes: outcome.bytes(),
+        };
+        match audit(&row) {
+            Ok(()) => outcome,
+            // What cannot be recorded is not handed out.
+            Err(failure) => ToolOutcome::failed(outcome.tool(), failure),
+        }
+    }
+}
+
+/// One tool, bound to its sandbox.
+#[derive(Clone)]
+pub struct Tool {
+    spec: &'static Spec,
+    bound: Arc<Bound>,
+}
+
+impl Tool {
+    /// Its stable name.
+    pub fn name(&self) -> &'static str {
+        self.spec.name
+    }
+
+    /// What it does.
+    pub fn description(&self) -> &'static str {
+        self.spec.description
+    }
+
+    /// JSON schema of its arguments, an object.
+    pub fn schema(&self) -> Value {
+        (self.spec.schema)()
+    }
+
+    /// Whether it reads or proposes changes.
+    pub fn effect(&self) -> Effect {
+        self.spec.effect
+    }
+
+    /// Whether what it gives may be cited as evidence.
+    pub fn is_admissible(&self) -> bool {
+        self.spec.admissible
+    }
+
+    /// What the policy says about it.
+    pub fn rule(&self) -> Rule {
+        self.bound.policy.rule(self.name())
+    }
+
+    /// Runs it. Whatever goes wrong is in the outcome, and so is what was refused; the call is in the audit log.
+    pub fn run(&self, args: &Value) -> ToolOutcome {
+        let outcome = match self.admit(args).and_then(|()| (self.spec.run)(&self.bound, args.clone())) {
+            Ok(output) => ToolOutcome::done(self.name(), output),
+            Err(failure) => ToolOutcome::failed(self.name(), failure),
+        };
+        self.bound.audited(outcome, &subject(args))
+    }
+
+    /// Policy first, then the arguments against the schema.
+    fn admit(&self, args: &Value) -> Result<()> {
+        // Whatever a caller was offered: only a person proposes changes.
+        if self.effect() == Effect::Writes && self.bound.caller != Caller::Person {
+            let message = format!("`{}` changes files, and only a person may call it.", self.name());
+            return Err(Failure::new(ErrorCode::ToolDenied, message).with_hint("tell the person what to change"));
+        }
+        // What a person may be asked about is within its limits.
+        schema::check(self.name(), &self.schema(), args)?;
+        self.bound.policy.admit(self.name(), self.bound.caller, self.bound.confirm.as_deref(), args)
+    }
+}
+
+/// The one argument that says what a call is about.
+fn subject(args: &Value) -> String {
+    ["path", "name", "pattern", "symbol"].iter().find_map(|key| args[*key].as_str()).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,77 @@
+//! `outline`: what a file consists of.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::outcome::Output;
+use super::symbols::symbols;
+use super::text::Read;
+use super::{Bound, Effect, Spec, schema};
+use local_agent_text::error::Result;
+
+/// Names that one call gives.
+const MOST: usize = 1000;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "outline",
+    description: "Lists the headings of a note, or the symbols that a source file defines, with their lines.",
+    effect: Effect::Reads,
+    admissible: false,
+    schema: schema::of::<Args>,
+    run,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The file.
+    #[schemars(length(min = 1, max = 4096))]
+    path: String,
+}
+
+fn run(bound: &Bound, args: Value) -> Result<Output> {
+    let args: Args = schema::parse(args)?;
+    let file = Read::of(bound, &args.path)?;
+    let mut found = symbols(&file)?;
+    found.retain(|symbol| symbol.is_definition);
+    let count = found.len();
+    found.truncate(MOST);
+    let mut text = String::new();
+    for symbol in &found {
+        let what = match symbol.level {
+            0 => format!("{} {}", symbol.kind, symbol.name),
+            level => format!("{} {}", "#".repeat(level.into()), symbol.name),
+        };
+        text.push_str(&format!("{}-{}: {what}\n", symbol.line, symbol.end_line));
+    }
+    if count > MOST {
+        text.push_str(&format!("TRUNCATED: {} more\n", count - MOST));
+    }
+    let facts = json!({
+        "path": file.at.to_string(),
+        "sha256": file.sha256,
+        "count": count,
+        "truncated": count > MOST,
+        "symbols": found,
+    });
+    Ok(Output::new(facts, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{World, code, ok};
+    use super::*;
+
+    #[test]
+    fn headings_and_symbols_are_listed_with_their_lines() {
+        let world = World::new();
+        world.write("a.md", "# One\n\ntext\n\n## Two\nmore\n");
+        assert_eq!(ok(&world.run("outline", json!({"path": "a.md"})))["text"], "1-6: # One\n5-6: ## Two\n");
+        world.write("a.txt", "# One\n");
+        assert_eq!(code(&world.run("outline", json!({"path": "a.txt"}))), "INVALID_ARGS");
+        world.write("src/a.rs", "struct A;\n\nfn b() {\n    A;\n}\n");
+        #[cfg(feature = "code")]
+        assert_eq!(ok(&world.run("outline", json!({"path": "src/a.rs"})))["text"], "1-1: class A\n3-5: function b\n");
+    }
+}

@@ -1,0 +1,183 @@
+//! `related_files`: notes that a note links to, that link to it, and that share tags with it.
+
+use std::collections::BTreeSet;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::files::{Deadline, files, is_note};
+use super::notes;
+use super::outcome::Output;
+use super::text::Read;
+use super::{Bound, Effect, Spec, schema};
+use local_agent_files::sandbox::Address;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::markdown::{Document, LinkKind};
+
+/// Notes of each kind that one call gives.
+const MOST: usize = 100;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "related_files",
+    description: "Lists the notes that a note links to, the notes that link to it, and the notes that share tags with it.",
+    effect: Effect::Reads,
+    admissible: false,
+    schema: schema::of::<Args>,
+    run,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The note.
+    #[schemars(length(min = 1, max = 4096))]
+    path: String,
+}
+
+/// How one other note stands to the one that was asked about.
+struct Related {
+    at: Address,
+    /// It is linked to.
+    to: bool,
+    /// It links back.
+    from: bool,
+    /// Tags that both have.
+    shared: Vec<String>,
+}
+
+fn run(bound: &Bound, args: Value) -> Result<Output> {
+    let args: Args = schema::parse(args)?;
+    let file = Read::of(bound, &args.path)?;
+    if !is_note(&file.at) {
+        let message = format!("`{}` is no note, so it has no links and tags.", file.at);
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("name a markdown file"));
+    }
+    let own = notes::parse(file.text()?);
+    let own_tags: BTreeSet<String> = own.tags.iter().map(|tag| tag.to_lowercase()).collect();
+    let deadline = Deadline::new();
+    // Its own source only, which is open: the note was read from it.
+    let (all, _) = files(bound, Some(&format!("{}:", file.at.source)))?;
+    let all: Vec<Address> = all.into_iter().filter(|at| is_note(at) && *at != file.at).collect();
+    let count = all.len();
+    let mut seen: Vec<Related> = all
+        .into_par_iter()
+        .filter_map(|at| {
+            if deadline.is_over() {
+                return None;
+            }
+            let read = Read::of(bound, &at.to_string()).ok()?;
+            let other = notes::parse(read.text().ok()?);
+            let shared = other.tags.iter().filter(|tag| own_tags.contains(&tag.to_lowercase())).cloned().collect();
+            let (to, from) = (links(&own, &file.at, &at), links(&other, &at, &file.at));
+            Some(Related { at, to, from, shared })
+        })
+        .collect();
+    seen.sort_by(|a, b| a.at.path.as_str().cmp(b.at.path.as_str()));
+    let looked = seen.len();
+    let of = |pick: fn(&Related) -> bool| -> Vec<String> {
+        seen.iter().filter(|one| pick(one)).map(|one| one.at.to_string()).collect()
+    };
+    let (to, from) = (of(|one| one.to), of(|one| one.from));
+    let mut shared: Vec<(String, Vec<String>)> =
+        seen.iter().filter(|one| !one.shared.is_empty()).map(|one| (one.at.to_string(), one.shared.clone())).collect();
+    shared.sort_by_key(|(_, tags)| std::cmp::Reverse(tags.len()));
+    let truncated = looked < count || [to.len(), from.len(), shared.len()].iter().any(|n| *n > MOST);
+    let mut text = String::new();
+    to.iter().take(MOST).for_each(|at| text.push_str(&format!("links to: {at}\n")));
+    from.iter().take(MOST).for_each(|at| text.push_str(&format!("linked from: {at}\n")));
+    for (at, tags) in shared.iter().take(MOST) {
+        text.push_str(&format!(
+            "shares {}: {at}\n",
+            tags.iter().map(|t| format!("#{t}")).collect::<Vec<_>>().join(" ")
+        ));
+    }
+    if truncated {
+        text.push_str("TRUNCATED: there is more than this\n");
+    }
+    let facts = json!({
+        "path": file.at.to_string(),
+        "links": to.iter().take(MOST).collect::<Vec<_>>(),
+        "backlinks": from.iter().take(MOST).collect::<Vec<_>>(),
+        "shared_tags": shared.iter().take(MOST).map(|(at, tags)| json!({"path": at, "tags": tags})).collect::<Vec<_>>(),
+        "files_searched": looked,
+        "files_left_out": count - looked,
+        "truncated": truncated,
+    });
+    Ok(Output::new(facts, text))
+}
+
+/// Whether a document at `here` links to `there`.
+fn links(document: &Document, here: &Address, there: &Address) -> bool {
+    document.links.iter().filter(|link| !link.is_external() && !link.target.is_empty()).any(|link| match link.kind {
+        LinkKind::Wiki | LinkKind::Embed => means(&bare(&link.target), &bare(there.path.as_str())),
+        _ => relative(here, &link.target).is_some_and(|path| same(&path, there.path.as_str())),
+    })
+}
+
+/// Whether a link's target may mean the note `name`: a path, or the end of one, with or without its extension.
+pub(super) fn names_target(target: &str, name: &str) -> bool {
+    let (target, name) = (bare(target), bare(name));
+    means(&target, &name) || ends_in(&target, &name)
+}
+
+/// Whether a wikilink's target means the note at `path`: its whole path or the end of it.
+fn means(target: &str, path: &str) -> bool {
+    target == path || ends_in(path, target)
+}
+
+fn ends_in(path: &str, end: &str) -> bool {
+    !end.is_empty() && path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+}
+
+fn same(a: &str, b: &str) -> bool {
+    bare(a) == bare(b)
+}
+
+fn bare(path: &str) -> String {
+    let path = path.trim().trim_start_matches("./").to_lowercase();
+    path.strip_suffix(".md").or_else(|| path.strip_suffix(".markdown")).unwrap_or(&path).to_owned()
+}
+
+/// The path that a relative link of `here` means; `None` when it leaves the root.
+fn relative(here: &Address, target: &str) -> Option<String> {
+    let mut names: Vec<&str> = match target.strip_prefix('/') {
+        Some(_) => Vec::new(),
+        None => here.path.segments().collect(),
+    };
+    names.pop();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{World, code, ok};
+    use super::*;
+
+    #[test]
+    fn links_backlinks_and_shared_tags_are_told_apart() {
+        let world = World::new();
+        world.write("people/Ada.md", "See [[Plan]] and [x](../b/c.md) #Work/deep #home\n");
+        world.write("Plan.md", "nothing #work/deep\n");
+        world.write("b/c.md", "[Ada](/people/Ada.md)\n");
+        world.write("d.md", "![[people/ada]]\n");
+        world.write("e.md", "[[Nobody]] [up](../people/Ada.md)\n");
+        assert_eq!(
+            ok(&world.run("related_files", json!({"path": "Ada.md"})))["text"],
+            "links to: notes:Plan.md\nlinks to: notes:b/c.md\nlinked from: notes:b/c.md\nlinked from: notes:d.md\n\
+             shares #work/deep: notes:Plan.md\n"
+        );
+        world.write("a.txt", "x");
+        assert_eq!(code(&world.run("related_files", json!({"path": "a.txt"}))), "INVALID_ARGS");
+    }
+}

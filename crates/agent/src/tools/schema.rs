@@ -1,0 +1,102 @@
+//! Arguments: the schema comes from the struct that takes them, and is what they are held against.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Longest arguments of one call, as JSON, in bytes. What is written stands under `security.max_file_bytes` beside it.
+const MAX_ARGS: usize = 16 << 20;
+
+/// The schema of a struct of arguments.
+pub(super) fn of<T: JsonSchema>() -> Value {
+    let mut schema = serde_json::to_value(schemars::schema_for!(T)).unwrap_or_default();
+    if let Some(fields) = schema.as_object_mut() {
+        // The name of the struct is nobody's business.
+        fields.remove("title");
+        fields.remove("$schema");
+    }
+    schema
+}
+
+/// The struct itself; what the schema let through fits.
+pub(super) fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
+    serde_json::from_value(args)
+        .map_err(|e| Failure::new(ErrorCode::InvalidArgs, format!("The arguments do not fit: {e}.")))
+}
+
+/// `INVALID_ARGS` with the first thing in `args` that the schema of `tool` does not allow.
+pub(super) fn check(tool: &str, schema: &Value, args: &Value) -> Result<()> {
+    first_violation(schema, args).map_or(Ok(()), |why| {
+        let message = format!("The arguments of `{tool}` do not fit: {why}.");
+        Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!("local-agent tool describe {tool}")))
+    })
+}
+
+fn first_violation(schema: &Value, args: &Value) -> Option<String> {
+    let Some(given) = args.as_object() else { return Some("they are not a JSON object".to_owned()) };
+    if args.to_string().len() > MAX_ARGS {
+        return Some(format!("they are longer than {MAX_ARGS} bytes"));
+    }
+    let known = schema["properties"].as_object();
+    for name in given.keys() {
+        if !known.is_some_and(|known| known.contains_key(name)) {
+            let names: Vec<&str> = known.into_iter().flat_map(|k| k.keys()).map(String::as_str).collect();
+            let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+            return Some(format!("there is no argument `{name}`; there are {}", names.join(", ")));
+        }
+    }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for name in required {
+        if !given.contains_key(name) {
+            return Some(format!("`{name}` is missing"));
+        }
+    }
+    given.iter().find_map(|(name, value)| value_violation(name, &schema["properties"][name], value))
+}
+
+fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> {
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let is = |kind: &str| match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    if !types.is_empty() && !types.iter().any(|kind| is(kind)) {
+        return Some(format!(
+            "`{name}` is to be a {}",
+            types.iter().filter(|t| **t != "null").copied().collect::<Vec<_>>().join(" or ")
+        ));
+    }
+    let number = value.as_f64();
+    if let (Some(least), Some(n)) = (schema["minimum"].as_f64(), number)
+        && n < least
+    {
+        return Some(format!("`{name}` is less than {least}"));
+    }
+    if let (Some(most), Some(n)) = (schema["maximum"].as_f64(), number)
+        && n > most
+    {
+        return Some(format!("`{name}` is more than {most}"));
+    }
+    let length = value.as_str().map(|text| text.chars().count() as u64);
+    if let (Some(least), Some(n)) = (schema["minLength"].as_u64(), length)
+        && n < least
+    {
+        return Some(format!("`{name}` is blank"));
+    }
+    if let (Some(most), Some(n)) = (schema["maxLength"].as_u64(), length)
+        && n > most
+    {
+        return Some(format!("`{name}` is longer than {most} characters"));
+    }
+    None
+}

@@ -1,0 +1,196 @@
+//! Many texts over many cores: windows, micro-batches that fit a core's cache, one worker a core.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use local_agent_kernels::elementwise as kernels;
+use local_agent_kernels::network::BATCH_TOKENS;
+
+use super::bert::{Bert, Scratch};
+use super::tokens::TokenCounter;
+use local_agent_text::error::{Failure, Result};
+
+/// One passage's vector and what it took to make it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// Length 1.
+    pub vector: Vec<f32>,
+    /// Tokens of the input, special tokens and prefix not counted.
+    pub tokens: u32,
+    /// 1, or how many windows a longer input was cut into; their vectors were averaged.
+    pub windows: u32,
+}
+
+/// What stands around every window, and how much room is between.
+pub(super) struct Frame {
+    pub first: u32,
+    pub last: u32,
+    pub prefix: Vec<u32>,
+    /// Tokens of text that fit into one window.
+    pub room: usize,
+}
+
+impl Frame {
+    /// The inputs for one text: as many windows of nearly equal length as it needs, none of them nearly empty.
+    pub(super) fn windows(&self, ids: &[u32]) -> Vec<Vec<u32>> {
+        let count = ids.len().div_ceil(self.room).max(1);
+        let size = ids.len().div_ceil(count).max(1);
+        let frame = |part: &[u32]| {
+            let mut window = Vec::with_capacity(part.len() + self.prefix.len() + 2);
+            window.push(self.first);
+            window.extend_from_slice(&self.prefix);
+            window.extend_from_slice(part);
+            window.push(self.last);
+            window
+        };
+        if ids.is_empty() { vec![frame(ids)] } else { ids.chunks(size).map(frame).collect() }
+    }
+}
+
+/// One window of one text.
+struct Window {
+    text: usize,
+    ids: Vec<u32>,
+}
+
+/// Embeds `texts`; the result is in their order.
+pub(super) fn embed(
+    bert: &Bert,
+    tokens: &TokenCounter,
+    frame: &Frame,
+    texts: &[&str],
+    threads: usize,
+    batch_tokens: usize,
+    on_done: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<Embedded>> {
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    };
+    let counted = tokenise(tokens, frame, texts, threads)?;
+    let mut windows = Vec::with_capacity(texts.len());
+    for (text, (_, own)) in counted.iter().enumerate() {
+        windows.extend(own.iter().map(|ids| Window { text, ids: ids.clone() }));
+    }
+    // Longest first: the last batches to finish are then the short ones.
+    windows.sort_by_key(|w| std::cmp::Reverse(w.ids.len()));
+    let batches = micro_batches(&windows, batch_tokens.min(BATCH_TOKENS));
+    let left: Vec<AtomicUsize> = counted.iter().map(|(_, own)| AtomicUsize::new(own.len())).collect();
+    let job =
+        Job { bert, batches: &batches, left: &left, next: AtomicUsize::new(0), stop: AtomicBool::new(false), on_done };
+    let parts = on_workers(threads.min(batches.len()), || job.run())?;
+
+    let mut out: Vec<Embedded> = counted
+        .iter()
+        .map(|(count, own)| Embedded {
+            vector: vec![0.0; bert.dim()],
+            tokens: u32::try_from(*count).unwrap_or(u32::MAX),
+            windows: u32::try_from(own.len()).unwrap_or(u32::MAX),
+        })
+        .collect();
+    // In the order of the windows, not of the workers: a sum of floats depends on its order.
+    let mut vectors: Vec<_> = parts.into_iter().flatten().collect();
+    vectors.sort_by_key(|(batch, _)| *batch);
+    for (window, vector) in windows.iter().zip(vectors.into_iter().flat_map(|(_, vectors)| vectors)) {
+        let sum = &mut out[window.text].vector;
+        sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+    }
+    for embedded in out.iter_mut().filter(|e| e.windows > 1) {
+        if !kernels::normalise(&mut embedded.vector) {
+            return Err(Failure::internal("the windows of a text cancel each other out"));
+        }
+    }
+    Ok(out)
+}
+
+/// Token count and windows of every text, cut on `threads` threads.
+fn tokenise(
+    tokens: &TokenCounter,
+    frame: &Frame,
+    texts: &[&str],
+    threads: usize,
+) -> Result<Vec<(usize, Vec<Vec<u32>>)>> {
+    let cut = |text: &&str| tokens.ids(text).map(|ids| (ids.len(), frame.windows(&ids)));
+    let size = texts.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = texts
+            .chunks(size)
+            .map(|part| scope.spawn(move || part.iter().map(cut).collect::<Result<Vec<_>>>()))
+            .collect();
+        let mut all = Vec::with_capacity(texts.len());
+        for worker in workers {
+            all.extend(worker.join().map_err(|_| panicked())??);
+        }
+        Ok(all)
+    })
+}
+
+/// Cuts windows into batches of at most `budget` tokens; a window alone is always a batch.
+fn micro_batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
+    let (mut batches, mut rest) = (Vec::new(), windows);
+    while let Some(first) = rest.first() {
+        let mut tokens = first.ids.len();
+        let mut count = 1;
+        for window in &rest[1..] {
+            tokens += window.ids.len();
+            if tokens > budget {
+                break;
+            }
+            count += 1;
+        }
+        let (batch, others) = rest.split_at(count);
+        batches.push(batch);
+        rest = others;
+    }
+    batches
+}
+
+/// What the workers share.
+struct Job<'a> {
+    bert: &'a Bert,
+    batches: &'a [&'a [Window]],
+    /// Windows of each text that are not done yet.
+    left: &'a [AtomicUsize],
+    next: AtomicUsize,
+    stop: AtomicBool,
+    on_done: &'a (dyn Fn(usize) + Sync),
+}
+
+impl Job<'_> {
+    /// Takes batches until none is left; returns them with their numbers.
+    fn run(&self) -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
+        let mut done = Vec::new();
+        let mut scratch = Scratch::default();
+        while !self.stop.load(Ordering::Relaxed) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(batch) = self.batches.get(number) else { break };
+            let ids: Vec<&[u32]> = batch.iter().map(|w| w.ids.as_slice()).collect();
+            let vectors = self.bert.encode(&ids, &mut scratch);
+            let vectors = vectors.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
+            done.push((number, vectors));
+            let finished = batch.iter().filter(|w| self.left[w.text].fetch_sub(1, Ordering::AcqRel) == 1).count();
+            if finished > 0 {
+                (self.on_done)(finished);
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// Runs `work` on `threads` threads at once and collects what they return.
+fn on_workers<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| alone(&work))).collect();
+        workers.into_iter().map(|worker| worker.join().map_err(|_| panicked())?).collect()
+    })
+}
+
+/// Runs `work` in a pool of one thread: candle splits each matrix product over the threads of the pool it runs in,
+/// and one product a core is faster than one product over all cores.
+pub(super) fn alone<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.map_err(|e| Failure::internal(format!("no thread for the encoder: {e}")))?.install(work)
+}
+
+fn panicked() -> Failure {
+    Failure::internal("a thread of the encoder panicked")
+}

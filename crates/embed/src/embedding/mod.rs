@@ -1,0 +1,226 @@
+//! Text → vectors.
+//!
+//! The encoder is a BERT network in pure Rust (the package `kernels/`, and candle as its second opinion): the same
+//! binary works on every machine, with the model that is compiled in or one from a folder. What decides a vector is
+//! in its [`Fingerprint`], and nothing else is: not the machine, the path, the version or a URL.
+
+mod batch;
+mod bert;
+mod oracle;
+mod packed;
+mod pieces;
+mod server;
+mod tokens;
+mod weights;
+mod words;
+
+use bert::Purpose;
+use local_agent_kernels::Isa;
+
+use crate::models::ModelFiles;
+use crate::models::Precision;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{Fingerprint, HeadingPath};
+
+pub use batch::Embedded;
+pub use oracle::{Agreement, second_opinion};
+pub use server::{ServerEmbedder, ServerSpec, Wire};
+pub use tokens::TokenCounter;
+
+/// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
+pub const TEMPLATE_VERSION: u32 = 1;
+
+/// What computes: vectors of another class of arithmetic are not comparable to the last digit. Within one, those of all
+/// processors agree to a thousandth of a cosine. (The name of f32 is that of the first that computed in it.)
+const fn arithmetic(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "candle-f32",
+        Precision::Bf16 => "kernels:bf16",
+        Precision::Int8 => "kernels:int8, turned",
+        Precision::Mixed => "kernels:int8+bf16, turned",
+    }
+}
+
+/// How many headings go into a passage's input.
+const HEADINGS: usize = 2;
+
+/// A loaded encoder. Immutable; any number of threads may use it at once.
+pub struct Encoder {
+    bert: bert::Bert,
+    tokens: TokenCounter,
+    query: batch::Frame,
+    passage: batch::Frame,
+    fingerprint: Fingerprint,
+}
+
+impl Encoder {
+    /// Loads weights and tokenizer, at the same time.
+    ///
+    /// Errors: `MODEL_INVALID` when the files do not make an encoder, `CONFIG_ERROR` when the machine lacks the
+    /// instructions that were asked for.
+    pub fn load(files: &ModelFiles) -> Result<Self> {
+        Self::load_for(files, Purpose::Passages(files.precision()), isa(files)?)
+    }
+
+    /// As [`Self::load`], for a process that embeds one question. In f32 it is ready in a fraction of the time, slower
+    /// for every text, and with other last digits: nothing is packed. Other precisions map what was packed once, and are
+    /// as slow to load as [`Self::load`] where that cannot be kept.
+    ///
+    /// Errors: as [`Self::load`].
+    pub fn for_questions(files: &ModelFiles) -> Result<Self> {
+        let purpose = match files.precision() {
+            Precision::F32 => Purpose::Questions,
+            precision => Purpose::Passages(precision),
+        };
+        Self::load_for(files, purpose, isa(files)?)
+    }
+
+    fn load_for(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {
+        let (tokens, bert) = std::thread::scope(|scope| {
+            let tokens = scope.spawn(|| TokenCounter::load(files));
+            let bert = bert::Bert::load(files, purpose, isa);
+            (
+                tokens.join().map_err(|_| local_agent_text::error::Failure::internal("loading the tokenizer panicked")),
+                bert,
+            )
+        });
+        let (tokens, bert) = (tokens??, bert?);
+        let (first, last) = tokens.frame(files.id())?;
+        let frame = |prefix: &str| -> Result<batch::Frame> {
+            let prefix = tokens.ids(prefix)?;
+            match files.window().checked_sub(prefix.len() + 2) {
+                Some(room) if room > 0 => Ok(batch::Frame { first, last, prefix, room }),
+                _ => Err(weights::invalid(files.id(), "its prefix leaves no room for text in the window")),
+            }
+        };
+        let (query, passage) = (frame(&files.prefixes().query)?, frame(&files.prefixes().passage)?);
+        Ok(Self { bert, tokens, query, passage, fingerprint: fingerprint(files) })
+    }
+
+    /// Numbers of one vector.
+    pub fn dim(&self) -> usize {
+        self.bert.dim()
+    }
+
+    /// What decides the vectors of this encoder.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// The unit vector of a question. A question longer than the window is cut like a passage.
+    ///
+    /// Errors: `MODEL_INVALID` when the result is not finite.
+    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        let one = batch::embed(&self.bert, &self.tokens, &self.query, &[text], 1, 1, &|_| ())?;
+        Ok(one.into_iter().next().map(|e| e.vector).unwrap_or_default())
+    }
+
+    /// The unit vectors of passages, in their order.
+    ///
+    /// `threads` workers (0: one a core) take micro-batches of at most `batch_tokens` tokens, and no more than fit a
+    /// core's cache (256); a worker's memory is about 2 MB and 10 kB a token of its largest batch. A text longer than the window is cut into
+    /// windows of nearly equal length and gets the mean of their vectors. `on_done` is called from the workers with
+    /// the number of texts that a batch completed; the calls add up to `texts.len()`.
+    ///
+    /// Errors: `MODEL_INVALID` when a result is not finite; then no vector is returned.
+    pub fn embed_passages(
+        &self,
+        texts: &[&str],
+        threads: usize,
+        batch_tokens: usize,
+        on_done: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Embedded>> {
+        batch::embed(&self.bert, &self.tokens, &self.passage, texts, threads, batch_tokens, on_done)
+    }
+}
+
+/// Whatever makes the vectors, chosen once by the configuration.
+pub enum Embedder {
+    /// In this process.
+    Candle(Box<Encoder>),
+    /// A server.
+    Server(Box<ServerEmbedder>),
+}
+
+impl Embedder {
+    /// What decides the vectors.
+    pub fn fingerprint(&self) -> Fingerprint {
+        match self {
+            Self::Candle(encoder) => encoder.fingerprint(),
+            Self::Server(server) => server.fingerprint(),
+        }
+    }
+
+    /// The unit vector of a question.
+    ///
+    /// Errors: `MODEL_INVALID`, `SERVER_UNREACHABLE`, `SERVER_ERROR`.
+    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        match self {
+            Self::Candle(encoder) => encoder.embed_query(text),
+            Self::Server(server) => server.embed_query(text),
+        }
+    }
+
+    /// The unit vectors of passages, in their order; see [`Encoder::embed_passages`]. A server gets all of `texts` in
+    /// one request, whatever `threads` and `batch_tokens` say.
+    ///
+    /// Errors: as [`Self::embed_query`].
+    pub fn embed_passages(
+        &self,
+        texts: &[&str],
+        threads: usize,
+        batch_tokens: usize,
+        on_done: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Embedded>> {
+        match self {
+            Self::Candle(encoder) => encoder.embed_passages(texts, threads, batch_tokens, on_done),
+            Self::Server(server) => server.embed_passages(texts).inspect(|done| on_done(done.len())),
+        }
+    }
+}
+
+/// The instructions that these files are computed with on this machine, by name.
+///
+/// Errors: `CONFIG_ERROR` when it lacks those that were asked for.
+pub fn instructions(files: &ModelFiles) -> Result<&'static str> {
+    Ok(isa(files)?.set().as_str())
+}
+
+fn isa(files: &ModelFiles) -> Result<Isa> {
+    let Some(name) = files.instructions() else { return Ok(Isa::best()) };
+    Isa::all().find(|isa| isa.set().as_str() == name).ok_or_else(|| {
+        let message = format!("`embed.instructions` is `{name}`, which this machine does not have.");
+        let best = Isa::best().set().as_str();
+        Failure::new(ErrorCode::ConfigError, message)
+            .with_hint(format!("set embed.instructions to auto (here that is {best})"))
+    })
+}
+
+/// The fingerprint of the vectors that these files make, on any machine; no weights are read.
+pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
+    Fingerprint::of_fields(&[
+        files.weights_sha256().as_bytes(),
+        files.tokenizer_sha256().as_bytes(),
+        files.pooling().as_str().as_bytes(),
+        files.prefixes().query.as_bytes(),
+        files.prefixes().passage.as_bytes(),
+        &(files.window() as u64).to_le_bytes(),
+        &TEMPLATE_VERSION.to_le_bytes(),
+        arithmetic(files.precision()).as_bytes(),
+    ])
+}
+
+/// What is embedded for a chunk: up to two innermost headings, a line break, the text. Never a path or file name, so
+/// that a moved file keeps its vectors.
+pub fn passage_input(heading: &HeadingPath, text: &str) -> String {
+    let headings = heading.headings();
+    let inner = &headings[headings.len().saturating_sub(HEADINGS)..];
+    if inner.is_empty() {
+        return text.to_owned();
+    }
+    let titles: Vec<&str> = inner.iter().map(|h| h.title.as_str()).collect();
+    format!("{}\n{text}", titles.join(" > "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Text → token ids, and how many there are.
+//!
+//! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer is counted by a
+//! walk through a tree of its pieces, and each ideograph as one; whatever else there is goes through the tokenizer itself. Both give the same
+//! number.
+
+use tokenizers::{
+    DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl,
+};
+
+use super::pieces::Pieces;
+use super::weights::invalid;
+use super::words::Words;
+use crate::models::ModelFiles;
+use local_agent_text::error::{Failure, Result};
+
+/// Counts tokens exactly as the encoder will see them, without loading any weights. Any number of threads may use it.
+pub struct TokenCounter {
+    tokenizer: Tokenizer,
+    words: Option<Words>,
+}
+
+/// A tokenizer whose model has a known type. The library finds out the type of an unknown one by reading it into a tree
+/// of values first. All but the model is the library's in any case.
+type Of<M> = TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+
+enum Tokenizer {
+    WordPiece(Box<Of<Pieces>>),
+    Other(Box<Of<ModelWrapper>>),
+}
+
+impl Tokenizer {
+    /// The file asks for a fixed length, which would cut texts and count padding; that is left out.
+    fn read(json: &[u8]) -> tokenizers::Result<Self> {
+        if let Ok(mut known) = serde_json::from_slice::<Of<Pieces>>(json) {
+            known.with_truncation(None)?.with_padding(None);
+            return Ok(Self::WordPiece(Box::new(known)));
+        }
+        let mut other: Of<ModelWrapper> = serde_json::from_slice(json)?;
+        other.with_truncation(None)?.with_padding(None);
+        Ok(Self::Other(Box::new(other)))
+    }
+
+    fn encode(&self, text: &str, special: bool) -> tokenizers::Result<Encoding> {
+        match self {
+            Self::WordPiece(known) => known.encode_fast(text, special),
+            Self::Other(other) => other.encode_fast(text, special),
+        }
+    }
+}
+
+impl TokenCounter {
+    /// Loads the tokenizer of a model.
+    ///
+    /// Errors: `MODEL_INVALID` when `tokenizer.json` cannot be used.
+    pub fn load(files: &ModelFiles) -> Result<Self> {
+        let tokenizer = Tokenizer::read(files.tokenizer())
+            .map_err(|e| invalid(files.id(), &format!("its tokenizer.json cannot be used ({e})")))?;
+        Ok(Self { tokenizer, words: None })
+    }
+
+    /// As [`Self::load`], made ready to count much text.
+    pub fn for_counting(files: &ModelFiles) -> Result<Self> {
+        let mut counter = Self::load(files)?;
+        if let Tokenizer::WordPiece(tokenizer) = &counter.tokenizer {
+            let vocabulary = tokenizer.get_vocab(false);
+            let added = tokenizer.get_added_tokens_decoder().into_values().map(|token| token.content).collect();
+            counter.words = Words::read(files.tokenizer(), vocabulary.keys().map(String::as_str), added);
+        }
+        Ok(counter)
+    }
+
+    /// The tokens of `text`, special tokens not counted, nothing cut off.
+    pub fn count(&self, text: &str) -> usize {
+        let Some(words) = &self.words else { return self.exact(text) };
+        let stretches = text.split_ascii_whitespace();
+        stretches.map(|stretch| words.count(stretch).unwrap_or_else(|| self.exact(stretch))).sum()
+    }
+
+    fn exact(&self, text: &str) -> usize {
+        // A text that the tokenizer cannot take counts as its bytes: never fewer than its tokens.
+        self.tokenizer.encode(text, false).map_or(text.len(), |encoding| encoding.len())
+    }
+
+    /// The ids of `text` without special tokens.
+    pub(super) fn ids(&self, text: &str) -> Result<Vec<u32>> {
+        match self.tokenizer.encode(text, false) {
+            Ok(encoding) => Ok(encoding.get_ids().to_vec()),
+            Err(e) => Err(Failure::internal(format!("a text could not be cut into tokens: {e}"))),
+        }
+    }
+
+    /// The two special tokens that stand around every input.
+    pub(super) fn frame(&self, id: &str) -> Result<(u32, u32)> {
+        match self.tokenizer.encode("", true).as_ref().map(|e| e.get_ids()) {
+            Ok([first, last]) => Ok((*first, *last)),
+            _ => Err(invalid(id, "its tokenizer does not put one special token before a text and one behind")),
+        }
+    }
+}
+
+#[cfg(all(test, feature = "embedded-model"))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Ours and the library's.
+    fn both() -> (Tokenizer, Tokenizer) {
+        let files = ModelFiles::embedded().unwrap();
+        let known = Tokenizer::read(files.tokenizer()).unwrap();
+        assert!(matches!(known, Tokenizer::WordPiece(_)));
+        let mut other: Of<ModelWrapper> = serde_json::from_slice(files.tokenizer()).unwrap();
+        other.with_truncation(None).unwrap().with_padding(None);
+        (known, Tokenizer::Other(Box::new(other)))
+    }
+
+    fn counter() -> TokenCounter {
+        TokenCounter::for_counting(&ModelFiles::embedded().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn counting_by_words_gives_what_the_tokenizer_gives() {
+        let counter = counter();
+        assert!(counter.words.is_some());
+        let long = "x".repeat(101);
+        for text in [
+            "The proofbox holds sourdough at 27 °C and 78 % humidity.",
+            "don't re-embed `snake_case` or camelCase; see [[Note|alias]] (v2.8.3)!",
+            "ünïcödé straße 日本語の文 Привет",
+            "[SEP] [MASK]x a[CLS]b [UNK]",
+            "tab\tand\r\nlines\u{a0}nbsp\u{0}nul\u{7}bell",
+            "supercalifragilisticexpialidocious antidisestablishmentarianism",
+            &long,
+            "",
+        ] {
+            assert_eq!(counter.count(text), counter.exact(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_tokenizer_of_a_known_type_is_the_one_that_the_library_reads() {
+        let (known, other) = both();
+        for text in
+            ["", "Straße [SEP] x[MASK]", "don't re-embed `snake_case` (v2.8.3)", "日本語の文 Привет e\u{301}\u{200b}z"]
+        {
+            for special in [false, true] {
+                let ids = |tokenizer: &Tokenizer| tokenizer.encode(text, special).unwrap().get_ids().to_vec();
+                assert_eq!(ids(&known), ids(&other), "{text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ideographs_count_the_same_both_ways(text in "([\u{3400}-\u{4db5}\u{4e00}-\u{9fd5}、。，！？：；「」（）a-z0-9 .\u{302}\u{3099}か]){0,60}") {
+            thread_local!(static COUNTER: TokenCounter = counter());
+            COUNTER.with(|counter| assert_eq!(counter.count(&text), counter.exact(&text)));
+        }
+
+        #[test]
+        fn any_text_counts_the_same_both_ways(text in "(\\PC|[a-zA-Z0-9 .,#_\\[\\]-]|\n){0,80}") {
+            thread_local!(static COUNTER: TokenCounter = counter());
+            COUNTER.with(|counter| assert_eq!(counter.count(&text), counter.exact(&text)));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! `local-agent-model.json`: the sizes and hashes of a model's files, written when they were pulled or verified.
+//!
+//! With it, the fingerprint of a model costs no hashing at run time, and `models verify` can tell a damaged file from
+//! a whole one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::Digest;
+
+use super::{TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{RelPath, Sha256};
+
+/// The name of the manifest in a model's folder.
+pub const MANIFEST: &str = "local-agent-model.json";
+
+/// The files of a model beside its weights; the first three must be there.
+pub(super) const SMALL_FILES: [(&str, bool); 6] = [
+    ("config.json", true),
+    (TOKENIZER, true),
+    ("1_Pooling/config.json", true),
+    ("sentence_bert_config.json", false),
+    ("modules.json", false),
+    ("config_sentence_transformers.json", false),
+];
+
+/// No tokenizer or description is larger.
+const LARGEST_SMALL_FILE: u64 = 64 << 20;
+
+/// Why the hashes of a manifest are believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// The weights were compared with a hash that this program carries.
+    Pinned,
+    /// Nothing was known beforehand: the first download, or the first `models verify`, was believed.
+    FirstUse,
+}
+
+/// One file of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    pub path: RelPath,
+    pub bytes: u64,
+    pub sha256: Sha256,
+}
+
+/// What is known about a model's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    format: u32,
+    pub id: String,
+    /// Where they came from, when they were pulled.
+    pub repo: Option<String>,
+    /// The commit they came from, when it is known.
+    pub revision: Option<String>,
+    pub trust: Trust,
+    pub files: Vec<FileRecord>,
+}
+
+const FORMAT: u32 = 1;
+
+impl Manifest {
+    /// A manifest of this program's format.
+    pub fn new(id: &str, repo: Option<String>, revision: Option<String>, trust: Trust, files: Vec<FileRecord>) -> Self {
+        Self { format: FORMAT, id: id.to_owned(), repo, revision, trust, files }
+    }
+
+    /// Reads a manifest's bytes.
+    ///
+    /// Errors: `MODEL_INVALID`.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let broken = |what: String| {
+            Failure::new(ErrorCode::ModelInvalid, format!("The model's {MANIFEST} {what}."))
+                .with_hint("local-agent models verify")
+        };
+        let manifest: Self = serde_json::from_slice(bytes).map_err(|e| broken(format!("cannot be read ({e})")))?;
+        if manifest.format != FORMAT {
+            return Err(broken(format!("has format {}, not {FORMAT}", manifest.format)));
+        }
+        Ok(manifest)
+    }
+
+    /// The manifest in `folder`, if there is one.
+    pub fn read(folder: &Path) -> Result<Option<Self>> {
+        read_small(&folder.join(MANIFEST))?.map(|bytes| Self::parse(&bytes)).transpose()
+    }
+
+    /// Writes it into `folder` through a temporary file beside it.
+    ///
+    /// Errors: `WRITE_ERROR`.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let failed = |e: std::io::Error| {
+            Failure::new(ErrorCode::WriteError, format!("The manifest of `{}` cannot be written: {e}.", self.id))
+        };
+        let mut text = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
+        text.push(b'\n');
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        std::io::Write::write_all(&mut file, &text).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(folder.join(MANIFEST)).map_err(|e| failed(e.error))?;
+        Ok(())
+    }
+
+    /// The recorded hash of `path`.
+    pub fn sha256(&self, path: &str) -> Option<Sha256> {
+        self.files.iter().find(|f| f.path.as_str() == path).map(|f| f.sha256)
+    }
+
+    /// Whether every file still has the recorded size: the check that costs nothing.
+    pub(super) fn sizes_hold(&self, folder: &Path) -> bool {
+        self.files.iter().all(|f| folder.join(f.path.as_str()).metadata().is_ok_and(|m| m.len() == f.bytes))
+    }
+}
+
+/// What `models verify` found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    pub manifest: Manifest,
+    /// Whether there was something to compare with; otherwise the hashes were recorded now.
+    pub compared: bool,
+}
+
+/// Hashes every file of the model `id` and compares with its manifest; writes the manifest when there is none and
+/// the folder can be written.
+///
+/// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`, `MODEL_INVALID`.
+pub fn verify(id: &str, models_dir: &Path) -> Result<Verified> {
+    #[cfg(feature = "embedded-model")]
+    if id == super::EMBEDDED_ID {
+        return verify_embedded();
+    }
+    verify_folder(id, &folder_of(id, models_dir)?)
+}
+
+#[cfg(feature = "embedded-model")]
+fn verify_embedded() -> Result<Verified> {
+    let manifest = Manifest::parse(super::embedded::MANIFEST)?;
+    for file in &manifest.files {
+        let path = file.path.as_str();
+        let bytes = if path == WEIGHTS { Some(super::embedded::WEIGHTS) } else { super::embedded::file(path) };
+        if bytes.map(Sha256::of) != Some(file.sha256) {
+            return Err(mismatch(&manifest.id, path, "reinstall the program"));
+        }
+    }
+    Ok(Verified { manifest, compared: true })
+}
+
+/// As [`verify`], for the model in `folder`.
+pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
+    // Everything that loading would refuse is refused here too.
+    super::ModelFiles::from_folder(id, folder)?;
+    if let Some(manifest) = Manifest::read(folder)? {
+        for file in &manifest.files {
+            if record(folder, file.path.as_str())?.as_ref() != Some(file) {
+                return Err(mismatch(id, file.path.as_str(), &pull_again(id)));
+            }
+        }
+        return Ok(Verified { manifest, compared: true });
+    }
+    let mut files = Vec::new();
+    for path in SMALL_FILES.iter().map(|(path, _)| *path).chain([WEIGHTS]) {
+        files.extend(record(folder, path)?);
+    }
+    let manifest = Manifest::new(id, None, None, Trust::FirstUse, files);
+    // A read-only folder is usable; it is then hashed again each time.
+    let _ = manifest.write(folder);
+    Ok(Verified { manifest, compared: false })
+}
+
+fn mismatch(id: &str, path: &str, hint: &str) -> Failure {
+    Failure::new(
+        ErrorCode::ModelChecksum,
+        format!("The file {path} of the model `{id}` does not have the recorded SHA-256."),
+    )
+    .with_hint(hint)
+}
+
+/// The size and hash of `path` in `folder`; `None` without the file.
+pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
+    let rel = RelPath::new(path).map_err(|e| Failure::internal(e.to_string()))?;
+    let failed = |e: std::io::Error| invalid(&folder.display().to_string(), &format!("{path} cannot be read ({e})"));
+    let mut file = match File::open(folder.join(path)) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(e)),
+    };
+    let (mut hasher, mut bytes, mut buffer) = (sha2::Sha256::new(), 0, vec![0; 1 << 16]);
+    loop {
+        let n = file.read(&mut buffer).map_err(failed)?;
+        if n == 0 {
+            break;
+        }
+        hasher.update(&buffer[..n]);
+        bytes += n as u64;
+    }
+    Ok(Some(FileRecord { path: rel, bytes, sha256: Sha256::from_bytes(hasher.finalize().into()) }))
+}
+
+/// Reads a file that has no reason to be large; `None` when it does not exist.
+pub(super) fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
+    let failed =
+        |what: String| Failure::new(ErrorCode::ModelInvalid, format!("The model file {} {what}.", path.display()));
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(format!("cannot be read: {e}"))),
+    };
+    let mut bytes = Vec::new();
+    file.take(LARGEST_SMALL_FILE + 1).read_to_end(&mut bytes).map_err(|e| failed(format!("cannot be read: {e}")))?;
+    if bytes.len() as u64 > LARGEST_SMALL_FILE {
+        return Err(failed("is too large".into()));
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,358 @@
+//! Model files: the one compiled in, the ones in folders, how they are pulled and verified.
+//!
+//! A [`ModelFiles`] that exists describes a model this program can run: a BERT encoder in one safetensors file, with
+//! a pooling and a tokenizer that are known. Whatever else a folder may hold (sharded or pickled weights, further
+//! modules) is refused here, with the reason, before any weight is looked at.
+
+mod description;
+mod manifest;
+mod map;
+mod prepared;
+#[cfg(feature = "pull")]
+mod pull;
+mod registry;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
+
+pub use description::{Activation, Architecture, Pooling, Prefixes};
+pub use manifest::{FileRecord, MANIFEST, Manifest, Trust, Verified, verify};
+pub use map::Bytes;
+pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
+#[cfg(feature = "pull")]
+pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
+pub use registry::{KNOWN, Known, known};
+
+/// The id of the model that is compiled in.
+pub const EMBEDDED_ID: &str = "all-MiniLM-L6-v2";
+
+/// The weights of every model stand in one file of this name.
+pub const WEIGHTS: &str = "model.safetensors";
+/// The tokenizer of every model.
+pub const TOKENIZER: &str = "tokenizer.json";
+
+/// The fewest tokens a window may have: two special tokens, a prefix and some text.
+const SMALLEST_WINDOW: usize = 16;
+
+/// What the encoder computes passages in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// 32-bit floats throughout.
+    F32,
+    /// 16-bit floats (bf16) in every product with weights: ranks as `F32` does, but for near ties.
+    Bf16,
+    /// Bytes in two products of a layer, bf16 in the other two, where bytes cost more of the accuracy.
+    Mixed,
+    /// Bytes in every product with weights: ranks as well as `F32`, and is the fastest.
+    #[default]
+    Int8,
+}
+
+/// The files of one encoder model, described and ready to be loaded; weights are not read until they are used.
+#[derive(Debug, Clone)]
+pub struct ModelFiles {
+    id: String,
+    weights: Bytes,
+    tokenizer: Cow<'static, [u8]>,
+    architecture: Architecture,
+    pooling: Pooling,
+    prefixes: Prefixes,
+    window: usize,
+    precision: Precision,
+    prepared: Option<PreparedFolder>,
+    instructions: Option<&'static str>,
+    weights_sha256: Sha256,
+    tokenizer_sha256: Sha256,
+}
+
+impl ModelFiles {
+    /// The model that is compiled in; nothing is read from disk and nothing is hashed.
+    ///
+    /// Errors: `MODEL_NOT_FOUND` in a build without the feature `embedded-model`.
+    #[cfg(feature = "embedded-model")]
+    pub fn embedded() -> Result<Self> {
+        let read = |path: &str| Ok(embedded::file(path).map(Cow::Borrowed));
+        let manifest = Manifest::parse(embedded::MANIFEST)?;
+        Self::assemble(EMBEDDED_ID, Bytes::Static(embedded::WEIGHTS), read, |path| manifest.sha256(path))
+    }
+
+    /// The model that is compiled in; this build has none.
+    ///
+    /// Errors: always `MODEL_NOT_FOUND`.
+    #[cfg(not(feature = "embedded-model"))]
+    pub fn embedded() -> Result<Self> {
+        Err(Failure::new(ErrorCode::ModelNotFound, "This build has no model compiled in.")
+            .with_hint("local-agent models pull bge-small-en-v1.5"))
+    }
+
+    /// The model in `folder`. Hashes come from its manifest when the sizes in it still hold, otherwise the two files
+    /// that decide vectors are hashed now (about a second for each 500 MB).
+    ///
+    /// Errors: `MODEL_NOT_FOUND` without the folder, `MODEL_INVALID` when it holds something else than one BERT
+    /// encoder in safetensors form.
+    pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
+        if !folder.is_dir() {
+            return Err(Failure::new(
+                ErrorCode::ModelNotFound,
+                format!("The model `{id}` is not on this machine (looked in {}).", folder.display()),
+            )
+            .with_hint(format!("local-agent models pull {id}")));
+        }
+        refuse_other_weights(id, folder)?;
+        let weights = map::open(&folder.join(WEIGHTS))?;
+        let read = |path: &str| manifest::read_small(&folder.join(path)).map(|bytes| bytes.map(Cow::Owned));
+        let manifest = Manifest::read(folder)?.filter(|m| m.sizes_hold(folder));
+        Self::assemble(id, weights, read, |path| manifest.as_ref().and_then(|m| m.sha256(path)))
+    }
+
+    /// The model called `id`: the compiled-in one, else the folder of that name below `models_dir`.
+    ///
+    /// A folder named like the compiled-in model wins over it only when it is named by path, never by id.
+    /// Errors: as [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain name is `MODEL_NOT_FOUND`.
+    pub fn find(id: &str, models_dir: &Path) -> Result<Self> {
+        if id == EMBEDDED_ID && cfg!(feature = "embedded-model") {
+            return Self::embedded();
+        }
+        Self::from_folder(id, &folder_of(id, models_dir)?)
+    }
+
+    /// The same model with a window of at most `tokens` (special tokens included), never more than its own.
+    #[must_use]
+    pub fn with_window(mut self, tokens: Option<usize>) -> Self {
+        self.window = tokens.map_or(self.window, |tokens| tokens.max(SMALLEST_WINDOW).min(self.window));
+        self
+    }
+
+    /// The same model, its passages computed in this precision.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+
+    /// The same model, with a folder where its packed weights are kept.
+    #[must_use]
+    pub fn with_prepared(mut self, folder: PreparedFolder) -> Self {
+        self.prepared = Some(folder);
+        self
+    }
+
+    /// The same model, computed with these instructions; `None`: with the best of the machine.
+    #[must_use]
+    pub fn with_instructions(mut self, name: Option<&'static str>) -> Self {
+        self.instructions = name;
+        self
+    }
+
+    /// Puts the parts together and checks that they belong to an encoder this program can run.
+    fn assemble(
+        id: &str,
+        weights: Bytes,
+        read: impl Fn(&str) -> Result<Option<Cow<'static, [u8]>>>,
+        recorded: impl Fn(&str) -> Option<Sha256>,
+    ) -> Result<Self> {
+        let need =
+            |path: &str| read(path)?.ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)));
+        let architecture = Architecture::parse(id, &need("config.json")?)?;
+        let pooling = Pooling::parse(id, &need("1_Pooling/config.json")?)?;
+        if let Some(modules) = read("modules.json")? {
+            description::refuse_other_modules(id, &modules)?;
+        }
+        let own_prefixes = match read("config_sentence_transformers.json")? {
+            Some(bytes) => Prefixes::parse(id, &bytes)?,
+            None => None,
+        };
+        let prefixes = own_prefixes.or_else(|| known(id).map(Known::prefixes)).unwrap_or_default();
+        let window = match read("sentence_bert_config.json")? {
+            Some(bytes) => description::window(id, &bytes)?.unwrap_or(architecture.positions),
+            None => architecture.positions,
+        };
+        let tokenizer = need(TOKENIZER)?;
+        Ok(Self {
+            id: id.to_owned(),
+            architecture,
+            pooling,
+            prefixes,
+            window: window.min(architecture.positions).max(SMALLEST_WINDOW),
+            precision: Precision::default(),
+            prepared: None,
+            instructions: None,
+            weights_sha256: recorded(WEIGHTS).unwrap_or_else(|| Sha256::of(weights.as_slice())),
+            tokenizer_sha256: recorded(TOKENIZER).unwrap_or_else(|| Sha256::of(&tokenizer)),
+            weights,
+            tokenizer,
+        })
+    }
+
+    /// The id it was asked for by.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The safetensors file.
+    pub fn weights(&self) -> &Bytes {
+        &self.weights
+    }
+
+    /// The bytes of `tokenizer.json`.
+    pub fn tokenizer(&self) -> &[u8] {
+        &self.tokenizer
+    }
+
+    /// The shape of the network.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// How token vectors become one vector.
+    pub fn pooling(&self) -> Pooling {
+        self.pooling
+    }
+
+    /// What is put before a query and before a passage.
+    pub fn prefixes(&self) -> &Prefixes {
+        &self.prefixes
+    }
+
+    /// Tokens the encoder sees at once, the two special tokens included.
+    pub fn window(&self) -> usize {
+        self.window
+    }
+
+    /// What its passages are computed in.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Where its packed weights are kept; `None`: they are packed each time.
+    pub fn prepared(&self) -> Option<&PreparedFolder> {
+        self.prepared.as_ref()
+    }
+
+    /// The name of the instructions it is to be computed with, when not the best of the machine.
+    pub fn instructions(&self) -> Option<&'static str> {
+        self.instructions
+    }
+
+    /// The SHA-256 of the weights file.
+    pub fn weights_sha256(&self) -> &Sha256 {
+        &self.weights_sha256
+    }
+
+    /// The SHA-256 of `tokenizer.json`.
+    pub fn tokenizer_sha256(&self) -> &Sha256 {
+        &self.tokenizer_sha256
+    }
+}
+
+/// One model that this machine has, or could pull.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub id: String,
+    pub state: ModelState,
+    /// The folder, for models that stand in one.
+    pub folder: Option<PathBuf>,
+    /// What the manifest says, when there is one.
+    pub manifest: Option<Manifest>,
+}
+
+/// Where a model of the list stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelState {
+    /// Compiled in.
+    Embedded,
+    /// In the model folder.
+    Present,
+    /// Known by name, not here.
+    Absent,
+}
+
+/// The compiled-in model, every folder below `models_dir`, and the known models that are not here; sorted by id.
+///
+/// A model folder that does not exist is an empty one.
+/// Errors: `MODEL_INVALID` for a manifest that cannot be read.
+pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
+    let mut found = Vec::new();
+    if cfg!(feature = "embedded-model") {
+        found.push(Listed { id: EMBEDDED_ID.into(), state: ModelState::Embedded, folder: None, manifest: None });
+    }
+    for entry in std::fs::read_dir(models_dir).into_iter().flatten().flatten() {
+        let (folder, name) = (entry.path(), entry.file_name());
+        let Some(id) = name.to_str().filter(|id| !id.starts_with('.') && folder.is_dir()) else { continue };
+        let manifest = Manifest::read(&folder)?;
+        found.push(Listed { id: id.to_owned(), state: ModelState::Present, folder: Some(folder), manifest });
+    }
+    for known in KNOWN {
+        if !found.iter().any(|f| f.id == known.id) {
+            found.push(Listed { id: known.id.into(), state: ModelState::Absent, folder: None, manifest: None });
+        }
+    }
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(found)
+}
+
+/// Where a model called `id` stands below `models_dir`; an id is one plain path segment.
+fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
+        return Err(Failure::new(ErrorCode::ModelNotFound, format!("`{id}` is not the name of a model."))
+            .with_hint("local-agent models list"));
+    }
+    Ok(models_dir.join(id))
+}
+
+/// Says why a folder without one safetensors file is not used.
+fn refuse_other_weights(id: &str, folder: &Path) -> Result<()> {
+    if folder.join(WEIGHTS).is_file() {
+        return Ok(());
+    }
+    let reason = if folder.join("model.safetensors.index.json").exists() {
+        "its weights are split over several files; only one model.safetensors is used"
+    } else if folder.join("pytorch_model.bin").exists() {
+        "its weights are a pickle, which can run code when it is opened; only model.safetensors is used"
+    } else {
+        "it has no model.safetensors"
+    };
+    Err(invalid(id, reason).with_hint(pull_again(id)))
+}
+
+/// `MODEL_INVALID` about `id`.
+fn invalid(id: &str, reason: &str) -> Failure {
+    Failure::new(ErrorCode::ModelInvalid, format!("The model `{id}` cannot be used: {reason}."))
+}
+
+fn pull_again(id: &str) -> String {
+    format!("local-agent models pull {id}")
+}
+
+/// The files that are compiled in; `models/make_all_minilm_l6_v2.py` makes them.
+#[cfg(feature = "embedded-model")]
+mod embedded {
+    macro_rules! shipped {
+        ($path:literal) => {
+            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/all-MiniLM-L6-v2/", $path))
+        };
+    }
+
+    pub(super) static WEIGHTS: &[u8] = shipped!("model.safetensors");
+    pub(super) static MANIFEST: &[u8] = shipped!("local-agent-model.json");
+
+    /// One of the small files, by its path in the model's folder.
+    pub(super) fn file(path: &str) -> Option<&'static [u8]> {
+        Some(match path {
+            "config.json" => shipped!("config.json"),
+            "tokenizer.json" => shipped!("tokenizer.json"),
+            "modules.json" => shipped!("modules.json"),
+            "1_Pooling/config.json" => shipped!("1_Pooling/config.json"),
+            "sentence_bert_config.json" => shipped!("sentence_bert_config.json"),
+            "config_sentence_transformers.json" => shipped!("config_sentence_transformers.json"),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

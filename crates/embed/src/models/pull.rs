@@ -1,0 +1,216 @@
+//! `models pull`: the only command that may download.
+//!
+//! A pull is pinned to a commit. Files come into a staging folder beside their place, are hashed there, and the whole
+//! folder is renamed at the end: a model folder is complete or not there. An interrupted pull goes on where it
+//! stopped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::manifest::{SMALL_FILES, record, verify_folder};
+use super::{Known, Manifest, Trust, WEIGHTS, folder_of, invalid, known};
+use local_agent_net::hub::{Fetched, Remote, fetch};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// The hub that is asked when nothing else is said.
+pub const HUB: &str = "https://huggingface.co";
+
+/// No description or tokenizer is larger.
+const SMALL_FILE_LIMIT: u64 = 64 << 20;
+
+/// What a pull may be told.
+#[derive(Debug, Clone)]
+pub struct PullOptions {
+    /// Scheme and host of the hub; [`HUB`] by default.
+    pub endpoint: String,
+    /// `owner/name`; needed for a model that is not known by name.
+    pub repo: Option<String>,
+    /// The commit, 40 hexadecimal digits; needed when the registry has none.
+    pub revision: Option<String>,
+    /// The largest weights file that is accepted.
+    pub max_bytes: u64,
+    /// The longest silence of the server.
+    pub idle: Duration,
+}
+
+impl Default for PullOptions {
+    fn default() -> Self {
+        Self { endpoint: HUB.into(), repo: None, revision: None, max_bytes: 2 << 30, idle: Duration::from_secs(60) }
+    }
+}
+
+/// How far a pull is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullProgress<'a> {
+    pub file: &'a str,
+    pub bytes: u64,
+    pub total: u64,
+}
+
+/// What a pull brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pulled {
+    pub folder: PathBuf,
+    /// Its `trust` says whether the weights were compared with a hash that this program carries, or believed.
+    pub manifest: Manifest,
+    /// The same commit was there already, whole; nothing was downloaded.
+    pub already_here: bool,
+}
+
+/// Brings the model `id` into `models_dir/<id>`.
+///
+/// Every file is compared with the hash that the server announces, if it does. The weights of a pinned commit are
+/// compared with the registry's hash, where it has one; otherwise they are recorded as believed on first use.
+/// Errors: `INVALID_ARGS` without a commit or repository, `MODEL_PULL_ERROR`, `MODEL_CHECKSUM_MISMATCH`,
+/// `MODEL_INVALID` for files that this program cannot run, `WRITE_ERROR`. The old folder stays until the new one is
+/// whole.
+pub fn pull(
+    id: &str,
+    models_dir: &Path,
+    options: &PullOptions,
+    progress: &mut dyn FnMut(PullProgress<'_>),
+) -> Result<Pulled> {
+    let folder = folder_of(id, models_dir)?;
+    let entry = known(id);
+    let remote = remote(id, entry, options)?;
+    if let Some(manifest) = whole(id, &folder, &remote) {
+        return Ok(Pulled { folder, manifest, already_here: true });
+    }
+    let staging = models_dir.join(format!(".pull-{id}-{}", &remote.revision[..12]));
+    let (cache, ready) = (staging.join("cache"), staging.join("ready"));
+    fs::create_dir_all(ready.join("1_Pooling")).map_err(|e| write_error(&staging, &e))?;
+    for (file, needed) in SMALL_FILES {
+        if !bring(&remote, file, &cache, &ready, SMALL_FILE_LIMIT, progress)? && needed {
+            return Err(invalid(id, &format!("the repository has no {file}")));
+        }
+    }
+    if !bring(&remote, WEIGHTS, &cache, &ready, options.max_bytes, progress)? {
+        return Err(invalid(id, "the repository has no model.safetensors; split and pickled weights are not used"));
+    }
+    let pinned = entry.filter(|e| e.revision == Some(remote.revision.as_str())).and_then(|e| e.weights_sha256);
+    let manifest = check(id, &remote, &ready, pinned).inspect_err(|_| {
+        // What is damaged is not continued.
+        let _ = fs::remove_dir_all(&staging);
+    })?;
+    manifest.write(&ready)?;
+    verify_folder(id, &ready)?;
+    publish(&ready, &folder)?;
+    let _ = fs::remove_dir_all(&staging);
+    Ok(Pulled { folder, manifest, already_here: false })
+}
+
+/// Where to pull from; a commit is never guessed.
+fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remote> {
+    let wrong = |message: String, hint: String| Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint);
+    let repo = options.repo.clone().or_else(|| entry.map(|e| e.repo.to_owned())).ok_or_else(|| {
+        let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision COMMIT");
+        wrong(format!("`{id}` is not a model that this program knows by name."), hint)
+    })?;
+    let segment = |s: &str| {
+        !s.is_empty() && !s.starts_with('.') && s.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    if repo.split('/').count() != 2 || !repo.split('/').all(segment) {
+        return Err(wrong(format!("`{repo}` is not a repository."), "name it as OWNER/NAME".into()));
+    }
+    let registered = entry.filter(|e| e.repo == repo).and_then(|e| e.revision).map(str::to_owned);
+    let revision = options.revision.clone().or(registered).ok_or_else(|| {
+        let hint = format!("local-agent models pull {id} --revision COMMIT");
+        wrong(format!("No commit of `{repo}` is pinned; say which one."), hint)
+    })?;
+    if revision.len() != 40 || !revision.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        let message = format!("`{revision}` is not a commit: 40 hexadecimal digits, never a branch, which can move.");
+        return Err(wrong(message, format!("look the commit up on the page of {repo}")));
+    }
+    Ok(Remote { endpoint: options.endpoint.trim_end_matches('/').into(), repo, revision, idle: options.idle })
+}
+
+/// The manifest of `folder`, when it is this commit and every file is as recorded.
+fn whole(id: &str, folder: &Path, remote: &Remote) -> Option<Manifest> {
+    let manifest = Manifest::read(folder).ok().flatten()?;
+    let same = manifest.revision.as_deref() == Some(&remote.revision) && manifest.repo.as_deref() == Some(&remote.repo);
+    (same && verify_folder(id, folder).is_ok()).then_some(manifest)
+}
+
+/// Downloads one file into `ready`, unless an earlier attempt did; `false` when the repository has none.
+///
+/// A hash that the server announced is compared before the file is moved. The bytes may come from another host (hubs
+/// keep large files elsewhere), so only a hash says what they are.
+fn bring(
+    remote: &Remote,
+    file: &str,
+    cache: &Path,
+    ready: &Path,
+    max_bytes: u64,
+    progress: &mut dyn FnMut(PullProgress<'_>),
+) -> Result<bool> {
+    let place = ready.join(file);
+    if place.is_file() {
+        return Ok(true);
+    }
+    let mut tell = |bytes, total| progress(PullProgress { file, bytes, total });
+    let Some(Fetched { path, announced_sha256 }) = fetch(remote, file, cache, max_bytes, &mut tell)? else {
+        return Ok(false);
+    };
+    if let Some(announced) = announced_sha256 {
+        let own = record(path.parent().unwrap_or(cache), &name_of(&path))?.map(|r| r.sha256.to_string());
+        if own.as_ref() != Some(&announced) {
+            let _ = fs::remove_file(&path);
+            return Err(mismatch(file, &remote.repo));
+        }
+    }
+    fs::rename(&path, &place).map_err(|e| write_error(&place, &e))?;
+    Ok(true)
+}
+
+/// Hashes everything in `ready` and compares the weights with the hash that this program carries.
+fn check(id: &str, remote: &Remote, ready: &Path, pinned: Option<&str>) -> Result<Manifest> {
+    let mut files = Vec::new();
+    for file in SMALL_FILES.iter().map(|(file, _)| *file).chain([WEIGHTS]) {
+        files.extend(record(ready, file)?);
+    }
+    let weights = files.iter().find(|f| f.path.as_str() == WEIGHTS).map(|f| f.sha256.to_string());
+    if pinned.is_some_and(|expected| weights.as_deref() != Some(expected)) {
+        return Err(mismatch(WEIGHTS, &remote.repo));
+    }
+    let trust = if pinned.is_some() { Trust::Pinned } else { Trust::FirstUse };
+    Ok(Manifest::new(id, Some(remote.repo.clone()), Some(remote.revision.clone()), trust, files))
+}
+
+/// Puts the complete folder in its place; what stood there is moved aside first and put back when that fails.
+fn publish(ready: &Path, folder: &Path) -> Result<()> {
+    let aside = folder.with_file_name(format!(".old-{}", name_of(folder)));
+    let _ = fs::remove_dir_all(&aside);
+    let had = folder.exists();
+    if had {
+        fs::rename(folder, &aside).map_err(|e| write_error(folder, &e))?;
+    }
+    if let Err(error) = fs::rename(ready, folder) {
+        if had {
+            let _ = fs::rename(&aside, folder);
+        }
+        return Err(write_error(folder, &error));
+    }
+    let _ = fs::remove_dir_all(&aside);
+    Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn mismatch(file: &str, repo: &str) -> Failure {
+    Failure::new(
+        ErrorCode::ModelChecksum,
+        format!("{file} of {repo} does not have the expected SHA-256; it was not kept."),
+    )
+    .with_hint("pull again, or from another --endpoint")
+}
+
+fn write_error(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {error}.", path.display()))
+}
+
+#[cfg(test)]
+#[path = "pull_tests.rs"]
+mod tests;

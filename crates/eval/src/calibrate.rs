@@ -1,0 +1,200 @@
+//! Fitting the chance of relevance, and what its floor costs: answerable questions refused, unanswerable ones answered.
+
+use serde::Serialize;
+
+use super::invalid;
+use local_agent_index::retrieval::{Features, Model};
+use local_agent_text::error::Result;
+
+/// One hit of a development question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    pub features: Features,
+    pub relevant: bool,
+}
+
+/// What one way of searching found on one set.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    pub set: String,
+    /// The best hits of every question.
+    pub samples: Vec<Sample>,
+    /// The first hits of questions that the set answers, as many as are judged.
+    pub answerable: Vec<Vec<Features>>,
+    /// The first hits when the relevant documents are taken out.
+    pub removed: Vec<Vec<Features>>,
+    /// The first hits of questions of other sets.
+    pub foreign: Vec<Vec<Features>>,
+}
+
+/// What the floor does to one set. Shares, 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Costs {
+    pub set: String,
+    /// Questions that the set answers and that are judged this way.
+    pub questions: usize,
+    /// Of the questions that the set answers.
+    pub false_refusals: f64,
+    /// Of the same questions without their relevant documents.
+    pub false_answers_removed: f64,
+    /// Of questions of other sets.
+    pub false_answers_foreign: f64,
+}
+
+/// The share of answerable questions of the worst set that the floor may refuse.
+const MAX_REFUSED: f64 = 0.05;
+
+/// Ridge penalty: keeps weights finite when the samples can be parted without error.
+const RIDGE: f64 = 1e-4;
+
+const STEPS: usize = 50;
+
+/// Fits weights by maximum likelihood (Newton's method; every set weighs the same, and so do relevant and other hits
+/// within the proportions of the set) and puts the floor where no set loses more than one answerable question in
+/// twenty. A weight that comes out negative is left out: more likeness never means less chance.
+///
+/// `EVAL_ERROR` when a class is empty.
+pub fn fit(observed: &[Observed]) -> Result<Model> {
+    let all = || observed.iter().flat_map(|one| one.samples.iter().map(move |s| (s, 1.0 / one.samples.len() as f64)));
+    if !all().any(|(s, _)| s.relevant) || !all().any(|(s, _)| !s.relevant) {
+        return Err(invalid("a calibration needs hits that are relevant and hits that are not"));
+    }
+    let mut used = [true; 3];
+    let weights = loop {
+        let weights = newton(&all().collect::<Vec<_>>(), used);
+        let Some(worst) = (1..3).filter(|at| weights[*at] < 0.0).min_by(|a, b| weights[*a].total_cmp(&weights[*b]))
+        else {
+            break weights;
+        };
+        used[worst] = false;
+    };
+    let [intercept, cosine, coverage] = weights;
+    let mut model = Model { intercept, cosine, coverage, floor: 0.0 };
+    let floors = observed.iter().filter(|one| !one.answerable.is_empty()).map(|one| floor(&model, &one.answerable));
+    model.floor = floors.fold(1.0, f64::min);
+    Ok(model)
+}
+
+/// The largest floor that refuses at most [`MAX_REFUSED`] of these questions.
+fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
+    let mut chances: Vec<f64> = answerable.iter().map(|hits| model.best(hits.iter().copied())).collect();
+    chances.sort_by(f64::total_cmp);
+    let allowed = (MAX_REFUSED * chances.len() as f64).floor() as usize;
+    chances.get(allowed).copied().unwrap_or(0.0)
+}
+
+/// What `model` and its floor do to a set.
+pub fn costs(model: &Model, one: &Observed) -> Costs {
+    let shown = |hits: &Vec<Features>| !hits.is_empty() && model.best(hits.iter().copied()) >= model.floor;
+    let share = |all: &[Vec<Features>], count: &dyn Fn(&Vec<Features>) -> bool| {
+        all.iter().filter(|f| count(f)).count() as f64 / all.len().max(1) as f64
+    };
+    Costs {
+        set: one.set.clone(),
+        questions: one.answerable.len(),
+        false_refusals: share(&one.answerable, &|f| !shown(f)),
+        false_answers_removed: share(&one.removed, &shown),
+        false_answers_foreign: share(&one.foreign, &shown),
+    }
+}
+
+/// Intercept and two weights; those not `used` stay 0.
+fn newton(samples: &[(&Sample, f64)], used: [bool; 3]) -> [f64; 3] {
+    let mut w = [0.0; 3];
+    for _ in 0..STEPS {
+        let mut gradient = [0.0; 3];
+        let mut hessian = [[0.0; 3]; 3];
+        for (sample, weight) in samples {
+            let x = [1.0, sample.features[0], sample.features[1]];
+            let sum: f64 = w.iter().zip(x).map(|(w, x)| w * x).sum();
+            let p = 1.0 / (1.0 + (-sum).exp());
+            let error = f64::from(u8::from(sample.relevant)) - p;
+            for i in 0..3 {
+                gradient[i] += weight * error * x[i];
+                for j in 0..3 {
+                    hessian[i][j] += weight * p * (1.0 - p) * x[i] * x[j];
+                }
+            }
+        }
+        for i in 0..3 {
+            gradient[i] -= RIDGE * w[i];
+            hessian[i][i] += RIDGE;
+            if !used[i] {
+                gradient[i] = 0.0;
+                hessian[i] = [0.0; 3];
+                hessian.iter_mut().for_each(|row| row[i] = 0.0);
+                hessian[i][i] = 1.0;
+            }
+        }
+        let step = solve(hessian, gradient);
+        w.iter_mut().zip(step).for_each(|(w, step)| *w += step.clamp(-5.0, 5.0));
+        if step.iter().all(|step| step.abs() < 1e-9) {
+            break;
+        }
+    }
+    w
+}
+
+/// Gaussian elimination of a positive definite system.
+fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
+    for at in 0..3 {
+        let pivot = a[at];
+        for row in at + 1..3 {
+            let factor = a[row][at] / pivot[at];
+            a[row].iter_mut().zip(pivot).skip(at).for_each(|(x, pivot)| *x -= factor * pivot);
+            b[row] -= factor * b[at];
+        }
+    }
+    for at in (0..3).rev() {
+        let known: f64 = (at + 1..3).map(|column| a[at][column] * b[column]).sum();
+        b[at] = (b[at] - known) / a[at][at];
+    }
+    b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hits whose chance follows a known model, drawn without luck: of each feature value the right share is relevant.
+    fn drawn(model: &Model) -> Observed {
+        let mut one = Observed { set: "drawn".into(), ..Observed::default() };
+        for step in 0..50 {
+            let features = [f64::from(step) / 50.0, f64::from(step % 7) / 7.0];
+            let relevant = (model.chance(features) * 200.0).round() as usize;
+            one.samples.extend((0..200).map(|n| Sample { features, relevant: n < relevant }));
+            one.answerable.push(vec![features]);
+        }
+        one.removed = vec![vec![], vec![[0.0; 2]]];
+        one.foreign = vec![vec![[0.0; 2], [1.0; 2]]];
+        one
+    }
+
+    #[test]
+    fn the_weights_that_made_the_samples_are_found_again() {
+        let truth = Model { intercept: -3.0, cosine: 5.0, coverage: 2.0, floor: 0.0 };
+        let fitted = fit(&[drawn(&truth)]).unwrap();
+        for (found, made) in
+            [(fitted.intercept, truth.intercept), (fitted.cosine, truth.cosine), (fitted.coverage, truth.coverage)]
+        {
+            assert!((found - made).abs() < 0.1, "{fitted:?}");
+        }
+        let costs = costs(&fitted, &drawn(&truth));
+        assert!(costs.false_refusals <= MAX_REFUSED && costs.false_refusals > 0.0, "{costs:?}");
+        assert_eq!((costs.false_answers_removed, costs.false_answers_foreign), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_feature_that_speaks_against_relevance_is_left_out() {
+        let truth = Model { intercept: 0.0, cosine: 3.0, coverage: -4.0, floor: 0.0 };
+        let fitted = fit(&[drawn(&truth)]).unwrap();
+        assert_eq!(fitted.coverage, 0.0);
+        assert!(fitted.cosine > 0.0);
+    }
+
+    #[test]
+    fn one_class_alone_is_a_failure() {
+        let one = Observed { samples: vec![Sample { features: [0.5; 2], relevant: true }], ..Observed::default() };
+        assert_eq!(fit(&[one]).unwrap_err().code.as_str(), "EVAL_ERROR");
+    }
+}

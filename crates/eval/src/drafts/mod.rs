@@ -1,0 +1,263 @@
+//! Faulty drafts through the gate: how good their citations are before it, and how good what passes is.
+//!
+//! Citation recall and precision as ALCE defines them (Gao et al., 2023, "Enabling Large Language Models to Generate
+//! Text with Citations", section 4): a statement is recalled when what it cites, taken together, supports it; a
+//! citation is precise when its statement is recalled and the citation either supports the statement alone or cannot
+//! be left out. What supports what is told twice: by people (`gold`: sets of labels, each of which is enough), and by the
+//! verifier's own support score, held against its one threshold, where ALCE asks a model. Gold is marked by hand in
+//! `drafts.jsonl`; for drafts made of a set's marked answers ([`gold`]) the marks say it. The drafts of `drafts.jsonl` were written by hand after the mistakes that small models make, one named fault each, and some
+//! without a fault; they were written after the verifier's rules, so they illustrate and do not generalise.
+
+pub mod gold;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::attacks::{Passage, freeze};
+use super::invalid;
+use local_agent_text::error::Result;
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport, MarkerKind, scan_markers};
+use local_agent_verify::{ClaimSupport, VerifyOptions, claim_support, verify};
+
+/// What draft stands for no fault.
+pub const NO_FAULT: &str = "none";
+
+/// The drafts that are compiled in.
+pub const DRAFTS: &str = include_str!("drafts.jsonl");
+
+/// A line of the file: evidence, or a draft that is written from it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Evidence { set: String, question: String, evidence: Vec<String> },
+    Draft { set: String, fault: String, statements: Vec<Statement> },
+}
+
+/// One statement of a draft, its citations included.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Statement {
+    pub text: String,
+    /// Sets of labels that support it, each set alone; none: nothing does.
+    pub gold: Vec<BTreeSet<u32>>,
+}
+
+/// A draft with its evidence and its fault.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    pub fault: String,
+    pub snapshot: EvidenceSnapshot,
+    pub statements: Vec<Statement>,
+}
+
+/// Reads drafts. `EVAL_ERROR` for a line that cannot be read or names evidence that was not given before.
+pub fn read(text: &str) -> Result<Vec<Recorded>> {
+    let mut snapshots: BTreeMap<String, EvidenceSnapshot> = BTreeMap::new();
+    let mut out = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let at = at + 1;
+        match serde_json::from_str(line).map_err(|e| invalid(format!("line {at} of the drafts: {e}")))? {
+            Line::Evidence { set, question, evidence } => {
+                let name = |n: usize| format!("{set}-{n}.md");
+                let passages: Vec<Passage> =
+                    evidence.iter().enumerate().map(|(n, text)| Passage::whole(&name(n + 1), text)).collect();
+                let views: Vec<&Passage> = passages.iter().collect();
+                let snapshot = freeze(&question, &views)
+                    .ok_or_else(|| invalid(format!("line {at} of the drafts holds no evidence")))?;
+                snapshots.insert(set, snapshot);
+            }
+            Line::Draft { set, fault, statements } => {
+                let snapshot = snapshots.get(&set).cloned();
+                let snapshot = snapshot.ok_or_else(|| invalid(format!("line {at} of the drafts: no set `{set}`")))?;
+                out.push(Recorded { fault, snapshot, statements });
+            }
+        }
+    }
+    if out.is_empty() { Err(invalid("there are no drafts")) } else { Ok(out) }
+}
+
+/// Figures of some drafts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Row {
+    pub drafts: usize,
+    /// Drafts that the gate lets through.
+    pub passed: usize,
+    /// By the people's marks.
+    pub before: Citations,
+    /// The same of what passed.
+    pub after: Citations,
+    /// By the verifier's support score.
+    pub own_before: Citations,
+    /// The same of what passed.
+    pub own_after: Citations,
+}
+
+impl Row {
+    fn add(&mut self, other: Self) {
+        self.drafts += other.drafts;
+        self.passed += other.passed;
+        self.before.add(other.before);
+        self.after.add(other.after);
+        self.own_before.add(other.own_before);
+        self.own_after.add(other.own_after);
+    }
+}
+
+/// Sums behind citation recall and precision.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Citations {
+    pub statements: usize,
+    pub recalled: usize,
+    pub citations: usize,
+    pub precise: usize,
+}
+
+impl Citations {
+    /// Share of statements that their citations support; `None` without statements.
+    pub fn recall(&self) -> Option<f64> {
+        (self.statements > 0).then(|| self.recalled as f64 / self.statements as f64)
+    }
+
+    /// Share of citations that carry their statement; `None` without citations.
+    pub fn precision(&self) -> Option<f64> {
+        (self.citations > 0).then(|| self.precise as f64 / self.citations as f64)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.statements += other.statements;
+        self.recalled += other.recalled;
+        self.citations += other.citations;
+        self.precise += other.precise;
+    }
+}
+
+/// The figures of each fault, in the order of its name, then of all faulty drafts, then of all.
+pub fn rows(drafts: &[Recorded]) -> Vec<(String, Row)> {
+    let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+    let (mut faulty, mut all) = (Row::default(), Row::default());
+    for draft in drafts {
+        let one = row(draft);
+        rows.entry(&draft.fault).or_default().add(one);
+        if !draft.fault.starts_with(NO_FAULT) {
+            faulty.add(one);
+        }
+        all.add(one);
+    }
+    let mut out: Vec<(String, Row)> = rows.into_iter().map(|(fault, row)| (fault.to_owned(), row)).collect();
+    out.extend([("all faulty".to_owned(), faulty), ("all".to_owned(), all)]);
+    out
+}
+
+fn row(recorded: &Recorded) -> Row {
+    let text = recorded.statements.iter().map(|s| s.text.as_str()).collect::<Vec<_>>().join(" ");
+    let draft = Draft::parse(&text, &recorded.snapshot);
+    let report = verify(&draft, &recorded.snapshot, &FreshnessReport::default(), &VerifyOptions::default());
+    let sum = |one: &dyn Fn(&Statement) -> Citations| {
+        recorded.statements.iter().map(one).fold(Citations::default(), |mut all, c| {
+            all.add(c);
+            all
+        })
+    };
+    let before = sum(&|s| citations(s, |labels| s.gold.iter().any(|set| !set.is_empty() && set.is_subset(labels))));
+    let own_before = sum(&|s| citations(s, |labels| is_supported(&s.text, labels, &recorded.snapshot)));
+    let kept = |before| if report.ok { before } else { Citations::default() };
+    Row {
+        drafts: 1,
+        passed: usize::from(report.ok),
+        before,
+        after: kept(before),
+        own_before,
+        own_after: kept(own_before),
+    }
+}
+
+/// Whether the verifier's support score takes the words of a statement as carried by these items together.
+fn is_supported(text: &str, labels: &BTreeSet<u32>, snapshot: &EvidenceSnapshot) -> bool {
+    let cited = snapshot.items().iter().filter(|item| labels.contains(&item.label.number()));
+    let evidence: Vec<&str> = cited.map(|item| item.text.as_str()).collect();
+    let mut words = String::new();
+    let mut at = 0;
+    for marker in scan_markers(text) {
+        words.push_str(text.get(at..marker.span.start()).unwrap_or(""));
+        at = marker.span.end();
+    }
+    words.push_str(text.get(at..).unwrap_or(""));
+    !evidence.is_empty() && claim_support(&words, &evidence.join("\n\n")).score >= ClaimSupport::threshold()
+}
+
+/// ALCE's two measures of one statement. `carries`: whether these items together support it.
+fn citations(statement: &Statement, carries: impl Fn(&BTreeSet<u32>) -> bool) -> Citations {
+    let cited = cited(&statement.text);
+    let labels: BTreeSet<u32> = cited.iter().flatten().copied().collect();
+    let recalled = carries(&labels);
+    let precise = |label: &Option<u32>| {
+        let Some(label) = label else { return false };
+        let without: BTreeSet<u32> = labels.iter().copied().filter(|l| l != label).collect();
+        recalled && (carries(&BTreeSet::from([*label])) || !carries(&without))
+    };
+    Citations {
+        statements: 1,
+        recalled: usize::from(recalled),
+        citations: cited.len(),
+        precise: cited.iter().filter(|l| precise(l)).count(),
+    }
+}
+
+/// Everything in a statement that is or looks like a citation; `None` for what names nothing.
+fn cited(text: &str) -> Vec<Option<u32>> {
+    let mut out = Vec::new();
+    for marker in scan_markers(text) {
+        match marker.kind {
+            MarkerKind::Labels(labels) => out.extend(labels.iter().map(|l| Some(l.number()))),
+            MarkerKind::Quoted { label, .. } => out.push(Some(label.number())),
+            _ => out.push(None),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recall_and_precision_are_alces() {
+        let of = |text: &str, gold: &[&[u32]]| {
+            let gold: Vec<BTreeSet<u32>> = gold.iter().map(|set| set.iter().copied().collect()).collect();
+            let c = citations(&Statement { text: text.to_owned(), gold: gold.clone() }, |labels| {
+                gold.iter().any(|set| set.is_subset(labels))
+            });
+            (c.recalled, c.citations, c.precise)
+        };
+        assert_eq!(of("X [E1].", &[&[1]]), (1, 1, 1));
+        assert_eq!(of("X [E1][E2].", &[&[1]]), (1, 2, 1), "the second can be left out");
+        assert_eq!(of("X [E1][E2].", &[&[1, 2]]), (1, 2, 2), "neither can be left out");
+        assert_eq!(of("X [E1][E2].", &[&[1], &[2]]), (1, 2, 2), "each is enough");
+        assert_eq!(of("X [E2].", &[&[1]]), (0, 1, 0));
+        assert_eq!(of("X.", &[&[1]]), (0, 0, 0));
+        assert_eq!(of("X [E1].", &[]), (0, 1, 0));
+        assert_eq!(of("X [7].", &[&[7]]), (0, 1, 0), "what is no citation carries nothing");
+    }
+
+    #[test]
+    fn the_gate_keeps_faulty_drafts_back_and_lets_the_others_pass() {
+        let drafts = read(DRAFTS).unwrap();
+        let faults: BTreeSet<&str> = drafts.iter().map(|d| d.fault.as_str()).collect();
+        let faulty = drafts.iter().filter(|d| d.fault != NO_FAULT).count();
+        assert!(faulty >= 50 && faults.len() >= 20, "{faulty} drafts, {} faults", faults.len());
+        let rows = rows(&drafts);
+        let find = |name: &str| rows.iter().find(|(fault, _)| fault == name).unwrap().1;
+        let clean = find(NO_FAULT);
+        assert_eq!((clean.passed, clean.before.recall()), (clean.drafts, Some(1.0)), "{rows:#?}");
+        let all = find("all faulty");
+        assert!(all.before.recall().unwrap() < 0.3, "the faults are faults: {all:?}");
+        assert!(all.passed * 10 <= all.drafts, "at most one in ten gets through: {rows:#?}");
+    }
+
+    #[test]
+    fn drafts_that_cannot_be_read_are_a_failure() {
+        for text in ["", "{}", "{\"set\":\"x\",\"fault\":\"f\",\"statements\":[]}"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A set's questions through the search, mode by mode.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::set::Question;
+use super::stats::Latency;
+use super::{invalid, passages, ranking};
+use local_agent_agent::config::Retrieve;
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::Fusion;
+use local_agent_index::retrieval::{self};
+use local_agent_index::retrieval::{Engine, Found, Hit, Request, Scope};
+use local_agent_text::error::{Failure, Result};
+
+/// Documents of one question that a run holds: as deep as the deepest score looks.
+const DOCUMENTS: usize = 100;
+
+/// Hits of the searches that are timed: a page of results.
+const TIMED_HITS: usize = 10;
+
+/// How a set is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// What `query` does under the same configuration.
+    Default,
+    Lexical,
+    Vector,
+    Convex,
+    Rrf,
+}
+
+impl Mode {
+    /// The name in reports and file names.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Lexical => "lexical",
+            Self::Vector => "vector",
+            Self::Convex => "convex",
+            Self::Rrf => "rrf",
+        }
+    }
+
+    /// Whether questions are embedded.
+    pub fn needs_vectors(self) -> bool {
+        self != Self::Lexical
+    }
+
+    fn sides(self) -> retrieval::Mode {
+        match self {
+            Self::Lexical => retrieval::Mode::Lexical,
+            Self::Vector => retrieval::Mode::Vector,
+            Self::Default | Self::Convex | Self::Rrf => retrieval::Mode::Hybrid,
+        }
+    }
+
+    fn fusion(self, configured: Fusion) -> Fusion {
+        match self {
+            Self::Convex => Fusion::Convex,
+            Self::Rrf => Fusion::Rrf,
+            Self::Default | Self::Lexical | Self::Vector => configured,
+        }
+    }
+}
+
+/// A question with its vector, made once for all modes.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    pub question: &'a Question,
+    query: Query,
+    vector: Vec<f32>,
+    embed_ms: f64,
+}
+
+/// Gives the vector of a question.
+pub type Embed<'a> = &'a dyn Fn(&str) -> Result<Vec<f32>>;
+
+/// Embeds every question, or none when `embed` is `None`.
+pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Vec<Asked<'a>>> {
+    let one = |question: &'a Question| {
+        let start = Instant::now();
+        let vector = embed.map_or_else(|| Ok(Vec::new()), |embed| embed(&question.text))?;
+        let embed_ms = if embed.is_some() { milliseconds(start) } else { 0.0 };
+        Ok(Asked { question, query: Query::plain(&question.text), vector, embed_ms })
+    };
+    questions.iter().map(one).collect()
+}
+
+/// What one mode found for every question.
+#[derive(Debug)]
+pub struct Searched<T> {
+    pub found: BTreeMap<String, T>,
+    /// Embedding the question and searching for a page of results, the index being open.
+    pub latency: Latency,
+}
+
+/// An open index and how it is searched.
+pub struct Searcher<'a> {
+    pub engine: &'a Engine,
+    pub retrieve: &'a Retrieve,
+}
+
+impl Searcher<'_> {
+    /// The best documents of every question, each with the score of its best chunk.
+    ///
+    /// `EVAL_ERROR` when nothing at all was found: the mode does not work, or the set does not belong to the documents.
+    pub fn documents(&self, mode: Mode, asked: &[Asked<'_>]) -> Result<Searched<Vec<(String, f32)>>> {
+        self.each(mode, asked, |request, vector| {
+            let found = self.engine.search_documents(request, || Ok(vector))?;
+            Ok(found.hits.iter().map(|hit| (hit.chunk.path.as_str().to_owned(), hit.score)).collect())
+        })
+    }
+
+    /// The best `k` chunks of every question. `EVAL_ERROR` as in [`Self::documents`].
+    pub fn chunks(&self, mode: Mode, asked: &[Asked<'_>], k: usize) -> Result<Searched<Vec<Hit>>> {
+        self.each(mode, asked, |request, vector| {
+            let request = Request { limit: k, scope: Scope::default(), ..*request };
+            Ok(self.engine.search(&request, || Ok(vector))?.hits)
+        })
+    }
+
+    /// Hits of a question, at most one a document, best first.
+    pub fn best_documents(&self, mode: Mode, asked: &Asked<'_>, limit: usize) -> Result<Vec<Hit>> {
+        let request = self.request(mode, &asked.query, limit);
+        Ok(self.engine.search_documents(&request, || Ok(asked.vector.clone()))?.hits)
+    }
+
+    fn each<T>(
+        &self,
+        mode: Mode,
+        asked: &[Asked<'_>],
+        search: impl Fn(&Request<'_>, Vec<f32>) -> Result<Vec<T>>,
+    ) -> Result<Searched<Vec<T>>> {
+        let mut found = BTreeMap::new();
+        let mut times = Vec::with_capacity(asked.len());
+        for one in asked {
+            let request = self.request(mode, &one.query, TIMED_HITS);
+            let start = Instant::now();
+            let _: Found = self.engine.search(&request, || Ok(one.vector.clone()))?;
+            let embed_ms = if mode.needs_vectors() { one.embed_ms } else { 0.0 };
+            times.push(embed_ms + milliseconds(start));
+            let request = self.request(mode, &one.query, DOCUMENTS);
+            found.insert(one.question.id.clone(), search(&request, one.vector.clone())?);
+        }
+        if found.values().all(Vec::is_empty) {
+            return Err(nothing_found(mode));
+        }
+        Ok(Searched { found, latency: Latency::of(&times) })
+    }
+
+    fn request<'q>(&self, mode: Mode, query: &'q Query, limit: usize) -> Request<'q> {
+        Request {
+            query,
+            mode: mode.sides(),
+            scope: Scope::default(),
+            limit,
+            fusion: mode.fusion(self.retrieve.fusion),
+            vector_weight: self.retrieve.vector_weight,
+        }
+    }
+}
+
+fn nothing_found(mode: Mode) -> Failure {
+    invalid(format!("mode `{}` found nothing for any question, so there is nothing to measure", mode.name()))
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1_000.0
+}
+
+/// A run as `score.py` and its like read it: question id, rank, path, score; tab-separated.
+pub fn documents_tsv(found: &BTreeMap<String, Vec<(String, f32)>>) -> String {
+    let rows = found.iter().flat_map(|(id, documents)| {
+        (1..).zip(documents).map(move |(rank, (path, score))| format!("{id}\t{rank}\t{path}\t{score}\n"))
+    });
+    rows.collect()
+}
+
+/// A run of passages: question id, rank, path, start and end in characters; tab-separated.
+pub fn passages_tsv(found: &passages::Run) -> String {
+    let rows = found.iter().flat_map(|(id, passages)| {
+        (1..).zip(passages).map(move |(rank, p)| format!("{id}\t{rank}\t{}\t{}\t{}\n", p.path, p.start, p.end))
+    });
+    rows.collect()
+}
+
+/// The documents alone, for scoring.
+pub fn ranked(found: &BTreeMap<String, Vec<(String, f32)>>) -> ranking::Run {
+    let paths = |documents: &Vec<(String, f32)>| documents.iter().map(|(path, _)| path.clone()).collect();
+    found.iter().map(|(id, documents)| (id.clone(), paths(documents))).collect()
+}

@@ -1,0 +1,338 @@
+//! The only code that opens what users' roots hold.
+//!
+//! A [`Sandbox`] is built once, from roots that an operator named, and cannot be widened. A request is judged twice:
+//! by its text and the policy alone (`PATH_DENIED`, before any system call), then by what is found while going down
+//! from the root's handle one name at a time. Whatever depends on the disk is answered with one sentence
+//! (`FILE_NOT_FOUND`), so no answer differs by what lies outside the roots.
+
+mod change;
+mod confine;
+mod ignores;
+mod list;
+mod named;
+mod place;
+mod policy;
+mod refusal;
+mod request;
+mod walk;
+
+#[cfg(all(test, unix))]
+mod attacks;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{FileStamp, RelPath, SourceName};
+
+pub use confine::{Confinement, Places, confine, confinement_offered, run_confined};
+pub use list::{Folder, Listed};
+pub use named::read_any;
+pub use policy::{CODE_EXTS, FollowLinks, HardLinks, Policy, Security};
+pub use refusal::Why;
+pub use walk::{Entry, What};
+
+use place::OpenRoot;
+use policy::names_of;
+use refusal::Refusal;
+use request::{Candidate, RootText};
+
+/// Candidates that `AMBIGUOUS_PATH` lists.
+const MAX_LISTED: usize = 10;
+
+/// A root as the configuration names it.
+#[derive(Debug, Clone)]
+pub struct RootSpec {
+    /// What stands before the colon in an address; unique.
+    pub name: SourceName,
+    /// Absolute.
+    pub path: PathBuf,
+    /// A free word shown with each hit.
+    pub kind: String,
+    /// Whether source files below it ([`CODE_EXTS`]) may be read although no extension allows them.
+    pub code: bool,
+}
+
+/// A root as it was found.
+#[derive(Debug)]
+pub struct Root {
+    /// What stands before the colon in an address.
+    pub name: SourceName,
+    /// Absolute, links in it resolved when it could be opened.
+    pub path: PathBuf,
+    /// A free word shown with each hit.
+    pub kind: String,
+    /// Whether source files below it may be read.
+    pub code: bool,
+    /// Why nothing can be read below it, in the system's words; `None` when it is open.
+    pub unavailable: Option<String>,
+    dir: Option<Dir>,
+}
+
+/// The address of a document: `source:rel/path.md`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// The root's name.
+    pub source: SourceName,
+    /// The path below the root.
+    pub path: RelPath,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.source, self.path)
+    }
+}
+
+/// A file's bytes, exactly, and what the file system said about it just before they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileBytes {
+    /// Nothing decoded, nothing replaced.
+    pub bytes: Vec<u8>,
+    /// Taken from the same handle before the first byte.
+    pub stamp: FileStamp,
+}
+
+/// Handles on the roots, and the policy. Immutable; a clone shares the handles.
+///
+/// A root's handle stays with the folder it was opened on: a process that runs for long builds a new sandbox for each
+/// job, so that a root that was moved away or mounted again is seen.
+#[derive(Debug, Clone)]
+pub struct Sandbox(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    roots: Vec<Root>,
+    /// The place of each root in `roots`, by its name.
+    named: HashMap<SourceName, usize>,
+    texts: Vec<RootText>,
+    base: Option<Vec<String>>,
+    policy: Policy,
+}
+
+impl Sandbox {
+    /// Opens every root. One that cannot be opened is kept and marked unavailable.
+    ///
+    /// `CONFIG_ERROR` when a root's path is not absolute or two roots have one name.
+    pub fn open(roots: Vec<RootSpec>, policy: Policy) -> Result<Self> {
+        Self::build(roots, policy, None)
+    }
+
+    /// Like [`Sandbox::open`]; requests may also be relative to `security_root`, an absolute path: when
+    /// `security_root/request` lies below a root by its text, that is one of the places meant.
+    pub fn with_base(roots: Vec<RootSpec>, policy: Policy, security_root: &Path) -> Result<Self> {
+        Self::build(roots, policy, Some(names_of(security_root)))
+    }
+
+    fn build(specs: Vec<RootSpec>, policy: Policy, base: Option<Vec<String>>) -> Result<Self> {
+        let mut roots: Vec<Root> = Vec::with_capacity(specs.len());
+        let mut texts = Vec::with_capacity(specs.len());
+        let mut named = HashMap::with_capacity(specs.len());
+        for spec in specs {
+            let config_error =
+                |what: String| Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show");
+            if !spec.path.is_absolute() {
+                return Err(config_error(format!("The root of `{}` is not an absolute path.", spec.name)));
+            }
+            if named.insert(spec.name.clone(), roots.len()).is_some() {
+                return Err(config_error(format!("Two roots are called `{}`.", spec.name)));
+            }
+            texts.push(RootText {
+                name: spec.name.clone(),
+                place: names_of(&spec.path),
+                own_state: own_state_below(&spec.path, &policy),
+                code: spec.code,
+            });
+            roots.push(open_root(spec, &policy));
+        }
+        Ok(Self(Arc::new(Inner { roots, named, texts, base, policy })))
+    }
+
+    /// The roots in the order in which they were named.
+    pub fn roots(&self) -> &[Root] {
+        &self.0.roots
+    }
+
+    /// The policy this sandbox was built with.
+    pub fn policy(&self) -> &Policy {
+        &self.0.policy
+    }
+
+    /// The device that the root called `source` is on; `None`: there is no such root, or it cannot be looked at.
+    pub fn device(&self, source: &SourceName) -> Option<u64> {
+        let root = self.0.roots.get(*self.0.named.get(source)?)?;
+        Some(cap_fs_ext::MetadataExt::dev(&root.dir.as_ref()?.dir_metadata().ok()?))
+    }
+
+    /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when one root has it;
+    /// a path relative to the base; or a bare file name, searched below all roots when none has it at its top
+    /// (first as it is written, then whatever differs only by case or composition).
+    ///
+    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `AMBIGUOUS_PATH` (listing the
+    /// candidates). Nothing is opened yet: a file that is too large is found here, and reading it is
+    /// `FILE_TOO_LARGE`.
+    pub fn resolve(&self, request: &str) -> Result<Address> {
+        let plan = request::plan(request, &self.0.texts, self.0.base.as_deref(), &self.0.policy)
+            .map_err(|d| refusal::denied(request, d))?;
+        let mut found = Vec::new();
+        let mut is_directory = false;
+        for candidate in plan.candidates {
+            match self.find(&candidate) {
+                Ok(_) | Err(Refusal::TooLarge { .. }) => found.push(candidate),
+                Err(Refusal::Directory) => is_directory = true,
+                Err(_) => {}
+            }
+        }
+        if found.is_empty()
+            && let Some(name) = &plan.bare_name
+        {
+            found = self.search(name);
+        }
+        let found = self.distinct(found);
+        match found.as_slice() {
+            [] if is_directory => Err(Refusal::Directory.into_failure(request)),
+            [] => Err(refusal::not_found(request)),
+            [one] => Ok(one.clone()),
+            many => Err(ambiguous(request, many)),
+        }
+    }
+
+    /// Reads a whole file, at most `security.max_file_bytes`.
+    ///
+    /// `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR`.
+    pub fn read(&self, at: &Address) -> Result<FileBytes> {
+        let candidate = self.admitted(at)?;
+        let read = || {
+            let root = self.open_root(candidate.root)?;
+            let (file, stamp) = root.open(&root.find(&candidate.path)?)?;
+            Ok(FileBytes { bytes: place::read_to_cap(file, stamp, &self.0.policy)?, stamp })
+        };
+        read().map_err(|r: Refusal| r.into_failure(&at.to_string()))
+    }
+
+    /// What the file system says about a file, without opening it. Errors as [`Sandbox::read`].
+    pub fn stamp(&self, at: &Address) -> Result<FileStamp> {
+        let candidate = self.admitted(at)?;
+        self.find(&candidate).map(|leaf| leaf.stamp).map_err(|r| r.into_failure(&at.to_string()))
+    }
+
+    /// The true reason why a request is `FILE_NOT_FOUND`; `None` when it is not, or no longer.
+    ///
+    /// For the operator's audit row only: it tells what the answer must not tell.
+    pub fn explain(&self, request: &str) -> Option<Why> {
+        let plan = request::plan(request, &self.0.texts, self.0.base.as_deref(), &self.0.policy).ok()?;
+        let mut why = Why::Missing;
+        for candidate in &plan.candidates {
+            let opened = self.open_root(candidate.root).and_then(|root| root.open(&root.find(&candidate.path)?));
+            match opened {
+                Err(Refusal::Unseen(Why::Missing)) => {}
+                Err(Refusal::Unseen(other)) => why = other,
+                _ => return None,
+            }
+        }
+        if plan.bare_name.is_some_and(|name| !self.search(&name).is_empty()) { None } else { Some(why) }
+    }
+
+    fn find(&self, candidate: &Candidate) -> std::result::Result<place::Leaf, Refusal> {
+        self.open_root(candidate.root)?.find(&candidate.path)
+    }
+
+    fn open_root(&self, root: usize) -> std::result::Result<OpenRoot<'_>, Refusal> {
+        let dir = self.0.roots[root].dir.as_ref().ok_or(Refusal::Unseen(Why::RootUnavailable))?;
+        Ok(OpenRoot { dir, text: &self.0.texts[root], policy: &self.0.policy })
+    }
+
+    /// An address comes from anywhere (an index, a model), so it is judged like a request.
+    fn admitted(&self, at: &Address) -> Result<Candidate> {
+        let root = self.0.named.get(&at.source).copied().ok_or(policy::Denied::UnknownSource);
+        root.and_then(|root| {
+            self.0.texts[root].check(&at.path, &self.0.policy)?;
+            Ok(Candidate { root, path: at.path.clone() })
+        })
+        .map_err(|d| refusal::denied(&at.to_string(), d))
+    }
+
+    /// Every file below the roots whose own name is `name`; if none, every one whose folded name is.
+    fn search(&self, name: &str) -> Vec<Candidate> {
+        let folded = policy::fold(name);
+        let (mut exact, mut alike) = (Vec::new(), Vec::new());
+        for root in 0..self.0.roots.len() {
+            let Ok(open) = self.open_root(root) else { continue };
+            for entry in walk::named(&open, &folded).unwrap_or_default() {
+                let same = entry.path.file_name() == name;
+                let candidate = Candidate { root, path: entry.path };
+                if same { exact.push(candidate) } else { alike.push(candidate) }
+            }
+        }
+        if exact.is_empty() { alike } else { exact }
+    }
+
+    /// Drops what nested roots show twice; the root that was named first keeps it.
+    fn distinct(&self, found: Vec<Candidate>) -> Vec<Address> {
+        let mut seen = std::collections::HashSet::new();
+        let mut kept = Vec::with_capacity(found.len());
+        for Candidate { root, path } in found {
+            let root = &self.0.roots[root];
+            if seen.insert(root.path.join(path.as_str())) {
+                kept.push(Address { source: root.name.clone(), path });
+            }
+        }
+        kept
+    }
+}
+
+fn open_root(spec: RootSpec, policy: &Policy) -> Root {
+    let RootSpec { name, path, kind, code } = spec;
+    if policy.own_state.iter().any(|state| real(&path).starts_with(real(state))) {
+        let reason = "it holds this program's own state".to_owned();
+        return Root { name, path, kind, code, unavailable: Some(reason), dir: None };
+    }
+    match Dir::open_ambient_dir(&path, ambient_authority()) {
+        Ok(dir) => Root { name, path: real(&path), kind, code, unavailable: None, dir: Some(dir) },
+        Err(error) => Root { name, path, kind, code, unavailable: Some(error.to_string()), dir: None },
+    }
+}
+
+/// The folders with this program's own state that lie below a root, as folded names relative to it.
+fn own_state_below(root: &Path, policy: &Policy) -> Vec<Vec<String>> {
+    let below = |(state, root): (PathBuf, PathBuf)| {
+        let rest = state.strip_prefix(root).ok()?.to_path_buf();
+        let names: Vec<String> = names_of(&rest).iter().map(|n| policy::fold(n)).collect();
+        if names.is_empty() { None } else { Some(names) }
+    };
+    policy.own_state.iter().filter_map(|state| below((real(state), real(root)))).collect()
+}
+
+/// A path with its links resolved, as far down as it exists.
+fn real(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let Ok(real) = std::fs::canonicalize(above) {
+            return match path.strip_prefix(above) {
+                Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+                _ => real,
+            };
+        }
+    }
+    path.to_path_buf()
+}
+
+fn ambiguous(request: &str, found: &[Address]) -> Failure {
+    let names: Vec<String> = found.iter().map(Address::to_string).collect();
+    ambiguous_words(request, "file", &names)
+}
+
+/// `AMBIGUOUS_PATH`, listing what a request may mean; `names` is not empty.
+fn ambiguous_words(request: &str, what: &str, names: &[String]) -> Failure {
+    let mut listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_LISTED {
+        listed.push(format!("{} more", names.len() - MAX_LISTED));
+    }
+    let message = format!("`{request}` fits more than one {what}: {}.", listed.join(", "));
+    let first = names.first().map_or("", String::as_str);
+    Failure::new(ErrorCode::AmbiguousPath, message).with_hint(format!("name one in full, for example `{first}`"))
+}

@@ -1,0 +1,140 @@
+//! How refusals are worded. Whatever depends on the disk is one sentence, so that no answer tells what lies outside;
+//! the true reason is a [`Why`], for the operator's records only.
+
+use std::fmt;
+
+use super::policy::Denied;
+use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::types::SkipReason;
+
+/// The true reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model or a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// Nothing has that name.
+    Missing,
+    /// A symbolic link stands in the way, and links are not followed.
+    Symlink,
+    /// A followed link leaves the root, or its target is absolute.
+    LinkLeaves,
+    /// More than eight links in a row.
+    LinkLoop,
+    /// A followed link leads to a name or an extension that the policy denies.
+    Denied,
+    /// A FIFO, socket or device.
+    NotRegular,
+    /// More than one name points at the file.
+    HardLink,
+    /// The system refused to open it.
+    NoPermission,
+    /// The system failed in another way.
+    SystemError,
+    /// The root itself could not be opened.
+    RootUnavailable,
+}
+
+impl Why {
+    /// The stable name, as audit rows hold it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Symlink => "symlink",
+            Self::LinkLeaves => "link_leaves",
+            Self::LinkLoop => "link_loop",
+            Self::Denied => "denied",
+            Self::NotRegular => "not_regular",
+            Self::HardLink => "hard_link",
+            Self::NoPermission => "no_permission",
+            Self::SystemError => "system_error",
+            Self::RootUnavailable => "root_unavailable",
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why a path that the policy lets through was not opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Answered with the one sentence.
+    Unseen(Why),
+    Directory,
+    TooLarge {
+        size: u64,
+        cap: u64,
+    },
+    /// Opened and allowed, but reading stopped: the system's words.
+    Broken(String),
+}
+
+impl Refusal {
+    /// An error of the system while a name was looked up.
+    pub(super) fn of_lookup(error: &std::io::Error) -> Self {
+        use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        Self::Unseen(match error.kind() {
+            NotFound | NotADirectory => Why::Missing,
+            PermissionDenied => Why::NoPermission,
+            _ => Why::SystemError,
+        })
+    }
+
+    /// The name under which a walk lists it; `None` when there is nothing to list.
+    pub(super) const fn as_skipped(&self) -> Option<SkipReason> {
+        Some(match self {
+            Self::Unseen(Why::Missing) | Self::Directory => return None,
+            Self::Unseen(Why::Symlink | Why::LinkLeaves | Why::LinkLoop) => SkipReason::Symlink,
+            Self::Unseen(Why::Denied) => SkipReason::Denied,
+            Self::Unseen(Why::NotRegular) => SkipReason::NotRegular,
+            Self::Unseen(Why::HardLink) => SkipReason::HardLink,
+            Self::TooLarge { .. } => SkipReason::TooLarge,
+            Self::Unseen(_) | Self::Broken(_) => SkipReason::Unreadable,
+        })
+    }
+
+    pub(super) fn into_failure(self, request: &str) -> Failure {
+        let request = shown(request);
+        match self {
+            Self::Unseen(_) => not_found(&request),
+            Self::Directory => Failure::new(ErrorCode::PathIsDirectory, format!("`{request}` is a folder."))
+                .with_hint("name a file in it, for example `source:folder/file.md`"),
+            Self::TooLarge { size, cap } => Failure::new(
+                ErrorCode::FileTooLarge,
+                format!("`{request}` has {size} bytes; `security.max_file_bytes` allows {cap}."),
+            )
+            .with_hint("raise `security.max_file_bytes` in the configuration"),
+            Self::Broken(words) => {
+                Failure::new(ErrorCode::FileReadError, format!("`{request}` could not be read to its end: {words}."))
+                    .with_hint("local-agent doctor")
+            }
+        }
+    }
+}
+
+/// The one sentence.
+pub(super) fn not_found(request: &str) -> Failure {
+    Failure::new(ErrorCode::FileNotFound, format!("No readable file stands behind `{}`.", shown(request)))
+        .with_hint("local-agent index --list-sources")
+}
+
+/// A refusal that the request's text and the policy decide.
+pub(super) fn denied(request: &str, denied: Denied) -> Failure {
+    let code = if denied == Denied::Blank { ErrorCode::InvalidArgs } else { ErrorCode::PathDenied };
+    let hint = match denied {
+        Denied::Extension => "see `security.allowed_exts`: local-agent config show",
+        Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
+        Denied::UnknownSource | Denied::NotBelowARoot => "local-agent index --list-sources",
+        _ => "name a file as `source:folder/file.md`",
+    };
+    Failure::new(code, format!("`{}` is refused because {}.", shown(request), denied.because())).with_hint(hint)
+}
+
+/// The request as a sentence repeats it: at most 200 characters.
+fn shown(request: &str) -> String {
+    match request.char_indices().nth(200) {
+        Some((at, _)) => format!("{}…", &request[..at]),
+        None => request.to_owned(),
+    }
+}

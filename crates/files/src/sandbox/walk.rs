@@ -1,0 +1,331 @@
+//! The walk: every document below a root, by handles, with the stamp of each and the reason for each that is left
+//! out. Links are never followed here, not even with `follow_links: inside`: what such a link leads to stands under
+//! the same root and is found under its own name.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::{Dir, DirEntry, FileType};
+use rayon::slice::ParallelSliceMut;
+
+use super::Sandbox;
+use super::ignores::{FILES, Ignores};
+use super::place::{OpenRoot, admit};
+use super::policy::{MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
+use super::refusal::{Refusal, Why};
+use super::request::RootText;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName, percent_encode};
+
+/// Entries of one folder that one thread looks at in a row.
+const CHUNK: usize = 1024;
+
+/// Something a walk came across.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Below the root. For [`SkipReason::BadName`] a name to show: bytes that no path can hold are percent-encoded.
+    pub path: RelPath,
+    /// What it is.
+    pub what: What,
+}
+
+/// What stands at an entry's path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A document that can be read.
+    Found(FileStamp),
+    /// A document that is not read, or a folder below which nothing was looked at, and why.
+    Skipped(SkipReason),
+}
+
+impl Sandbox {
+    /// Lists the documents of one root whose extension is in `exts` (with the dot, any case), sorted by the bytes of
+    /// their paths.
+    ///
+    /// Without a word it passes by: other extensions, hidden names, `.obsidian`, `.trash`, and what `.gitignore`,
+    /// `.ignore` and `.local-agentignore` leave out. Everything else that is not read is listed with its reason:
+    /// files of such an extension, every symbolic link (it may be a folder), folders that are denied or cannot be
+    /// listed. Below a folder listed as [`SkipReason::Unreadable`] nothing is known: documents there are not gone.
+    ///
+    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    pub fn walk(&self, source: &SourceName, exts: &[&str]) -> Result<Vec<Entry>> {
+        let failure = |what: String| Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show");
+        let Some(at) = self.roots().iter().position(|r| r.name == *source) else {
+            return Err(failure(format!("No source is called `{source}`.")));
+        };
+        let root = &self.roots()[at];
+        if let Some(reason) = &root.unavailable {
+            return Err(failure(format!("The folder of `{source}` cannot be opened: {reason}.")));
+        }
+        let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
+        self.open_root(at)
+            .and_then(|open| walk(&open, Wanted::Extensions(&exts)))
+            .map_err(|_| failure(format!("The folder of `{source}` is gone or cannot be listed.")))
+    }
+}
+
+/// Every readable file below a root whose folded name is `folded`.
+pub(super) fn named(root: &OpenRoot<'_>, folded: &str) -> std::result::Result<Vec<Entry>, Refusal> {
+    let mut entries = walk(root, Wanted::Name(folded))?;
+    entries.retain(|e| matches!(e.what, What::Found(_) | What::Skipped(SkipReason::TooLarge)));
+    Ok(entries)
+}
+
+/// Which files are looked at.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    Extensions(&'a [String]),
+    Name(&'a str),
+}
+
+impl Wanted<'_> {
+    fn takes(self, name: &str) -> bool {
+        match self {
+            Self::Extensions(exts) => exts.iter().any(|ext| has_extension(name, ext)),
+            Self::Name(folded) => fold(name) == folded,
+        }
+    }
+}
+
+pub(super) struct Walk<'a> {
+    root: &'a Dir,
+    text: &'a RootText,
+    policy: &'a Policy,
+    wanted: Wanted<'a>,
+    out: Mutex<Vec<Entry>>,
+}
+
+/// A folder that is being looked at. It closes with its last chunk.
+struct Folder {
+    /// Its path with a trailing slash; empty for the root.
+    prefix: String,
+    depth: usize,
+    entries: Vec<DirEntry>,
+    ignores: Option<Arc<Ignores>>,
+}
+
+fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entry>, Refusal> {
+    // A folder that was removed while it is open lists as empty; that must not look like a vault without files.
+    #[cfg(unix)]
+    if root.dir.dir_metadata().is_ok_and(|meta| cap_fs_ext::MetadataExt::nlink(&meta) == 0) {
+        return Err(Refusal::Unseen(Why::Missing));
+    }
+    let walk = Walk { root: root.dir, text: root.text, policy: root.policy, wanted, out: Mutex::default() };
+    let top = walk.list(String::new(), 0, None)?;
+    // Jobs on the pool never wait for each other, so open handles grow with depth, not with the number of folders.
+    rayon::scope(|scope| walk.look_through(scope, top));
+    let mut entries = walk.out.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Found sorts before skipped, so a name that merely looks like another's is the one to go.
+    entries.par_sort_unstable_by(|a, b| {
+        (a.path.as_str(), matches!(a.what, What::Skipped(_)))
+            .cmp(&(b.path.as_str(), matches!(b.what, What::Skipped(_))))
+    });
+    entries.dedup_by(|later, first| later.path == first.path);
+    Ok(entries)
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that has not begun: [`Walk::one`] looks at one folder of it.
+    pub(super) fn of(root: &'a OpenRoot<'a>, exts: &'a [String]) -> Self {
+        let wanted = Wanted::Extensions(exts);
+        Self { root: root.dir, text: root.text, policy: root.policy, wanted, out: Mutex::default() }
+    }
+
+    /// What a walk would see in one folder, not below it: entries, and the paths of folders. The ignore files of the
+    /// folders above count; whether `folder` itself is left out by them does not, for it was asked for.
+    pub(super) fn one(self, folder: Option<&RelPath>) -> std::result::Result<(Vec<Entry>, Vec<RelPath>), Refusal> {
+        let mut here = self.list(String::new(), 0, None)?;
+        let mut prefix = String::new();
+        for (depth, name) in folder.into_iter().flat_map(RelPath::segments).enumerate() {
+            prefix = format!("{prefix}{name}/");
+            here = self.list(prefix.clone(), depth + 1, here.ignores.clone())?;
+        }
+        let (mut entries, mut folders) = (Vec::new(), Vec::new());
+        for entry in &here.entries {
+            match self.classify(&here, entry) {
+                Seen::Nothing => {}
+                Seen::Entry(entry) => entries.push(entry),
+                Seen::Folder(prefix) => folders.extend(RelPath::new(prefix.trim_end_matches('/'))),
+            }
+        }
+        Ok((entries, folders))
+    }
+}
+
+impl Walk<'_> {
+    /// Looks at a folder's entries, in chunks; `folder`'s subfolders become further jobs.
+    fn look_through<'s>(&'s self, scope: &rayon::Scope<'s>, folder: Folder) {
+        let folder = Arc::new(folder);
+        for start in (CHUNK..folder.entries.len()).step_by(CHUNK) {
+            let folder = Arc::clone(&folder);
+            scope.spawn(move |scope| self.look_at(scope, &folder, start));
+        }
+        self.look_at(scope, &folder, 0);
+    }
+
+    fn look_at<'s>(&'s self, scope: &rayon::Scope<'s>, folder: &Folder, start: usize) {
+        let end = folder.entries.len().min(start + CHUNK);
+        let mut found = Vec::with_capacity(end - start);
+        for entry in &folder.entries[start..end] {
+            match self.classify(folder, entry) {
+                Seen::Nothing => {}
+                Seen::Entry(entry) => found.push(entry),
+                Seen::Folder(prefix) => {
+                    let (depth, ignores) = (folder.depth + 1, folder.ignores.clone());
+                    scope.spawn(move |scope| self.go_into(scope, prefix, depth, ignores));
+                }
+            }
+        }
+        self.put(found);
+    }
+
+    fn go_into<'s>(&'s self, scope: &rayon::Scope<'s>, prefix: String, depth: usize, ignores: Option<Arc<Ignores>>) {
+        let path = prefix.trim_end_matches('/').to_owned();
+        match self.list(prefix, depth, ignores) {
+            Ok(folder) => self.look_through(scope, folder),
+            Err(refusal) => self.put(skipped(path, &refusal).into_iter().collect()),
+        }
+    }
+
+    fn put(&self, mut entries: Vec<Entry>) {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).append(&mut entries);
+    }
+
+    /// Opens a folder from the root down and reads its names and its ignore files.
+    fn list(&self, prefix: String, depth: usize, above: Option<Arc<Ignores>>) -> std::result::Result<Folder, Refusal> {
+        let mut opened: Option<Dir> = None;
+        for name in prefix.split_terminator('/') {
+            let here = opened.as_ref().unwrap_or(self.root);
+            opened = Some(here.open_dir_nofollow(name).map_err(|e| Refusal::of_lookup(&e))?);
+        }
+        let dir = opened.as_ref().unwrap_or(self.root);
+        let mut entries = Vec::new();
+        let mut present = Vec::new();
+        for entry in dir.entries().map_err(|e| Refusal::of_lookup(&e))? {
+            // A listing that stops half-way must not look like a shorter folder.
+            let entry = entry.map_err(|e| Refusal::of_lookup(&e))?;
+            let name = entry.file_name();
+            if let Some(file) = FILES.iter().find(|f| name.as_encoded_bytes() == f.as_bytes()) {
+                present.push(*file);
+            }
+            entries.push(entry);
+        }
+        let (ignores, refused) = if present.is_empty() {
+            (above, Vec::new())
+        } else {
+            Ignores::extend(above, dir, &prefix, &present, self.policy)
+        };
+        self.put(refused.iter().filter_map(|(name, r)| skipped(format!("{prefix}{name}"), r)).collect());
+        Ok(Folder { prefix, depth, entries, ignores })
+    }
+
+    fn classify(&self, folder: &Folder, entry: &DirEntry) -> Seen {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { return self.badly_named(folder, entry, name.as_encoded_bytes()) };
+        let Ok(kind) = kind_of(entry) else { return Seen::Nothing };
+        if kind == Kind::Other && !self.wanted.takes(name) {
+            return Seen::Nothing;
+        }
+        if self.policy.is_passed_by(name) {
+            return Seen::Nothing;
+        }
+        let Ok(path) = RelPath::new(format!("{}{name}", folder.prefix)) else {
+            return self.badly_named(folder, entry, name.as_bytes());
+        };
+        if folder.ignores.as_ref().is_some_and(|i| i.leaves_out(path.as_str(), kind == Kind::Folder)) {
+            return Seen::Nothing;
+        }
+        let skipped = |path, reason| Seen::Entry(Entry { path, what: What::Skipped(reason) });
+        match kind {
+            Kind::Link => skipped(path, SkipReason::Symlink),
+            Kind::Folder if self.policy.check_name(name).is_err() || self.text.holds_own_state(&path) => {
+                skipped(path, SkipReason::Denied)
+            }
+            Kind::Folder if folder.depth + 1 >= MAX_DEPTH => skipped(path, SkipReason::Unreadable),
+            Kind::Folder => Seen::Folder(path.as_str().to_owned() + "/"),
+            Kind::Other if !self.is_allowed(name, &path) => skipped(path, SkipReason::Denied),
+            Kind::Other => self.stat(path, entry),
+        }
+    }
+
+    /// [`RootText::check`] of a file in a folder that was let through: only its own name is left to judge.
+    fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
+        path.as_str().len() <= MAX_PATH_BYTES
+            && self.policy.check_name(name).is_ok()
+            && self.policy.check_extension(name, self.text.code).is_ok()
+            && !self.text.holds_own_state(path)
+    }
+
+    fn stat(&self, path: RelPath, entry: &DirEntry) -> Seen {
+        let meta = entry.metadata().map_err(|e| Refusal::of_lookup(&e));
+        match meta.and_then(|meta| admit(&meta, self.policy)) {
+            Ok(stamp) => Seen::Entry(Entry { path, what: What::Found(stamp) }),
+            Err(refusal) => refusal
+                .as_skipped()
+                .map_or(Seen::Nothing, |reason| Seen::Entry(Entry { path, what: What::Skipped(reason) })),
+        }
+    }
+
+    /// A name that no path can hold: listed under a name to show, when it would have been looked at.
+    fn badly_named(&self, folder: &Folder, entry: &DirEntry, name: &[u8]) -> Seen {
+        let is_wanted = match kind_of(entry) {
+            Ok(Kind::Other) => self.wanted.takes(&String::from_utf8_lossy(name)),
+            Ok(_) => matches!(self.wanted, Wanted::Extensions(_)),
+            Err(_) => false,
+        };
+        if !is_wanted || name.starts_with(b".") {
+            return Seen::Nothing;
+        }
+        RelPath::new(format!("{}{}", folder.prefix, shown(name)))
+            .map_or(Seen::Nothing, |path| Seen::Entry(Entry { path, what: What::Skipped(SkipReason::BadName) }))
+    }
+}
+
+/// What one entry of a folder comes to.
+enum Seen {
+    Nothing,
+    Entry(Entry),
+    /// Its path with a trailing slash.
+    Folder(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Folder,
+    Link,
+    /// A file, or something that is none.
+    Other,
+}
+
+/// From what the listing itself says; only where that is nothing is the entry looked at.
+fn kind_of(entry: &DirEntry) -> std::io::Result<Kind> {
+    let mut kind = entry.file_type()?;
+    if kind == FileType::unknown() {
+        kind = entry.metadata()?.file_type();
+    }
+    Ok(if kind.is_dir() {
+        Kind::Folder
+    } else if kind.is_symlink() {
+        Kind::Link
+    } else {
+        Kind::Other
+    })
+}
+
+fn skipped(path: String, refusal: &Refusal) -> Option<Entry> {
+    let reason = refusal.as_skipped()?;
+    RelPath::new(path).ok().map(|path| Entry { path, what: What::Skipped(reason) })
+}
+
+/// A name's readable parts as they are, the rest as `%XX`.
+fn shown(name: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        out.push_str(&percent_encode(chunk.valid(), "%\\"));
+        for byte in chunk.invalid() {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,414 @@
+//! The folders of the program's own files: opened by handle, and never through a link.
+//!
+//! Everything that the program writes for itself (databases, locks, both projections, records of runs) lies in a few
+//! folders that may have come with somebody's clone. A link in such a folder could lead to any file of the user. So each
+//! file is opened relative to the handle of its folder, a link is refused, and so is a file that is to be changed in place
+//! and has a second name. What is made is for its owner alone.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `mod` | [`StateDirectory`]: open, read, replace, rename, remove |
+//! | `identity` | whether this user made a folder, on this machine |
+
+mod identity;
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+
+use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::types::to_hex;
+
+pub use identity::{IDENTITY_FILE, KnownStates, Provenance};
+
+/// How the names of unfinished files start and end. The next writer removes what a crash left of them.
+const UNFINISHED: (&str, &str) = ("tmp-", ".part");
+
+/// One open folder of the program's own files.
+#[derive(Debug)]
+pub struct StateDirectory {
+    dir: Dir,
+    path: PathBuf,
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectoryEntry {
+    pub name: String,
+    pub kind: EntryKind,
+}
+
+/// What a name stands for. Links are not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Folder,
+    Link,
+    /// A FIFO, a socket or a device.
+    Other,
+}
+
+impl StateDirectory {
+    /// Opens the folder at `path`, whose last name may be a link: where the folder lies was decided by whoever configured
+    /// it. `None`: nothing is there.
+    pub fn open_configured(path: &Path) -> io::Result<Option<Self>> {
+        found(Dir::open_ambient_dir(path, cap_std::ambient_authority()).map(|dir| Self::new(dir, path)))
+    }
+
+    /// Opens the folder at `path`, whose last name is no link. `None`: nothing is there.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        match open_without_link(path) {
+            Ok(dir) => Ok(Some(Self::new(dir, path))),
+            Err(_) if path.is_symlink() => Err(refused(Refused::Link, path)),
+            Err(e) => found(Err(e)),
+        }
+    }
+
+    /// Opens the folder at `path` as [`StateDirectory::open_configured`] does, and makes it and what is missing above it. What is
+    /// made is for its owner alone.
+    pub fn make_configured(path: &Path) -> io::Result<Self> {
+        make_all(path)?;
+        Self::open_configured(path)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Opens the folder at `path` as [`StateDirectory::open`] does, and makes it and what is missing above it.
+    pub fn make(path: &Path) -> io::Result<Self> {
+        if !path.is_symlink() {
+            make_all(path)?;
+        }
+        Self::open(path)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn new(dir: Dir, path: &Path) -> Self {
+        Self { dir, path: path.to_owned() }
+    }
+
+    /// The path by which it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder `name` in this one. `None`: nothing is there.
+    pub fn child(&self, name: &str) -> io::Result<Option<Self>> {
+        plain(name)?;
+        let opened = self.dir.open_dir_nofollow(name).map(|dir| Self::new(dir, &self.path.join(name)));
+        match found(opened) {
+            Err(_) if self.is_link(name) => Err(refused(Refused::Link, &self.path.join(name))),
+            opened => opened,
+        }
+    }
+
+    /// The folder `name` in this one, made for its owner alone when nothing is there.
+    pub fn make_child(&self, name: &str) -> io::Result<Self> {
+        plain(name)?;
+        #[allow(unused_mut)]
+        let mut builder = cap_std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match self.dir.create_dir_with(name, &builder) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+            _ => {}
+        }
+        self.child(name)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Opens the file `name` for reading. `None`: nothing is there.
+    pub fn read(&self, name: &str) -> io::Result<Option<fs::File>> {
+        found(self.open_file(name, OpenOptions::new().read(true)))
+    }
+
+    /// The bytes of the file `name`. `None`: nothing is there. `InvalidData`: there are more than `cap`.
+    pub fn read_bytes(&self, name: &str, cap: u64) -> io::Result<Option<Vec<u8>>> {
+        let Some(file) = self.read(name)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.take(cap.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > cap {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is larger than such a file can be"));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Opens the file `name` for reading and writing in place, and makes it, for its owner alone, when nothing is there.
+    /// A file with a second name is refused: whoever holds the other name would see it change.
+    pub fn update(&self, name: &str) -> io::Result<fs::File> {
+        let mut how = OpenOptions::new();
+        how.read(true).write(true).create(true);
+        let file = cap_std::fs::File::from_std(self.open_file(name, private(&mut how))?);
+        if name_count(&file.metadata()?) > 1 {
+            return Err(refused(Refused::SecondName, &self.path.join(name)));
+        }
+        Ok(file.into_std())
+    }
+
+    /// Makes the file `name` for its owner alone. `AlreadyExists` when anything has that name.
+    pub fn create_new(&self, name: &str) -> io::Result<fs::File> {
+        let mut how = OpenOptions::new();
+        how.write(true).create_new(true);
+        self.open_file(name, private(&mut how))
+    }
+
+    /// Replaces the file `name`, whole or not at all: a new file for its owner alone, synced, renamed, the folder synced.
+    /// A link of that name is replaced, not followed.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        plain(name)?;
+        let (temporary, mut file) = self.create_unfinished()?;
+        let done = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| self.rename(&temporary, name));
+        if done.is_err() {
+            let _ = self.dir.remove_file(&temporary);
+        }
+        done.and_then(|()| self.sync())
+    }
+
+    /// A new file under a name that no other file has, and that [`StateDirectory::remove_unfinished`] knows.
+    pub fn create_unfinished(&self) -> io::Result<(String, fs::File)> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let name = format!("{}{}{}", UNFINISHED.0, to_hex(&random), UNFINISHED.1);
+        Ok((name.clone(), self.create_new(&name)?))
+    }
+
+    /// Removes the unfinished files that a crash left. One that cannot be removed is no failure.
+    pub fn remove_unfinished(&self) {
+        for entry in self.entries().unwrap_or_default() {
+            if is_unfinished(&entry.name) {
+                let _ = self.dir.remove_file(&entry.name);
+            }
+        }
+    }
+
+    /// Renames within the folder; what had the new name is replaced.
+    pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.dir.rename(plain(from)?, &self.dir, plain(to)?)
+    }
+
+    /// Moves `from` into another folder under the name `to`; what had that name there is replaced.
+    pub fn rename_into(&self, from: &str, folder: &Self, to: &str) -> io::Result<()> {
+        self.dir.rename(plain(from)?, &folder.dir, plain(to)?)
+    }
+
+    /// Removes the folder `name`, which must be empty.
+    pub fn remove_empty_folder(&self, name: &str) -> io::Result<()> {
+        self.dir.remove_dir(plain(name)?)
+    }
+
+    /// Removes the file or link `name`; whether there was one. A link's target stays.
+    pub fn remove(&self, name: &str) -> io::Result<bool> {
+        Ok(found(self.dir.remove_file(plain(name)?))?.is_some())
+    }
+
+    /// Removes the folder `name` with everything below it; whether there was one. Links below it are removed, never
+    /// followed.
+    pub fn remove_folder(&self, name: &str) -> io::Result<bool> {
+        let Some(child) = self.child(name)? else { return Ok(false) };
+        drop(child);
+        Ok(found(self.dir.remove_dir_all(name))?.is_some())
+    }
+
+    /// Every name in the folder that is UTF-8, in no promised order. The program gives no other names.
+    pub fn entries(&self) -> io::Result<Vec<DirectoryEntry>> {
+        let mut out = Vec::new();
+        for entry in self.dir.entries()? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let kind = match () {
+                () if kind.is_symlink() => EntryKind::Link,
+                () if kind.is_dir() => EntryKind::Folder,
+                () if kind.is_file() => EntryKind::File,
+                () => EntryKind::Other,
+            };
+            if let Ok(name) = entry.file_name().into_string() {
+                out.push(DirectoryEntry { name, kind });
+            }
+        }
+        Ok(out)
+    }
+
+    /// What stands under `name`, a link as itself. `None`: nothing.
+    pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
+        found(self.dir.symlink_metadata(plain(name)?))
+    }
+
+    /// The path of the file `name` for a library that opens files by their paths. The path of the folder holds no link,
+    /// and neither `name` nor `name` with one of `endings` is a link or a folder.
+    pub fn checked_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
+        for ending in std::iter::once(&"").chain(endings) {
+            let name = format!("{name}{ending}");
+            match self.metadata(&name)? {
+                Some(meta) if meta.is_symlink() => return Err(refused(Refused::Link, &self.path.join(name))),
+                Some(meta) if !meta.is_file() => return Err(refused(Refused::NotAFile, &self.path.join(name))),
+                _ => {}
+            }
+        }
+        Ok(self.path.canonicalize()?.join(name))
+    }
+
+    /// As [`StateDirectory::checked_path`], for a library that changes the file: the file is made, for its owner alone, when nothing is
+    /// there, and one with a second name is refused. An existing file is not opened: closing it would let go of the locks
+    /// that this process holds on it elsewhere.
+    pub fn writable_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
+        let path = self.checked_path(name, endings)?;
+        match self.metadata(name)? {
+            Some(meta) if name_count(&meta) > 1 => Err(refused(Refused::SecondName, &self.path.join(name))),
+            Some(_) => Ok(path),
+            None => match self.create_new(name) {
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
+                _ => Ok(path),
+            },
+        }
+    }
+
+    /// Makes renames and new names in the folder last through a power failure, where the system can.
+    pub fn sync(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        self.dir.open(".")?.sync_all()?;
+        Ok(())
+    }
+
+    /// Takes the folder and its files from everybody but their owner. Only the files directly in it.
+    pub fn make_private(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use cap_std::fs::{Permissions, PermissionsExt as _};
+            let mode = self.dir.dir_metadata()?.permissions().mode();
+            if mode & 0o077 != 0 {
+                self.dir.set_permissions(".", Permissions::from_mode(mode & 0o700))?;
+            }
+            for entry in self.entries()?.iter().filter(|entry| entry.kind == EntryKind::File) {
+                let Some(meta) = self.metadata(&entry.name)? else { continue };
+                let mode = meta.permissions().mode();
+                if mode & 0o077 != 0 {
+                    self.dir.set_permissions(&entry.name, Permissions::from_mode(mode & 0o700))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_link(&self, name: &str) -> bool {
+        self.dir.symlink_metadata(name).is_ok_and(|meta| meta.is_symlink())
+    }
+
+    /// Opens one name without following a link and without waiting for the other end of a FIFO.
+    fn open_file(&self, name: &str, how: &mut OpenOptions) -> io::Result<fs::File> {
+        plain(name)?;
+        how.follow(FollowSymlinks::No);
+        #[cfg(unix)]
+        cap_fs_ext::OpenOptionsSyncExt::nonblock(how, true);
+        let file = match self.dir.open_with(name, how) {
+            Ok(file) => file.into_std(),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists || !self.is_link(name) => return Err(e),
+            Err(_) => return Err(refused(Refused::Link, &self.path.join(name))),
+        };
+        if !file.metadata()?.is_file() {
+            return Err(refused(Refused::NotAFile, &self.path.join(name)));
+        }
+        Ok(file)
+    }
+}
+
+/// Whether a file of this name is one that a crash left unfinished.
+pub fn is_unfinished(name: &str) -> bool {
+    let middle = name.strip_prefix(UNFINISHED.0).and_then(|name| name.strip_suffix(UNFINISHED.1));
+    middle.is_some_and(|hex| hex.len() == 16 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// The failure inside `error` when it says that a file of ours was refused, and not that the system failed.
+pub fn refusal(error: &io::Error) -> Option<Failure> {
+    error.get_ref()?.downcast_ref::<Failure>().cloned()
+}
+
+/// Why a file of ours is not opened.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    Link,
+    SecondName,
+    NotAFile,
+}
+
+fn refused(why: Refused, path: &Path) -> io::Error {
+    let (what, hint) = match why {
+        Refused::Link => ("is a link, and nothing below a state folder may be one", format!("rm {}", quoted(path))),
+        Refused::SecondName => (
+            "has a second name (a hard link), which would change with it",
+            format!("cp {0} {0}.copy && mv {0}.copy {0}", quoted(path)),
+        ),
+        Refused::NotAFile => ("is no regular file", format!("mv {0} {0}.aside", quoted(path))),
+    };
+    let message = format!("{} {what}; it was not opened", path.display());
+    io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))
+}
+
+/// `path` as one word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// `name`, if it is one name and no path.
+fn plain(name: &str) -> io::Result<&str> {
+    let is_path = name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']);
+    if is_path {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is no file name")))
+    } else {
+        Ok(name)
+    }
+}
+
+/// `None` where nothing is there.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// New files are for their owner alone.
+fn private(how: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    cap_std::fs::OpenOptionsExt::mode(how, 0o600);
+    how
+}
+
+fn make_all(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(unix)]
+fn open_without_link(path: &Path) -> io::Result<Dir> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::open(path, flags, Mode::empty())?;
+    Ok(Dir::from_std_file(handle.into()))
+}
+
+/// Links need the right to make them on Windows; the name is looked at before it is opened.
+#[cfg(not(unix))]
+fn open_without_link(path: &Path) -> io::Result<Dir> {
+    if path.is_symlink() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    Dir::open_ambient_dir(path, cap_std::ambient_authority())
+}
+
+#[cfg(unix)]
+fn name_count(meta: &Metadata) -> u64 {
+    cap_fs_ext::MetadataExt::nlink(meta)
+}
+
+/// The number of names is not told here without opening the file in another way.
+#[cfg(not(unix))]
+fn name_count(_: &Metadata) -> u64 {
+    1
+}
+
+#[cfg(all(test, unix))]
+mod tests;

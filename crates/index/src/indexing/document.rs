@@ -1,0 +1,126 @@
+//! One file's bytes → the row that the index keeps of it. Pure.
+
+use std::collections::HashMap;
+
+use crate::store::{self, ChunkRow, DocumentRow, LinkRow};
+use local_agent_embed::embedding;
+use local_agent_text::markdown::{self, ChunkOptions, CountTokens, Document, LinkKind};
+use local_agent_text::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, SourceName};
+
+/// Where a file stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub source_id: i64,
+    pub source: &'a SourceName,
+    pub path: &'a RelPath,
+}
+
+/// The row of a file that is listed and not indexed.
+pub(super) fn skipped(place: Place<'_>, stamp: FileStamp, reason: SkipReason, sha256: Option<Sha256>) -> DocumentRow {
+    DocumentRow {
+        source_id: place.source_id,
+        path: place.path.clone(),
+        stamp,
+        skipped: Some(reason),
+        sha256,
+        chunker_sig: String::new(),
+        title: String::new(),
+        aliases: Vec::new(),
+        tags: Vec::new(),
+        note_date: None,
+        yaml_present: false,
+        yaml_parse_ok: None,
+        yaml_error: None,
+        required_keys_present: None,
+        frontmatter_json: "{}".to_owned(),
+        links: Vec::new(),
+        chunks: Vec::new(),
+    }
+}
+
+/// The row of a file's bytes: cut, hashed, keyed.
+pub(super) fn row(
+    place: Place<'_>,
+    stamp: FileStamp,
+    bytes: &[u8],
+    options: &ChunkOptions,
+    chunker_sig: &str,
+    count: CountTokens<'_>,
+) -> DocumentRow {
+    let sha256 = Sha256::of(bytes);
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return skipped(place, stamp, SkipReason::NotUtf8, Some(sha256));
+    };
+    let document = markdown::parse(text, options, count);
+    let yaml = &document.frontmatter;
+    DocumentRow {
+        source_id: place.source_id,
+        path: place.path.clone(),
+        stamp,
+        skipped: None,
+        sha256: Some(sha256),
+        chunker_sig: chunker_sig.to_owned(),
+        title: document.title.clone().unwrap_or_else(|| place.path.stem().to_owned()),
+        aliases: document.aliases.clone(),
+        tags: document.tags.clone(),
+        note_date: note_date(&document),
+        yaml_present: yaml.yaml_present(),
+        yaml_parse_ok: yaml.yaml_parse_ok(),
+        yaml_error: yaml.yaml_error().map(str::to_owned),
+        required_keys_present: yaml.typed,
+        frontmatter_json: serde_json::Value::Object(yaml.json.clone()).to_string(),
+        links: document.links.iter().map(link).collect(),
+        chunks: chunks(place, text, &document),
+    }
+}
+
+fn chunks(place: Place<'_>, text: &str, document: &Document) -> Vec<ChunkRow> {
+    let mut seen: HashMap<(String, Sha256), u32> = HashMap::new();
+    let row = |chunk: &markdown::Chunk| {
+        let slice = text.get(chunk.span.start()..chunk.span.end()).unwrap_or_default();
+        let text_sha256 = Sha256::of(slice.as_bytes());
+        let heading = chunk.heading.to_canonical();
+        let occurrence = seen.entry((heading.clone(), text_sha256)).or_default();
+        let key = ChunkKey::derive(place.source, place.path, &chunk.heading, &text_sha256, *occurrence);
+        *occurrence += 1;
+        ChunkRow {
+            key,
+            span: chunk.span,
+            lines: chunk.lines,
+            heading,
+            kinds: u32::from(chunk.kinds.bits()),
+            tokens: chunk.tokens,
+            text: slice.to_owned(),
+            text_sha256,
+            input_sha256: Sha256::of(embedding::passage_input(&chunk.heading, slice).as_bytes()),
+        }
+    };
+    document.chunks.iter().map(row).collect()
+}
+
+fn link(link: &markdown::Link) -> LinkRow {
+    LinkRow {
+        kind: match link.kind {
+            LinkKind::Wiki => "wiki",
+            LinkKind::Embed => "embed",
+            LinkKind::Markdown => "markdown",
+            LinkKind::Image => "image",
+            LinkKind::Autolink => "autolink",
+        },
+        target: link.target.clone(),
+        target_key: store::target_key(&link.target),
+        anchor: link.anchor.clone(),
+        text: link.text.clone().unwrap_or_default(),
+    }
+}
+
+/// The ISO date at the start of frontmatter `date`, else `created`.
+fn note_date(document: &Document) -> Option<String> {
+    let iso = |value: &serde_json::Value| {
+        let day = value.as_str()?.get(..10)?;
+        let digits = |range: std::ops::Range<usize>| day[range].bytes().all(|b| b.is_ascii_digit());
+        let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
+        (day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10)).then(|| day.to_owned())
+    };
+    ["date", "created"].iter().find_map(|key| document.frontmatter.json.get(*key).and_then(iso))
+}

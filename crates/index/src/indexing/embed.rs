@@ -1,0 +1,306 @@
+//! The `embed` job: texts without a vector under the current fingerprint get one.
+//!
+//! Rows are committed a batch at a time, so a killed run loses seconds; the matrix follows at intervals, so a first run
+//! of hours is useful from its first minutes. Texts are taken in order of length: batches without padding, and an
+//! honest estimate of the time that is left, because progress is counted in tokens.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{OnProgress, Progress, matrix};
+use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding};
+use crate::vectors::Matrix;
+use local_agent_embed::embedding::{self, Embedder};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{Fingerprint, Sha256};
+
+/// Tokens embedded between two commits: about ten seconds of two cores.
+const COMMIT_TOKENS: usize = 32_768;
+
+/// How often a long run publishes what it has.
+const PUBLISH_EVERY: Duration = Duration::from_secs(60);
+
+/// What to embed and how.
+#[derive(Debug)]
+pub struct EmbedOptions<'a> {
+    /// `index.sqlite`.
+    pub index_db: &'a Path,
+    /// `embeddings.sqlite`.
+    pub db_path: &'a Path,
+    /// The matrix projection's folder.
+    pub vectors_dir: &'a Path,
+    /// What the vectors will be comparable by.
+    pub fingerprint: Fingerprint,
+    /// Shown beside the rows.
+    pub model_id: &'a str,
+    /// Tokens in one forward pass.
+    pub batch_tokens: usize,
+    /// Worker threads.
+    pub threads: usize,
+    /// Embed at most so many; prunes nothing.
+    pub limit: Option<usize>,
+    /// Embed these chunks first, in this order (`try`: the hits of the question).
+    pub first: &'a [i64],
+    /// Stop after so long, at the next commit.
+    pub budget: Option<Duration>,
+    /// Embed everything again, row by row; a foreign database is moved aside first, to this suffix.
+    pub rebuild: Option<&'a str>,
+    /// Neither remove nor record vectors that no chunk uses.
+    pub no_prune: bool,
+    /// How long a vector that no chunk uses is kept.
+    pub keep_unused: Duration,
+    /// Now, in seconds since 1970.
+    pub clock: i64,
+    /// Count only.
+    pub dry_run: bool,
+    /// How long to wait for another `embed`.
+    pub wait: Duration,
+    /// What others read while this job holds the lock.
+    pub holder: &'a str,
+    /// RFC 3339, stored with each row.
+    pub now: &'a str,
+}
+
+/// What a run did. Field names are those of `embed --json`.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct EmbedSummary {
+    pub total_chunks: usize,
+    pub existing_embeddings: u64,
+    pub embeddings_total_before: u64,
+    pub embeddings_total_after: u64,
+    pub orphan_embeddings_before: u64,
+    pub orphan_embeddings_pruned: u64,
+    /// Vectors that no chunk uses and that are kept for now.
+    pub orphan_embeddings_kept: u64,
+    pub missing: usize,
+    pub outdated: usize,
+    pub embedded_written: usize,
+    pub skipped_ok: usize,
+    pub tokens: u64,
+    pub windowed: usize,
+    pub dry_run: bool,
+    /// Chunks that have a vector in the matrix, and all chunks.
+    pub covered_chunks: usize,
+    pub errors_count: usize,
+    pub errors: Vec<String>,
+    /// Where a foreign database was moved to.
+    pub moved_aside: Option<PathBuf>,
+}
+
+/// Embeds what has no vector yet. `load` is called only when there is something to embed: a run with nothing to do
+/// loads no model.
+pub fn embed(
+    options: &EmbedOptions<'_>,
+    load: impl FnOnce() -> Result<Embedder>,
+    on_progress: OnProgress<'_>,
+) -> Result<EmbedSummary> {
+    work(options, load, on_progress).map_err(|failure| Database::Embeddings.blame(failure))
+}
+
+fn work(
+    options: &EmbedOptions<'_>,
+    load: impl FnOnce() -> Result<Embedder>,
+    on_progress: OnProgress<'_>,
+) -> Result<EmbedSummary> {
+    if options.dry_run {
+        return plan(options, EmbeddingStore::open_read(options.db_path)?.as_ref()).map(|plan| plan.summary);
+    }
+    // Without an index there is nothing to embed, and nothing is made.
+    IndexReader::required(options.index_db)?;
+    let lock_path = JobLock::path_beside(options.db_path, "embed.lock");
+    let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
+    let moved_aside = make_room(options)?;
+    let mut store = EmbeddingStore::open_write(options.db_path)?;
+    // Every byte of the published matrix is compared with its checksums meanwhile.
+    let (plan, published) = thread::scope(|scope| {
+        let published = scope.spawn(|| matrix::sound(options.vectors_dir));
+        let plan = plan(options, Some(&store));
+        (plan, published.join().unwrap_or_else(|_| Err(Failure::internal("checking the vectors panicked"))))
+    });
+    let Plan { mut summary, work, used } = plan?;
+    summary.moved_aside = moved_aside;
+    let mut published = Some(published);
+    if !work.is_empty() {
+        let embedder = load()?;
+        if embedder.fingerprint() != options.fingerprint {
+            return Err(Failure::internal("the loaded model is not the one that was announced"));
+        }
+        // What stands there is published over while this goes on.
+        published = None;
+        run(options, &mut store, &embedder, &work, &mut summary, on_progress)?;
+    }
+    if !options.no_prune && options.limit.is_none() {
+        let keep = i64::try_from(options.keep_unused.as_secs()).unwrap_or(i64::MAX);
+        let pruned = store.prune(&options.fingerprint, &used, options.clock, keep)?;
+        (summary.orphan_embeddings_pruned, summary.orphan_embeddings_kept) = (pruned.gone, pruned.kept);
+    }
+    store.checkpoint()?;
+    summary.embeddings_total_after = store.count()?;
+    let old = match published {
+        _ if options.rebuild.is_some() => Ok(None),
+        Some(published) => published,
+        None => matrix::sound(options.vectors_dir),
+    };
+    summary.covered_chunks = publish(options, &store, old, &summary)?;
+    summary.errors_count = summary.errors.len();
+    Ok(summary)
+}
+
+/// Publishes the matrix, unless it is what the databases hold; returns how many chunks it covers.
+fn publish(
+    options: &EmbedOptions<'_>,
+    store: &EmbeddingStore,
+    old: Result<Option<Matrix>>,
+    summary: &EmbedSummary,
+) -> Result<usize> {
+    let EmbedOptions { index_db, vectors_dir, fingerprint, .. } = options;
+    if let (Ok(Some(old)), 0) = (&old, summary.embedded_written)
+        && matrix::is_current(index_db, store, vectors_dir, fingerprint, old, summary.skipped_ok)?
+    {
+        return Ok(summary.skipped_ok);
+    }
+    matrix::publish(index_db, store, vectors_dir, fingerprint, old)
+}
+
+/// For `--rebuild`: somebody else's database, or a damaged one, is moved aside; our own stays, its rows are replaced one
+/// by one.
+fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
+    let Some(suffix) = options.rebuild else { return Ok(None) };
+    match store::examine(options.db_path, Database::Embeddings)? {
+        store::Found::Foreign(..) | store::Found::NotADatabase => Ok(Some(store::move_aside(options.db_path, suffix)?)),
+        store::Found::Ours | store::Found::Older(_) if store::is_damaged(options.db_path, Database::Embeddings)? => {
+            Ok(Some(store::move_aside(options.db_path, suffix)?))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// One text to embed: the chunk that shows it, and its length.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    chunk_id: i64,
+    input: Sha256,
+    tokens: usize,
+}
+
+struct Plan {
+    summary: EmbedSummary,
+    work: Vec<Work>,
+    /// Inputs of the whole index: what prune keeps.
+    used: Inputs,
+}
+
+fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Plan> {
+    let index = IndexReader::required(options.index_db)?;
+    let have = store.map(|store| store.inputs(&options.fingerprint)).transpose()?.unwrap_or_default();
+    let total = store.map(EmbeddingStore::count).transpose()?.unwrap_or(0);
+    let mut summary = EmbedSummary {
+        existing_embeddings: have.len() as u64,
+        embeddings_total_before: total,
+        embeddings_total_after: total,
+        dry_run: options.dry_run,
+        ..EmbedSummary::default()
+    };
+    let mut used = Inputs::default();
+    let mut work = Vec::new();
+    index
+        .each_chunk(|ChunkRef { id, input_sha256, tokens, .. }| {
+            summary.total_chunks += 1;
+            let is_new = used.insert(input_sha256);
+            if have.contains(&input_sha256) {
+                summary.skipped_ok += 1;
+            } else {
+                summary.missing += 1;
+            }
+            if is_new && (options.rebuild.is_some() || !have.contains(&input_sha256)) {
+                work.push(Work { chunk_id: id, input: input_sha256, tokens });
+            }
+            Ok(())
+        })
+        .map_err(|error| Database::Index.blame(error))?;
+    let kept = have.iter().filter(|input| used.contains(*input)).count() as u64;
+    summary.orphan_embeddings_before = total - kept;
+    summary.outdated = usize::try_from(total - have.len() as u64).unwrap_or(usize::MAX);
+    order(&mut work, options.first);
+    work.truncate(options.limit.unwrap_or(usize::MAX));
+    Ok(Plan { summary, work, used })
+}
+
+/// The wanted ones first, in their order; the rest from short to long.
+fn order(work: &mut [Work], first: &[i64]) {
+    let rank = |work: &Work| first.iter().position(|id| *id == work.chunk_id).unwrap_or(usize::MAX);
+    work.sort_by_cached_key(|one| (rank(one), one.tokens, one.chunk_id));
+}
+
+fn run(
+    options: &EmbedOptions<'_>,
+    store: &mut EmbeddingStore,
+    embedder: &Embedder,
+    work: &[Work],
+    summary: &mut EmbedSummary,
+    on_progress: OnProgress<'_>,
+) -> Result<()> {
+    let total: u64 = work.iter().map(|one| one.tokens as u64).sum();
+    let (began, mut published) = (Instant::now(), Instant::now());
+    let mut done = 0;
+    let mut rest = work;
+    while !rest.is_empty() {
+        let (batch, after) = rest.split_at(batch_len(rest));
+        rest = after;
+        let (rows, tokens) = embed_batch(options, embedder, batch)?;
+        summary.windowed += rows.iter().filter(|row| row.windows > 1).count();
+        summary.embedded_written += rows.len();
+        summary.tokens += tokens;
+        store.publish(&options.fingerprint, options.model_id, options.now, &rows)?;
+        done += batch.iter().map(|one| one.tokens as u64).sum::<u64>();
+        on_progress(Progress::Tokens { done, total });
+        if options.budget.is_some_and(|budget| began.elapsed() >= budget) {
+            break;
+        }
+        if published.elapsed() >= PUBLISH_EVERY && !rest.is_empty() {
+            let old = matrix::sound(options.vectors_dir);
+            matrix::publish(options.index_db, store, options.vectors_dir, &options.fingerprint, old)?;
+            published = Instant::now();
+        }
+    }
+    Ok(())
+}
+
+fn batch_len(work: &[Work]) -> usize {
+    let mut tokens = 0;
+    let within = |one: &&Work| {
+        tokens += one.tokens;
+        tokens <= COMMIT_TOKENS
+    };
+    work.iter().take_while(within).count().max(1)
+}
+
+/// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked for long.
+fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
+    let index = IndexReader::required(options.index_db)?;
+    let mut inputs = Vec::with_capacity(batch.len());
+    for one in batch {
+        // A chunk that `index` has removed meanwhile needs no vector.
+        let found = index.embedding_text(one.chunk_id).map_err(|error| Database::Index.blame(error))?;
+        let Some((heading, text)) = found else { continue };
+        let text = embedding::passage_input(&heading, &text);
+        if Sha256::of(text.as_bytes()) == one.input {
+            inputs.push((one.input, text));
+        }
+    }
+    drop(index);
+    let texts: Vec<&str> = inputs.iter().map(|(_, text)| text.as_str()).collect();
+    let vectors = embedder.embed_passages(&texts, options.threads, options.batch_tokens, &|_| ())?;
+    if vectors.len() != inputs.len() {
+        return Err(Failure::new(ErrorCode::EmbedError, "the embedder returned another number of vectors than texts"));
+    }
+    let tokens = vectors.iter().map(|v| u64::from(v.tokens)).sum();
+    let rows = inputs.iter().zip(vectors).map(|((input, _), embedded)| StoredEmbedding {
+        input_sha256: *input,
+        vector: embedded.vector,
+        tokens: embedded.tokens,
+        windows: embedded.windows,
+    });
+    Ok((rows.collect(), tokens))
+}

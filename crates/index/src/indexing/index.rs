@@ -1,0 +1,550 @@
+//! The `index` job.
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
+use super::document::{self, Place};
+use super::emptied::{self, Was};
+use super::{OnProgress, Progress, lexical};
+use crate::indexing::Source;
+use crate::store::{
+    self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument, KnownDocuments,
+};
+use local_agent_files::sandbox::{Address, Entry, Sandbox, What, Why};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::markdown::{ChunkOptions, CountTokens};
+use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName};
+
+/// Extensions that are notes.
+pub const MARKDOWN: &[&str] = &[".md", ".markdown"];
+
+/// What one publishing transaction may hold, so that memory does not grow with the corpus.
+const BATCH_FILES: usize = 2_000;
+const BATCH_BYTES: u64 = 4 << 20;
+
+/// A file whose modification time is younger than this before the scan may change again without its stamp moving:
+/// FAT keeps two seconds, others less.
+const STAMP_GRAIN: Duration = Duration::from_secs(2);
+
+/// What to index and how.
+#[derive(Debug)]
+pub struct IndexOptions<'a> {
+    /// The sources to look at.
+    pub selected: &'a [Source],
+    /// Every configured source; documents of others are forgotten when all are selected and could be read.
+    pub configured: &'a [Source],
+    /// `index.sqlite`.
+    pub db_path: &'a Path,
+    /// The lexical projection's folder.
+    pub lexical_dir: &'a Path,
+    /// How to cut.
+    pub chunking: ChunkOptions,
+    /// The name of that way of cutting.
+    pub chunker_sig: &'a str,
+    /// Hash every file, whatever its stamp says.
+    pub verify: bool,
+    /// Make everything anew, beside what stands there until it is done; a foreign database is moved aside first, to this
+    /// suffix.
+    pub rebuild: Option<&'a str>,
+    /// Believe a source that shows none of its files any more.
+    pub allow_empty: bool,
+    /// How long to wait for another `index`.
+    pub wait: Duration,
+    /// What others read while this job holds the lock.
+    pub holder: &'a str,
+}
+
+/// A file that is listed and not indexed, or could not be read this time.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// `source:rel/path`.
+    pub path: String,
+    /// Stable name of the reason.
+    pub reason: String,
+}
+
+/// What a run did. Field names are those of `index --json`.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct IndexSummary {
+    pub docs_scanned: usize,
+    /// Files whose stamp did not prove them unchanged, so they were opened.
+    pub docs_read: usize,
+    pub docs_changed: usize,
+    pub docs_unchanged: usize,
+    pub docs_pruned: usize,
+    pub chunks_written: usize,
+    pub chunks_removed: usize,
+    pub total_docs: u64,
+    pub total_chunks: u64,
+    pub skipped: Vec<Skipped>,
+    pub errors_count: usize,
+    pub errors: Vec<String>,
+    /// The same with their codes.
+    #[serde(skip)]
+    pub failures: Vec<Failure>,
+    /// Where a foreign database was moved to.
+    pub moved_aside: Option<PathBuf>,
+}
+
+impl IndexSummary {
+    /// A source that could not be looked at; the others go on.
+    fn fail(&mut self, failure: Failure) {
+        self.errors.push(failure.message.clone());
+        self.failures.push(failure);
+    }
+}
+
+/// Counts the tokens of a text; any number of threads may call it.
+pub type Counter<'a> = Box<dyn Fn(&str) -> usize + Sync + 'a>;
+
+/// Makes the counter that files are cut by.
+pub type LoadCounter<'a> = &'a dyn Fn() -> Result<Counter<'a>>;
+
+/// Brings the index and the lexical projection up to date with the files. `load` is called only when there is a file to
+/// look into: a run that finds nothing changed reads no tokenizer.
+pub fn index(
+    options: &IndexOptions<'_>,
+    sandbox: &Sandbox,
+    load: LoadCounter<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<IndexSummary> {
+    let lock_path = JobLock::path_beside(options.db_path, "index.lock");
+    let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
+    work(options, sandbox, load, on_progress).map_err(|failure| Database::Index.blame(failure))
+}
+
+/// The job, once the lock is held.
+fn work(
+    options: &IndexOptions<'_>,
+    sandbox: &Sandbox,
+    load: LoadCounter<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<IndexSummary> {
+    let mut summary = IndexSummary::default();
+    let job = Job { options, sandbox, load, counter: OnceCell::new(), on_progress };
+    store::clear_beside(options.db_path)?;
+    let found = store::examine(options.db_path, Database::Index)?;
+    if matches!(found, store::Found::Newer(_)) {
+        store::refuse_unless_ours(options.db_path, Database::Index, &found)?;
+    }
+    if options.rebuild.is_some() || matches!(found, store::Found::Older(_)) {
+        lexical::settle(options.db_path, options.lexical_dir)?;
+        if let Some(suffix) = options.rebuild
+            && matches!(found, store::Found::Foreign(..) | store::Found::NotADatabase)
+        {
+            summary.moved_aside = Some(store::move_aside(options.db_path, suffix)?);
+        }
+        job.rebuild(&mut summary).inspect_err(|_| job.give_up())?;
+    } else {
+        let mut writer = IndexWriter::open(options.db_path)?;
+        lexical::settle(options.db_path, options.lexical_dir)?;
+        job.scan_all(&mut writer, None, &mut summary)?;
+        let anew = options.verify && lexical::is_damaged(options.lexical_dir);
+        job.project(&mut writer, options.db_path, options.lexical_dir, anew)?;
+        writer.checkpoint()?;
+    }
+    if let Some(reader) = IndexReader::open(options.db_path)? {
+        let totals = reader.totals()?;
+        (summary.total_docs, summary.total_chunks) = (totals.documents, totals.chunks);
+    }
+    summary.errors_count = summary.errors.len();
+    Ok(summary)
+}
+
+/// What one run works with.
+struct Job<'a, 'l> {
+    options: &'a IndexOptions<'a>,
+    sandbox: &'a Sandbox,
+    load: LoadCounter<'l>,
+    /// Made when the first file is looked into.
+    counter: OnceCell<Counter<'l>>,
+    on_progress: OnProgress<'a>,
+}
+
+/// What the index held of each source.
+type Before = HashMap<String, Was>;
+
+impl Job<'_, '_> {
+    /// Makes index and projection anew beside those that stand there, which others read meanwhile. Nothing of the old ones
+    /// is read but how many documents each source had, and that only of a sound index.
+    fn rebuild(&self, summary: &mut IndexSummary) -> Result<()> {
+        let IndexOptions { db_path, lexical_dir, .. } = *self.options;
+        let before = before(db_path);
+        let new = store::beside(db_path);
+        let mut writer = IndexWriter::open(&new)?;
+        self.scan_all(&mut writer, before.as_ref(), summary)?;
+        if !summary.failures.is_empty() && before.is_some() {
+            // What could not be looked at would be missing.
+            drop(writer);
+            self.give_up();
+            return Ok(());
+        }
+        self.project(&mut writer, &new, &crate::lexical::beside(lexical_dir), true)?;
+        drop(writer);
+        store::put_in_place(db_path, Database::Index)?;
+        crate::lexical::put_in_place(lexical_dir)?;
+        Ok(IndexWriter::open(db_path)?.checkpoint()?)
+    }
+
+    /// What files are measured by: made once, for all sources.
+    fn counter(&self) -> Result<CountTokens<'_>> {
+        if let Some(counter) = self.counter.get() {
+            return Ok(&**counter);
+        }
+        let counter = (self.load)()?;
+        Ok(&**self.counter.get_or_init(|| counter))
+    }
+
+    /// Takes away what was made beside; what cannot be removed now, the next run removes.
+    fn give_up(&self) {
+        let _ = store::clear_beside(self.options.db_path);
+        let _ = crate::lexical::clear_beside(self.options.lexical_dir);
+    }
+
+    /// Looks at all selected sources and writes what they hold. `before`: what another index knew of them.
+    fn scan_all(&self, writer: &mut IndexWriter, before: Option<&Before>, summary: &mut IndexSummary) -> Result<()> {
+        let options = self.options;
+        let roots: Vec<_> = options.selected.iter().map(|source| source.root.to_string_lossy()).collect();
+        let rows = options
+            .selected
+            .iter()
+            .zip(&roots)
+            .map(|(source, root)| (&source.name, root.as_ref(), source.kind.as_str()));
+        let ids = writer.sources(&rows.collect::<Vec<_>>())?;
+        for (source, source_id) in options.selected.iter().zip(ids) {
+            let was = before.and_then(|before| before.get(source.name.as_str())).copied();
+            let scanned = Scan::new(options, self.sandbox, (source, source_id), writer, was)
+                .and_then(|scan| scan.run(writer, self, summary));
+            match scanned {
+                Err(failure) if matches!(failure.code, ErrorCode::ConfigError | ErrorCode::SourceEmpty) => {
+                    summary.fail(failure);
+                }
+                done => done?,
+            }
+        }
+        writer.remember_scans()?;
+        // A source that was given another name and cannot be read keeps what is known under the old one.
+        if options.selected.len() == options.configured.len() && summary.failures.is_empty() {
+            forget_other_sources(writer, options.configured, summary)?;
+        }
+        if summary.failures.is_empty() {
+            writer.publish_at_least_once()?;
+        }
+        Ok(writer.settle_chunker_sig(options.chunker_sig)?)
+    }
+
+    /// Brings the lexical projection in `lexical_dir` up to date with the index at `db_path`, or makes it `anew`.
+    fn project(&self, writer: &mut IndexWriter, db_path: &Path, lexical_dir: &Path, anew: bool) -> Result<()> {
+        std::thread::scope(|scope| {
+            // One thread waits for the disk while the others have work to do.
+            let folding = scope.spawn(|| writer.fold());
+            lexical::catch_up(db_path, lexical_dir, anew, self.on_progress)?;
+            folding.join().map_err(|_| Failure::internal("the thread that folds the log panicked"))??;
+            Ok(())
+        })
+    }
+}
+
+/// What the index at `db_path` knows of its sources; `None`: there is none that can be believed.
+fn before(db_path: &Path) -> Option<Before> {
+    if store::is_damaged(db_path, Database::Index).unwrap_or(true) {
+        return None;
+    }
+    let reader = IndexReader::open(db_path).ok()??;
+    let one = |held: store::SourceRecord| {
+        let device = reader.device(&held.name).ok()?;
+        let documents = usize::try_from(held.documents).unwrap_or(usize::MAX);
+        Some((held.name, Was { documents, device }))
+    };
+    reader.sources().ok()?.into_iter().map(one).collect()
+}
+
+fn forget_other_sources(writer: &mut IndexWriter, configured: &[Source], summary: &mut IndexSummary) -> Result<()> {
+    let names: Vec<SourceName> = configured.iter().map(|source| source.name.clone()).collect();
+    let removed = writer.of_other_sources(&names)?;
+    if !removed.is_empty() {
+        summary.docs_pruned += removed.len();
+        summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
+    }
+    Ok(writer.drop_empty_sources(&names)?)
+}
+
+/// One source, looked at once.
+struct Scan<'a> {
+    options: &'a IndexOptions<'a>,
+    sandbox: &'a Sandbox,
+    source: &'a Source,
+    source_id: i64,
+    began_ns: i64,
+    entries: Vec<Entry>,
+    known: KnownDocuments,
+    last_scan_ns: i64,
+    /// What the index held before this run.
+    was: Was,
+    /// Whether that was another index: nothing is known of single files.
+    is_new: bool,
+    /// What the source's root is on.
+    device: Option<u64>,
+}
+
+/// What a worker found out about one file.
+enum Outcome {
+    /// New or changed.
+    Row(Box<DocumentRow>),
+    /// Same bytes, other stamp.
+    Restamped(i64, FileStamp),
+    /// Same bytes, same stamp.
+    Unchanged,
+    /// Not indexed, for the same reason as before.
+    StillSkipped(Skipped),
+}
+
+impl<'a> Scan<'a> {
+    fn new(
+        options: &'a IndexOptions<'a>,
+        sandbox: &'a Sandbox,
+        (source, source_id): (&'a Source, i64),
+        writer: &IndexWriter,
+        was: Option<Was>,
+    ) -> Result<Self> {
+        let last_scan_ns = writer.last_scan(source_id)?;
+        let began_ns = now_ns();
+        // The walk waits for the disk, the list of what is known for SQLite.
+        let (entries, known) = std::thread::scope(|scope| {
+            let walk = scope.spawn(|| sandbox.walk(&source.name, MARKDOWN));
+            let known = writer.known(source_id);
+            (walk.join().unwrap_or_else(|_| Err(Failure::internal("the walk panicked"))), known)
+        });
+        let (entries, known) = (entries?, known?);
+        let is_new = was.is_some();
+        let was = match was {
+            Some(was) => was,
+            None => Was {
+                documents: known.values().filter(|known| known.status == "indexed").count(),
+                device: writer.device(&source.name)?,
+            },
+        };
+        let device = sandbox.device(&source.name);
+        Ok(Self { options, sandbox, source, source_id, began_ns, entries, known, last_scan_ns, was, is_new, device })
+    }
+
+    fn run(&self, writer: &mut IndexWriter, job: &Job<'_, '_>, summary: &mut IndexSummary) -> Result<()> {
+        let entries = &self.entries;
+        summary.docs_scanned += entries.len();
+        let mut seen: HashSet<&str, RandomState> =
+            HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
+        let mut work = Vec::new();
+        for entry in entries {
+            let path = &entry.path;
+            seen.insert(path.as_str());
+            match entry.what {
+                What::Skipped(reason) => {
+                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                    if self.known.get(path.as_str()).is_none_or(|known| known.status != reason.as_str()) {
+                        work.push((entry, path));
+                    }
+                }
+                What::Found(stamp) if self.is_unchanged(path, &stamp) => summary.docs_unchanged += 1,
+                What::Found(_) => work.push((entry, path)),
+            }
+        }
+        let closed: Vec<String> = entries
+            .iter()
+            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
+            .map(|entry| format!("{}/", entry.path))
+            .collect();
+        // Below a folder that cannot be listed nothing is known, so nothing there is gone.
+        let is_gone =
+            |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
+        let removed: Vec<i64> =
+            self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
+        if !self.options.allow_empty
+            && (self.is_new || !removed.is_empty())
+            && let Some(why) = emptied::suspicion(&self.source.name, self.was, emptied::shown(entries), self.device)
+        {
+            return Err(emptied::failure(&why));
+        }
+        summary.docs_pruned += removed.len();
+        if !removed.is_empty() {
+            summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
+        }
+        summary.docs_read += work.iter().filter(|(entry, _)| matches!(entry.what, What::Found(_))).count();
+        if !work.is_empty() {
+            self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
+        }
+        // A clock that was set back meanwhile must not make what is written now look old.
+        writer.scanned(&self.source.name, self.source_id, self.began_ns.min(now_ns()), self.device);
+        Ok(())
+    }
+
+    fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {
+        Skipped { path: format!("{}:{path}", self.source.name), reason: reason.as_str().to_owned() }
+    }
+
+    /// The stamp proves that the bytes are those that were indexed, and they were cut the way that is wanted now.
+    fn is_unchanged(&self, path: &RelPath, stamp: &FileStamp) -> bool {
+        let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
+        !self.options.verify
+            && self.known.get(path.as_str()).is_some_and(|known| {
+                known.stamp == *stamp
+                    && known.status == "indexed"
+                    && known.chunker_sig == self.options.chunker_sig
+                    && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
+            })
+    }
+
+    /// One thread writes a batch while all others read, hash and cut the next; when it is done first, it helps them. Batch
+    /// by batch: a writer beside as many readers as there are cores would have to wait for a core, and at the end, with all
+    /// that they were ahead, they for it. So a batch is reported when the next one is cut.
+    fn process(
+        &self,
+        work: &[(&Entry, &RelPath)],
+        writer: &mut IndexWriter,
+        count: CountTokens<'_>,
+        on_progress: OnProgress<'_>,
+        summary: &mut IndexSummary,
+    ) -> Result<()> {
+        let cut = |batch: &[(&Entry, &RelPath)]| -> Result<Vec<Outcome>> {
+            batch.par_iter().map(|(entry, path)| self.look(entry, path, count)).collect()
+        };
+        let mut batches = split(work).into_iter();
+        let mut next = batches.next().map(cut);
+        let mut done = 0;
+        while let Some(outcomes) = next {
+            let outcomes = outcomes?;
+            done += outcomes.len();
+            let publish = || self.publish(outcomes, writer, summary);
+            let (published, ahead) = rayon::join(publish, || batches.next().map(cut));
+            published?;
+            on_progress(Progress::Files { done, total: work.len() });
+            next = ahead;
+        }
+        Ok(())
+    }
+
+    fn publish(&self, outcomes: Vec<Outcome>, writer: &mut IndexWriter, summary: &mut IndexSummary) -> Result<()> {
+        let mut batch = Batch::default();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Row(row) => {
+                    if let Some(reason) = row.skipped {
+                        list(self.skipped(row.path.as_str(), reason), summary);
+                    } else {
+                        summary.docs_changed += 1;
+                    }
+                    batch.documents.push(*row);
+                }
+                Outcome::Restamped(id, stamp) => {
+                    summary.docs_unchanged += 1;
+                    batch.restamped.push((id, stamp));
+                }
+                Outcome::Unchanged => summary.docs_unchanged += 1,
+                Outcome::StillSkipped(listed) => list(listed, summary),
+            }
+        }
+        let published = writer.publish(&batch)?;
+        summary.chunks_written += published.chunks_added;
+        summary.chunks_removed += published.chunks_removed;
+        Ok(())
+    }
+
+    fn look(&self, entry: &Entry, path: &RelPath, count: CountTokens<'_>) -> Result<Outcome> {
+        let place = Place { source_id: self.source_id, source: &self.source.name, path };
+        let stamp = match entry.what {
+            What::Skipped(reason) => {
+                let row = document::skipped(place, FileStamp::default(), reason, None);
+                return Ok(Outcome::Row(Box::new(row)));
+            }
+            What::Found(stamp) => stamp,
+        };
+        let at = Address { source: self.source.name.clone(), path: path.clone() };
+        let file = match self.sandbox.read(&at) {
+            Ok(file) => file,
+            Err(failure) => {
+                let reason = reason(&failure, || self.sandbox.explain(&at.to_string()));
+                return Ok(self.outcome(document::skipped(place, stamp, reason, None)));
+            }
+        };
+        let same = |known: &&KnownDocument| {
+            known.status == "indexed"
+                && known.chunker_sig == self.options.chunker_sig
+                && known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes())
+        };
+        if let Some(known) = self.known.get(path.as_str()).filter(same) {
+            return Ok(if known.stamp == file.stamp {
+                Outcome::Unchanged
+            } else {
+                Outcome::Restamped(known.id, file.stamp)
+            });
+        }
+        let row =
+            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
+        Ok(self.outcome(row))
+    }
+
+    /// A row that only repeats why a file is skipped is not written: nothing was published, nothing is stale.
+    fn outcome(&self, row: DocumentRow) -> Outcome {
+        let known = self.known.get(row.path.as_str());
+        let sha256 = row.sha256.map(|sha256| *sha256.as_bytes());
+        match row.skipped {
+            Some(reason) if known.is_some_and(|k| k.status == reason.as_str() && k.sha256 == sha256) => {
+                Outcome::StillSkipped(self.skipped(row.path.as_str(), reason))
+            }
+            _ => Outcome::Row(Box::new(row)),
+        }
+    }
+}
+
+/// Nanoseconds since 1970.
+fn now_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Lists a skipped file once: the walk has already listed what it refused itself.
+fn list(skipped: Skipped, summary: &mut IndexSummary) {
+    if !summary.skipped.contains(&skipped) {
+        summary.skipped.push(skipped);
+    }
+}
+
+/// Why a file that the walk found could not be read a moment later.
+fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
+    match failure.code {
+        ErrorCode::FileTooLarge => SkipReason::TooLarge,
+        ErrorCode::PathDenied => SkipReason::Denied,
+        _ => match why() {
+            Some(Why::Symlink | Why::LinkLeaves | Why::LinkLoop) => SkipReason::Symlink,
+            Some(Why::Denied) => SkipReason::Denied,
+            Some(Why::NotRegular) => SkipReason::NotRegular,
+            Some(Why::HardLink) => SkipReason::HardLink,
+            _ => SkipReason::Unreadable,
+        },
+    }
+}
+
+/// Cuts the work into batches of bounded count and bytes.
+fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w RelPath)]> {
+    let size = |entry: &Entry| match entry.what {
+        What::Found(stamp) => stamp.size,
+        What::Skipped(_) => 0,
+    };
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, (entry, _)) in work.iter().enumerate() {
+        bytes += size(entry);
+        if at + 1 - start >= BATCH_FILES || bytes >= BATCH_BYTES {
+            batches.push(&work[start..=at]);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    if start < work.len() {
+        batches.push(&work[start..]);
+    }
+    batches
+}

@@ -1,0 +1,468 @@
+//! Text → terms, the same way for what is indexed and for what is asked.
+//!
+//! One pass over a text yields every form at once, because analysing is a large share of the cost of indexing:
+//! each word as it stands (*exact*: NFKC, lower case) and as its stem (*stem*: accents folded, Snowball stemmer of
+//! its script); identifiers, versions, hyphenated words and paths whole and in parts; scripts written without spaces
+//! in single characters (exact) and in pairs (stem).
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+use super::stem::Stems;
+use super::tongue::{Tongue, Tongues};
+
+/// Longer terms are cut to this many bytes (at a character boundary), both in the index and in queries, so that an
+/// over-long token is still found.
+pub(super) const MAX_TERM_BYTES: usize = 96;
+
+/// Longer paths are given only in names and words: as wholes they would fill the dictionary and nobody types them.
+const MAX_PATH_BYTES: usize = 32;
+
+/// What a run is cut at, from the outside in: a path into names, a name into terms, a term into words. Words are cut
+/// at changes of case.
+const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
+
+/// One form that the analysis of a text yields.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// A compound as a whole; stands at the position of the first part, which follows. `joined`: nothing stands between
+    /// its parts any more (`email`, `getusername`), so that it may be a word elsewhere.
+    Whole { exact: &'a str, stem: &'a str, joined: bool },
+    /// A word; takes the next position. `part`: it belongs to the last [`Token::Whole`].
+    Word { exact: &'a str, stem: &'a str, stop: bool, part: bool },
+    /// A character of a script written without spaces; takes the next position. `alone`: it has no neighbour.
+    Char { text: &'a str, alone: bool },
+    /// Two neighbouring characters of such a script, at the position of the second.
+    Pair(&'a str),
+}
+
+/// Analyses texts; remembers what it has seen, so one analyzer should be used for many texts.
+#[derive(Default)]
+pub(super) struct Analyzer {
+    stems: Stems,
+    tongues: Tongues,
+    /// The run being analysed, when it had to be normalised.
+    normal: String,
+    /// A compound, put together.
+    whole: String,
+    lower: String,
+    pieces: Vec<Piece>,
+}
+
+/// A stretch of a run without connectors: `start..end` in bytes.
+#[derive(Clone, Copy)]
+struct Piece {
+    start: usize,
+    end: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Begins after a connector, or at the start of the run.
+    Word,
+    /// Begins at a change of case within a word (`camelCase`).
+    Camel,
+    /// Of a script written without spaces.
+    Unspaced,
+}
+
+impl Analyzer {
+    /// Hands every token of `text` to `emit`, in order.
+    pub(super) fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
+        let mut rest = text;
+        while let Some((run, after)) = next_run(rest) {
+            self.run(run, emit);
+            rest = after;
+        }
+    }
+
+    /// The stem of a word (lower case) in a language, with its mark.
+    pub(super) fn local(&mut self, tongue: Tongue, word: &str) -> &str {
+        self.tongues.term(tongue, word)
+    }
+
+    /// Hands every token of one run to `emit`: words and the connectors between them, as [`next_run`] finds them.
+    pub(super) fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
+        let mut normal = std::mem::take(&mut self.normal);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        let run = if run.is_ascii() {
+            run
+        } else {
+            normal.clear();
+            normal.extend(run.chars().filter(|c| !is_joiner(*c)).map(plain_connector).nfkc());
+            normal.as_str()
+        };
+        pieces.clear();
+        cut(run, &mut pieces);
+        let suffix = &run[pieces.last().map_or(run.len(), |last| last.end)..];
+        if !suffix.is_empty() {
+            self.emit_whole(run, &pieces, suffix, emit);
+        }
+        self.emit_level(run, &pieces, 0, !suffix.is_empty(), emit);
+        self.normal = normal;
+        self.pieces = pieces;
+    }
+
+    /// What `pieces` are cut into at `level` of [`LEVELS`]: the whole, if there are several, then each.
+    fn emit_level(&mut self, run: &str, pieces: &[Piece], level: usize, part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+        let Some(separators) = LEVELS.get(level) else {
+            for word in pieces.chunk_by(|_, next| next.kind == Kind::Camel) {
+                self.emit_humps(run, word, part, emit);
+            }
+            return;
+        };
+        let together = |a: &Piece, b: &Piece| !run[a.end..b.start].contains(*separators);
+        let several = pieces.chunk_by(together).nth(1).is_some();
+        let length = pieces.last().map_or(0, |last| last.end) - pieces.first().map_or(0, |first| first.start);
+        let whole = several && spaced(pieces) && (level > 0 || length <= MAX_PATH_BYTES);
+        if whole {
+            self.emit_whole(run, pieces, "", emit);
+        }
+        for group in pieces.chunk_by(together) {
+            self.emit_level(run, group, level + 1, part || whole, emit);
+        }
+    }
+
+    fn emit_humps(&mut self, run: &str, word: &[Piece], part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+        if word.len() > 1 {
+            self.emit_whole(run, word, "", emit);
+        }
+        for piece in word {
+            let text = &run[piece.start..piece.end];
+            match piece.kind {
+                Kind::Unspaced => emit_unspaced(text, emit),
+                Kind::Word | Kind::Camel => self.emit_word(text, part || word.len() > 1, emit),
+            }
+        }
+    }
+
+    fn emit_word(&mut self, word: &str, part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+        lower_into(&mut self.lower, word);
+        let exact = cap(&self.lower);
+        let (stem, stop) = self.stems.get(exact);
+        emit(Token::Word { exact, stem, stop, part });
+    }
+
+    /// The whole of `pieces` and `suffix`: hyphens, underscores and humps vanish between letters
+    /// (`e-mail` = `email`), what gives a version, a date, a path or a name its sense stays.
+    fn emit_whole(&mut self, run: &str, pieces: &[Piece], suffix: &str, emit: &mut dyn FnMut(Token<'_>)) {
+        let Some(mut end) = pieces.first().map(|first| first.start) else { return };
+        let digits_meet = |before: usize, after: usize| {
+            run[..before].ends_with(|c: char| c.is_ascii_digit())
+                && run[after..].starts_with(|c: char| c.is_ascii_digit())
+        };
+        let mut whole = std::mem::take(&mut self.whole);
+        whole.clear();
+        let mut joined = true;
+        for piece in pieces {
+            for c in run[end..piece.start].chars() {
+                let keep = match c {
+                    '-' | '_' => digits_meet(end, piece.start),
+                    '\\' => false,
+                    _ => true,
+                };
+                whole.extend(keep.then_some(c));
+                joined &= !keep;
+            }
+            whole.push_str(&run[piece.start..piece.end]);
+            end = piece.end;
+        }
+        whole.push_str(suffix);
+        lower_into(&mut self.lower, &whole);
+        let exact = cap(&self.lower);
+        let (stem, _) = self.stems.get(exact);
+        emit(Token::Whole { exact, stem, joined });
+        self.whole = whole;
+    }
+}
+
+fn spaced(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| piece.kind != Kind::Unspaced)
+}
+
+fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
+    let mut before: Option<usize> = None;
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        emit(Token::Char { text: &text[at..end], alone: end == text.len() && before.is_none() });
+        if let Some(before) = before {
+            emit(Token::Pair(&text[before..end]));
+        }
+        before = Some(at);
+    }
+}
+
+/// The first run of `text` (words joined by single connectors) and what follows it.
+pub(super) fn next_run(text: &str) -> Option<(&str, &str)> {
+    let start = skip(text, 0, |c| !c.is_alphanumeric());
+    if start == text.len() {
+        return None;
+    }
+    let mut end = start;
+    loop {
+        end = skip(text, end, |c| is_word(c) || is_joiner(c));
+        // Where most runs end: a blank is neither connector nor suffix.
+        if matches!(text.as_bytes().get(end), Some(b' ' | b'\n')) {
+            return Some(text[start..].split_at(end - start));
+        }
+        match connector(text, end) {
+            0 => break,
+            length => end += length,
+        }
+    }
+    end += suffix(&text[start..], end - start);
+    Some((&text[start..end], &text[end..]))
+}
+
+/// The first position from `at` on whose character fails `test`.
+pub(super) fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
+    let bytes = text.as_bytes();
+    while let Some(&byte) = bytes.get(at) {
+        let c = if byte < 128 {
+            char::from(byte)
+        } else {
+            match text[at..].chars().next() {
+                Some(c) => c,
+                None => break,
+            }
+        };
+        if !test(c) {
+            break;
+        }
+        at += c.len_utf8();
+    }
+    at
+}
+
+/// How many bytes of connector stand at `at`, between two words; 0 where the run ends.
+fn connector(text: &str, at: usize) -> usize {
+    let mut after = text[at..].chars();
+    let Some(c) = after.next() else { return 0 };
+    let two = matches!((c, after.as_str().as_bytes().first()), (':', Some(b':')) | ('\\', Some(b'_')));
+    let length = if two { 2 } else { c.len_utf8() };
+    let Some(next) = text[at + length..].chars().next() else { return 0 };
+    let joins = match c {
+        _ if two => true,
+        ':' => next.is_ascii_digit() && text[..at].ends_with(|c: char| c.is_ascii_digit()),
+        '_' | '-' | '.' | '/' | '@' | '&' | '\'' | '\u{2019}' | '\u{2010}' | '\u{2011}' => true,
+        _ => false,
+    };
+    if joins && next.is_alphanumeric() { length } else { 0 }
+}
+
+/// `++` or `#` right after a name of letters (`C++`, `F#`) belongs to it. Length in bytes.
+fn suffix(run_and_rest: &str, end: usize) -> usize {
+    let (run, rest) = run_and_rest.split_at(end);
+    let length = if rest.starts_with("++") {
+        2
+    } else if rest.starts_with('#') {
+        1
+    } else {
+        return 0;
+    };
+    let named = run.bytes().all(|b| b.is_ascii_alphabetic());
+    let free = !rest[length..].starts_with(|c: char| is_word(c) || matches!(c, '+' | '#'));
+    if named && free { length } else { 0 }
+}
+
+/// Cuts a run at connectors, at changes of case and between scripts with and without spaces.
+fn cut(run: &str, pieces: &mut Vec<Piece>) {
+    let mut open: Option<Piece> = None;
+    let mut before = [' ', ' ']; // the last two characters of the open piece
+    let mut chars = run.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, c)| *c);
+        let in_word = is_word(c) || is_apostrophe(c) && elided(run, at);
+        if !in_word {
+            pieces.extend(open.take());
+            before = [' ', ' '];
+            continue;
+        }
+        let kind = match &open {
+            _ if is_unspaced(c) => Kind::Unspaced,
+            Some(piece) if piece.kind != Kind::Unspaced && hump(before, c, next) => Kind::Camel,
+            _ => Kind::Word,
+        };
+        let cut_here = match &open {
+            None => true,
+            Some(piece) => kind == Kind::Camel || (piece.kind == Kind::Unspaced) != (kind == Kind::Unspaced),
+        };
+        if cut_here {
+            pieces.extend(open.take());
+            open = Some(Piece { start: at, end: at, kind });
+        }
+        if let Some(piece) = &mut open {
+            piece.end = at + c.len_utf8();
+        }
+        before = [before[1], c];
+    }
+    pieces.extend(open);
+}
+
+/// Whether a new part of a `camelCase` name begins at `c`: `userName`, `HTTPServer`; not `PDFs`.
+fn hump(before: [char; 2], c: char, next: Option<char>) -> bool {
+    if !c.is_uppercase() {
+        return false;
+    }
+    if before[1].is_lowercase() || before[1].is_ascii_digit() && before[0].is_lowercase() {
+        return true;
+    }
+    before[1].is_uppercase() && next.is_some_and(char::is_lowercase) && next != Some('s')
+}
+
+/// Whether the apostrophe at `at` stands before an English ending (`don't`, `user's`), so that it joins one word.
+fn elided(run: &str, at: usize) -> bool {
+    let mut after = run[at..].chars();
+    after.next();
+    let rest = after.as_str();
+    let end = skip(rest, 0, is_word);
+    ["s", "t", "d", "m", "re", "ve", "ll"].iter().any(|ending| rest[..end].eq_ignore_ascii_case(ending))
+}
+
+fn is_word(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() || is_combining_mark(c) }
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '\u{2019}')
+}
+
+/// Invisible characters inside words: soft hyphen, zero-width joiners. They are dropped.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
+}
+
+/// Other spellings of a connector, as ASCII.
+fn plain_connector(c: char) -> char {
+    match c {
+        '\u{2019}' => '\'',
+        '\u{2010}' | '\u{2011}' => '-',
+        c => c,
+    }
+}
+
+/// Scripts written without spaces, and Hangul, whose particles are glued to the word: Unicode blocks of Thai, Lao,
+/// Myanmar, Khmer, kana, Bopomofo, Hangul and the ideographs.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x3005..=0x3007 | 0x3021..=0x3029
+        | 0x3040..=0x318F | 0x31A0..=0x31BF | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xA960..=0xA97F
+        | 0xAC00..=0xD7FF | 0xF900..=0xFAFF | 0x1B000..=0x1B16F | 0x20000..=0x3FFFF)
+}
+
+fn lower_into(out: &mut String, text: &str) {
+    out.clear();
+    if text.is_ascii() {
+        out.push_str(text);
+        out.make_ascii_lowercase();
+    } else {
+        out.extend(text.chars().flat_map(char::to_lowercase).map(plain_connector));
+    }
+}
+
+fn cap(term: &str) -> &str {
+    let end = (0..=MAX_TERM_BYTES.min(term.len())).rev().find(|end| term.is_char_boundary(*end));
+    &term[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::encode::{Encoded, Encoder};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exact(text: &str) -> Vec<String> {
+        forms(text).0
+    }
+
+    fn stems(text: &str) -> Vec<String> {
+        forms(text).1
+    }
+
+    fn forms(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut encoded = Encoded::default();
+        encoded.add(&mut Encoder::default(), text);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect();
+        (lines(&encoded.exact), lines(&encoded.stems))
+    }
+
+    #[test]
+    fn words_are_kept_as_they_stand_and_as_stems() {
+        assert_eq!(exact("The Gardens' WATERING"), ["the", "gardens", "watering"]);
+        assert_eq!(stems("The Gardens' WATERING"), ["garden", "water"]);
+    }
+
+    #[test]
+    fn accents_are_folded_in_stems_only() {
+        assert_eq!(
+            forms("Café Straße naïve"),
+            (vec!["café".into(), "straße".into(), "naïve".into()], vec!["cafe".into(), "strass".into(), "naiv".into()],)
+        );
+        assert_eq!(stems("ёлка Йод"), stems("елка йод"));
+    }
+
+    #[test]
+    fn compatibility_forms_are_one() {
+        assert_eq!(exact("ＡＢＣ １２ ﬁle"), exact("ABC 12 file"));
+        assert_eq!(exact("cafe\u{301} soft\u{ad}ware"), exact("café software"));
+    }
+
+    #[test]
+    fn compounds_come_whole_and_in_parts() {
+        assert_eq!(stems("2.8.3"), ["2.8.3", "2", "8", "3"]);
+        assert_eq!(stems("2024-05-01"), ["2024-05-01", "2024", "05", "01"]);
+        assert_eq!(stems("e-mails"), ["email", "e", "mail"]);
+        assert_eq!(stems("snake_case_name"), ["snakecasenam", "snake", "case", "name"]);
+        assert_eq!(stems("snake\\_case"), ["snakecas", "snake", "case"]);
+        assert_eq!(stems("getUserName"), ["getusernam", "get", "user", "name"]);
+        assert_eq!(stems("HTTPServer PDFs"), ["httpserver", "http", "server", "pdfs"]);
+        assert_eq!(stems("std::vector"), ["std::vector", "std", "vector"]);
+        assert_eq!(
+            stems("crates/index/src/lexical/mod.rs"),
+            ["crates/index/src/lexical/mod.rs", "src", "lexic", "mod.rs", "mod", "rs"]
+        );
+        assert_eq!(stems("session_store.rs"), ["sessionstore.rs", "sessionstor", "session", "store", "rs"]);
+        assert_eq!(stems("C++ F# TCP/IP"), ["c++", "c", "f#", "f", "tcp/ip", "tcp", "ip"]);
+        assert_eq!(stems("don't user's l'homme"), ["don't", "user", "l'homm", "l", "homm"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_come_in_characters_and_pairs() {
+        assert_eq!(exact("黑豹队 x"), ["黑", "豹", "队", "x"]);
+        assert_eq!(stems("黑豹队 x"), ["黑豹", "豹队", "x"]);
+        assert_eq!(stems("第2天"), ["2"]);
+        assert_eq!(stems("ﾃﾞｰﾀ"), stems("データ"));
+    }
+
+    #[test]
+    fn an_over_long_token_is_cut_and_not_dropped() {
+        let long = "ä".repeat(5_000);
+        let [term] = &exact(&long)[..] else { panic!("one term") };
+        assert_eq!(term.len(), MAX_TERM_BYTES);
+    }
+
+    #[test]
+    fn a_text_of_connectors_and_marks_has_no_words() {
+        assert!(exact("-- ... :: // ' _ # ++ @ & \u{200d} \u{301}").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_clean_terms(text in any::<String>()) {
+            let (exact, stems) = forms(&text);
+            for term in exact.iter().chain(&stems) {
+                let term = term.strip_prefix('\t').unwrap_or(term);
+                prop_assert!(!term.is_empty() && term.len() <= MAX_TERM_BYTES + 8);
+                prop_assert!(!term.chars().any(char::is_control));
+            }
+        }
+
+        #[test]
+        fn any_mixture_of_connectors_gives_clean_terms(text in "[aB9é水_./:'@&\\\\+# -]{0,24}") {
+            for term in forms(&text).1 {
+                prop_assert!(!term.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Opens the projection for searching. Writes and creates nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tantivy::columnar::ColumnValues;
+use tantivy::directory::error::OpenReadError;
+use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
+
+use super::directory::COMMIT_FILE;
+use super::directory::ProjectionDirectory;
+use super::replace::beside;
+use super::schema::{Fields, schema};
+use super::search::WEIGHTS;
+use super::tongue::Tongue;
+use super::writer::read_stamp;
+use super::{Stamp, corrupt, failure, guarded};
+use local_agent_text::error::Result;
+use local_agent_text::types::{ChunkKey, CommitId};
+
+/// How often a reader opens again when a writer has merged a segment away under its hands.
+const ATTEMPTS: u32 = 5;
+
+/// An unchanging view of the projection as of one commit.
+pub struct Reader {
+    pub(super) fields: Fields,
+    pub(super) segments: Vec<Segment>,
+    pub(super) totals: Totals,
+    /// Languages of Latin script, beside English, that documents are written in.
+    pub(super) tongues: Vec<Tongue>,
+    stamp: Option<Stamp>,
+    index: Index,
+}
+
+/// One segment with what scoring looks at for every posting.
+pub(super) struct Segment {
+    pub(super) reader: SegmentReader,
+    /// See [`Fields::back`].
+    pub(super) back: Vec<u32>,
+    /// Length normalisation of each entry: 1 for one of average length.
+    pub(super) norm: Vec<f32>,
+    doc_id: Arc<dyn ColumnValues<i64>>,
+    chunk_id: Arc<dyn ColumnValues<i64>>,
+    key: [Arc<dyn ColumnValues<u64>>; 2],
+}
+
+/// Sums over everything that is alive.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    pub(super) docs: u64,
+    pub(super) chunks: u64,
+    pub(super) doc_length: u64,
+    pub(super) chunk_length: u64,
+}
+
+impl Reader {
+    /// Opens the projection in `dir`; `None` when there is none. Fails with `DB_CORRUPT` when it is damaged or not
+    /// ours.
+    pub fn open(dir: &Path) -> Result<Option<Self>> {
+        let opened = ProjectionDirectory::open_read(dir).map_err(|error| failure(&TantivyError::from(error)))?;
+        let Some(directory) = opened else { return Ok(None) };
+        if !Index::exists(&directory).map_err(|error| failure(&TantivyError::from(error)))? {
+            return Ok(None);
+        }
+        guarded(|| {
+            let mut attempt = 0;
+            loop {
+                attempt += 1;
+                match Self::try_open(directory.clone()) {
+                    Err(Attempt::Vanished) if attempt < ATTEMPTS => {
+                        std::thread::sleep(Duration::from_millis(u64::from(attempt)));
+                    }
+                    Err(Attempt::Vanished) => return Err(corrupt("files that it names are missing")),
+                    Err(Attempt::Failed(error)) => return Err(failure(&error)),
+                    Ok(reader) => break reader.check().map(Some),
+                }
+            }
+        })
+    }
+
+    /// As [`Self::open`], for a reader of the index as of `commit`: a projection of that commit which is about to be put in
+    /// place is taken before one of another commit. `Some` may still be of another commit.
+    pub fn open_for(dir: &Path, commit: Option<CommitId>) -> Result<Option<Self>> {
+        let fits = |opened: &Result<Option<Self>>| {
+            let stamp = opened.as_ref().ok().and_then(|reader| reader.as_ref()).and_then(Self::stamp);
+            commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
+        };
+        let begun = state(dir);
+        let mut opened = Self::open(dir);
+        if !fits(&opened) {
+            let new = Self::open(&beside(dir));
+            if fits(&new) {
+                return new;
+            }
+            // It was put in place between the two looks.
+            if state(dir) != begun {
+                opened = Self::open(dir);
+            }
+        }
+        opened
+    }
+
+    fn try_open(directory: ProjectionDirectory) -> std::result::Result<Self, Attempt> {
+        let index = Index::open(directory)?;
+        let (expected, fields) = schema();
+        if index.schema() != expected {
+            return Err(Attempt::Failed(TantivyError::SchemaError("other fields than this version writes".into())));
+        }
+        // The stamp and the segments must be of one commit: when one came in between, open again.
+        let stamp = read_stamp(&index).ok().flatten();
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        if read_stamp(&index).ok().flatten() != stamp {
+            return Err(Attempt::Vanished);
+        }
+        // tantivy takes a positions file that it cannot open for an empty one; when a merge deleted it between two
+        // opens, that would come out as damage in the first search.
+        let searcher = reader.searcher();
+        let whole = |segment: &SegmentReader| {
+            expected.fields().all(|(field, entry)| !entry.is_indexed() || segment.inverted_index(field).is_ok())
+        };
+        if !searcher.segment_readers().iter().all(whole) {
+            return Err(Attempt::Vanished);
+        }
+        let segments = searcher
+            .segment_readers()
+            .iter()
+            .map(|reader| Segment::open(reader.clone()))
+            .collect::<tantivy::Result<Vec<_>>>()?;
+        let mut tongues = Vec::new();
+        for tongue in Tongue::all() {
+            let mark = Term::from_field_text(fields.local, &tongue.mark());
+            let mut held = false;
+            for (segment, _) in &segments {
+                held |= segment.reader.inverted_index(fields.local)?.doc_freq(&mark)? > 0;
+            }
+            tongues.extend(held.then_some(tongue));
+        }
+        let totals = segments.iter().fold(Totals::default(), |sum, (segment, length)| sum.with(segment, length));
+        let segments = segments.into_iter().map(|(segment, length)| segment.with_norms(&length, &totals)).collect();
+        Ok(Self { fields, segments, totals, tongues, stamp, index })
+    }
+
+    /// What scoring relies on without looking again: a chunk's document stands before it, in the same segment.
+    fn check(self) -> Result<Self> {
+        let sound =
+            self.segments.iter().all(|segment| {
+                segment.back.iter().zip(0u32..).all(|(&back, at)| {
+                    at.checked_sub(back).is_some_and(|doc| segment.back.get(doc as usize) == Some(&0))
+                })
+            });
+        if sound { Ok(self) } else { Err(corrupt("a chunk has no document")) }
+    }
+
+    /// What the last commit was made from; `None` when the payload is not ours.
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.stamp
+    }
+
+    /// Documents.
+    pub fn doc_count(&self) -> u64 {
+        self.totals.docs
+    }
+
+    /// Chunks.
+    pub fn chunk_count(&self) -> u64 {
+        self.totals.chunks
+    }
+
+    /// Row id and key of every chunk, in no promised order.
+    pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
+        let keys = |segment: &Segment| -> Vec<_> {
+            let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
+            chunks.map(|at| (segment.chunk_id(at), segment.key(at))).collect()
+        };
+        guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
+    }
+
+    /// Reads every file and compares its checksum; the names of the damaged ones.
+    pub fn damaged_files(&self) -> Result<Vec<String>> {
+        guarded(|| {
+            let damaged = self.index.validate_checksum().map_err(|error| failure(&error))?;
+            let mut names: Vec<_> = damaged.iter().map(|path| path.display().to_string()).collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+}
+
+/// What changes when another projection is put in place.
+fn state(dir: &Path) -> Option<(std::time::SystemTime, u64)> {
+    let meta = std::fs::metadata(dir.join(COMMIT_FILE)).ok()?;
+    Some((meta.modified().ok()?, meta.len()))
+}
+
+/// Why opening did not work.
+enum Attempt {
+    /// A file named in `meta.json` was gone when it was to be opened.
+    Vanished,
+    Failed(TantivyError),
+}
+
+impl<E: Into<TantivyError>> From<E> for Attempt {
+    fn from(error: E) -> Self {
+        match error.into() {
+            TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => Self::Vanished,
+            TantivyError::IoError(io) if io.kind() == std::io::ErrorKind::NotFound => Self::Vanished,
+            error => Self::Failed(error),
+        }
+    }
+}
+
+impl Segment {
+    /// With the length of each entry; see [`Fields::length`].
+    fn open(reader: SegmentReader) -> tantivy::Result<(Self, Vec<u32>)> {
+        let fast = reader.fast_fields();
+        let u64s = |name| Ok::<_, TantivyError>(fast.u64(name)?.first_or_default_col(0));
+        let i64s = |name| Ok::<_, TantivyError>(fast.i64(name)?.first_or_default_col(0));
+        let entries = reader.max_doc();
+        let all = |column: Arc<dyn ColumnValues<u64>>| -> Vec<u32> {
+            let mut values = vec![0; entries as usize];
+            column.get_range(0, &mut values);
+            values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect()
+        };
+        let length = all(u64s("length")?);
+        let segment = Self {
+            back: all(u64s("back")?),
+            norm: Vec::new(),
+            doc_id: i64s("doc_id")?,
+            chunk_id: i64s("chunk_id")?,
+            key: [u64s("key_first")?, u64s("key_last")?],
+            reader,
+        };
+        Ok((segment, length))
+    }
+
+    /// BM25's `1 − b + b · length / average`, once for every posting to come.
+    fn with_norms(mut self, length: &[u32], totals: &Totals) -> Self {
+        let average = |sum: u64, count: u64| (sum as f32 / count.max(1) as f32).max(1.0);
+        let of_docs = average(totals.doc_length, totals.docs);
+        let of_chunks = average(totals.chunk_length, totals.chunks);
+        let norm = |(length, back): (&u32, &u32)| {
+            let average = if *back > 0 { of_chunks } else { of_docs };
+            1.0 - WEIGHTS.b + WEIGHTS.b * *length as f32 / average
+        };
+        self.norm = length.iter().zip(&self.back).map(norm).collect();
+        self
+    }
+
+    /// Entries that were not removed.
+    pub(super) fn alive(&self) -> impl Iterator<Item = u32> + '_ {
+        self.reader.doc_ids_alive()
+    }
+
+    pub(super) fn is_chunk(&self, at: u32) -> bool {
+        self.back.get(at as usize).is_some_and(|back| *back > 0)
+    }
+
+    pub(super) fn doc_id(&self, at: u32) -> i64 {
+        self.doc_id.get_val(at)
+    }
+
+    pub(super) fn chunk_id(&self, at: u32) -> i64 {
+        self.chunk_id.get_val(at)
+    }
+
+    pub(super) fn key(&self, at: u32) -> ChunkKey {
+        let [first, last] = self.key.each_ref().map(|half| half.get_val(at).to_be_bytes());
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&first);
+        bytes[8..].copy_from_slice(&last);
+        ChunkKey::from_bytes(bytes)
+    }
+}
+
+impl Totals {
+    fn with(mut self, segment: &Segment, length: &[u32]) -> Self {
+        for at in segment.alive() {
+            let length = length.get(at as usize).copied().map_or(0, u64::from);
+            if segment.is_chunk(at) {
+                self.chunks += 1;
+                self.chunk_length += length;
+            } else {
+                self.docs += 1;
+                self.doc_length += length;
+            }
+        }
+        self
+    }
+}

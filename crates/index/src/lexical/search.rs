@@ -1,0 +1,425 @@
+//! Ranking: BM25F over a document, BM25F over a chunk, added up.
+//!
+//! For each term the postings of all fields are gathered into one weighted frequency an entry, which saturates once
+//! (Robertson, Zaragoza, Taylor 2004, "Simple BM25 extension to multiple weighted fields"). A document's frequency in
+//! its body is the sum over its chunks. Statistics count only what is alive, so an index that grew by a hundred
+//! commits ranks exactly as one that was written at once.
+
+use std::collections::BTreeSet;
+
+use tantivy::postings::Postings as _;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet as _, TERMINATED, Term};
+
+use super::plan::{Form, Plan, Wanted};
+use super::reader::{Reader, Segment};
+use super::{Hit, Query, failure, guarded};
+use local_agent_text::error::Result;
+use local_agent_text::types::IdSet;
+
+/// What the parts of a score are worth. Chosen on development sets of four kinds (scientific abstracts, technical
+/// documentation, encyclopedia paragraphs in English and in Chinese); one setting for all, and flat around it.
+pub(super) struct Weights {
+    /// Saturation of frequencies, and length normalisation: Lucene's defaults.
+    k1: f32,
+    pub(super) b: f32,
+    title: f32,
+    aliases: f32,
+    /// The headings of a document, for the document; the heading path of a chunk, for the chunk. The body, of which
+    /// headings are a part, counts 1.
+    headings: f32,
+    chunk_headings: f32,
+    path: f32,
+    tags: f32,
+    anchors: f32,
+    /// Share of the document's score in its chunks' scores.
+    doc_share: f32,
+    /// Of a compound in the query: each part, and the whole.
+    pub(super) part: f32,
+    pub(super) whole: f32,
+    /// Of a pair that begins with hiragana.
+    pub(super) grammar: f32,
+    /// For the same form of the word, on top of the stem.
+    pub(super) exact: f32,
+}
+
+pub(super) const WEIGHTS: Weights = Weights {
+    k1: 1.2,
+    b: 0.75,
+    title: 3.0,
+    aliases: 3.0,
+    headings: 0.5,
+    chunk_headings: 1.5,
+    path: 0.5,
+    tags: 1.0,
+    anchors: 0.5,
+    doc_share: 1.0,
+    part: 0.7,
+    whole: 0.5,
+    grammar: 0.1,
+    exact: 0.25,
+};
+
+/// What scoring keeps for one segment; all indexed by entry.
+struct Scores<'a> {
+    segment: &'a Segment,
+    /// Weighted frequency of the term at hand; 0 elsewhere.
+    frequency: Vec<f32>,
+    /// Entries whose `frequency` is not 0.
+    touched: Vec<u32>,
+    score: Vec<f32>,
+    /// Documents whose `score` is not 0.
+    matched: Vec<u32>,
+    /// Weight of the terms that an entry holds, however often.
+    covered: Vec<f32>,
+}
+
+impl Reader {
+    /// The `k` best chunks, best first; equal scores: smaller chunk key first. Only documents in `filter` (ids) are
+    /// looked at when one is given: it is applied before the cut. A blank query finds nothing.
+    pub fn search(&self, query: &Query, k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
+        if k == 0 || query.is_blank() {
+            return Ok(Vec::new());
+        }
+        guarded(|| self.ranked(&Plan::new(query, &self.tongues), k, filter).map_err(|error| failure(&error)))
+    }
+
+    /// For each of `terms` (stems), how many documents hold it in any field.
+    pub(super) fn doc_freqs(&self, terms: &[String]) -> tantivy::Result<Vec<u64>> {
+        let mut all = self.scores();
+        let mut freqs = Vec::with_capacity(terms.len());
+        for term in terms {
+            let mut docs = 0;
+            for scores in &mut all {
+                for form in [Form::Stem, Form::Exact] {
+                    self.gather(scores, form, term)?;
+                }
+                docs += scores.count().0;
+                scores.reset();
+            }
+            freqs.push(docs);
+        }
+        Ok(freqs)
+    }
+
+    fn scores(&self) -> Vec<Scores<'_>> {
+        self.segments.iter().map(Scores::new).collect()
+    }
+
+    fn ranked(&self, plan: &Plan, k: usize, filter: Option<&IdSet>) -> tantivy::Result<Vec<Hit>> {
+        let mut scores = self.scores();
+        let mut most = Most::default();
+        for ((form, text), wanted) in &plan.terms {
+            self.score_term(&mut scores, *form, text, wanted, &mut most)?;
+        }
+        let mut found = Vec::new();
+        for scores in &scores {
+            let allowed = self.allowed(scores.segment, plan)?;
+            scores.collect(filter, allowed.as_deref(), &mut found);
+        }
+        Ok(best(found, k, &most))
+    }
+
+    fn score_term(
+        &self,
+        all: &mut [Scores<'_>],
+        form: Form,
+        text: &str,
+        wanted: &Wanted,
+        most: &mut Most,
+    ) -> tantivy::Result<()> {
+        let (mut docs, mut chunks) = (0, 0);
+        for scores in all.iter_mut() {
+            self.gather(scores, form, text)?;
+            self.gather_local(scores, &wanted.locals)?;
+            let (d, c) = scores.count();
+            docs += d;
+            chunks += c;
+        }
+        let doc_idf = wanted.weight * idf(docs, self.totals.docs);
+        let chunk_idf = wanted.weight * idf(chunks, self.totals.chunks);
+        most.doc += doc_idf;
+        most.chunk += chunk_idf;
+        for scores in all {
+            scores.add_up(doc_idf, chunk_idf);
+            scores.reset();
+        }
+        Ok(())
+    }
+
+    /// Adds what the stems of a word in its text's own language find beyond what [`Self::gather`] found.
+    fn gather_local(&self, scores: &mut Scores<'_>, locals: &BTreeSet<String>) -> tantivy::Result<()> {
+        let segment = scores.segment;
+        for text in locals {
+            each(segment, self.fields.local, text, |at, frequency| {
+                let doc = at - segment.back[at as usize];
+                let norm = segment.norm[at as usize];
+                let more = frequency / norm - scores.frequency[at as usize];
+                if more > 0.0 && doc != at {
+                    scores.touch(at, more);
+                    scores.touch(doc, more * norm / segment.norm[doc as usize]);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Gathers the weighted frequencies of one term in one segment.
+    fn gather(&self, scores: &mut Scores<'_>, form: Form, text: &str) -> tantivy::Result<()> {
+        let fields = &self.fields.stems;
+        let segment = scores.segment;
+        let mut in_body = |at: u32, frequency: f32| {
+            let back = segment.back[at as usize];
+            let doc = at - back;
+            if back > 0 {
+                scores.touch(at, frequency / segment.norm[at as usize]);
+            }
+            scores.touch(doc, frequency / segment.norm[doc as usize]);
+        };
+        if form == Form::Stem {
+            each(segment, fields.text, text, &mut in_body)?;
+        }
+        each(segment, self.fields.exact, text, |at, frequency| {
+            // On a document's entry the stems of each field stand in the field.
+            if form == Form::Exact || segment.is_chunk(at) {
+                in_body(at, frequency);
+            }
+        })?;
+        if form == Form::Exact {
+            return Ok(());
+        }
+        each(segment, fields.headings, text, |at, frequency| {
+            let weight = if segment.back[at as usize] > 0 { WEIGHTS.chunk_headings } else { WEIGHTS.headings };
+            scores.touch(at, weight * frequency);
+        })?;
+        for (field, weight) in [
+            (fields.title, WEIGHTS.title),
+            (fields.aliases, WEIGHTS.aliases),
+            (fields.path, WEIGHTS.path),
+            (fields.tags, WEIGHTS.tags),
+            (fields.anchors, WEIGHTS.anchors),
+        ] {
+            each(segment, field, text, |at, frequency| scores.touch(at, weight * frequency))?;
+        }
+        Ok(())
+    }
+
+    /// Which entries phrases and exclusions let through; `None`: all.
+    fn allowed(&self, segment: &Segment, plan: &Plan) -> tantivy::Result<Option<Vec<bool>>> {
+        if plan.phrases.is_empty() && plan.excluded_phrases.is_empty() && plan.excluded_stems.is_empty() {
+            return Ok(None);
+        }
+        let entries = segment.back.len();
+        let doc_of = |at: u32| (at - segment.back[at as usize]) as usize;
+        let mut allowed = vec![true; entries];
+        for phrase in &plan.phrases {
+            let mut holds = vec![false; entries];
+            self.each_phrase(segment, phrase, |at| holds[at as usize] = true)?;
+            for at in 0..entries as u32 {
+                allowed[at as usize] &= holds[at as usize] || holds[doc_of(at)];
+            }
+        }
+        let mut excluded = vec![false; entries];
+        for phrase in &plan.excluded_phrases {
+            self.each_phrase(segment, phrase, |at| excluded[doc_of(at)] = true)?;
+        }
+        let f = &self.fields.stems;
+        for stem in &plan.excluded_stems {
+            for field in [self.fields.exact, f.text, f.headings, f.title, f.aliases, f.path, f.tags, f.anchors] {
+                each(segment, field, stem, |at, _| excluded[doc_of(at)] = true)?;
+            }
+        }
+        for at in 0..entries as u32 {
+            allowed[at as usize] &= !excluded[doc_of(at)];
+        }
+        Ok(Some(allowed))
+    }
+
+    /// Every entry in which the words of `phrase` follow one another.
+    fn each_phrase(&self, segment: &Segment, phrase: &[String], mut found: impl FnMut(u32)) -> tantivy::Result<()> {
+        let index = segment.reader.inverted_index(self.fields.exact)?;
+        let mut lists = Vec::with_capacity(phrase.len());
+        for word in phrase {
+            let term = Term::from_field_text(self.fields.exact, word);
+            match index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? {
+                Some(list) => lists.push(list),
+                None => return Ok(()),
+            }
+        }
+        let Some((first, others)) = lists.split_first_mut() else { return Ok(()) };
+        let (mut starts, mut next) = (Vec::new(), Vec::new());
+        let mut at = first.doc();
+        'entries: while at != TERMINATED {
+            for list in others.iter_mut() {
+                let other = if list.doc() < at { list.seek(at) } else { list.doc() };
+                if other != at {
+                    at = first.seek(other);
+                    continue 'entries;
+                }
+            }
+            first.positions(&mut starts);
+            for (offset, list) in (1..).zip(others.iter_mut()) {
+                list.positions(&mut next);
+                starts.retain(|start| next.binary_search(&(start + offset)).is_ok());
+            }
+            if !starts.is_empty() {
+                found(at);
+            }
+            at = first.advance();
+        }
+        Ok(())
+    }
+}
+
+/// Hands every living entry that holds `text` in `field`, and how often, to `with`.
+fn each(segment: &Segment, field: Field, text: &str, mut with: impl FnMut(u32, f32)) -> tantivy::Result<()> {
+    let index = segment.reader.inverted_index(field)?;
+    let term = Term::from_field_text(field, text);
+    let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else { return Ok(()) };
+    let mut at = postings.doc();
+    while at != TERMINATED {
+        if !segment.reader.is_deleted(at) {
+            with(at, postings.term_freq() as f32);
+        }
+        at = postings.advance();
+    }
+    Ok(())
+}
+
+/// BM25's inverse document frequency: ln(1 + (N − n + ½) / (n + ½)).
+pub(super) fn idf(with: u64, of: u64) -> f32 {
+    let (with, of) = (with as f32, of.max(with) as f32);
+    (1.0 + (of - with + 0.5) / (with + 0.5)).ln()
+}
+
+/// The weight of all terms, for a document and for a chunk.
+#[derive(Default)]
+struct Most {
+    doc: f32,
+    chunk: f32,
+}
+
+/// A chunk that may be among the best.
+struct Candidate<'a> {
+    segment: &'a Segment,
+    at: u32,
+    score: f32,
+    chunk_score: f32,
+    doc_score: f32,
+    chunk_covered: f32,
+    doc_covered: f32,
+}
+
+impl<'a> Scores<'a> {
+    fn new(segment: &'a Segment) -> Self {
+        let entries = segment.back.len();
+        Self {
+            segment,
+            frequency: vec![0.0; entries],
+            touched: Vec::new(),
+            score: vec![0.0; entries],
+            matched: Vec::new(),
+            covered: vec![0.0; entries],
+        }
+    }
+
+    fn touch(&mut self, at: u32, frequency: f32) {
+        let sum = &mut self.frequency[at as usize];
+        if *sum == 0.0 && frequency > 0.0 {
+            self.touched.push(at);
+        }
+        *sum += frequency;
+    }
+
+    /// Touched documents and chunks.
+    fn count(&self) -> (u64, u64) {
+        let chunks = self.touched.iter().filter(|at| self.segment.is_chunk(**at)).count();
+        ((self.touched.len() - chunks) as u64, chunks as u64)
+    }
+
+    /// Lets the gathered term count.
+    fn add_up(&mut self, doc_idf: f32, chunk_idf: f32) {
+        let k1 = WEIGHTS.k1;
+        for &at in &self.touched {
+            let frequency = self.frequency[at as usize];
+            let is_chunk = self.segment.is_chunk(at);
+            let idf = if is_chunk { chunk_idf } else { doc_idf };
+            let score = &mut self.score[at as usize];
+            let more = idf * (k1 + 1.0) * frequency / (k1 + frequency);
+            if !is_chunk && *score == 0.0 && more > 0.0 {
+                self.matched.push(at);
+            }
+            *score += more;
+            self.covered[at as usize] += idf;
+        }
+    }
+
+    fn reset(&mut self) {
+        for at in self.touched.drain(..) {
+            self.frequency[at as usize] = 0.0;
+        }
+    }
+
+    /// Chunks that match, and of documents that match outside their chunks the first chunk.
+    fn collect(&self, filter: Option<&IdSet>, allowed: Option<&[bool]>, found: &mut Vec<Candidate<'a>>) {
+        let segment = self.segment;
+        let entries = segment.back.len() as u32;
+        let wanted = |doc: &&u32| filter.is_none_or(|ids| ids.contains(segment.doc_id(**doc)));
+        for &doc in self.matched.iter().filter(wanted) {
+            let mut at = doc + 1;
+            let mut first = None;
+            let before = found.len();
+            let (doc_score, doc_covered) = (self.score[doc as usize], self.covered[doc as usize]);
+            while at < entries && segment.back[at as usize] > 0 {
+                let chunk_score = self.score[at as usize];
+                let passes = allowed.is_none_or(|a| a[at as usize]);
+                if passes {
+                    first = first.or(Some(at));
+                }
+                if passes && chunk_score > 0.0 {
+                    let score = chunk_score + WEIGHTS.doc_share * doc_score;
+                    let chunk_covered = self.covered[at as usize];
+                    found.push(Candidate { segment, at, score, chunk_score, doc_score, chunk_covered, doc_covered });
+                }
+                at += 1;
+            }
+            if let Some(at) = first.filter(|_| found.len() == before) {
+                found.push(Candidate {
+                    segment,
+                    at,
+                    score: WEIGHTS.doc_share * doc_score,
+                    chunk_score: 0.0,
+                    doc_score,
+                    chunk_covered: 0.0,
+                    doc_covered,
+                });
+            }
+        }
+    }
+}
+
+fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
+    let share = |score: f32, most: f32| if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 };
+    // Keys are read only for those that can still win.
+    if found.len() > k {
+        let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));
+        let least = last.score;
+        found.retain(|candidate| candidate.score >= least);
+    }
+    let mut hits: Vec<Hit> = found
+        .into_iter()
+        .map(|c| Hit {
+            chunk_id: c.segment.chunk_id(c.at),
+            doc_id: c.segment.doc_id(c.at),
+            key: c.segment.key(c.at),
+            score: c.score,
+            chunk_score: c.chunk_score,
+            doc_score: c.doc_score,
+            chunk_share: share(c.chunk_covered, most.chunk),
+            doc_share: share(c.doc_covered, most.doc),
+        })
+        .collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+    hits.truncate(k);
+    hits
+}

@@ -1,0 +1,15 @@
+//! What is known about the notes, and how it is found.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`store`] | SQLite: index, embeddings, what is durable; locks |
+//! | [`lexical`] | the tantivy projection |
+//! | [`vectors`] | the matrix projection |
+//! | [`indexing`] | the `index` and `embed` jobs |
+//! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
+
+pub mod indexing;
+pub mod lexical;
+pub mod retrieval;
+pub mod store;
+pub mod vectors;

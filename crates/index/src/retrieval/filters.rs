@@ -1,0 +1,71 @@
+//! `name:value` filters and scopes → the set of documents that both sides may return.
+
+use crate::lexical::Filter;
+use crate::store::IndexReader;
+use local_agent_text::error::Result;
+use local_agent_text::types::IdSet;
+
+use super::Scope;
+
+/// The documents a scope lets through; `None`: all of them.
+pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdSet>> {
+    let mut conditions = Vec::new();
+    let mut values = Vec::new();
+    if !scope.sources.is_empty() {
+        let marks: Vec<String> = scope
+            .sources
+            .iter()
+            .map(|source| {
+                values.push(source.as_str().to_owned());
+                format!("?{}", values.len())
+            })
+            .collect();
+        conditions.push(format!("sources.name IN ({})", marks.join(", ")));
+    }
+    if let Some(prefix) = &scope.path_prefix {
+        values.push(prefix.as_str().to_owned());
+        conditions.push(below(values.len()));
+    }
+    for filter in &scope.filters {
+        values.push(filter.value.clone());
+        let condition = condition(filter, &mut values);
+        conditions.push(if filter.negated { format!("NOT ({condition})") } else { condition });
+    }
+    if conditions.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(index.documents_where(&conditions.join(" AND "), &values)?))
+}
+
+/// The document itself, or anything below the folder of that name. Never a bare string prefix: `pub` is not `public`.
+fn below(n: usize) -> String {
+    format!("(rel_path = ?{n} OR substr(rel_path, 1, length(rtrim(?{n}, '/')) + 1) = rtrim(?{n}, '/') || '/')")
+}
+
+/// The SQL of one filter, whose value is the last of `values`.
+fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
+    let n = values.len();
+    match filter.key.as_str() {
+        "source" => format!("sources.name = ?{n}"),
+        "path" if filter.value.contains(['*', '?']) => format!("lower(rel_path) GLOB lower(?{n})"),
+        "path" => below(n),
+        "tag" => format!(
+            "EXISTS (SELECT 1 FROM tags WHERE document_id = documents.id AND (lower(tag) = lower(ltrim(?{n}, '#'))
+                 OR substr(lower(tag), 1, length(ltrim(?{n}, '#')) + 1) = lower(ltrim(?{n}, '#')) || '/'))"
+        ),
+        "after" => format!("{NOTE_DATE} >= ?{n}"),
+        "before" => format!("{NOTE_DATE} < ?{n}"),
+        key => {
+            values.push(key.to_lowercase());
+            let key = values.len();
+            format!(
+                "EXISTS (SELECT 1 FROM json_each(frontmatter_json) AS top
+                     WHERE lower(top.key) = ?{key} AND (lower(top.value) = lower(?{n}) OR (top.type = 'array'
+                         AND EXISTS (SELECT 1 FROM json_each(top.value) AS one WHERE lower(one.value) = lower(?{n})))))"
+            )
+        }
+    }
+}
+
+/// The day a note is of: what it says of itself, else when its file last changed (UTC).
+const NOTE_DATE: &str = "coalesce(note_date, date(mtime_ns / 1000000000, 'unixepoch'))";

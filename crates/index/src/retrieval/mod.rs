@@ -1,0 +1,452 @@
+//! Filters, fusion, packing: from a query to ranked chunks, and from ranked chunks to an evidence snapshot.
+//!
+//! Readers never write. A projection that is behind is searched as it stands: a hit whose key is not its row's key is
+//! dropped, and the answer says `stale` with the command that mends it. Every row of one answer comes out of one read
+//! transaction.
+
+mod chance;
+mod filters;
+mod fuse;
+mod pack;
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::lexical::{self, Query};
+use crate::store::{self, ChunkRecord, Database, IndexReader};
+use crate::vectors::{self, Matrix};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{CommitId, Fingerprint, IdSet, RelPath, SourceName};
+
+pub use chance::{Calibration, Features, JUDGED, Model, by_vectors, calibration};
+pub use fuse::Trace;
+pub use pack::{PackLimits, Packed, pack};
+
+/// How far down each side is looked at. Score-aware fusion needs the tail: the scale of a list is set by its ends.
+const CANDIDATES: usize = 1_000;
+
+/// How the two lists become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fusion {
+    Convex,
+    Rrf,
+}
+
+/// Which sides take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Both.
+    Hybrid,
+    /// Words alone; no model is loaded.
+    Lexical,
+    /// Vectors alone.
+    Vector,
+}
+
+/// Restrictions that hold for both sides, before anything is cut off.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Any of these sources; empty: all.
+    pub sources: Vec<SourceName>,
+    /// Only documents below this folder.
+    pub path_prefix: Option<RelPath>,
+    /// All of these `name:value` filters.
+    pub filters: Vec<lexical::Filter>,
+}
+
+/// One search.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What is looked for.
+    pub query: &'a Query,
+    /// Which sides take part.
+    pub mode: Mode,
+    /// Where.
+    pub scope: Scope,
+    /// How many hits.
+    pub limit: usize,
+    /// How the sides are brought together.
+    pub fusion: Fusion,
+    /// Share of the vector side in `convex`, 0 to 1.
+    pub vector_weight: f32,
+}
+
+/// One hit.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The chunk, read in the answer's own transaction.
+    pub chunk: ChunkRecord,
+    /// What it is ranked by, 0 to 1; comparable within one answer only.
+    pub score: f32,
+    /// The chance that it is relevant, 0 to 1, as far as the questions of the calibration are like this one; comparable
+    /// between questions. Never greater than that of the hit before.
+    pub chance: f32,
+    /// Every number that made the rank.
+    pub trace: Trace,
+}
+
+/// How many chunks of the index have a vector that can be searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Chunks in the index.
+    pub chunks: u64,
+    /// Of those, in the matrix.
+    pub embedded: u64,
+}
+
+/// Why an answer may not show the newest state, and what mends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stale {
+    /// `lexical` or `vectors`.
+    pub what: &'static str,
+    /// One sentence.
+    pub why: String,
+    /// The command that mends it.
+    pub fix: &'static str,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// How much of the index the vector side can see.
+    pub coverage: Coverage,
+    /// Projections that are behind.
+    pub stale: Vec<Stale>,
+    /// Highest cosine of the vector side, before fusion.
+    pub top_cosine: Option<f32>,
+    /// Whether the best hit's chance reaches the floor below which finding is no better than guessing.
+    pub is_relevant: bool,
+    /// Hits of a projection whose row is gone or belongs to another chunk now.
+    pub dropped: usize,
+}
+
+/// What a search counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Per {
+    Chunk,
+    Document,
+}
+
+/// What either side found, and the mean cosine of the question and the index.
+struct Sides {
+    words: Vec<lexical::Hit>,
+    meaning: Vec<vectors::Hit>,
+    mean: f32,
+}
+
+/// An index with its projections, as they stood when it was opened.
+pub struct Engine {
+    index: IndexReader,
+    /// What was newest when everything was opened.
+    commit: Option<CommitId>,
+    lexical: Option<lexical::Reader>,
+    matrix: Option<Matrix>,
+    stale: Vec<Stale>,
+    /// Chunks that have a vector; made when first needed.
+    with_vector: OnceCell<IdSet>,
+    /// The mean of some vectors, and how many: what the mean cosine of a question is judged by.
+    centroid: OnceCell<(Vec<f64>, usize)>,
+    /// Counted when first needed.
+    coverage: OnceCell<Coverage>,
+}
+
+/// Chunks in the sample: enough to know a mean cosine to about 0.01.
+const SAMPLE: usize = 256;
+
+/// How often an engine is opened again when the index is replaced meanwhile.
+const OPEN_ATTEMPTS: usize = 4;
+
+/// The mean cosine of questions and large English indexes, and how many chunks' worth it counts.
+const USUAL_MEAN: (f32, f32) = (0.08, 16.0);
+
+impl Engine {
+    /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a matrix of another
+    /// fingerprint is not searched.
+    pub fn open(
+        index_db: &Path,
+        lexical_dir: &Path,
+        vectors_dir: &Path,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Self> {
+        for _ in 0..OPEN_ATTEMPTS {
+            let begun = store::identity(index_db);
+            let opened = Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint);
+            // Of an index that was put in place meanwhile, what was opened later is no projection of what was opened first.
+            let whole = opened.as_ref().is_ok_and(|engine| engine.stale.is_empty());
+            if whole || store::identity(index_db) == begun {
+                return opened;
+            }
+        }
+        Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint)
+    }
+
+    fn open_once(
+        index_db: &Path,
+        lexical_dir: &Path,
+        vectors_dir: &Path,
+        fingerprint: Option<&Fingerprint>,
+    ) -> Result<Self> {
+        let index = IndexReader::required(index_db)?;
+        let commit = index.commit_id()?;
+        let mut stale = Vec::new();
+        let lexical = lexical::Reader::open_for(lexical_dir, commit)?;
+        match &lexical {
+            None => stale.push(Stale {
+                what: "lexical",
+                why: "there is no lexical projection, so words are not searched".to_owned(),
+                fix: "local-agent index",
+            }),
+            Some(reader) if reader.stamp().map(|stamp| stamp.index_commit) != commit => stale.push(Stale {
+                what: "lexical",
+                why: "the lexical projection was made from another state of the index".to_owned(),
+                fix: "local-agent index",
+            }),
+            Some(_) => {}
+        }
+        let (with_vector, centroid, coverage) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let mut engine = Self { index, commit, lexical, matrix: None, stale, with_vector, centroid, coverage };
+        if let Some(fingerprint) = fingerprint {
+            engine.open_matrix(vectors_dir, fingerprint)?;
+        }
+        Ok(engine)
+    }
+
+    /// Ends the read transaction, so that an engine that is kept between questions holds up no writer's log. Nothing
+    /// may be asked of it before [`Self::resume`].
+    pub fn pause(&self) -> Result<()> {
+        Ok(self.index.end()?)
+    }
+
+    /// Begins a new read transaction. `false`: the index has been published anew since this engine was opened, so
+    /// another one has to be opened.
+    pub fn resume(&self) -> Result<bool> {
+        Ok(self.index.begin_again()? == self.commit)
+    }
+
+    fn open_matrix(&mut self, dir: &Path, fingerprint: &Fingerprint) -> Result<()> {
+        let mut stale = |why: &str| {
+            self.stale.push(Stale { what: "vectors", why: why.to_owned(), fix: "local-agent embed" });
+        };
+        match Matrix::open(dir)? {
+            None => stale("nothing was embedded yet, so meaning is not searched"),
+            Some(matrix) if matrix.stamp().fingerprint != *fingerprint => {
+                stale("the vectors were made by another model or another way of embedding, so they are not searched");
+            }
+            Some(matrix) => {
+                if Some(matrix.stamp().index_commit) != self.index.commit_id()? {
+                    stale("the vectors were made from another state of the index");
+                }
+                self.matrix = Some(matrix);
+            }
+        }
+        Ok(())
+    }
+
+    /// The index that all rows are read from.
+    pub fn index(&self) -> &IndexReader {
+        &self.index
+    }
+
+    /// The lexical projection, when there is one.
+    pub fn lexical(&self) -> Option<&lexical::Reader> {
+        self.lexical.as_ref()
+    }
+
+    /// Projections that are behind.
+    pub fn stale(&self) -> &[Stale] {
+        &self.stale
+    }
+
+    /// Whether there are vectors to search.
+    pub fn has_vectors(&self) -> bool {
+        self.matrix.is_some()
+    }
+
+    /// Searches. `embed` gives the query's vector and is called only when vectors are searched.
+    pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+        self.found(request, Per::Chunk, embed).map_err(|failure| Database::Index.blame(failure))
+    }
+
+    /// As [`Self::search`], but of each document only its best chunk; `limit` counts documents.
+    pub fn search_documents(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+        self.found(request, Per::Document, embed).map_err(|failure| Database::Index.blame(failure))
+    }
+
+    fn found(&self, request: &Request<'_>, per: Per, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+        let documents = filters::documents(&self.index, &request.scope)?;
+        let chunks = self.chunk_scope(request, documents.as_ref())?;
+        let sides = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
+        let top_cosine = sides.meaning.first().map(|hit| hit.score);
+        let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
+        let meaning = fuse::Meaning { hits: &sides.meaning, mean: sides.mean };
+        let fused = fuse::fuse(request, &sides.words, meaning, |chunk_id| with_vector.contains(chunk_id));
+        let (mut hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit.max(chance::JUDGED))?;
+        let floor = chance::rate(request, self.lexical.is_some(), &mut hits);
+        hits.truncate(request.limit);
+        // Who asks for a phrase gets what holds it.
+        let is_relevant = !request.query.phrases.is_empty() || hits.first().is_some_and(|hit| hit.chance >= floor);
+        Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, is_relevant, dropped })
+    }
+
+    /// The chunks that have a vector, in the order of the matrix.
+    fn vector_ids(&self) -> impl Iterator<Item = i64> + '_ {
+        self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
+    }
+
+    /// Both sides at once: words on a thread of their own while the question is embedded and vectors are scanned.
+    fn both(
+        &self,
+        request: &Request<'_>,
+        documents: Option<&IdSet>,
+        chunks: Option<&IdSet>,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<Sides> {
+        let reader = self.lexical.as_ref();
+        if self.matrix.is_none() || request.mode != Mode::Hybrid {
+            let words = by_words(reader, request, documents)?;
+            let (meaning, mean) = self.by_meaning(request, chunks, embed)?;
+            return Ok(Sides { words, meaning, mean });
+        }
+        std::thread::scope(|scope| {
+            let words = scope.spawn(|| by_words(reader, request, documents));
+            let meaning = self.by_meaning(request, chunks, embed);
+            let words = words.join().map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
+            let (words, (meaning, mean)) = (words?, meaning?);
+            Ok(Sides { words, meaning, mean })
+        })
+    }
+
+    fn by_meaning(
+        &self,
+        request: &Request<'_>,
+        chunks: Option<&IdSet>,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<(Vec<vectors::Hit>, f32)> {
+        match &self.matrix {
+            Some(matrix) if request.mode != Mode::Lexical => {
+                let question = embed()?;
+                let hits = matrix.search(&question, CANDIDATES, chunks)?;
+                Ok((hits, self.mean_cosine(matrix, &question)))
+            }
+            None if request.mode == Mode::Vector => {
+                Err(Failure::new(ErrorCode::QueryError, "there are no vectors to search")
+                    .with_hint("local-agent embed"))
+            }
+            _ => Ok((Vec::new(), 0.0)),
+        }
+    }
+
+    /// The mean cosine of a question and the index, by a sample of fixed size. A few notes on one subject say little
+    /// about what a question has nothing to do with, so it is drawn towards what larger indexes have.
+    fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> f32 {
+        let (centroid, count) = self.centroid.get_or_init(|| matrix.centroid(SAMPLE));
+        let product: f64 = question.iter().zip(centroid).map(|(x, mean)| f64::from(*x) * mean).sum();
+        let length = question.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        let (usual, weight) = USUAL_MEAN;
+        let count = *count as f32;
+        ((product / length) as f32 * count + usual * weight) / (count + weight)
+    }
+
+    /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.
+    fn chunk_scope(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Option<IdSet>> {
+        let mut scope = documents.map(|documents| self.index.chunks_of(documents)).transpose()?;
+        let query = request.query;
+        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
+        else {
+            return Ok(scope);
+        };
+        let all = usize::try_from(reader.chunk_count()).unwrap_or(usize::MAX);
+        if !query.phrases.is_empty() {
+            let holding = Query { words: Vec::new(), filters: Vec::new(), ..query.clone() };
+            let held: IdSet = reader.search(&holding, all, documents)?.iter().map(|hit| hit.chunk_id).collect();
+            scope = Some(match scope {
+                Some(scope) => held.iter().filter(|id| scope.contains(*id)).collect(),
+                None => held,
+            });
+        }
+        let words = (!query.excluded.is_empty()).then(|| Query { words: query.excluded.clone(), ..Query::default() });
+        let phrases =
+            query.excluded_phrases.iter().map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
+        let mut excluded = IdSet::default();
+        for one in words.into_iter().chain(phrases) {
+            reader.search(&one, all, documents)?.iter().for_each(|hit| excluded.insert(hit.doc_id));
+        }
+        if !excluded.is_empty() {
+            let gone = self.index.chunks_of(&excluded)?;
+            let everything = || self.index.all_chunk_ids();
+            let from = scope.map_or_else(everything, Ok)?;
+            scope = Some(from.iter().filter(|id| !gone.contains(*id)).collect());
+        }
+        Ok(scope)
+    }
+
+    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped, and so is
+    /// one whose document the scope does not let through: a projection that is behind may have known it by another id.
+    fn read(
+        &self,
+        fused: Vec<fuse::Candidate>,
+        documents: Option<&IdSet>,
+        per: Per,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, usize)> {
+        let allowed = |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
+        let mut hits = Vec::with_capacity(limit.min(fused.len()));
+        let mut seen = HashSet::new();
+        let mut dropped = 0;
+        for candidate in fused {
+            if hits.len() == limit {
+                break;
+            }
+            match self.index.chunks(&[candidate.chunk_id])?.pop() {
+                Some(chunk) if chunk.key == candidate.key && allowed(&chunk) => {
+                    if per == Per::Document && !seen.insert(chunk.document_id) {
+                        continue;
+                    }
+                    hits.push(Hit { chunk, score: candidate.score, chance: 0.0, trace: candidate.trace });
+                }
+                _ => dropped += 1,
+            }
+        }
+        Ok((hits, dropped))
+    }
+
+    /// How much of the index the vector side can see.
+    pub fn coverage(&self) -> Result<Coverage> {
+        if let Some(counted) = self.coverage.get() {
+            return Ok(*counted);
+        }
+        let chunks = self.index.chunk_count()?;
+        let embedded = match &self.matrix {
+            None => 0,
+            Some(matrix) if Some(matrix.stamp().index_commit) == self.commit => matrix.len(),
+            // Vectors of chunks that are gone find nothing.
+            Some(_) => {
+                let chunks = self.index.all_chunk_ids()?;
+                self.vector_ids().filter(|id| chunks.contains(*id)).count()
+            }
+        };
+        // Whatever reads between two transactions finds the same commit, see `resume`.
+        Ok(*self.coverage.get_or_init(|| Coverage { chunks, embedded: embedded as u64 }))
+    }
+}
+
+fn by_words(
+    reader: Option<&lexical::Reader>,
+    request: &Request<'_>,
+    documents: Option<&IdSet>,
+) -> Result<Vec<lexical::Hit>> {
+    match reader {
+        Some(reader) if request.mode != Mode::Vector => reader.search(request.query, CANDIDATES, documents),
+        None if request.mode == Mode::Lexical => {
+            Err(Failure::new(ErrorCode::IndexMissing, "there is no lexical projection to search")
+                .with_hint("local-agent index"))
+        }
+        _ => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,395 @@
+//! `durable.sqlite`: memory with its links to chunks, and the heads of the ledgers of runs.
+//!
+//! Nothing here can be computed from the files, so nothing but a person's own command removes a row, and no command
+//! removes the database.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::error::Result;
+use super::{Database, Found, begun, checkpoint, examine, open_read, open_write, side_file};
+use local_agent_text::types::Sha256;
+
+/// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers apart.
+#[derive(Debug)]
+pub struct Durable {
+    pub(super) conn: Connection,
+    /// Where the database is.
+    path: PathBuf,
+    /// Nothing but a known head was changed.
+    only_head: bool,
+}
+
+/// The log may grow to this length while nothing but heads is written. Whoever opens the database first reads all of it.
+const LOG_BYTES: u64 = 256 << 10;
+
+impl Drop for Durable {
+    /// Empties the write-ahead log. It is never removed, for readers who may not write need it; whatever it holds is
+    /// read again by the next process that opens the database, and stays in front of what that one adds.
+    fn drop(&mut self) {
+        if self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
+            return;
+        }
+        let log = side_file(&self.path, "-wal");
+        if self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES) {
+            // Else SQLite would empty it as the last connection is closed.
+            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            return;
+        }
+        // Nothing is lost when this fails: the log holds it.
+        let _ = checkpoint(&self.conn);
+    }
+}
+
+/// How far a ledger had grown when it was last written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// SHA-256 of the ledger's first line.
+    pub ledger: Sha256,
+    /// Its lines.
+    pub lines: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// SHA-256 of its last line.
+    pub sha256: Sha256,
+}
+
+/// One remembered thing, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryRow {
+    pub id: String,
+    pub kind: String,
+    pub content: String,
+    pub source: String,
+    pub created_at: String,
+    pub updated_at: String,
+    /// By key.
+    pub links: Vec<MemoryLink>,
+}
+
+/// A chunk that a memory leans on, as it was when it was linked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryLink {
+    /// 32 hexadecimal digits; links of the ancestor may hold anything.
+    pub chunk_key: String,
+    /// Of the chunk's text; `None`: imported without one.
+    pub text_sha256: Option<Sha256>,
+    pub source: Option<String>,
+    pub path: Option<String>,
+    /// Canonical.
+    pub heading: Option<String>,
+}
+
+impl Durable {
+    /// Opens or creates the database for writing; its file is for its owner alone.
+    ///
+    /// # Errors
+    /// `DURABLE_MISSING`: there was one, and it is gone or empty. Those of a database that is not ours.
+    pub fn open_write(path: &Path) -> Result<Self> {
+        let was_begun = begun::was_begun(path);
+        if was_begun && examine(path, Database::Durable)? == Found::Nothing {
+            return Err(begun::missing(path).into());
+        }
+        Self::open_or_make(path)
+    }
+
+    fn open_or_make(path: &Path) -> Result<Self> {
+        let conn = open_write(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
+        begun::note(path)?;
+        Ok(Self { conn, path: path.to_owned(), only_head: false })
+    }
+
+    /// Opens the database for reading; `None`: there is none yet.
+    ///
+    /// # Errors
+    /// As [`Durable::open_write`].
+    pub fn open_read(path: &Path) -> Result<Option<Self>> {
+        // Looked at first: one that is being begun has its note after its first row.
+        let was_begun = begun::was_begun(path);
+        let conn = open_read(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
+        match conn {
+            None if was_begun => Err(begun::missing(path).into()),
+            conn => Ok(conn.map(|conn| Self { conn, path: path.to_owned(), only_head: false })),
+        }
+    }
+
+    /// Whether there was a database, and it is gone or empty.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn is_missing(path: &Path) -> Result<bool> {
+        let was_begun = begun::was_begun(path);
+        Ok(examine(path, Database::Durable)? == Found::Nothing && was_begun)
+    }
+
+    /// Begins a new database where one was lost. Files that the lost one left beside it are moved to `*.lost-<stamp>`.
+    /// Whether there was anything to begin: a database that is there stays as it is.
+    ///
+    /// # Errors
+    /// Those of the disk, and of a database that is not ours.
+    pub fn begin_anew(path: &Path, stamp: &str) -> Result<bool> {
+        let found = examine(path, Database::Durable)?;
+        super::refuse_unless_ours(path, Database::Durable, &found)?;
+        if found != Found::Nothing {
+            return Ok(false);
+        }
+        super::move_to(path, "lost", stamp)?;
+        Self::open_or_make(path).map(|_| true)
+    }
+
+    /// The head of the ledger whose first line has this hash.
+    pub fn head(&self, ledger: &Sha256) -> Result<Option<Head>> {
+        let sql = "SELECT ledger, lines, bytes, sha256 FROM ledger_heads WHERE ledger = ?1";
+        Ok(self.conn.query_row(sql, [ledger.as_bytes()], head).optional()?)
+    }
+
+    /// All heads, each with the folder of runs in which its ledger stood last.
+    pub fn heads(&self) -> Result<Vec<(String, Head)>> {
+        let sql = "SELECT ledger, lines, bytes, sha256, runs_dir FROM ledger_heads";
+        let mut statement = self.conn.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(4)?, head(row)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// What the system knew of a ledger's file when its head was noted. `None`: nobody said.
+    pub fn mark(&self, ledger: &Sha256) -> Result<Option<String>> {
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        Ok(self.conn.query_row(sql, [mark_key(ledger)], |row| row.get(0)).optional()?)
+    }
+
+    /// Notes how far a ledger has grown, and what the system knows of its file. Other ledgers of the same folder are
+    /// forgotten when `only` is set.
+    ///
+    /// A head that is known already is written without waiting for the disk: the line it is about is there, and after a
+    /// power failure a head that lags behind its ledger is as good.
+    pub fn set_head(&mut self, runs_dir: &Path, head: &Head, mark: &str, only: bool) -> Result<()> {
+        let dir = runs_dir.to_string_lossy();
+        let has_log = side_file(&self.path, "-wal").exists();
+        self.only_head = !only && has_log && self.head(&head.ledger)?.is_some();
+        self.conn.pragma_update(None, "synchronous", if self.only_head { "normal" } else { "full" })?;
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if only {
+            let sql = "DELETE FROM ledger_heads WHERE runs_dir = ?1 AND ledger <> ?2";
+            tx.execute(sql, params![&*dir, head.ledger.as_bytes()])?;
+        }
+        tx.execute(
+            "INSERT INTO ledger_heads (ledger, runs_dir, lines, bytes, sha256) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (ledger) DO UPDATE SET runs_dir = ?2, lines = ?3, bytes = ?4, sha256 = ?5",
+            params![head.ledger.as_bytes(), &*dir, head.lines as i64, head.bytes as i64, head.sha256.as_bytes()],
+        )?;
+        tx.execute(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+            params![mark_key(&head.ledger), mark],
+        )?;
+        tx.commit()?;
+        Ok(self.conn.pragma_update(None, "synchronous", "full")?)
+    }
+
+    /// Adds one memory with its links, or none of it.
+    pub fn add(&mut self, row: &MemoryRow) -> Result<()> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        insert(&tx, row)?;
+        Ok(tx.commit()?)
+    }
+
+    /// Every memory, newest first, then by id.
+    pub fn all(&self) -> Result<Vec<MemoryRow>> {
+        let sql = "SELECT memory_id, type, content, source, created_at, updated_at FROM memory
+                   ORDER BY updated_at DESC, memory_id";
+        let mut statement = self.conn.prepare(sql)?;
+        let rows = statement.query_map([], |row| {
+            Ok(MemoryRow {
+                id: row.get(0)?,
+                kind: row.get(1)?,
+                content: row.get(2)?,
+                source: row.get(3)?,
+                created_at: row.get(4)?,
+                updated_at: row.get(5)?,
+                links: Vec::new(),
+            })
+        })?;
+        let mut found: Vec<MemoryRow> = rows.collect::<rusqlite::Result<_>>()?;
+        // All links at once: one query, however many memories there are.
+        let sql = "SELECT memory_id, chunk_key, text_sha256, source, rel_path, heading FROM memory_evidence
+                   ORDER BY memory_id, chunk_key";
+        let mut statement = self.conn.prepare(sql)?;
+        let links = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, link(row)?)))?;
+        let mut by_id: std::collections::HashMap<String, Vec<MemoryLink>> = std::collections::HashMap::new();
+        for one in links {
+            let (id, link) = one?;
+            by_id.entry(id).or_default().push(link);
+        }
+        for row in &mut found {
+            row.links = by_id.remove(&row.id).unwrap_or_default();
+        }
+        Ok(found)
+    }
+
+    /// Removes one memory with its links; whether there was one.
+    pub fn delete(&mut self, id: &str) -> Result<bool> {
+        Ok(self.conn.execute("DELETE FROM memory WHERE memory_id = ?1", [id])? > 0)
+    }
+
+    /// Replaces links: (memory, key as it is, the new link; `None`: the link goes). All or none.
+    pub fn relink(&mut self, changes: &[(String, String, Option<MemoryLink>)]) -> Result<()> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (id, key, new) in changes {
+            tx.execute("DELETE FROM memory_evidence WHERE memory_id = ?1 AND chunk_key = ?2", params![id, key])?;
+            if let Some(new) = new {
+                insert_link(&tx, id, new)?;
+            }
+        }
+        Ok(tx.commit()?)
+    }
+}
+
+fn mark_key(ledger: &Sha256) -> String {
+    format!("ledger_file:{ledger}")
+}
+
+fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
+    Ok(Head {
+        ledger: Sha256::from_bytes(row.get(0)?),
+        lines: row.get::<_, i64>(1)?.max(0) as u64,
+        bytes: row.get::<_, i64>(2)?.max(0) as u64,
+        sha256: Sha256::from_bytes(row.get(3)?),
+    })
+}
+
+fn link(row: &Row<'_>) -> rusqlite::Result<MemoryLink> {
+    Ok(MemoryLink {
+        chunk_key: row.get(1)?,
+        text_sha256: row.get::<_, Option<[u8; 32]>>(2)?.map(Sha256::from_bytes),
+        source: row.get(3)?,
+        path: row.get(4)?,
+        heading: row.get(5)?,
+    })
+}
+
+pub(super) fn insert(conn: &Connection, row: &MemoryRow) -> Result<()> {
+    conn.execute(
+        "INSERT INTO memory (memory_id, type, content, source, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![row.id, row.kind, row.content, row.source, row.created_at, row.updated_at],
+    )?;
+    row.links.iter().try_for_each(|link| insert_link(conn, &row.id, link))
+}
+
+fn insert_link(conn: &Connection, id: &str, link: &MemoryLink) -> Result<()> {
+    conn.execute(
+        "INSERT OR REPLACE INTO memory_evidence (memory_id, chunk_key, text_sha256, source, rel_path, heading)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            id,
+            link.chunk_key,
+            link.text_sha256.as_ref().map(Sha256::as_bytes),
+            link.source,
+            link.path,
+            link.heading
+        ],
+    )?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_text::error::ErrorCode;
+
+    fn row(id: &str, links: &[&str]) -> MemoryRow {
+        let link = |key: &&str| MemoryLink {
+            chunk_key: (*key).to_owned(),
+            text_sha256: Some(Sha256::of(key.as_bytes())),
+            source: Some("notes".to_owned()),
+            path: Some("a.md".to_owned()),
+            heading: Some(String::new()),
+        };
+        MemoryRow {
+            id: id.to_owned(),
+            kind: "user_fact".to_owned(),
+            content: format!("fact {id}"),
+            source: "manual".to_owned(),
+            created_at: "2026-01-01T00:00:00Z".to_owned(),
+            updated_at: "2026-01-01T00:00:00Z".to_owned(),
+            links: links.iter().map(link).collect(),
+        }
+    }
+
+    /// The log once grew with every line of the ledger, and each process that wrote one read all of it first.
+    #[test]
+    fn the_log_stays_short_under_heads_and_is_empty_after_every_other_writer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        let log = || std::fs::metadata(dir.path().join("durable.sqlite-wal")).unwrap().len();
+        let mut longest = 0;
+        for n in 0..200 {
+            let head = Head { ledger: Sha256::of(b"1"), lines: n, bytes: n, sha256: Sha256::of(b"3") };
+            Durable::open_write(&path).unwrap().set_head(Path::new("/runs"), &head, "mark", false).unwrap();
+            assert!(n > 0 || log() == 0, "a new head goes into the database at once");
+            longest = longest.max(log());
+            assert_eq!(Durable::open_read(&path).unwrap().unwrap().head(&head.ledger).unwrap(), Some(head));
+        }
+        assert!(longest > 0 && longest < LOG_BYTES + (64 << 10), "{longest}");
+        Durable::open_write(&path).unwrap().add(&row("a", &[])).unwrap();
+        assert_eq!(log(), 0);
+    }
+
+    #[test]
+    fn memory_and_heads_survive_closing_and_are_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/durable.sqlite");
+        assert!(Durable::open_read(&path).unwrap().is_none());
+        let mut durable = Durable::open_write(&path).unwrap();
+        durable.add(&row("b", &["k2", "k1"])).unwrap();
+        durable.add(&row("a", &[])).unwrap();
+        let head = Head { ledger: Sha256::of(b"1"), lines: 3, bytes: 90, sha256: Sha256::of(b"3") };
+        durable.set_head(Path::new("/runs"), &head, "mark", false).unwrap();
+        drop(durable);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let durable = Durable::open_read(&path).unwrap().unwrap();
+        let all = durable.all().unwrap();
+        assert_eq!(all.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(all[1].links.iter().map(|l| l.chunk_key.as_str()).collect::<Vec<_>>(), ["k1", "k2"]);
+        assert_eq!(durable.head(&head.ledger).unwrap(), Some(head.clone()));
+        assert_eq!(durable.mark(&head.ledger).unwrap().as_deref(), Some("mark"));
+        assert_eq!(durable.heads().unwrap(), [("/runs".to_owned(), head)]);
+    }
+
+    #[test]
+    fn no_command_deletes_or_remakes_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        let mut durable = Durable::open_write(&path).unwrap();
+        durable.add(&row("a", &[])).unwrap();
+        drop(durable);
+        assert!(super::super::delete(&path, Database::Durable).is_err());
+        // As a program of another age might have left it.
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "user_version", 0).unwrap();
+        conn.pragma_update(None, "journal_mode", "delete").unwrap();
+        drop(conn);
+        assert_eq!(Durable::open_write(&path).unwrap_err().code(), ErrorCode::DbError);
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn s32_a_database_whose_making_was_cut_short_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        // Our header and no table: what is left when the journal of the first transaction was rolled back after its
+        // first page had reached the file.
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "application_id", Database::Durable.application_id()).unwrap();
+        conn.pragma_update(None, "user_version", Database::Durable.version()).unwrap();
+        drop(conn);
+        assert_eq!(examine(&path, Database::Durable).unwrap(), Found::Ours);
+        let mut durable = Durable::open_write(&path).unwrap();
+        durable.add(&row("a", &[])).unwrap();
+        assert_eq!(durable.all().unwrap().len(), 1);
+    }
+}

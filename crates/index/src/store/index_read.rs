@@ -1,0 +1,493 @@
+//! Reading `index.sqlite`: every row of one answer comes out of one read transaction.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::error::Result;
+use super::index_write::device_key;
+use super::{Database, open_read};
+use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::types::{
+    ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName,
+};
+
+/// A view of the index as it stood at one moment. Writes by others are not seen until it is opened again.
+#[derive(Debug)]
+pub struct IndexReader {
+    conn: Connection,
+}
+
+/// How much there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Documents with status `indexed`.
+    pub documents: u64,
+    /// Files listed with a reason for not being indexed.
+    pub skipped: u64,
+    /// Chunks.
+    pub chunks: u64,
+}
+
+/// The identity of one chunk and of what is embedded for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkRef {
+    /// Row id.
+    pub id: i64,
+    /// Chunk key.
+    pub key: ChunkKey,
+    /// Hash of its embedding input.
+    pub input_sha256: Sha256,
+    /// In tokens of the embedded model.
+    pub tokens: usize,
+}
+
+/// One chunk with everything that is shown of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChunkRecord {
+    /// Row id.
+    pub id: i64,
+    /// Chunk key.
+    pub key: ChunkKey,
+    /// Row id of its document.
+    pub document_id: i64,
+    /// Place among the document's chunks, from 0.
+    pub ordinal: u32,
+    /// Source of the document.
+    pub source: SourceName,
+    /// The source's kind.
+    pub source_kind: String,
+    /// Path below the source's root.
+    pub path: RelPath,
+    /// Title of the document.
+    pub title: String,
+    /// Headings above the chunk.
+    pub heading: HeadingPath,
+    /// Into the file.
+    pub span: ByteSpan,
+    /// Of the file.
+    pub lines: LineSpan,
+    /// Bit set of block kinds.
+    pub kinds: u32,
+    /// In tokens of the embedded model.
+    pub tokens: usize,
+    /// Verbatim bytes.
+    pub text: String,
+    /// Their hash.
+    pub text_sha256: Sha256,
+    /// Hash of the whole file when it was indexed.
+    pub file_sha256: Sha256,
+    /// Frontmatter: present, parsed, error, typed.
+    pub yaml: (bool, Option<bool>, Option<String>, Option<bool>),
+}
+
+/// One source as it was when last indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceRecord {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub root: PathBuf,
+    /// Its kind.
+    pub kind: String,
+    /// Documents with status `indexed`.
+    pub documents: u64,
+    /// Start of the last complete scan, nanoseconds since 1970; 0 = never.
+    pub scanned_ns: i64,
+}
+
+/// One document as lexical search needs it.
+#[derive(Debug, Clone)]
+pub struct LexicalSource {
+    /// Row id.
+    pub id: i64,
+    /// Path below the source's root.
+    pub path: String,
+    /// Title.
+    pub title: String,
+    /// Frontmatter aliases.
+    pub aliases: Vec<String>,
+    /// Tags without `#`.
+    pub tags: Vec<String>,
+    /// What links that point here say.
+    pub anchors: Vec<String>,
+    /// The frontmatter as a JSON object.
+    pub frontmatter_json: String,
+    /// (row id, key, headings for people, text), in the order of the file.
+    pub chunks: Vec<(i64, ChunkKey, String, String)>,
+}
+
+fn corrupt(what: &str) -> Failure {
+    Failure::new(ErrorCode::DbCorrupt, format!("the index holds a {what} that cannot be read"))
+        .with_hint("local-agent index --rebuild")
+}
+
+impl IndexReader {
+    /// Opens the database at `path` and begins the read transaction. `None`: nothing was ever indexed.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        let begin = || -> Result<Option<Self>> {
+            let Some(conn) = open_read(path, Database::Index)? else { return Ok(None) };
+            conn.execute_batch("BEGIN")?;
+            let reader = Self { conn };
+            // The first read fixes the moment that all later reads see.
+            Ok(reader.commit_id()?.map(|_| reader))
+        };
+        begin().map_err(|error| Database::Index.blame(error).into())
+    }
+
+    /// As [`Self::open`], where having no index is the failure `INDEX_MISSING`.
+    pub fn required(path: &Path) -> Result<Self> {
+        Self::open(path)?.ok_or_else(|| {
+            Failure::new(ErrorCode::IndexMissing, format!("there is no index at {}", path.display()))
+                .with_hint("local-agent index")
+                .into()
+        })
+    }
+
+    /// Ends the read transaction. Until [`Self::begin_again`] every read would see a moment of its own.
+    pub fn end(&self) -> Result<()> {
+        Ok(self.conn.execute_batch("COMMIT")?)
+    }
+
+    /// Begins a new read transaction and gives the newest commit that it sees.
+    pub fn begin_again(&self) -> Result<Option<CommitId>> {
+        self.conn.execute_batch("BEGIN")?;
+        self.commit_id()
+    }
+
+    /// The newest commit; `None`: nothing was published yet.
+    pub fn commit_id(&self) -> Result<Option<CommitId>> {
+        let newest = "SELECT commit_id FROM commits ORDER BY gen DESC LIMIT 1";
+        let id: Option<[u8; 16]> = self.conn.query_row(newest, [], |row| row.get(0)).optional()?;
+        Ok(id.map(CommitId::from_bytes))
+    }
+
+    /// The generation that `commit` published, when it is still remembered.
+    pub fn generation_of(&self, commit: &CommitId) -> Result<Option<i64>> {
+        let found = self
+            .conn
+            .query_row("SELECT gen FROM commits WHERE commit_id = ?1", [commit.as_bytes()], |row| row.get(0))
+            .optional()?;
+        Ok(found)
+    }
+
+    /// A small fact about the whole index.
+    pub fn meta(&self, key: &str) -> Result<Option<String>> {
+        Ok(self.conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()?)
+    }
+
+    /// The device that a source's root was on when the source was last seen whole.
+    pub fn device(&self, source: &str) -> Result<Option<u64>> {
+        Ok(self.meta(&device_key(source))?.and_then(|device| device.parse().ok()))
+    }
+
+    /// Counts.
+    pub fn totals(&self) -> Result<Totals> {
+        let count = |sql: &str| -> Result<u64> { Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64) };
+        Ok(Totals {
+            documents: count("SELECT count(*) FROM documents WHERE status = 'indexed'")?,
+            skipped: count("SELECT count(*) FROM documents WHERE status <> 'indexed'")?,
+            chunks: self.chunk_count()?,
+        })
+    }
+
+    /// How many chunks there are.
+    pub fn chunk_count(&self) -> Result<u64> {
+        Ok(self.conn.query_row("SELECT count(*) FROM chunks", [], |row| row.get::<_, i64>(0))? as u64)
+    }
+
+    /// Sources as they were when last indexed, by name.
+    pub fn sources(&self) -> Result<Vec<SourceRecord>> {
+        let mut statement = self.conn.prepare(
+            "SELECT name, root, kind, (SELECT count(*) FROM documents WHERE source_id = sources.id AND status = 'indexed'),
+                 scanned_ns
+             FROM sources ORDER BY name",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let root: String = row.get(1)?;
+            Ok(SourceRecord {
+                name: row.get(0)?,
+                root: PathBuf::from(root),
+                kind: row.get(2)?,
+                documents: row.get::<_, i64>(3)? as u64,
+                scanned_ns: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// When the last scan of a source began that saw it whole, nanoseconds since 1970; 0: never.
+    pub fn last_scan(&self, source: &SourceName) -> Result<i64> {
+        let found = self
+            .conn
+            .query_row("SELECT scanned_ns FROM sources WHERE name = ?1", [source.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(found.unwrap_or(0))
+    }
+
+    /// Files listed with a reason, as (source, path, reason).
+    pub fn skipped(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
+        let mut statement = self.conn.prepare(
+            "SELECT name, rel_path, status FROM documents JOIN sources ON sources.id = source_id
+             WHERE status <> 'indexed' ORDER BY name, rel_path LIMIT ?1",
+        )?;
+        let rows = statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The chunks with the given row ids, in that order; ids without a row are left out.
+    pub fn chunks(&self, ids: &[i64]) -> Result<Vec<ChunkRecord>> {
+        let mut records = Vec::with_capacity(ids.len());
+        for &id in ids {
+            records.extend(self.one("chunks.id = ?1", params![id])?);
+        }
+        Ok(records)
+    }
+
+    /// The chunk with the given key.
+    pub fn chunk_by_key(&self, key: &ChunkKey) -> Result<Option<ChunkRecord>> {
+        self.one("chunks.key = ?1", params![key.as_bytes()])
+    }
+
+    /// The chunks whose text has one of these hashes; one scan of the table, none without hashes.
+    pub fn chunks_with_text(&self, hashes: &HashSet<Sha256>) -> Result<Vec<ChunkRecord>> {
+        if hashes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.conn.prepare("SELECT id, text_sha256 FROM chunks ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next()? {
+            if hashes.contains(&Sha256::from_bytes(row.get(1)?)) {
+                ids.push(row.get(0)?);
+            }
+        }
+        self.chunks(&ids)
+    }
+
+    /// The chunks of a document under exactly these headings, in the order of the file.
+    pub fn chunks_under(&self, document_id: i64, heading: &str) -> Result<Vec<ChunkRecord>> {
+        let sql = "SELECT id FROM chunks WHERE document_id = ?1 AND heading = ?2 ORDER BY ordinal";
+        let mut statement = self.conn.prepare(sql)?;
+        let ids = statement
+            .query_map(params![document_id, heading], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<i64>>>()?;
+        self.chunks(&ids)
+    }
+
+    /// The chunk at `ordinal` of a document.
+    pub fn chunk_at(&self, document_id: i64, ordinal: u32) -> Result<Option<ChunkRecord>> {
+        self.one("chunks.document_id = ?1 AND ordinal = ?2", params![document_id, ordinal])
+    }
+
+    fn one(&self, filter: &str, params: impl rusqlite::Params) -> Result<Option<ChunkRecord>> {
+        let sql = format!(
+            "SELECT chunks.id, key, document_id, ordinal, name, kind, rel_path, title, heading, start_byte, end_byte,
+                 first_line, last_line, kinds, tokens, text, text_sha256, sha256, yaml_present, yaml_parse_ok,
+                 yaml_error, required_keys_present
+             FROM chunks JOIN documents ON documents.id = document_id JOIN sources ON sources.id = source_id
+             WHERE {filter}"
+        );
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params)?;
+        rows.next()?.map(record).transpose()
+    }
+
+    /// The documents that a condition on the `documents`/`sources` columns selects (see retrieval's filters).
+    pub fn documents_where(&self, condition: &str, values: &[String]) -> Result<IdSet> {
+        let sql = format!(
+            "SELECT documents.id FROM documents JOIN sources ON sources.id = source_id
+             WHERE status = 'indexed' AND {condition}"
+        );
+        let mut statement = self.conn.prepare(&sql)?;
+        let rows = statement.query_map(rusqlite::params_from_iter(values), |row| row.get::<_, i64>(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Row ids of the chunks of the given documents.
+    pub fn chunks_of(&self, documents: &IdSet) -> Result<IdSet> {
+        let mut statement = self.conn.prepare("SELECT id, document_id FROM chunks")?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        let mut set = IdSet::default();
+        for row in rows {
+            let (id, document) = row?;
+            if documents.contains(document) {
+                set.insert(id);
+            }
+        }
+        Ok(set)
+    }
+
+    /// Row ids of all chunks.
+    pub fn all_chunk_ids(&self) -> Result<IdSet> {
+        let mut statement = self.conn.prepare("SELECT id FROM chunks")?;
+        let rows = statement.query_map([], |row| row.get::<_, i64>(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Frontmatter keys that occur in the index.
+    pub fn frontmatter_keys(&self) -> Result<BTreeSet<String>> {
+        let mut statement = self.conn.prepare(
+            "SELECT DISTINCT key FROM documents, json_each(frontmatter_json)
+             WHERE yaml_parse_ok = 1 ORDER BY 1",
+        )?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Hands over the identity of every chunk, by row id.
+    pub fn each_chunk(&self, mut take: impl FnMut(ChunkRef) -> Result<()>) -> Result<()> {
+        let mut statement = self.conn.prepare("SELECT id, key, input_sha256, tokens FROM chunks ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            take(ChunkRef {
+                id: row.get(0)?,
+                key: ChunkKey::from_bytes(row.get(1)?),
+                input_sha256: Sha256::from_bytes(row.get(2)?),
+                tokens: row.get::<_, i64>(3)?.max(0) as usize,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Heading path and text of one chunk: what is embedded for it.
+    pub fn embedding_text(&self, id: i64) -> Result<Option<(HeadingPath, String)>> {
+        let mut statement = self.conn.prepare_cached("SELECT heading, text FROM chunks WHERE id = ?1")?;
+        let found: Option<(String, String)> =
+            statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        found
+            .map(|(heading, text)| {
+                HeadingPath::from_canonical(&heading).map(|h| (h, text)).map_err(|_| corrupt("heading path").into())
+            })
+            .transpose()
+    }
+
+    /// Hands over what is embedded for every chunk, with the hash that is recorded of it.
+    pub fn each_text(&self, mut take: impl FnMut(i64, &HeadingPath, &str, Sha256) -> Result<()>) -> Result<()> {
+        let mut statement = self.conn.prepare("SELECT id, heading, text, input_sha256 FROM chunks ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let heading =
+                HeadingPath::from_canonical(&row.get::<_, String>(1)?).map_err(|_| corrupt("heading path"))?;
+            take(row.get(0)?, &heading, &row.get::<_, String>(2)?, Sha256::from_bytes(row.get(3)?))?;
+        }
+        Ok(())
+    }
+
+    /// Row ids of documents whose lexical entry changed after `generation`, and of documents that went after it.
+    pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<i64>, Vec<i64>)> {
+        let ids = |sql: &str| -> Result<Vec<i64>> {
+            let mut statement = self.conn.prepare(sql)?;
+            let rows = statement.query_map([generation], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        };
+        Ok((
+            ids("SELECT id FROM documents WHERE lexical_gen > ?1 ORDER BY id")?,
+            ids("SELECT document_id FROM removed WHERE gen > ?1")?,
+        ))
+    }
+
+    /// One document as lexical search needs it; `None` when it is skipped or gone.
+    pub fn lexical_source(&self, id: i64) -> Result<Option<LexicalSource>> {
+        let found: Option<(String, String, String, String, String)> = self
+            .conn
+            .prepare_cached(
+                "SELECT rel_path, title, aliases_json, stem_key, frontmatter_json FROM documents
+                 WHERE id = ?1 AND status = 'indexed'",
+            )?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+            .optional()?;
+        let Some((path, title, aliases, stem_key, frontmatter_json)) = found else { return Ok(None) };
+        let aliases = serde_json::from_str(&aliases).map_err(|_| corrupt("list of aliases"))?;
+        let tags = self
+            .conn
+            .prepare_cached("SELECT tag FROM tags WHERE document_id = ?1")?
+            .query_map([id], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let anchors = self
+            .conn
+            .prepare_cached(
+                "SELECT DISTINCT text FROM links WHERE target_key = ?1 AND text <> '' ORDER BY text LIMIT 50",
+            )?
+            .query_map([stem_key], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT id, key, heading, text FROM chunks WHERE document_id = ?1 ORDER BY ordinal")?;
+        let mut rows = statement.query([id])?;
+        let mut chunks = Vec::new();
+        while let Some(row) = rows.next()? {
+            let heading =
+                HeadingPath::from_canonical(&row.get::<_, String>(2)?).map_err(|_| corrupt("heading path"))?;
+            let titles: Vec<&str> = heading.headings().iter().map(|h| h.title.as_str()).collect();
+            chunks.push((row.get(0)?, ChunkKey::from_bytes(row.get(1)?), titles.join("\n"), row.get(3)?));
+        }
+        Ok(Some(LexicalSource { id, path, title, aliases, tags, anchors, frontmatter_json, chunks }))
+    }
+
+    /// The hash a document had when it was indexed, with its row id; `None`: the index does not hold it.
+    pub fn document(&self, source: &SourceName, path: &RelPath) -> Result<Option<(i64, Option<Sha256>)>> {
+        let found = self
+            .conn
+            .prepare_cached(
+                "SELECT documents.id, sha256 FROM documents JOIN sources ON sources.id = source_id
+                 WHERE name = ?1 AND rel_path = ?2",
+            )?
+            .query_row([source.as_str(), path.as_str()], |row| Ok((row.get(0)?, row.get::<_, Option<[u8; 32]>>(1)?)))
+            .optional()?;
+        Ok(found.map(|(id, sha)| (id, sha.map(Sha256::from_bytes))))
+    }
+
+    /// Runs a query of doctor's that yields (label, count) style rows: one text column, at most `limit` rows.
+    pub fn texts(&self, sql: &str, limit: usize) -> Result<Vec<String>> {
+        let mut statement = self.conn.prepare(sql)?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.take(limit).collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+fn record(row: &Row<'_>) -> Result<ChunkRecord> {
+    let number = |column: usize| -> Result<usize> { Ok(row.get::<_, i64>(column)?.max(0) as usize) };
+    let text = |column: usize| -> Result<String> { Ok(row.get(column)?) };
+    let (body, text_sha256) = (text(15)?, Sha256::from_bytes(row.get(16)?));
+    // SQLite keeps no checksums: what came back must be what was put in, or it is shown to nobody.
+    if Sha256::of(body.as_bytes()) != text_sha256 {
+        return Err(corrupt("chunk").into());
+    }
+    Ok(ChunkRecord {
+        id: row.get(0)?,
+        key: ChunkKey::from_bytes(row.get(1)?),
+        document_id: row.get(2)?,
+        ordinal: row.get(3)?,
+        source: SourceName::new(text(4)?).map_err(|_| corrupt("source name"))?,
+        source_kind: text(5)?,
+        path: RelPath::new(text(6)?).map_err(|_| corrupt("path"))?,
+        title: text(7)?,
+        heading: HeadingPath::from_canonical(&text(8)?).map_err(|_| corrupt("heading path"))?,
+        span: ByteSpan::new(number(9)?, number(10)?).ok_or_else(|| corrupt("byte span"))?,
+        lines: LineSpan::new(row.get(11)?, row.get(12)?).ok_or_else(|| corrupt("line span"))?,
+        kinds: row.get(13)?,
+        tokens: number(14)?,
+        text: body,
+        text_sha256,
+        file_sha256: Sha256::from_bytes(row.get(17)?),
+        yaml: (row.get(18)?, row.get(19)?, row.get(20)?, row.get(21)?),
+    })
+}
+
+/// The first text that is not what was put in; `None`: every one is.
+pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
+    let mut statement = conn.prepare("SELECT id, text, text_sha256, heading FROM chunks")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, text, sha256): (i64, String, [u8; 32]) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if Sha256::of(text.as_bytes()) != Sha256::from_bytes(sha256) {
+            return Ok(Some(format!("the text of chunk {id} is not what was written")));
+        }
+        if HeadingPath::from_canonical(&row.get::<_, String>(3)?).is_err() {
+            return Ok(Some(format!("the heading of chunk {id} cannot be read")));
+        }
+    }
+    Ok(None)
+}

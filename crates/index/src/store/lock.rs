@@ -1,0 +1,195 @@
+//! One writer a job: `index.lock`, `embed.lock`.
+//!
+//! The lock is the operating system's lock on an open file, never the file's existence, so a killed job leaves nothing
+//! to clean up. The file's text only tells the next one who holds it.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::error::Result;
+use local_agent_files::state::{self, StateDirectory};
+use local_agent_text::error::{ErrorCode, Failure};
+
+/// Held until dropped.
+#[derive(Debug)]
+pub struct JobLock {
+    _file: File,
+}
+
+impl JobLock {
+    /// Takes the lock at `path` (its folder is made), waiting at most `wait`. `holder` is the sentence that others read
+    /// while it is held: pid, command, start.
+    pub fn take(path: &Path, holder: &str, wait: Duration) -> Result<Self> {
+        let (folder, name) = super::split(path)?;
+        let folder = StateDirectory::make_configured(folder).map_err(|e| unusable(path, &e))?;
+        Self::take_in(&folder, name, holder, wait)
+    }
+
+    /// Takes the lock `name` in an open folder, as [`JobLock::take`] does.
+    pub fn take_in(folder: &StateDirectory, name: &str, holder: &str, wait: Duration) -> Result<Self> {
+        let path = &folder.path().join(name);
+        let fail = |e: std::io::Error| unusable(path, &e);
+        let mut file = folder.update(name).map_err(fail)?;
+        // Somebody who only asks who holds the lock holds it shared for an instant; that is not "taken".
+        let mut patience = Patience::new(wait.max(Duration::from_millis(150)));
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if patience.waits() => {}
+                Err(TryLockError::WouldBlock) => return Err(taken(path, &mut file).into()),
+                Err(TryLockError::Error(e)) => return Err(fail(e).into()),
+            }
+        }
+        file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(fail)?;
+        writeln!(file, "{holder}").map_err(fail)?;
+        Ok(Self { _file: file })
+    }
+
+    /// Keeps those out who take the lock at `path`, together with others who share it, waiting at most `wait`. Creates
+    /// and changes nothing. `None`: there is no such file, it cannot be opened, or the time is over.
+    pub fn share(path: &Path, wait: Duration) -> Option<Self> {
+        let (folder, name) = super::split(path).ok()?;
+        let file = StateDirectory::open_configured(folder).ok()??.read(name).ok()??;
+        let mut patience = Patience::new(wait);
+        loop {
+            match file.try_lock_shared() {
+                Ok(()) => return Some(Self { _file: file }),
+                Err(TryLockError::WouldBlock) if patience.waits() => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Whether some process holds the lock at `path` now, and what it says of itself. Creates nothing.
+    pub fn holder(path: &Path) -> Option<String> {
+        let (folder, name) = super::split(path).ok()?;
+        Self::holder_in(&StateDirectory::open_configured(folder).ok()??, name)
+    }
+
+    /// As [`JobLock::holder`], for the lock `name` in an open folder.
+    pub fn holder_in(folder: &StateDirectory, name: &str) -> Option<String> {
+        let mut file = folder.read(name).ok()??;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
+            _ => None,
+        }
+    }
+
+    /// The lock file that stands beside a database.
+    pub fn path_beside(database: &Path, name: &str) -> PathBuf {
+        database.with_file_name(name)
+    }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::WriteError, format!("the lock file {} cannot be used: {error}", path.display()))
+            .with_hint(super::MAKE_ROOM)
+    })
+}
+
+/// Waits between two tries: at first a part of what the shortest holder needs, later longer, never in step with others.
+struct Patience {
+    began: Instant,
+    until: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    const FIRST: Duration = Duration::from_micros(200);
+    /// While lines of a ledger are written: some milliseconds.
+    const SHORT: Duration = Duration::from_millis(4);
+    /// While a job is at work: minutes.
+    const LONG: Duration = Duration::from_millis(50);
+
+    fn new(wait: Duration) -> Self {
+        let began = Instant::now();
+        Self { began, until: began + wait, pause: Self::FIRST }
+    }
+
+    /// Sleeps for a while; `false`: the time is over.
+    fn waits(&mut self) -> bool {
+        let now = Instant::now();
+        if now >= self.until {
+            return false;
+        }
+        // Where the clock stands within a microsecond is as good as chance: half of the pause, and up to as much again.
+        let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+        let half = self.pause / 2;
+        std::thread::sleep((half + half * (nanos / 100 % 64) / 64).min(self.until - now));
+        let most = if now - self.began < Duration::from_secs(1) { Self::SHORT } else { Self::LONG };
+        self.pause = (self.pause * 2).min(most);
+        true
+    }
+}
+
+fn read_holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let _ = file.seek(SeekFrom::Start(0));
+    let _ = file.take(400).read_to_string(&mut text);
+    match text.trim() {
+        "" => "an unnamed process".to_owned(),
+        holder => holder.to_owned(),
+    }
+}
+
+fn taken(path: &Path, file: &mut File) -> Failure {
+    Failure::new(ErrorCode::Locked, format!("{} is held by {}", path.display(), read_holder(file)))
+        .with_hint("wait for it to end, or pass --wait SECS")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s36_a_second_job_is_told_who_holds_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/index.lock");
+        assert_eq!(JobLock::holder(&path), None);
+        let held = JobLock::take(&path, "pid 7, `index`, since noon", Duration::ZERO).unwrap();
+        let refused = Failure::from(JobLock::take(&path, "pid 8", Duration::from_millis(60)).unwrap_err());
+        assert_eq!(refused.code, ErrorCode::Locked);
+        assert!(refused.message.contains("pid 7, `index`, since noon"), "{}", refused.message);
+        assert_eq!(JobLock::holder(&path).as_deref(), Some("pid 7, `index`, since noon"));
+        drop(held);
+        assert_eq!(JobLock::holder(&path), None);
+        JobLock::take(&path, "pid 8", Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn who_shares_the_lock_keeps_takers_out_and_makes_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.lock");
+        assert!(JobLock::share(&path, Duration::ZERO).is_none());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        let held = JobLock::take(&path, "pid 7", Duration::ZERO).unwrap();
+        assert!(JobLock::share(&path, Duration::from_millis(5)).is_none());
+        drop(held);
+        let shared = JobLock::share(&path, Duration::ZERO).unwrap();
+        assert!(JobLock::share(&path, Duration::ZERO).is_some());
+        assert_eq!(JobLock::take(&path, "pid 8", Duration::ZERO).unwrap_err().code(), ErrorCode::Locked);
+        drop(shared);
+        JobLock::take(&path, "pid 8", Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn one_who_waits_gets_the_lock_when_it_is_free_and_every_one_of_many_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.lock");
+        let (count, wait) = (std::sync::atomic::AtomicU32::new(0), Duration::from_secs(60));
+        std::thread::scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    for _ in 0..20 {
+                        let _held = JobLock::take(&path, "one of many", wait).unwrap();
+                        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(count.into_inner(), 160);
+    }
+}

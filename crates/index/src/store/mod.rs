@@ -1,0 +1,601 @@
+//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`), what cannot be made
+//! again (`durable.sqlite`), and the job locks.
+//!
+//! Each database is recognised by its own `application_id` **before** SQLite opens it, from the hundred bytes of the
+//! file's header, so a file of another program is never written, not even by a pragma. Schemas live in `migrations/`.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, FileControl, OpenFlags};
+
+use local_agent_text::error::{ErrorCode, Failure};
+
+use local_agent_files::state::{self, StateDirectory};
+use local_agent_text::types::CommitId;
+
+use filesystem::Journal;
+
+mod ancestor;
+mod begun;
+mod durable;
+mod embeddings;
+mod error;
+mod filesystem;
+mod index_read;
+mod index_write;
+mod lock;
+mod record;
+mod replace;
+mod strangers;
+
+pub use ancestor::{holds_ancestors_memory, import_ancestor};
+pub use durable::{Durable, Head, MemoryLink, MemoryRow};
+pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
+pub use error::{Result, StoreError};
+pub use filesystem::on_network;
+pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
+pub use index_write::{Batch, IndexWriter, KnownDocument, KnownDocuments, Published};
+pub use lock::JobLock;
+pub use record::{ChunkRow, DocumentRow, LinkRow, target_key};
+pub use replace::{beside, clear_beside, identity, put_in_place};
+
+/// How long one connection waits for another's write to end.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long emptying the write-ahead log waits for readers. It need not succeed: the next job tries again, and a reader
+/// that takes minutes must not hold up a job.
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// What a failure says that only knows that some database is damaged; see [`Database::blame`].
+const SOMETHING_DAMAGED: &str = "local-agent doctor";
+
+/// What to do when a file cannot be written.
+const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
+
+/// What version 2 of `embeddings.sqlite` has and version 1 had not.
+const ADDED_TO_EMBEDDINGS: &str = include_str!("../../../../migrations/embeddings_unused.sql");
+
+/// How often a reader opens a database again that is replaced under its hands.
+const OPEN_ATTEMPTS: usize = 8;
+
+/// Which of our databases a file is meant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    /// What the files say. Rebuilt, not migrated.
+    Index,
+    /// Vectors by input hash and fingerprint. Migrated: they cost hours.
+    Embeddings,
+    /// Memory, and the heads of ledgers. Never remade and never deleted.
+    Durable,
+}
+
+impl Database {
+    /// Stands at byte 68 of the file: "LAi", "LAe" and "LAd" with a marker byte, chosen once.
+    pub const fn application_id(self) -> u32 {
+        match self {
+            Self::Index => 0x4c41_6901,
+            Self::Embeddings => 0x4c41_6501,
+            Self::Durable => 0x4c41_6401,
+        }
+    }
+
+    /// `user_version` of the schema this program writes.
+    pub const fn version(self) -> u32 {
+        match self {
+            Self::Index | Self::Durable => 1,
+            Self::Embeddings => 2,
+        }
+    }
+
+    fn schema(self) -> String {
+        match self {
+            Self::Index => include_str!("../../../../migrations/index.sql").to_owned(),
+            Self::Embeddings => [include_str!("../../../../migrations/embeddings.sql"), ADDED_TO_EMBEDDINGS].join("\n"),
+            Self::Durable => include_str!("../../../../migrations/durable.sql").to_owned(),
+        }
+    }
+
+    /// The job that makes or mends it.
+    pub const fn job(self) -> &'static str {
+        match self {
+            Self::Index => "local-agent index",
+            Self::Embeddings => "local-agent embed",
+            Self::Durable => "local-agent memory repair",
+        }
+    }
+
+    /// What to do about a damaged file of ours.
+    fn remedy(self) -> String {
+        match self {
+            Self::Index | Self::Embeddings => format!("{} --rebuild", self.job()),
+            Self::Durable => {
+                "restore durable.sqlite from a backup; without one: move it away, then local-agent memory repair --begin-anew"
+                    .to_owned()
+            }
+        }
+    }
+
+    /// What to do about a file that is not ours.
+    fn way_out(self, ancestor: bool) -> String {
+        match self {
+            Self::Index | Self::Embeddings => format!("{} --rebuild (moves it to *.ancestor-<time> first)", self.job()),
+            Self::Durable if ancestor => format!("{} (keeps a copy as *.ancestor-<time> and imports it)", self.job()),
+            Self::Durable => "set `memory.db_path` to another path".to_owned(),
+        }
+    }
+
+    /// Names the command that mends this database in a failure that could only say that some database is damaged.
+    #[must_use]
+    pub fn blame(self, error: impl Into<Failure>) -> Failure {
+        let mut failure = error.into();
+        if failure.code == ErrorCode::DbCorrupt && failure.hint.as_deref() == Some(SOMETHING_DAMAGED) {
+            failure.hint = Some(self.remedy());
+        }
+        failure
+    }
+}
+
+/// What a path holds, judged without opening it as a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No file, or an empty one.
+    Nothing,
+    /// Ours, of this version.
+    Ours,
+    /// Ours, of an older version.
+    Older(u32),
+    /// Ours, of a newer version.
+    Newer(u32),
+    /// A SQLite database of somebody else; `application_id` and `user_version` as found.
+    Foreign(u32, u32),
+    /// Not a SQLite database.
+    NotADatabase,
+}
+
+/// Reads the header of `path` and says whose database it is. Never creates or changes anything.
+pub fn examine(path: &Path, database: Database) -> Result<Found> {
+    let (folder, name) = split(path)?;
+    let open = || StateDirectory::open_configured(folder)?.map_or(Ok(None), |folder| folder.read(name));
+    let Some(file) = open().map_err(|e| unreadable(path, &e))? else { return Ok(Found::Nothing) };
+    let mut header = Vec::with_capacity(100);
+    file.take(100).read_to_end(&mut header).map_err(|e| unreadable(path, &e))?;
+    if header.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
+        return Ok(Found::NotADatabase);
+    }
+    let word = |at: usize| header[at..at + 4].iter().fold(0u32, |word, b| word << 8 | u32::from(*b));
+    let (user_version, application_id) = (word(60), word(68));
+    Ok(if application_id != database.application_id() {
+        Found::Foreign(application_id, user_version)
+    } else {
+        match user_version.cmp(&database.version()) {
+            std::cmp::Ordering::Less => Found::Older(user_version),
+            std::cmp::Ordering::Equal => Found::Ours,
+            std::cmp::Ordering::Greater => Found::Newer(user_version),
+        }
+    })
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::DbError, format!("the database file {} cannot be read: {error}", path.display()))
+            .with_hint("local-agent doctor")
+    })
+}
+
+/// A file of ours that cannot be made, moved or removed.
+fn unwritable(path: &Path, what: &str, error: &std::io::Error) -> Failure {
+    state::refusal(error).unwrap_or_else(|| {
+        Failure::new(ErrorCode::WriteError, format!("{} cannot be {what}: {error}", path.display()))
+            .with_hint(MAKE_ROOM)
+    })
+}
+
+/// The folder and the name of a file of ours.
+fn split(path: &Path) -> Result<(&Path, &str)> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) => Ok((folder, name)),
+        None => Err(Failure::new(ErrorCode::ConfigError, format!("{} names no file", path.display()))
+            .with_hint("local-agent config show")
+            .into()),
+    }
+}
+
+/// Turns what was found into a failure when the file must not be used as `database`.
+pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Result<()> {
+    let shown = path.display();
+    match found {
+        Found::Nothing | Found::Ours | Found::Older(_) => Ok(()),
+        Found::Newer(version) => Err(Failure::new(
+            ErrorCode::DbNewer,
+            format!(
+                "{shown} was written by a newer version (schema {version}, this program knows {}); it was not touched",
+                database.version()
+            ),
+        )
+        .with_hint("install the newer local-agent, or point the configuration at another path")
+        .into()),
+        Found::Foreign(application_id, version) => Err(Failure::new(
+            ErrorCode::DbForeign,
+            format!(
+                "{shown} is a database of another program (application_id {application_id}, user_version {version}); \
+                 it was not touched"
+            ),
+        )
+        .with_hint(database.way_out(*application_id == 0))
+        .into()),
+        Found::NotADatabase => {
+            Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
+                .with_hint(database.way_out(false))
+                .into())
+        }
+    }
+}
+
+/// Opens `path` for writing, creating or (for an older version) remaking it. The caller holds the job's lock.
+pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> {
+    let journal = Journal::for_folder(path.parent().unwrap_or(Path::new(".")));
+    open_write_with(path, database, journal)
+}
+
+fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<Connection> {
+    let found = examine(path, database)?;
+    refuse_unless_ours(path, database, &found)?;
+    if let (Found::Older(version), Database::Durable) = (&found, database) {
+        return Err(older(path, *version).with_hint("local-agent doctor").into());
+    }
+    if let (Found::Older(_), Database::Index) = (&found, database) {
+        remove_all(path)?;
+    }
+    replace::forget_old_log(path)?;
+    let mut conn =
+        Connection::open_with_flags(writable(path)?, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    // A confined process has no folder for temporary files.
+    conn.pragma_update(None, "temp_store", "memory")?;
+    strangers::trust_nothing(&conn)?;
+    // A process that died while it made the file leaves our header and a journal; reading rolls both back to nothing.
+    if table_count(&conn)? == 0 {
+        create(&mut conn, database)?;
+    }
+    strangers::refuse(&conn, path, database, &found)?;
+    if let (Found::Older(_), Database::Embeddings) = (&found, database) {
+        migrate(&mut conn)?;
+    }
+    conn.pragma_update(None, "journal_mode", journal.as_str())?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "cache_size", -32_768)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    keep_plans(&conn)?;
+    // The -wal and -shm files stay when the last writer leaves, so that a reader never has to create them.
+    let mut persist = 1;
+    conn.file_control(None::<&str>, FileControl::PersistWal(&mut persist))?;
+    // The log is opened by the first read, not by the pragma; only an open log persists.
+    conn.query_row("SELECT count(*) FROM meta", [], |_| Ok(()))?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+/// The path by which SQLite may open a database for writing: neither it nor a file beside it is a link. The file is made,
+/// for its owner alone, when there is none; SQLite gives its side files the same mode.
+fn writable(path: &Path) -> Result<PathBuf> {
+    let (folder, name) = split(path)?;
+    let checked = || StateDirectory::make_configured(folder)?.writable_path(name, &SIDE_FILES);
+    Ok(checked().map_err(|e| unwritable(path, "made", &e))?)
+}
+
+/// Tables and indexes; 0: nothing was ever committed.
+fn table_count(conn: &Connection) -> Result<i64> {
+    Ok(conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?)
+}
+
+/// Writes identity and schema in one transaction under the rollback journal, so that the header in the main file says
+/// whose it is from the first moment on.
+fn create(conn: &mut Connection, database: Database) -> Result<()> {
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    if table_count(&tx)? == 0 {
+        tx.pragma_update(None, "application_id", database.application_id())?;
+        tx.pragma_update(None, "user_version", database.version())?;
+        tx.execute_batch(&database.schema())?;
+    }
+    tx.commit()?;
+    Ok(())
+}
+
+/// Version 1 of `embeddings.sqlite` → 2; every vector stays.
+fn migrate(conn: &mut Connection) -> Result<()> {
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    // The header in the file lags behind the log.
+    let version: u32 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if version < Database::Embeddings.version() {
+        tx.execute_batch(ADDED_TO_EMBEDDINGS)?;
+        tx.pragma_update(None, "user_version", Database::Embeddings.version())?;
+    }
+    tx.commit()?;
+    checkpoint(conn)
+}
+
+/// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed; where the system
+/// lets nobody write (a read-only folder), the file is read as immutable.
+pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
+    for _ in 0..OPEN_ATTEMPTS {
+        let before = identity(path);
+        let opened = open_read_once(path, database);
+        // A database that was put in its place meanwhile has other files beside it.
+        if identity(path) == before {
+            return opened;
+        }
+    }
+    open_read_once(path, database)
+}
+
+fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>> {
+    let found = examine(path, database)?;
+    refuse_unless_ours(path, database, &found)?;
+    match found {
+        Found::Nothing => return Ok(None),
+        // What came later is looked for before it is asked.
+        Found::Older(_) if database == Database::Embeddings => {}
+        Found::Older(version) => {
+            return Err(older(path, version).with_hint(database.job()).into());
+        }
+        _ => {}
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let (folder, name) = split(path)?;
+    let checked =
+        || StateDirectory::open_configured(folder)?.map(|folder| folder.checked_path(name, &SIDE_FILES)).transpose();
+    let Some(path) = checked().map_err(|e| unreadable(path, &e))? else { return Ok(None) };
+    let plain = Connection::open_with_flags(&path, flags).and_then(|conn| {
+        conn.busy_timeout(BUSY_TIMEOUT)?;
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(conn)
+    });
+    let conn = match plain {
+        Ok(conn) => conn,
+        Err(e)
+            if matches!(
+                e.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
+            ) =>
+        {
+            let uri =
+                format!("file:{}?immutable=1", local_agent_text::types::percent_encode(&path.to_string_lossy(), "?#"));
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
+        }
+        Err(e) => return Err(e.into()),
+    };
+    // A confined process has no folder for temporary files, and sorting would make one.
+    conn.pragma_update(None, "temp_store", "memory")?;
+    strangers::trust_nothing(&conn)?;
+    strangers::refuse(&conn, &path, database, &found)?;
+    // Mapped pages count as memory of this process, so a job that reads everything maps a part.
+    conn.pragma_update(None, "mmap_size", 1_i64 << 24)?;
+    keep_plans(&conn)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(Some(conn))
+}
+
+/// A plan does not depend on what is bound. Else SQLite guesses from a bound 0 or 1 how many rows there will be, and plans
+/// a kept statement of that kind anew each time it is asked.
+fn keep_plans(conn: &Connection) -> Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
+}
+
+fn older(path: &Path, version: u32) -> Failure {
+    Failure::new(ErrorCode::DbError, format!("{} has the older schema {version}", path.display()))
+}
+
+/// Folds the write-ahead log into the database file as far as readers let it.
+fn checkpoint(conn: &Connection) -> Result<()> {
+    conn.busy_timeout(CHECKPOINT_TIMEOUT)?;
+    let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    match done {
+        Err(e) if e.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+/// Reads all of the database: SQLite judges its pages and indexes, and of vectors and texts each is compared with what it
+/// must be. `Ok(None)`: it is whole; `Ok(Some(sentence))`: what was found first.
+pub fn damage(path: &Path, database: Database) -> Result<Option<String>> {
+    let Some(conn) = open_read(path, database)? else { return Ok(None) };
+    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Ok(Some(verdict));
+    }
+    match database {
+        Database::Index => index_read::damage(&conn),
+        Database::Embeddings => embeddings::damage(&conn),
+        Database::Durable => Ok(None),
+    }
+}
+
+/// Whether the database is damaged, or so much so that nobody can even look.
+pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
+    match damage(path, database) {
+        Ok(found) => Ok(found.is_some()),
+        Err(failure) if failure.code() == ErrorCode::DbCorrupt => Ok(true),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path. A file
+/// that was moved aside in the same second keeps its place: then the name gets a number.
+pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
+    move_to(path, "ancestor", stamp)
+}
+
+/// As [`move_aside`], to `<name>.<why>-<stamp>`.
+fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
+    let fail = |e: std::io::Error| unwritable(path, "moved", &e);
+    let (folder, name) = split(path)?;
+    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(path.to_owned()) };
+    let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
+    let aside = |name: &str, n: u32| {
+        if n == 1 { format!("{name}.{why}-{stamp}") } else { format!("{name}.{why}-{stamp}-{n}") }
+    };
+    let is_free = |n: &u32| !with_side_files(name).iter().any(|file| taken.contains(&aside(file, *n)));
+    let number = (1..).find(is_free).unwrap_or(1);
+    for file in with_side_files(name) {
+        match folder.rename(&file, &aside(&file, number)) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(fail(e).into()),
+            _ => {}
+        }
+    }
+    Ok(path.with_file_name(aside(name, number)))
+}
+
+/// Where SQLite keeps a file beside a database.
+fn side_file(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// What SQLite adds to a database's name for the files that it keeps beside it.
+const SIDE_FILES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The name of a database file and those of the files beside it.
+fn with_side_files(name: &str) -> [String; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|ending| format!("{name}{ending}"))
+}
+
+/// Deletes one of our own databases with its side files, for `--rebuild`.
+pub fn delete(path: &Path, database: Database) -> Result<()> {
+    if database == Database::Durable {
+        return Err(Failure::internal("durable memory is never deleted").into());
+    }
+    refuse_unless_ours(path, database, &examine(path, database)?)?;
+    remove_all(path)
+}
+
+/// Removes a database file and those beside it.
+fn remove_all(path: &Path) -> Result<()> {
+    let fail = |e: std::io::Error| unwritable(path, "removed", &e);
+    let (folder, name) = split(path)?;
+    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(()) };
+    Ok(with_side_files(name).iter().try_for_each(|file| folder.remove(file).map(drop)).map_err(fail)?)
+}
+
+/// Sixteen bytes nobody has used before.
+pub(crate) fn new_commit_id() -> Result<CommitId> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| Failure::new(ErrorCode::DbError, format!("the system gave no random bytes: {e}")))?;
+    Ok(CommitId::from_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_database_is_known_by_its_header_before_it_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        assert_eq!(examine(&path, Database::Index).unwrap(), Found::Nothing);
+        drop(open_write(&path, Database::Index).unwrap());
+        assert_eq!(examine(&path, Database::Index).unwrap(), Found::Ours);
+        assert!(matches!(examine(&path, Database::Embeddings).unwrap(), Found::Foreign(_, 1)));
+    }
+
+    #[test]
+    fn a_foreign_database_is_never_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        let ancestor = Connection::open(&path).unwrap();
+        ancestor.execute_batch("PRAGMA user_version = 3; CREATE TABLE docs (id INTEGER PRIMARY KEY)").unwrap();
+        drop(ancestor);
+        let before = fs::read(&path).unwrap();
+        assert_eq!(open_write(&path, Database::Index).unwrap_err().code(), ErrorCode::DbForeign);
+        assert_eq!(open_read(&path, Database::Index).unwrap_err().code(), ErrorCode::DbForeign);
+        assert_eq!(fs::read(&path).unwrap(), before);
+        let moved = move_aside(&path, "20260101T000000Z").unwrap();
+        assert_eq!(fs::read(moved).unwrap(), before);
+        drop(open_write(&path, Database::Index).unwrap());
+    }
+
+    #[test]
+    fn a_newer_database_is_never_touched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        let conn = open_write(&path, Database::Index).unwrap();
+        conn.pragma_update(None, "journal_mode", "delete").unwrap();
+        conn.pragma_update(None, "user_version", 99).unwrap();
+        drop(conn);
+        let before = fs::read(&path).unwrap();
+        assert_eq!(open_write(&path, Database::Index).unwrap_err().code(), ErrorCode::DbNewer);
+        assert_eq!(delete(&path, Database::Index).unwrap_err().code(), ErrorCode::DbNewer);
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn on_a_network_a_database_has_no_write_ahead_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        // As one that was moved there from a local disk.
+        drop(open_write(&path, Database::Index).unwrap());
+        let conn = open_write_with(&path, Database::Index, Journal::Rollback).unwrap();
+        conn.execute("INSERT INTO sources (name, root, kind) VALUES ('a', '/a', 'notes')", []).unwrap();
+        drop(conn);
+        assert!(!with_side_files("index.sqlite")[1..].iter().any(|file| dir.path().join(file).exists()));
+        let reader = open_read(&path, Database::Index).unwrap().unwrap();
+        assert_eq!(reader.query_row("SELECT count(*) FROM sources", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    }
+
+    #[test]
+    fn junk_is_damage_and_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        fs::write(&path, "not a database at all").unwrap();
+        assert_eq!(open_write(&path, Database::Index).unwrap_err().code(), ErrorCode::DbCorrupt);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "not a database at all");
+    }
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_is_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        let writer = open_write(&path, Database::Index).unwrap();
+        let reader = open_read(&path, Database::Index).unwrap().unwrap();
+        for conn in [writer, reader] {
+            for id in 100..105 {
+                let sql = "SELECT id FROM chunks WHERE document_id = ?1 ORDER BY ordinal";
+                let mut statement = conn.prepare_cached(sql).unwrap();
+                assert!(!statement.exists([id]).unwrap());
+                assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn w48_a_reader_creates_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.sqlite");
+        assert!(open_read(&path, Database::Index).unwrap().is_none());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        drop(open_write(&path, Database::Index).unwrap());
+        let list = || {
+            let mut names: Vec<_> =
+                fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let before = list();
+        let reader = open_read(&path, Database::Index).unwrap().unwrap();
+        reader.query_row("SELECT count(*) FROM chunks", [], |_| Ok(())).unwrap();
+        drop(reader);
+        assert_eq!(list(), before);
+    }
+}

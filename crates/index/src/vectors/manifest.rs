@@ -1,0 +1,123 @@
+//! The manifest: the one small file that says which segments make the matrix, and what it was made from.
+//!
+//! It holds no file names: they follow from the checksums, so a damaged or forged manifest can only name files of
+//! this room's own kinds.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Stamp, check_dim, corrupt, disk, newer};
+use local_agent_files::state::StateDirectory;
+use local_agent_text::error::Result;
+use local_agent_text::types::{Sha256, to_hex};
+
+/// The manifest's own name.
+pub const FILE: &str = "manifest.json";
+const FORMAT: &str = "local-agent vectors";
+const VERSION: u64 = 1;
+/// Far above any real manifest (a segment takes some 250 bytes).
+const MAX_BYTES: u64 = 16 << 20;
+
+/// One published state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    format: String,
+    version: u64,
+    pub(super) stamp: Stamp,
+    pub(super) segments: Vec<Entry>,
+}
+
+/// One segment of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// SHA-256 of the segment's header, which holds the SHA-256 of every section.
+    pub(super) checksum: Sha256,
+    /// Rows, dead ones included; never 0.
+    pub(super) rows: usize,
+    /// Length of the file.
+    pub(super) bytes: u64,
+    /// Dead rows.
+    pub(super) dead: usize,
+    /// SHA-256 of the tombstone file; absent when no row is dead.
+    pub(super) tombstones: Option<Sha256>,
+}
+
+impl Entry {
+    /// The segment's file name.
+    pub(super) fn file(&self) -> String {
+        content_name("seg-", &self.checksum, ".vec")
+    }
+
+    /// The tombstone file's name, if there is one.
+    pub(super) fn tombstone_file(&self) -> Option<String> {
+        self.tombstones.as_ref().map(tombstone_name)
+    }
+}
+
+/// The name of the tombstone file with this content.
+pub(super) fn tombstone_name(checksum: &Sha256) -> String {
+    content_name("dead-", checksum, ".bits")
+}
+
+fn content_name(prefix: &str, checksum: &Sha256, suffix: &str) -> String {
+    format!("{prefix}{}{suffix}", to_hex(&checksum.as_bytes()[..16]))
+}
+
+/// Whether a file of this name was written by this room (and may be removed by it).
+pub(super) fn is_content_name(name: &str) -> bool {
+    let middle = |prefix, suffix| name.strip_prefix(prefix).and_then(|n: &str| n.strip_suffix(suffix));
+    middle("seg-", ".vec")
+        .or_else(|| middle("dead-", ".bits"))
+        .is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+}
+
+/// What can be read of a manifest of any version.
+#[derive(Deserialize)]
+struct Preamble {
+    format: String,
+    version: u64,
+}
+
+impl Manifest {
+    /// A manifest of this version.
+    pub(super) fn new(stamp: Stamp, segments: Vec<Entry>) -> Self {
+        Self { format: FORMAT.into(), version: VERSION, stamp, segments }
+    }
+
+    /// The bytes of the manifest of `dir`; `None` if there is no matrix.
+    pub(super) fn read(dir: &StateDirectory) -> Result<Option<Vec<u8>>> {
+        disk::read_small(dir, FILE, MAX_BYTES)
+    }
+
+    /// Reads what [`Self::encode`] wrote. A later version is `DB_NEWER`, anything else `DB_CORRUPT`.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
+        let damaged = |why: &str| corrupt(format!("The vector manifest {why}."));
+        let preamble: Preamble = serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
+        if preamble.format != FORMAT {
+            return Err(damaged("belongs to something else"));
+        }
+        if preamble.version > VERSION {
+            return Err(newer("vector manifest", preamble.version));
+        }
+        let manifest: Self = serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
+        if manifest.version != VERSION || check_dim(manifest.stamp.dim).is_err() {
+            return Err(damaged("holds a version or a width that cannot be"));
+        }
+        let possible = |e: &Entry| e.rows > 0 && e.dead <= e.rows && (e.dead > 0) == e.tombstones.is_some();
+        if !manifest.segments.iter().all(possible) {
+            return Err(damaged("contradicts itself about removed rows"));
+        }
+        Ok(manifest)
+    }
+
+    /// The file's bytes.
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec_pretty(self).map_err(|e| {
+            local_agent_text::error::Failure::internal(format!("The vector manifest could not be written: {e}."))
+        })
+    }
+
+    /// Whether the manifest needs the file of this name.
+    pub(super) fn names(&self, file: &str) -> bool {
+        self.segments.iter().any(|e| e.file() == file || e.tombstone_file().as_deref() == Some(file))
+    }
+}

@@ -1,0 +1,106 @@
+//! The matrix projection: every chunk's vector in immutable, mapped segment files under one small manifest.
+//!
+//! It exists because a query must not read a hundred thousand rows out of SQLite one by one. SQLite stays the
+//! truth; this room holds a copy that can be thrown away and made again, laid out so that one query is one
+//! sequential pass over one byte per dimension and row, followed by an exact rescoring of the few best rows.
+//!
+//! * A [`Writer`] adds, removes and publishes. Its caller holds the `embed` lock.
+//! * A [`Matrix`] is one published state, opened read-only; it stays valid whatever a writer does meanwhile.
+//!
+//! On disk, in one folder: `manifest.json` (replaced atomically, the only file whose name is fixed),
+//! `seg-<32 hex>.vec` and `dead-<32 hex>.bits`. The last two are named by content and never changed in place, so a
+//! crash at any point leaves the previous manifest and everything it names as they were. Segments hold rows in the
+//! order they were added; a row that was removed or replaced is marked in a tombstone file until its segment is
+//! rewritten.
+
+mod disk;
+#[allow(unsafe_code)] // SIMD intrinsics
+mod kernels;
+mod manifest;
+#[allow(unsafe_code)] // mapping a file
+mod map;
+mod matrix;
+mod quant;
+mod scan;
+mod segment;
+mod tombstones;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
+
+pub use kernels::Kernel;
+pub use manifest::FILE as MANIFEST_FILE;
+pub use matrix::Matrix;
+pub use writer::Writer;
+
+/// The largest number of dimensions a matrix may have. Far above any embedding model; it keeps every product of two
+/// quantised rows inside 32 bits (16384 × 255 × 127 < 2³¹).
+pub const MAX_DIM: usize = 16_384;
+
+/// What a matrix was made from. Compared for equality only: anything else means that the matrix is stale.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The index state whose chunk ids the rows carry.
+    pub index_commit: CommitId,
+    /// The state of the embeddings the vectors were copied from.
+    pub embed_commit: CommitId,
+    /// What produced the vectors. Two fingerprints never share a matrix.
+    pub fingerprint: Fingerprint,
+    /// What cut the chunks.
+    pub chunker_sig: String,
+    /// Dimensions of every vector: 1 to [`MAX_DIM`].
+    pub dim: usize,
+}
+
+/// One row to be added.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// The chunk's row id in the index; what filters speak about.
+    pub chunk_id: i64,
+    /// The chunk's identity; at most one live row carries it.
+    pub key: ChunkKey,
+    /// `dim` finite numbers of Euclidean length 1 (within 10⁻³).
+    pub vector: &'a [f32],
+}
+
+/// One row that a search found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The chunk's row id as it was when the matrix was made.
+    pub chunk_id: i64,
+    /// The identity that the chunk behind that id must still have.
+    pub key: ChunkKey,
+    /// Cosine of query and row, −1 to 1, computed from the half-precision copy of the row.
+    pub score: f32,
+}
+
+/// A damaged projection: `embed` makes it again from the database.
+fn corrupt(message: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::DbCorrupt, message).with_hint("local-agent embed")
+}
+
+/// A projection of a later format.
+fn newer(what: &str, version: u64) -> Failure {
+    Failure::new(
+        ErrorCode::DbNewer,
+        format!("The {what} has format {version}, which a newer version of local-agent wrote; it was not touched."),
+    )
+    .with_hint("use the newer local-agent, or set another state folder")
+}
+
+/// Refuses a number of dimensions that no matrix can have.
+fn check_dim(dim: usize) -> Result<()> {
+    if (1..=MAX_DIM).contains(&dim) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        ErrorCode::EmbedError,
+        format!("Vectors of {dim} dimensions cannot be stored; 1 to {MAX_DIM} can."),
+    ))
+}

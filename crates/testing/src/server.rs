@@ -1,0 +1,97 @@
+//! A server for tests: one thread, one connection at a time after another, whatever bytes a test wants to send.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// One request as it came in.
+pub struct Seen {
+    pub method: String,
+    pub path: String,
+    headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Seen {
+    /// The header `name` (lower case).
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+}
+
+/// What the server does next; behind the last step it closes the connection.
+pub enum Step {
+    Bytes(Vec<u8>),
+    Wait(Duration),
+}
+
+/// A running server; it ends with the test process.
+pub struct Server {
+    address: std::net::SocketAddr,
+    hits: Arc<AtomicUsize>,
+}
+
+impl Server {
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// How many requests came in.
+    pub fn hits(&self) -> usize {
+        self.hits.load(Ordering::SeqCst)
+    }
+}
+
+/// Answers every request with what `answer` says, each on a thread of its own.
+pub fn serve(answer: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let hits = Arc::new(AtomicUsize::new(0));
+    let (counter, answer) = (hits.clone(), Arc::new(answer));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (counter, answer) = (counter.clone(), answer.clone());
+            std::thread::spawn(move || {
+                let Some(seen) = read(&stream) else { return };
+                counter.fetch_add(1, Ordering::SeqCst);
+                for step in answer(&seen) {
+                    match step {
+                        Step::Bytes(bytes) if (&stream).write_all(&bytes).is_err() => return,
+                        Step::Bytes(_) => {}
+                        Step::Wait(time) => std::thread::sleep(time),
+                    }
+                }
+            });
+        }
+    });
+    Server { address, hits }
+}
+
+fn read(stream: &TcpStream) -> Option<Seen> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut parts = line.split_whitespace();
+    let (method, path) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        match line.trim_end().split_once(": ") {
+            Some((name, value)) => headers.push((name.to_lowercase(), value.to_owned())),
+            None => break,
+        }
+    }
+    let length = headers.iter().find(|(n, _)| n == "content-length").map_or(0, |(_, v)| v.parse().unwrap_or(0));
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Seen { method, path, headers, body: String::from_utf8(body).ok()? })
+}
+
+/// A whole reply with status 200 and this JSON.
+pub fn ok_json(body: &str) -> Vec<u8> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}

@@ -1,0 +1,13 @@
+//! What a note is, how it is cut, and what a citation means. Pure: nothing here touches a disk, a clock or a network.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`types`] | identities and spans: private fields, one constructor each |
+//! | [`error`] | the table of stable codes, and `Failure` |
+//! | [`markdown`] | text → frontmatter, blocks, sections, links, chunks, sentences |
+//! | [`evidence`] | evidence snapshots, labels, the canonical citation form |
+
+pub mod error;
+pub mod evidence;
+pub mod markdown;
+pub mod types;

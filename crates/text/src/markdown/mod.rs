@@ -1,0 +1,34 @@
+//! Bytes → frontmatter, blocks, sections, links, chunks. Pure; never fails.
+
+mod ancestor;
+mod comments;
+mod document;
+mod fit;
+mod frontmatter;
+mod inline;
+mod outline;
+mod pack;
+mod plain;
+pub mod sentences;
+mod shallow;
+mod stops;
+mod types;
+
+pub use document::{chunker_sig, parse};
+pub use frontmatter::{Frontmatter, FrontmatterState};
+pub use inline::{Link, LinkKind};
+pub use plain::plain;
+pub use sentences::{BlockRole, Sentence, sentences};
+pub use shallow::shallow;
+pub use types::{BlockKinds, Chunk, ChunkOptions, CountTokens, Document, HeadingAt, Problem, Scheme};
+
+/// The dialect: CommonMark with tables, footnotes, strikethrough, task lists and `[[wikilinks]]`. No metadata blocks
+/// (our own scanner finds the frontmatter) and no maths (two prices in one sentence would become a formula).
+fn dialect() -> pulldown_cmark::Options {
+    use pulldown_cmark::Options;
+    Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_WIKILINKS
+}

@@ -1,0 +1,273 @@
+//! An answer taken apart: its markers, its units (sentences, items, rows), and where a citation does not count.
+
+use std::ops::Range;
+
+use super::context::{CODE, Contexts};
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, MarkerKind, Piece, SegmentProblem, scan_markers};
+use local_agent_text::markdown::{BlockRole, sentences};
+use local_agent_text::types::{ByteSpan, Label};
+
+/// What a marker is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MarkKind {
+    /// Found in the answerer's words.
+    Written(MarkerKind),
+    /// A citation by structure.
+    Cite(Label),
+    /// A segment that the snapshot cannot serve.
+    Broken(SegmentProblem),
+}
+
+/// One marker of the answer.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    /// Its bytes in the answer.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: MarkKind,
+    /// What hides it, if anything does.
+    pub hidden: Option<&'static str>,
+}
+
+impl Mark {
+    /// Whether it was written as a citation is, so that it would count in a better place.
+    pub fn is_citation(&self) -> bool {
+        match &self.kind {
+            MarkKind::Cite(_) | MarkKind::Broken(_) => true,
+            MarkKind::Written(kind) => {
+                matches!(kind, MarkerKind::Labels(_) | MarkerKind::Quoted { .. } | MarkerKind::Source(_))
+            }
+        }
+    }
+}
+
+/// A quote by structure: bytes of an item.
+#[derive(Debug, Clone)]
+pub struct StructuralQuote {
+    /// Its bytes in the answer.
+    pub range: Range<usize>,
+    /// The quoted item.
+    pub label: Label,
+    /// The quoted bytes of the file.
+    pub span: ByteSpan,
+    /// Whether a citation of that item follows it directly.
+    pub cited: bool,
+}
+
+/// A sentence, item, row or code group of the answer.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Its bytes in the answer.
+    pub range: Range<usize>,
+    /// The kind of block it stands in.
+    pub role: BlockRole,
+    /// Which block.
+    pub block: usize,
+    /// Its own markers, as indices.
+    pub marks: Vec<usize>,
+    /// Its text without the markers, trimmed.
+    pub words: String,
+    /// How far its line is indented, in bytes.
+    pub indent: usize,
+}
+
+impl Unit {
+    /// Whether it says anything beside its markers.
+    pub fn says_something(&self) -> bool {
+        self.words.chars().any(char::is_alphanumeric)
+    }
+}
+
+/// An answer taken apart.
+#[derive(Debug)]
+pub struct Answer {
+    /// The answer as people see it.
+    pub text: String,
+    /// The same length, every readable marker replaced by `[E11…1]`.
+    pub masked: String,
+    /// All markers, in order.
+    pub marks: Vec<Mark>,
+    /// The quotes by structure, in order.
+    pub quotes: Vec<StructuralQuote>,
+    /// The units, in order.
+    pub units: Vec<Unit>,
+    /// Markers outside every unit.
+    pub strays: Vec<usize>,
+    /// Where a citation does not count.
+    pub contexts: Contexts,
+}
+
+impl Answer {
+    /// Takes `draft` apart.
+    pub fn of(draft: &Draft, snapshot: &EvidenceSnapshot) -> Self {
+        let rendered = draft.lay_out(snapshot);
+        let mut marks = Vec::new();
+        let mut quotes = Vec::new();
+        for (i, (range, piece)) in rendered.pieces.iter().enumerate() {
+            let mark = |kind| Mark { range: range.clone(), kind, hidden: None };
+            match piece {
+                Piece::Text => {
+                    let text = rendered.text.get(range.clone()).unwrap_or("");
+                    marks.extend(scan_markers(text).into_iter().map(|m| Mark {
+                        range: range.start + m.span.start()..range.start + m.span.end(),
+                        kind: MarkKind::Written(shift(m.kind, range.start)),
+                        hidden: None,
+                    }));
+                }
+                Piece::Cite(label) => marks.push(mark(MarkKind::Cite(*label))),
+                Piece::Broken(problem) => marks.push(mark(MarkKind::Broken(*problem))),
+                Piece::Quote { label, span } => {
+                    let cited = is_cited(&rendered.text, rendered.pieces.get(i + 1..).unwrap_or(&[]), *label);
+                    quotes.push(StructuralQuote { range: range.clone(), label: *label, span: *span, cited });
+                }
+            }
+        }
+        let masked = mask(&rendered.text, &marks);
+        let contexts = Contexts::of(&masked);
+        for mark in &mut marks {
+            mark.hidden = contexts.name_at(mark.range.start);
+        }
+        // Code is full of brackets; only what was written as a citation can be a misplaced one.
+        marks.retain(|m| {
+            m.hidden != Some(CODE)
+                || m.is_citation()
+                || !matches!(
+                    m.kind,
+                    MarkKind::Written(MarkerKind::Number | MarkerKind::LabelLookalike(_) | MarkerKind::Malformed(_))
+                )
+        });
+        let mut this =
+            Self { text: rendered.text, masked, marks, quotes, units: Vec::new(), strays: Vec::new(), contexts };
+        this.cut();
+        this
+    }
+
+    /// Cuts the text into units and gives each its markers.
+    fn cut(&mut self) {
+        let mut next = 0;
+        let (mut line, mut seen) = (0, 0);
+        for sentence in sentences(&self.masked) {
+            let range = sentence.span.start()..sentence.span.end();
+            while self.marks.get(next).is_some_and(|m| m.range.start < range.start) {
+                self.strays.push(next);
+                next += 1;
+            }
+            let first = next;
+            while self.marks.get(next).is_some_and(|m| m.range.start < range.end) {
+                next += 1;
+            }
+            let words = without(&self.text, range.clone(), self.marks.get(first..next).unwrap_or(&[]));
+            line = self.text.get(seen..range.start).and_then(|t| t.rfind('\n')).map_or(line, |i| seen + i + 1);
+            seen = range.start;
+            let lead = self.text.get(line..range.start).unwrap_or("");
+            let indent = lead.len() - lead.trim_start_matches([' ', '\t']).len();
+            self.units.push(Unit {
+                range,
+                role: sentence.role,
+                block: sentence.block,
+                marks: (first..next).collect(),
+                words,
+                indent,
+            });
+        }
+        self.strays.extend(next..self.marks.len());
+    }
+}
+
+/// A marker kind with its inner span counted in the whole text.
+fn shift(kind: MarkerKind, by: usize) -> MarkerKind {
+    match kind {
+        MarkerKind::Quoted { label, quote } => match ByteSpan::new(quote.start() + by, quote.end() + by) {
+            Some(quote) => MarkerKind::Quoted { label, quote },
+            None => MarkerKind::Quoted { label, quote },
+        },
+        other => other,
+    }
+}
+
+/// Whether the run of citations that follows, before any further word, names `label`.
+fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
+    let mut in_run = false;
+    for (range, piece) in after {
+        match piece {
+            Piece::Cite(cited) if *cited == label => return true,
+            Piece::Cite(_) => in_run = true,
+            Piece::Quote { .. } if in_run => return false,
+            Piece::Quote { .. } => {}
+            Piece::Text if text.get(range.clone()).is_some_and(|t| t.chars().any(char::is_alphanumeric)) => {
+                return false;
+            }
+            Piece::Text => {}
+            Piece::Broken(_) => return false,
+        }
+    }
+    false
+}
+
+/// The text with every readable marker replaced by one of the same length that means nothing to markdown and that
+/// the sentence cutter takes for a citation.
+fn mask(text: &str, marks: &[Mark]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for mark in marks.iter().filter(|m| m.is_citation() && m.range.len() >= 4) {
+        out.push_str(text.get(at..mark.range.start).unwrap_or(""));
+        out.push_str("[E");
+        out.extend(std::iter::repeat_n('1', mark.range.len() - 3));
+        out.push(']');
+        at = mark.range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or(""));
+    out
+}
+
+/// `text[range]` without the citations among `marks` (a quote inside one stays), and without the space that stood
+/// before them when a stop follows.
+fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> String {
+    let mut out = String::with_capacity(range.len());
+    let mut at = range.start;
+    for mark in marks.iter().filter(|m| m.is_citation()) {
+        out.push_str(text.get(at..mark.range.start).unwrap_or(""));
+        if let MarkKind::Written(MarkerKind::Quoted { quote, .. }) = &mark.kind {
+            out.push('"');
+            out.push_str(text.get(quote.start()..quote.end()).unwrap_or(""));
+            out.push('"');
+        }
+        at = mark.range.end;
+        let rest = text.get(at..range.end).unwrap_or("");
+        if rest.starts_with(['.', ',', ';', ':', '!', '?', ')', '。', '，', '、']) {
+            out.truncate(out.trim_end().len());
+        }
+    }
+    out.push_str(text.get(at..range.end.max(at)).unwrap_or(""));
+    out.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_testing::fixture::snapshot;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_marker_belongs_to_the_sentence_before_it() {
+        let frozen = snapshot(&["a\n"]);
+        let answer = Answer::of(&Draft::verbatim("One is. [E1] Two is [E1]. Three."), &frozen);
+        let units: Vec<_> = answer.units.iter().map(|u| (u.words.as_str(), u.marks.len())).collect();
+        assert_eq!(units, [("One is.", 1), ("Two is.", 1), ("Three.", 0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn masking_keeps_the_length_and_every_marker_has_a_home(text in "[\\[\\]E1 :\"a.,`>#|\n-]{0,80}", any in any::<String>()) {
+            let frozen = snapshot(&["a a. a a\n"]);
+            for t in [&text, &any] {
+                for draft in [Draft::verbatim(t.as_str()), Draft::parse(t, &frozen)] {
+                    let answer = Answer::of(&draft, &frozen);
+                    prop_assert_eq!(answer.text.len(), answer.masked.len());
+                    let homes: usize = answer.units.iter().map(|u| u.marks.len()).sum();
+                    prop_assert_eq!(homes + answer.strays.len(), answer.marks.len());
+                }
+            }
+        }
+    }
+}

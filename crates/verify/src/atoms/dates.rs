@@ -1,0 +1,242 @@
+//! Dates and times in many writings, compared by what each of them says.
+
+use super::numbers::Reader;
+use crate::text::lower_case;
+
+/// A date as far as it was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Date {
+    pub year: Option<i32>,
+    pub month: Option<u32>,
+    pub day: Option<u32>,
+    /// 0 is Monday.
+    pub weekday: Option<u32>,
+    /// `03/04/2026`: which number is the month cannot be known; `month` and `day` hold them in the order written.
+    pub ambiguous: bool,
+}
+
+impl Date {
+    /// Whether nothing that both say differs, and whether `other` says all of it.
+    pub fn agrees(&self, other: &Self) -> bool {
+        let same = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
+        let years = self.year.is_none() || other.year.is_none() || self.year == other.year;
+        let order =
+            self.ambiguous == other.ambiguous || self.month == self.day || self.day.is_none() || other.day.is_none();
+        years && same(self.month, other.month) && same(self.day, other.day) && order
+    }
+
+    /// Whether both name the same parts, or `other` more of them.
+    pub fn is_part_of(&self, other: &Self) -> bool {
+        let covered = |a: bool, b: bool| !a || b;
+        self.agrees(other)
+            && covered(self.month.is_some(), other.month.is_some())
+            && covered(self.day.is_some(), other.day.is_some())
+            && covered(self.year.is_some(), other.year.is_some())
+    }
+
+    /// The weekday of a full date, 0 is Monday (Sakamoto's method).
+    pub fn computed_weekday(&self) -> Option<u32> {
+        const SHIFT: [i32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
+        let (mut y, m, d) = (self.year?, self.month?, i32::try_from(self.day?).ok()?);
+        let shift = SHIFT.get(usize::try_from(m).ok()?.checked_sub(1)?)?;
+        y -= i32::from(m < 3);
+        u32::try_from((y + y / 4 - y / 100 + y / 400 + shift + d + 6).rem_euclid(7)).ok()
+    }
+}
+
+/// A time of day, in minutes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time(pub u32);
+
+const MONTHS: &[&[&str]] = &[
+    &["january", "jan", "januar", "jänner"],
+    &["february", "feb", "februar"],
+    &["march", "mar", "märz"],
+    &["april", "apr"],
+    &["may", "mai"],
+    &["june", "jun", "juni"],
+    &["july", "jul", "juli"],
+    &["august", "aug"],
+    &["september", "sep", "sept"],
+    &["october", "oct", "oktober"],
+    &["november", "nov"],
+    &["december", "dec", "dezember"],
+];
+
+const WEEKDAYS: &[&[&str]] = &[
+    &["monday", "mondays", "montag"],
+    &["tuesday", "tuesdays", "dienstag"],
+    &["wednesday", "wednesdays", "mittwoch"],
+    &["thursday", "thursdays", "donnerstag"],
+    &["friday", "fridays", "freitag"],
+    &["saturday", "saturdays", "samstag"],
+    &["sunday", "sundays", "sonntag"],
+];
+
+fn place(list: &[&[&str]], word: &str) -> Option<u32> {
+    u32::try_from(list.iter().position(|names| names.contains(&word))?).ok()
+}
+
+/// The month that a word names; words that are others too only with a capital letter.
+pub fn month(word: &str) -> Option<u32> {
+    if !word.starts_with(|c: char| c.is_alphabetic()) || word.len() > 10 {
+        return None;
+    }
+    if !word.starts_with(char::is_uppercase)
+        && matches!(word, "may" | "march" | "mar" | "mai" | "dec" | "sep" | "jun" | "jan" | "august")
+    {
+        return None;
+    }
+    place(MONTHS, &lower_case(word)).map(|m| m + 1)
+}
+
+/// The weekday that a word names.
+pub fn weekday(word: &str) -> Option<u32> {
+    if word.len() > 11 || !word.starts_with(|c: char| c.is_alphabetic()) {
+        return None;
+    }
+    place(WEEKDAYS, &lower_case(word))
+}
+
+/// Four digits that can be a year.
+pub fn year(word: &str) -> Option<i32> {
+    let four = word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit());
+    word.parse().ok().filter(|y| four && (1000..2200).contains(y))
+}
+
+fn day(word: &str) -> Option<u32> {
+    let short = word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit());
+    word.parse().ok().filter(|d| short && (1..=31).contains(d))
+}
+
+fn day_word(word: &str) -> Option<u32> {
+    const WORDS: [&str; 12] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+        "twelfth",
+    ];
+    let n = WORDS.iter().position(|w| *w == word)?;
+    u32::try_from(n + 1).ok()
+}
+
+/// Reads the date that begins at token `i`; with it, the index after its last token.
+pub fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    if let Some(weekday) = weekday(r.word(i)) {
+        let near = matches!(r.gap(i), ", " | " " | ". ");
+        let rest = near.then(|| date(r, i + 1).filter(|(d, _)| d.weekday.is_none() && d.day.is_some())).flatten();
+        return Some(match rest {
+            Some((date, next)) => (Date { weekday: Some(weekday), ..date }, next),
+            None => (Date { weekday: Some(weekday), ..Date::default() }, i + 1),
+        });
+    }
+    if let Some(m) = month(r.word(i)) {
+        return Some(after_month(r, i, m));
+    }
+    let word = r.word(i);
+    if let Some(y) = year(word)
+        && r.gap(i) == "-"
+        && let Some(month) = day(r.word(i + 1)).filter(|m| *m <= 12 && r.word(i + 1).len() == 2)
+    {
+        let day = day(r.word(i + 2)).filter(|_| r.gap(i + 1) == "-");
+        let full = Date { year: Some(y), month: Some(month), day, ..Date::default() };
+        return Some((full, i + 2 + usize::from(day.is_some())));
+    }
+    if let Some(found) = day_first(r, i) {
+        return Some(found);
+    }
+    numeric(r, i)
+}
+
+/// "March 3rd, 2026", "March 2026", "March".
+fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
+    let mut out = Date { month: Some(month), ..Date::default() };
+    let mut next = i + 1;
+    let close = |gap: &str| matches!(gap, " " | ". " | ", " | " the " | "/" | "-");
+    if close(r.gap(i)) {
+        let skip = usize::from(r.lower(next) == "the");
+        if let Some(d) = day(r.word(next + skip)).or_else(|| day_word(&r.lower(next + skip))) {
+            out.day = Some(d);
+            next += 1 + skip;
+        }
+        let gap = r.before(next);
+        if matches!(gap, " " | ", " | ". " | "th, " | "rd, " | "nd, " | "st, " | "th " | "rd " | "nd " | "st ")
+            && let Some(y) = year(r.word(next))
+        {
+            out.year = Some(y);
+            next += 1;
+        } else if r.lower(next) == "of"
+            && let Some(y) = year(r.word(next + 1))
+        {
+            out.year = Some(y);
+            next += 2;
+        }
+    }
+    (out, next)
+}
+
+/// "3 March 2026", "3rd of March", "3. März".
+fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    let d = day(r.word(i)).or_else(|| day_word(&r.lower(i)))?;
+    let gap = r.gap(i);
+    let close = matches!(gap, " " | ". " | "-" | "st " | "nd " | "rd " | "th ");
+    let of = usize::from(r.lower(i + 1) == "of");
+    let m = month(r.word(i + 1 + of)).filter(|_| close)?;
+    let mut next = i + 2 + of;
+    let mut out = Date { month: Some(m), day: Some(d), ..Date::default() };
+    if matches!(r.before(next), " " | ", " | ". " | "-")
+        && let Some(y) = year(r.word(next))
+    {
+        out.year = Some(y);
+        next += 1;
+    }
+    Some((out, next))
+}
+
+/// "03.04.2026" and "25/12/2026". The words of a text never hold these as one token but for dotted ones.
+fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    let word = r.word(i);
+    let mut dotted = word.split('.');
+    if let (Some(d), Some(m), Some(y), None) = (dotted.next(), dotted.next(), dotted.next(), dotted.next())
+        && let (Some(d), Some(m), Some(y)) = (day(d), day(m).filter(|m| *m <= 12), year(y))
+    {
+        return Some((Date { year: Some(y), month: Some(m), day: Some(d), ..Date::default() }, i + 1));
+    }
+    let slash = |i: usize| matches!(r.gap(i), "/" | "-");
+    let (a, b, y) = (day(word)?, day(r.word(i + 1))?, year(r.word(i + 2))?);
+    if !(slash(i) && slash(i + 1)) {
+        return None;
+    }
+    let (month, day, ambiguous) = match (a <= 12, b <= 12) {
+        (true, true) => (a, b, a != b),
+        (true, false) => (a, b, false),
+        (false, true) => (b, a, false),
+        (false, false) => return None,
+    };
+    Some((Date { year: Some(y), month: Some(month), day: Some(day), ambiguous, ..Date::default() }, i + 3))
+}
+
+/// "14:30", "2:30 pm", "2 pm".
+pub fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
+    let hour = day(r.word(i)).or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0)).filter(|h| *h < 25)?;
+    let two =
+        |i: usize| Some(r.word(i)).filter(|w| w.len() == 2).and_then(|w| w.parse::<u32>().ok()).filter(|m| *m < 60);
+    let (minute, mut next) = match two(i + 1).filter(|_| r.gap(i) == ":") {
+        Some(minute) => (Some(minute), i + 2),
+        None => (None, i + 1),
+    };
+    if minute.is_some() && r.before(next) == ":" && two(next).is_some() {
+        next += 1;
+    }
+    let half = match (&*r.lower(next), &*r.lower(next + 1)) {
+        ("am" | "pm", _) if matches!(r.before(next), "" | " ") => Some((r.lower(next) == "pm", next + 1)),
+        ("a" | "p", "m") if r.gap(next) == "." => Some((r.lower(next) == "p", next + 2)),
+        _ => None,
+    };
+    match (minute, half) {
+        (None, None) => None,
+        (_, None) => Some((Time(hour * 60 + minute.unwrap_or(0)), next)),
+        (_, Some((pm, next))) => {
+            let hour = hour % 12 + if pm { 12 } else { 0 };
+            Some((Time(hour * 60 + minute.unwrap_or(0)), next))
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! Numbers as people write them: digits with separators, words, magnitudes, units, currencies, rates, bounds.
+
+use std::borrow::Cow;
+
+use super::units::{self, Unit};
+use crate::text::{Text, Token, lower_case};
+
+/// How a number is bounded by the words before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    AtLeast,
+    AtMost,
+    MoreThan,
+    LessThan,
+    Exactly,
+    About,
+}
+
+/// A number with what it counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Number {
+    /// Magnitude words applied.
+    pub value: f64,
+    /// The unit or currency.
+    pub unit: Option<Unit>,
+    /// "per second", "a minute": the second unit of a rate.
+    pub per: Option<Unit>,
+    /// The bound before it.
+    pub bound: Option<Bound>,
+    /// Whether it counts a place in a row ("third", "3rd").
+    pub ordinal: bool,
+    /// Whether it was written in words: small ones are often a count of what is listed.
+    pub words: bool,
+    /// Whether it is one end of a range ("5–10").
+    pub range: bool,
+}
+
+/// Word → value of one word of a number.
+fn word_value(word: &str) -> Option<f64> {
+    const WORDS: &[(&str, f64)] = &[
+        ("zero", 0.0),
+        ("one", 1.0),
+        ("two", 2.0),
+        ("three", 3.0),
+        ("four", 4.0),
+        ("five", 5.0),
+        ("six", 6.0),
+        ("seven", 7.0),
+        ("eight", 8.0),
+        ("nine", 9.0),
+        ("ten", 10.0),
+        ("eleven", 11.0),
+        ("twelve", 12.0),
+        ("dozen", 12.0),
+        ("thirteen", 13.0),
+        ("fourteen", 14.0),
+        ("fifteen", 15.0),
+        ("sixteen", 16.0),
+        ("seventeen", 17.0),
+        ("eighteen", 18.0),
+        ("nineteen", 19.0),
+        ("twenty", 20.0),
+        ("thirty", 30.0),
+        ("forty", 40.0),
+        ("fifty", 50.0),
+        ("sixty", 60.0),
+        ("seventy", 70.0),
+        ("eighty", 80.0),
+        ("ninety", 90.0),
+        ("zwei", 2.0),
+        ("drei", 3.0),
+        ("vier", 4.0),
+        ("fünf", 5.0),
+        ("sechs", 6.0),
+        ("sieben", 7.0),
+        ("acht", 8.0),
+        ("neun", 9.0),
+        ("zehn", 10.0),
+        ("elf", 11.0),
+        ("zwölf", 12.0),
+        ("zwanzig", 20.0),
+        ("dreißig", 30.0),
+    ];
+    WORDS.iter().find(|(w, _)| *w == word).map(|(_, v)| *v)
+}
+
+fn ordinal_value(word: &str) -> Option<f64> {
+    const WORDS: &[&str] = &[
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+        "twelfth",
+    ];
+    let n = WORDS.iter().position(|w| *w == word)?;
+    u32::try_from(n + 1).ok().map(f64::from)
+}
+
+fn fraction_value(word: &str) -> Option<f64> {
+    Some(match word {
+        "half" => 0.5,
+        "third" | "thirds" => 1.0 / 3.0,
+        "quarter" | "quarters" => 0.25,
+        "fifth" | "fifths" => 0.2,
+        "tenth" | "tenths" => 0.1,
+        _ => return None,
+    })
+}
+
+/// The value of digits with separators. English reading; a comma that cannot part thousands is a decimal one, and two
+/// dots part thousands.
+pub fn digits_value(digits: &str) -> Option<f64> {
+    // Most numbers.
+    if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
+        return digits.parse::<u32>().ok().map(f64::from);
+    }
+    let dots = digits.matches('.').count();
+    let commas = digits.matches(',').count();
+    let thousands = |by: char| {
+        let mut groups = digits.split(by);
+        groups.next().is_some_and(|g| (1..=3).contains(&g.len()))
+            && groups.all(|g| g.split('.').next().is_some_and(|g| g.len() == 3))
+    };
+    let plain = match (dots, commas) {
+        (0 | 1, 0) => digits.to_owned(),
+        (_, 0) if thousands('.') => digits.replace('.', ""),
+        (0 | 1, _) if thousands(',') && digits.find('.').is_none_or(|d| digits.rfind(',').is_none_or(|c| c < d)) => {
+            digits.replace(',', "")
+        }
+        (0, 1) => digits.replace(',', "."),
+        (_, 1) if digits.rfind(',') > digits.rfind('.') => digits.replace('.', "").replace(',', "."),
+        _ => return None,
+    };
+    plain.parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// A number before its magnitude and unit.
+struct Value {
+    value: f64,
+    /// The token after it.
+    next: usize,
+    ordinal: bool,
+    /// Whether it was written in words.
+    words: bool,
+}
+
+impl Value {
+    fn words(value: f64, next: usize) -> Self {
+        Self { value, next, ordinal: false, words: true }
+    }
+}
+
+/// What stands at one place of a text, for readers of numbers.
+pub struct Reader<'t> {
+    /// The normalised text.
+    pub text: &'t str,
+    /// Its words.
+    pub words: &'t Text,
+}
+
+impl<'t> Reader<'t> {
+    /// The bytes of a token.
+    pub fn word(&self, i: usize) -> &'t str {
+        self.words.tokens.get(i).and_then(|t| self.text.get(t.start..t.end)).unwrap_or("")
+    }
+
+    /// The same in lower case.
+    pub fn lower(&self, i: usize) -> Cow<'t, str> {
+        lower_case(self.word(i))
+    }
+
+    fn token(&self, i: usize) -> Option<&'t Token> {
+        self.words.tokens.get(i)
+    }
+
+    /// What stands between token `i` and the next one.
+    pub fn gap(&self, i: usize) -> &'t str {
+        let from = self.token(i).map_or(0, |t| t.end);
+        let to = self.token(i + 1).map_or(self.text.len(), |t| t.start);
+        self.text.get(from..to).unwrap_or("")
+    }
+
+    /// What stands between token `i` and the one before it.
+    pub fn before(&self, i: usize) -> &'t str {
+        let from = i.checked_sub(1).and_then(|p| self.token(p)).map_or(0, |t| t.end);
+        let to = self.token(i).map_or(0, |t| t.start);
+        self.text.get(from..to).unwrap_or("")
+    }
+
+    /// Whether only a blank, a hyphen or nothing parts token `i` from the next one.
+    pub fn joined(&self, i: usize) -> bool {
+        matches!(self.gap(i), "" | " " | "-") && self.token(i + 1).is_some()
+    }
+
+    /// Reads the number that begins at token `i`; with it, the index after its last token.
+    pub fn number(&self, i: usize) -> Option<(Number, usize)> {
+        let Value { mut value, mut next, ordinal, words } = self.value(i)?;
+        let mut unit = self.currency_before(i);
+        let last = next - 1;
+        let attached = self.gap(last).is_empty() && self.token(next).is_some();
+        if self.joined(last) {
+            let word = self.word(next);
+            let big = match word {
+                "M" if attached => Some(1e6),
+                "m" | "b" | "B" if attached && unit.is_some() => Some(if word == "m" { 1e6 } else { 1e9 }),
+                "K" if attached => Some(1e3),
+                "k" if !attached => None,
+                _ => units::magnitude(word),
+            };
+            if let Some(by) = big.filter(|_| !ordinal) {
+                value *= by;
+                next += 1;
+            }
+        }
+        if unit.is_none() && !ordinal {
+            (unit, next) = self.unit_after(next);
+        }
+        let sign = self.before(i).ends_with(['-', '−'])
+            && !self.before(i).trim_end_matches(['-', '−']).ends_with(|c: char| !c.is_whitespace() && c != '(')
+            && (i == 0 || self.before(i).len() > 1);
+        let number = Number {
+            value: if sign { -value } else { value },
+            unit,
+            per: self.per(next),
+            bound: self.bound(i, next),
+            ordinal,
+            words,
+            range: self.in_range(i, next),
+        };
+        Some((number, next))
+    }
+
+    /// The value that begins at token `i`, before magnitudes and units.
+    fn value(&self, i: usize) -> Option<Value> {
+        let word = self.word(i);
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            return self.in_digits(i);
+        }
+        if !word.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b >= 0x80) || word.len() > 9 {
+            return None;
+        }
+        let lower = self.lower(i);
+        if let Some(value) = ordinal_value(&lower) {
+            return self.ordinal(i, &lower, value);
+        }
+        match &*lower {
+            "half" | "quarter" | "quarters" | "thirds" => self.fraction(i, &lower),
+            "a" | "an" => {
+                let next = self.lower(i + 1);
+                let big = units::magnitude(&next).filter(|_| next.len() > 1).or((next == "dozen").then_some(12.0))?;
+                Some(Value::words(big, i + 2))
+            }
+            _ => self.in_words(i, &lower),
+        }
+    }
+
+    fn in_digits(&self, i: usize) -> Option<Value> {
+        let value = digits_value(self.word(i))?;
+        let rest = self.text.get(self.token(i)?.end..).unwrap_or("");
+        let ends = |s: &&str| rest.strip_prefix(*s).is_some_and(|r| !r.starts_with(char::is_alphanumeric));
+        let ordinal = ["st", "nd", "rd", "th"].iter().any(ends);
+        Some(Value { value, next: i + 1, ordinal, words: false })
+    }
+
+    /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per second").
+    fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
+        let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
+        if lower == "third" && matches!(&*before, "a" | "one") {
+            return Some(Value::words(1.0 / 3.0, i + 1));
+        }
+        if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
+            return None;
+        }
+        Some(Value { ordinal: true, ..Value::words(value, i + 1) })
+    }
+
+    /// "half", "three quarters", "half a million".
+    fn fraction(&self, i: usize, lower: &str) -> Option<Value> {
+        let value = fraction_value(lower)?;
+        let times = i.checked_sub(1).and_then(|p| word_value(&self.lower(p))).filter(|_| lower != "half");
+        let article = matches!(&*self.lower(i + 1), "a" | "an");
+        let big = units::magnitude(self.word(i + 2)).filter(|_| article);
+        let next = if big.is_some() { i + 3 } else { i + 1 };
+        Some(Value::words(value * times.unwrap_or(1.0) * big.unwrap_or(1.0), next))
+    }
+
+    /// "twenty-five", "two hundred and fifty", "two thirds".
+    fn in_words(&self, i: usize, lower: &str) -> Option<Value> {
+        let mut value = word_value(lower)?;
+        let mut next = i + 1;
+        if matches!(&*self.lower(next), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths")
+            && self.joined(i)
+        {
+            return Some(Value::words(value * fraction_value(&self.lower(next))?, next + 1));
+        }
+        let mut total = 0.0;
+        while self.joined(next - 1) {
+            let word = self.lower(next);
+            if let Some(more) = word_value(&word).filter(|m| *m < 10.0 && value % 10.0 == 0.0 && value >= 20.0) {
+                value += more;
+            } else if let Some(by) = units::magnitude(&word).filter(|_| word.len() > 1) {
+                value *= by;
+                if by >= 1000.0 {
+                    total += value;
+                    value = 0.0;
+                }
+            } else if word == "and" && (value >= 100.0 || total > 0.0) && word_value(&self.lower(next + 1)).is_some() {
+                value += word_value(&self.lower(next + 1)).unwrap_or(0.0);
+                next += 1;
+            } else {
+                break;
+            }
+            next += 1;
+        }
+        // "one" alone is a pronoun more often than a number.
+        if lower == "one" && next == i + 1 && self.unit_after(next).0.is_none() {
+            return None;
+        }
+        Some(Value::words(value + total, next))
+    }
+
+    fn currency_before(&self, i: usize) -> Option<Unit> {
+        let before = self.before(i);
+        let sign = before.trim_end().chars().next_back().filter(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽'));
+        if let Some(sign) = sign {
+            return units::unit(sign.encode_utf8(&mut [0; 4]));
+        }
+        let word = i.checked_sub(1).filter(|_| before == " ").map(|p| self.word(p))?;
+        let code = word.len() == 3 && word.bytes().all(|b| b.is_ascii_uppercase());
+        units::unit(word).filter(|u| code && units::is_currency(u))
+    }
+
+    /// The unit that begins at token `next`, after a sign that stands before it; and the index after it.
+    fn unit_after(&self, next: usize) -> (Option<Unit>, usize) {
+        let gap = self.before(next);
+        let gap = if self.token(next).is_none() {
+            self.text.get(self.token(next.wrapping_sub(1)).map_or(0, |t| t.end)..).unwrap_or("")
+        } else {
+            gap
+        };
+        let sign = gap.trim_start();
+        if sign.starts_with('°') {
+            let scale = self.word(next);
+            let attached = self.token(next).is_some() && matches!(sign, "°" | "° ");
+            return match scale {
+                "C" | "F" if attached => (units::unit(if scale == "C" { "°c" } else { "°f" }), next + 1),
+                _ => (units::unit("°"), next),
+            };
+        }
+        if let Some(c) = sign.chars().next().filter(|c| matches!(c, '%' | '‰' | '€' | '$' | '£' | '¥')) {
+            let points = c == '%' && self.lower(next).starts_with("point");
+            let mut buffer = [0; 4];
+            return (units::unit(if points { "pp" } else { c.encode_utf8(&mut buffer) }), next);
+        }
+        if !matches!(gap, "" | " " | "-") {
+            return (None, next);
+        }
+        let word = self.word(next);
+        let second = self.lower(next + 1);
+        if self.words.tokens.get(next).is_none_or(|t| t.number) {
+            return (None, next);
+        }
+        match (&*self.lower(next), &*second) {
+            ("percentage", s) if s.starts_with("point") => return (units::unit("pp"), next + 2),
+            ("basis", s) if s.starts_with("point") => return (units::unit("bps"), next + 2),
+            ("per", "cent") => return (units::unit("%"), next + 2),
+            ("degrees" | "degree", "celsius" | "fahrenheit" | "c" | "f") => {
+                let name = if second.starts_with('c') { "°c" } else { "°f" };
+                return (units::unit(name), next + 2);
+            }
+            ("square", s) if s.starts_with("met") => return (units::unit("m²"), next + 2),
+            ("square", s) if s.starts_with("kilomet") => return (units::unit("km²"), next + 2),
+            _ => {}
+        }
+        if self.gap(next) == "/" && self.lower(next) == "km" && second == "h" {
+            return (units::unit("km/h"), next + 2);
+        }
+        // "in" and "a" are words, not units; a single letter is a unit only when nothing goes on after it.
+        match units::unit(word) {
+            Some(unit) if word != "in" => (Some(unit), next + 1),
+            _ => (None, next),
+        }
+    }
+
+    /// "per second", "a minute", "/s" after a number and at most two words.
+    fn per(&self, next: usize) -> Option<Unit> {
+        for i in next..next + 3 {
+            let (before, word) = (self.before(i), self.lower(i));
+            if before == "/" && i == next {
+                return units::unit(self.word(i));
+            }
+            if before.contains([',', ';', ':', '.', '(']) {
+                return None;
+            }
+            if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
+                let time = self.word(i + 1);
+                return units::unit(time)
+                    .filter(|u| units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)]));
+            }
+        }
+        None
+    }
+
+    fn in_range(&self, i: usize, next: usize) -> bool {
+        let dash = |gap: &str| matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−");
+        let digit = |i: usize| self.word(i).starts_with(|c: char| c.is_ascii_digit());
+        let to = |i: usize| matches!(&*self.lower(i), "to");
+        i > 0 && dash(self.before(i)) && digit(i - 1)
+            || dash(self.before(next)) && digit(next)
+            || to(next) && digit(next + 1)
+            || i > 1 && to(i - 1) && (digit(i - 2) || i > 2 && digit(i - 3))
+    }
+
+    fn bound(&self, i: usize, next: usize) -> Option<Bound> {
+        let sign = self.before(i).trim_end_matches(['$', '€', '£', ' ']);
+        for (mark, bound) in [
+            (">=", Bound::AtLeast),
+            ("≥", Bound::AtLeast),
+            ("<=", Bound::AtMost),
+            ("≤", Bound::AtMost),
+            (">", Bound::MoreThan),
+            ("<", Bound::LessThan),
+            ("~", Bound::About),
+            ("≈", Bound::About),
+        ] {
+            if sign.ends_with(mark) {
+                return Some(bound);
+            }
+        }
+        if self.before(next).trim() == "+"
+            || matches!((&*self.lower(next), &*self.lower(next + 1)), ("or", "more" | "later" | "newer" | "above"))
+        {
+            return Some(Bound::AtLeast);
+        }
+        if matches!((&*self.lower(next), &*self.lower(next + 1)), ("or", "less" | "fewer" | "below")) {
+            return Some(Bound::AtMost);
+        }
+        let back = |n: usize| i.checked_sub(n).map(|p| self.lower(p)).unwrap_or_default();
+        let (one, two, three) = (back(1), back(2), back(3));
+        let negated = matches!(&*three, "no" | "not");
+        Some(match (&*two, &*one) {
+            ("at", "least") => Bound::AtLeast,
+            ("at" | "the", "most") => Bound::AtMost,
+            ("up", "to") => Bound::AtMost,
+            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than")
+                if negated =>
+            {
+                Bound::AtMost
+            }
+            ("less" | "fewer" | "smaller" | "lower" | "shorter", "than") if negated => Bound::AtLeast,
+            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than") => {
+                Bound::MoreThan
+            }
+            ("less" | "fewer" | "smaller" | "lower" | "shorter" | "younger", "than") => Bound::LessThan,
+            (_, "over" | "above" | "exceeding" | "exceeds" | "beyond") => Bound::MoreThan,
+            (_, "under" | "below") => Bound::LessThan,
+            (_, "minimum" | "min") => Bound::AtLeast,
+            (_, "maximum" | "max") => Bound::AtMost,
+            (_, "exactly" | "precisely") => Bound::Exactly,
+            (
+                _,
+                "about" | "around" | "approximately" | "roughly" | "nearly" | "almost" | "circa" | "ca" | "some"
+                | "etwa" | "rund",
+            ) => Bound::About,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Which sentences of the cited text speak of the same thing as a claim.
+
+use std::cell::OnceCell;
+
+use super::{Case, Source};
+use crate::reading::{ALIKE, Reading};
+use crate::text::Token;
+
+/// Most sentences that are compared with one claim.
+const MOST: usize = 6;
+
+/// How much worse than the best a sentence may be and still count as speaking of the same thing.
+const NEAR: f64 = 0.7;
+
+/// One sentence of the cited text.
+#[derive(Clone, Copy)]
+pub struct Aligned<'a> {
+    /// Its item.
+    pub source: Source<'a>,
+    /// Which sentence.
+    pub sentence: usize,
+    /// Share of the claim's content words that it holds.
+    pub share: f64,
+}
+
+impl<'a> Aligned<'a> {
+    /// Its words.
+    pub fn tokens(&self) -> &'a [Token] {
+        self.source.reading.tokens_of(self.sentence)
+    }
+}
+
+/// The sentences nearest to a claim, best first.
+pub struct Alignment<'a>(pub Vec<Aligned<'a>>, &'a Reading, OnceCell<Vec<Edit<'a>>>);
+
+impl<'a> Alignment<'a> {
+    /// Aligns the claim of `case` with what it cites.
+    pub fn of(case: &Case<'a>) -> Self {
+        let words: Vec<&Token> = case.claim.text.tokens.iter().filter(|t| t.is_content()).take(300).collect();
+        let total: f64 = words.iter().map(|t| weight(t)).sum();
+        let mut all: Vec<Aligned<'a>> = Vec::new();
+        for source in case.cited {
+            let mut shares = vec![0.0_f64; source.reading.text.sentences.len()];
+            for token in &words {
+                let exact = source.reading.sentences_with(token.id);
+                let mut give = |s: u32, value: f64| {
+                    if let Some(share) = shares.get_mut(s as usize) {
+                        *share += value * weight(token);
+                    }
+                };
+                exact.iter().for_each(|s| give(*s, 1.0));
+                let like = source.reading.sentences_like(token.id, case.lexicon);
+                like.iter().filter(|s| exact.binary_search(s).is_err()).for_each(|s| give(*s, ALIKE));
+            }
+            all.extend(shares.into_iter().enumerate().filter(|(_, s)| *s > 0.0).map(|(sentence, share)| Aligned {
+                source: *source,
+                sentence,
+                share: share / total.max(1e-9),
+            }));
+        }
+        all.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let best = all.first().map_or(0.0, |a| a.share);
+        all.retain(|a| a.share >= NEAR * best && a.share >= 0.25);
+        all.truncate(MOST);
+        Self(all, case.claim, OnceCell::new())
+    }
+
+    /// The nearest sentence.
+    pub fn best(&self) -> Option<&Aligned<'a>> {
+        self.0.first()
+    }
+
+    /// The edits between the claim and the nearest sentence; found once.
+    pub fn edits(&self) -> &[Edit<'a>] {
+        self.2.get_or_init(|| self.best().map(|best| edits(self.1, best)).unwrap_or_default())
+    }
+
+    /// All tokens of all aligned sentences.
+    pub fn tokens(&self) -> impl Iterator<Item = &'a Token> + '_ {
+        self.0.iter().flat_map(|a| a.tokens())
+    }
+}
+
+fn weight(token: &Token) -> f64 {
+    if token.number || token.capital { 1.2 } else { 1.0 }
+}
+
+/// One word of the claim put for another of the evidence, or put in, or left out, where all else is the same.
+#[derive(Clone, Copy)]
+pub struct Edit<'a> {
+    /// The claim's word; `None` when one was left out.
+    pub claim: Option<&'a Token>,
+    /// The evidence's word; `None` when one was put in.
+    pub evidence: Option<&'a Token>,
+}
+
+/// Most words of a sentence that is compared word by word.
+const LONGEST: usize = 120;
+
+/// The edits between a claim and the nearest sentence, when the claim is nearly that sentence: at least five words,
+/// four of five the same, in order (longest common subsequence).
+fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
+    let (a, b) = (claim.text.tokens.as_slice(), nearest.tokens());
+    if a.len() < 5 || a.len() > LONGEST || b.len() > LONGEST {
+        return Vec::new();
+    }
+    let text = nearest.source.reading;
+    let common = common_in_order(a, b, |x, y| {
+        x.id == y.id && (claim.word(x).eq_ignore_ascii_case(text.word(y)) || x.number || x.pairs().is_empty())
+    });
+    if common.len() * 5 < a.len() * 4 {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    // Edits inside the claim's stretch only: what the evidence says before and after it was simply left out.
+    let (mut i, mut j) = (0, 0);
+    for (n, (x, y)) in common.iter().copied().enumerate() {
+        let run = (a.get(i..x).unwrap_or(&[]), b.get(j..y).unwrap_or(&[]));
+        pair(run, n > 0, &mut out);
+        (i, j) = (x + 1, y + 1);
+    }
+    // At the end of the claim only as many words of the evidence as the claim has in their place, or one left out.
+    let (rest, goes_on) = (a.get(i..).unwrap_or(&[]), b.get(j..).unwrap_or(&[]));
+    let room = if rest.is_empty() && goes_on.len() > 1 { 0 } else { rest.len().max(1).min(goes_on.len()) };
+    pair((rest, goes_on.get(..room).unwrap_or(&[])), true, &mut out);
+    out
+}
+
+/// The pairs of a longest common subsequence of `a` and `b`, in order.
+pub fn common_in_order(a: &[Token], b: &[Token], same: impl Fn(&Token, &Token) -> bool) -> Vec<(usize, usize)> {
+    let width = b.len() + 1;
+    let mut table = vec![0_u16; (a.len() + 1) * width];
+    let at = |table: &[u16], i: usize, j: usize| table.get(i * width + j).copied().unwrap_or(0);
+    for (i, x) in a.iter().enumerate().rev() {
+        for (j, y) in b.iter().enumerate().rev() {
+            let value =
+                if same(x, y) { at(&table, i + 1, j + 1) + 1 } else { at(&table, i + 1, j).max(at(&table, i, j + 1)) };
+            if let Some(cell) = table.get_mut(i * width + j) {
+                *cell = value;
+            }
+        }
+    }
+    let mut out = Vec::with_capacity(usize::from(at(&table, 0, 0)));
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if same(x, y) && at(&table, i, j) == at(&table, i + 1, j + 1) + 1 {
+            out.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if at(&table, i + 1, j) >= at(&table, i, j + 1) {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    out
+}
+
+/// Pairs the words of one changed stretch; words left out count only between words that stayed.
+fn pair<'a>((claim, evidence): (&'a [Token], &'a [Token]), inside: bool, out: &mut Vec<Edit<'a>>) {
+    if claim.len() == evidence.len() || !claim.is_empty() {
+        for n in 0..claim.len().max(evidence.len()) {
+            out.push(Edit { claim: claim.get(n), evidence: evidence.get(n) });
+        }
+    } else if inside {
+        out.extend(evidence.iter().map(|e| Edit { claim: None, evidence: Some(e) }));
+    }
+}

@@ -1,0 +1,203 @@
+//! L4: every date, version, address and piece of code of a claim stands in the cited text (numbers: `numbers`).
+
+use super::align::{Alignment, Edit};
+use super::{Case, numbers};
+use crate::Code;
+use crate::atoms::{self as a, Atom, Date, Literal, What};
+use crate::reading::Reading;
+
+/// What the atoms of the claim are not, in the order of the claim.
+pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
+    let mut out = Vec::new();
+    let changed = alignment.edits();
+    out.extend(replaced(case, alignment, changed));
+    if !out.is_empty() {
+        return out;
+    }
+    let verbatim = !changed.is_empty();
+    for atom in &case.claim.atoms {
+        let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
+        let wrong = match &atom.what {
+            What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
+            What::Date(d) => date(case, d).then(|| missing(Code::Date, shown)),
+            What::Time(t) => {
+                let there = all(case).any(|e| match &e.what {
+                    What::Time(other) => other == t,
+                    What::Number(n) => t.0 % 60 == 0 && a::same(n.value, f64::from(t.0 / 60)),
+                    _ => false,
+                });
+                (!there).then(|| missing(Code::Date, shown))
+            }
+            What::Literal(Literal::Version { key, compare }) => version(case, key, compare, shown),
+            What::Literal(_) => (!stands(case, shown)).then(|| missing(Code::Code, shown)),
+        };
+        out.extend(wrong);
+    }
+    for span in a::code_spans(case.raw) {
+        let normal = local_agent_text::evidence::Normal::of(span);
+        if !stands(case, normal.as_str()) && !normal.as_str().is_empty() {
+            out.push(missing(Code::Code, span));
+        }
+    }
+    for address in hidden_addresses(case.raw) {
+        if !case.cited.iter().any(|s| s.item.text.contains(address)) {
+            out.push(missing(Code::Code, address));
+        }
+    }
+    out.dedup();
+    out
+}
+
+/// One number, unit, month, weekday put for another where all else is the same.
+fn replaced(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -> Option<(Code, String)> {
+    let best = alignment.best()?;
+    for edit in changed {
+        let (Some(c), Some(e)) = (edit.claim, edit.evidence) else { continue };
+        let (ours, theirs) = (case.claim.word(c), best.source.reading.word(e));
+        if c.id == e.id {
+            continue;
+        }
+        let number = |token: &crate::text::Token, word: &str| token.number || a::magnitude(word).is_some();
+        let unlike = match (a::digits_value(ours), a::digits_value(theirs)) {
+            (Some(x), Some(y)) => !a::same(x, y),
+            _ => true,
+        };
+        let code = if number(c, ours) && number(e, theirs) && (c.number || c.end - c.start > 1) && unlike {
+            let years = |w: &str| w.len() == 4 && a::digits_value(w).is_some_and(|v| (1000.0..2200.0).contains(&v));
+            let dated = case.claim.text.tokens.iter().any(|t| {
+                let next = t.start >= c.end && t.start <= c.end + 4 || t.end <= c.start && c.start <= t.end + 2;
+                next && a::is_calendar(case.claim.word(t))
+            });
+            let clock = case.claim.normal.get(..c.start).is_some_and(|t| t.ends_with(':'));
+            if clock || dated || years(ours) && years(theirs) { Code::Date } else { Code::Number }
+        } else if a::is_calendar(ours) && a::is_calendar(theirs) {
+            Code::Date
+        } else if let (Some(x), Some(y)) = (a::unit(ours), a::unit(theirs)) {
+            if a::equal_amounts(1.0, x, 1.0, y) || !a::same_kind(x, y) && !follows_number(case, c) {
+                continue;
+            }
+            Code::Unit
+        } else {
+            continue;
+        };
+        return Some((code, format!("The cited text says “{theirs}” where the claim says “{ours}”.")));
+    }
+    None
+}
+
+fn follows_number(case: &Case<'_>, token: &crate::text::Token) -> bool {
+    case.claim.text.tokens.iter().rfind(|t| t.end <= token.start).is_some_and(|t| t.number && token.start - t.end <= 1)
+}
+
+fn missing(code: Code, shown: &str) -> (Code, String) {
+    let shown = crate::identity::shorten(shown);
+    (code, format!("“{shown}” does not stand in the cited text."))
+}
+
+/// What a claim's atoms may stand in: the cited items, their headings and paths.
+pub(super) fn readings<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Reading> + use<'a> {
+    let cited: Vec<&'a Reading> = case.cited.iter().map(|s| s.reading).collect();
+    cited.into_iter().chain([case.around])
+}
+
+/// All atoms there.
+pub(super) fn all<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Atom> + use<'a> {
+    readings(case).flat_map(|r| r.atoms.iter())
+}
+
+/// Whether a literal stands in a cited item, its heading or its path. Plain words and camelCase may differ in case.
+fn stands(case: &Case<'_>, literal: &str) -> bool {
+    let bare = literal.trim_end_matches("()");
+    let exact = |text: &str| text.contains(bare);
+    if readings(case).any(|r| exact(&r.normal))
+        || case.cited.iter().any(|s| exact(&s.item.text) || exact(s.item.path.as_str()))
+    {
+        return true;
+    }
+    let plain = bare.chars().all(|c| c.is_alphanumeric() || c == ' ');
+    let lower = bare.to_lowercase();
+    plain && readings(case).any(|r| r.lower().contains(&lower))
+}
+
+/// Addresses of links, which the normalised text does not show. What stands inside an address is a part of it.
+fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let from = at + raw.get(at..)?.find("](")? + 2;
+        let address = raw.get(from..)?.split([')', ' ', '\n']).next()?;
+        at = from + address.len();
+        Some(address)
+    })
+    .filter(|address| address.contains("://"))
+}
+
+/// Whether the date is **not** carried.
+fn date(case: &Case<'_>, d: &Date) -> bool {
+    let there: Vec<&Date> =
+        all(case).filter_map(|e| if let What::Date(d) = &e.what { Some(d) } else { None }).collect();
+    if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
+        && weekday != computed
+    {
+        return true;
+    }
+    if let Some(weekday) = d.weekday {
+        let said = there
+            .iter()
+            .any(|e| e.weekday == Some(weekday) && e.agrees(d) || e.computed_weekday() == Some(weekday) && e.agrees(d));
+        let right = d.computed_weekday() == Some(weekday);
+        if !(said || right) {
+            return true;
+        }
+    }
+    let parts = Date { weekday: None, ..*d };
+    if parts.month.is_none() && parts.year.is_none() {
+        return false;
+    }
+    if there.iter().any(|e| parts.is_part_of(e)) {
+        return false;
+    }
+    let year_there = |y: i32| {
+        there.iter().any(|e| e.year == Some(y))
+            || all(case)
+                .any(|e| matches!(&e.what, What::Number(m) if m.unit.is_none() && a::same(m.value, f64::from(y))))
+            || readings(case).any(|r| r.normal.contains(&y.to_string()))
+    };
+    let no_year = there.iter().all(|e| e.year.is_none());
+    let year_ok = parts.year.is_none_or(|y| year_there(y) || no_year && parts.month.is_some());
+    let rest = Date { year: None, ..parts };
+    let rest_ok = rest.month.is_none()
+        || there.iter().any(|e| {
+            rest.is_part_of(&Date { year: None, ..**e })
+                && (e.year.is_none() || parts.year.is_none() || e.year == parts.year)
+        });
+    !(year_ok && rest_ok)
+}
+
+fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Code, String)> {
+    let mut found = false;
+    for reading in readings(case) {
+        for e in &reading.atoms {
+            let text = reading.normal.get(e.bytes.clone()).unwrap_or("");
+            let (other, theirs) = match &e.what {
+                What::Literal(Literal::Version { key, compare }) => (key.as_str(), *compare),
+                What::Number(_) => (text.split(' ').next().unwrap_or(""), ""),
+                _ => continue,
+            };
+            let less = other
+                .strip_prefix(key)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && key.contains('.'));
+            if !less {
+                continue;
+            }
+            if compare.is_empty() || compare == theirs || compare == "=" && theirs.is_empty() {
+                return None;
+            }
+            found = true;
+        }
+    }
+    Some(if found {
+        (Code::Number, format!("The cited text compares “{shown}” in another way."))
+    } else {
+        missing(Code::Number, shown)
+    })
+}

@@ -1,0 +1,174 @@
+//! L4–L6: does the cited text say what the claim says? One file a layer; here they are put together.
+
+mod align;
+mod atoms;
+mod crossed;
+mod language;
+mod names;
+mod negation;
+mod numbers;
+mod polarity;
+mod referent;
+mod status;
+
+use std::ops::Range;
+
+use super::Code;
+use super::reading::Reading;
+use super::support::{self, Features, Window, best_window, measure, weights};
+use super::text::Lexicon;
+use local_agent_text::evidence::EvidenceItem;
+use local_agent_text::types::Label;
+
+use self::align::Alignment;
+pub use self::language::Language;
+pub use self::names::is_name;
+pub use self::referent::Thing;
+
+/// One item of evidence, read.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The item.
+    pub item: &'a EvidenceItem,
+    /// Its text.
+    pub reading: &'a Reading,
+}
+
+/// One claim and what it is held against.
+pub struct Case<'a> {
+    /// The claim, read.
+    pub claim: &'a Reading,
+    /// The claim as written.
+    pub raw: &'a str,
+    /// The items that it cites.
+    pub cited: &'a [Source<'a>],
+    /// The other items of the snapshot.
+    pub others: &'a [Source<'a>],
+    /// The headings and paths of the cited items, read: a name may stand there.
+    pub around: &'a Reading,
+    /// How many items a list has that the claim leads to.
+    pub listed: usize,
+    /// Which layers apply.
+    pub extent: Extent,
+    /// The stems of all texts.
+    pub lexicon: &'a Lexicon,
+}
+
+/// How much of a claim is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Everything: a sentence.
+    Sentence,
+    /// A row of a table: what stands in its cells, no polarity.
+    Row,
+    /// It leads to a list: its own words need little support.
+    LeadIn,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What rejects the claim, each with a sentence.
+    pub problems: Vec<(Code, String)>,
+    /// What does not.
+    pub remarks: Vec<(Code, String)>,
+    /// The sentence that carries most of it: the item, and bytes of its normalised text.
+    pub place: Option<(Label, Range<usize>)>,
+}
+
+impl Findings {
+    fn add(&mut self, found: Option<(Code, String)>) {
+        self.problems.extend(found);
+    }
+}
+
+/// By how much another item must be better to be suggested.
+const BETTER: f64 = 0.25;
+
+/// Holds a claim against what it cites.
+pub fn check(case: &Case<'_>) -> Findings {
+    let mut out = Findings::default();
+    let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    let alignment = Alignment::of(case);
+    let window = best_window(case.claim, &readings, case.lexicon);
+    if let Some(place) = window.and_then(|w| place(case.cited, w)) {
+        out.place = Some(place);
+    }
+    let foreign = language::differ(case.claim, &readings);
+    out.problems.extend(atoms::check(case, &alignment));
+    out.problems.extend(names::check(case, &alignment, foreign));
+    if out.problems.is_empty() {
+        out.add(referent::check(case, &alignment).or_else(|| crossed::check(case, &alignment)));
+    }
+    if case.extent != Extent::Row {
+        out.problems.extend(polarity::check(case, &alignment));
+        out.add(status::check(case, &alignment));
+    }
+    low_support(case, &readings, window, foreign, &mut out);
+    if case.extent == Extent::Sentence {
+        out.remarks.extend(referent::conflict(case));
+    }
+    out
+}
+
+/// Only what other items say against a claim that stands in the evidence word for word.
+pub fn conflicts(case: &Case<'_>) -> Findings {
+    Findings { remarks: referent::conflict(case).into_iter().collect(), ..Findings::default() }
+}
+
+fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> {
+    let source = cited.get(window.text)?;
+    Some((source.item.label, source.reading.sentence(window.best)?.bytes.clone()))
+}
+
+/// L6: too few of the words stand in the cited text; and where more of them stand.
+fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, foreign: bool, out: &mut Findings) {
+    let Some(window) = window.filter(|_| !foreign) else { return };
+    // Its numbers were held against the text in every way of writing them; here the words are counted.
+    let score = |readings: &[&Reading], window: &Window| {
+        let measured = measure(case.claim, readings, window, case.lexicon);
+        weights().score(&Features { numbers: 1.0, ..measured })
+    };
+    let own = score(readings, &window);
+    // "Three notes mention it": said of the notes, not by them.
+    let about = case.cited.len() > 1
+        && case
+            .claim
+            .text
+            .tokens
+            .iter()
+            .any(|t| matches!(case.claim.word(t), "notes" | "sources" | "documents" | "files" | "passages"));
+    let least = match case.extent {
+        Extent::Sentence if about => f64::NEG_INFINITY,
+        Extent::Sentence => weights().low,
+        Extent::Row | Extent::LeadIn => f64::NEG_INFINITY,
+    };
+    let bare = case.extent != Extent::Sentence
+        && window.share == 0.0
+        && support::counted(case.claim).len() > 1
+        && case.listed == 0;
+    let low = own < least || bare;
+    // What is not low can still be doubtful: then only another item that carries the claim beyond doubt counts.
+    let doubtful = case.extent == Extent::Sentence && !about && own < weights().supported;
+    if !(low || doubtful) {
+        return;
+    }
+    let wanted = if low { weights().low } else { weights().supported };
+    let better = case.others.iter().filter_map(|other| {
+        let found = best_window(case.claim, &[other.reading], case.lexicon)?;
+        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= wanted)
+            .then_some((found.share, other.item.label))
+    });
+    let best = better
+        .fold(None, |best: Option<(f64, Label)>, one| if best.is_none_or(|b| one.0 > b.0) { Some(one) } else { best });
+    let cited: Vec<String> = case.cited.iter().map(|s| s.item.label.to_string()).collect();
+    let cited = cited.join(", ");
+    match best {
+        Some((_, label)) => {
+            let why = format!("{cited} does not carry this; {label} seems to, and is not cited here.");
+            out.problems.push((Code::BetterSpan, why));
+        }
+        None if low => out.problems.push((Code::LowSupport, format!("Too little of this stands in {cited}."))),
+        None => {}
+    }
+}

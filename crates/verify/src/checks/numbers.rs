@@ -1,0 +1,212 @@
+//! L4: a number of a claim stands in the cited text, counts the same thing and is bounded alike.
+
+use super::align::{Aligned, Alignment};
+use super::atoms::{all, readings};
+use super::{Case, Extent, names};
+use crate::Code;
+use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
+use crate::reading::Reading;
+
+/// How near "about" must be, and how far above a bound a number may lie to carry "more than".
+const ABOUT: f64 = 0.1;
+
+/// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the nearest sentence, whose own number
+/// then decides.
+pub fn check(
+    case: &Case<'_>,
+    alignment: &Alignment<'_>,
+    atom: &Atom,
+    n: &Number,
+    verbatim: bool,
+) -> Option<(Code, String)> {
+    let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
+    match find(case, n, shown) {
+        Found::Otherwise => None,
+        Found::Missing { other_unit } => {
+            let excused = !verbatim && (derived(case, n) || approximate(case, n)) || small_count(case, n);
+            (!excused).then(|| match other_unit {
+                Some(said) => (Code::Unit, format!("The cited text says “{said}”, not “{shown}”.")),
+                None => (Code::Number, nearest(alignment, n, shown)),
+            })
+        }
+        Found::As(matched) => {
+            if let Some(per) = n.per
+                && matched.iter().all(|m| m.per.is_some_and(|other| !a::equal_amounts(1.0, per, 1.0, other)))
+            {
+                return Some((Code::Unit, format!("The cited text counts “{shown}” by another unit.")));
+            }
+            let near = alignment.best().filter(|_| verbatim);
+            let bounded = bounded_alike(alignment, n, matched, near);
+            (!bounded).then(|| (Code::Quantifier, format!("The cited text bounds “{shown}” in another way.")))
+        }
+    }
+}
+
+/// Where a number of the claim stands.
+enum Found<'a> {
+    /// As these numbers.
+    As(Vec<&'a Number>),
+    /// As a year, a day or a version.
+    Otherwise,
+    /// Nowhere; the same value with another unit may.
+    Missing { other_unit: Option<&'a str> },
+}
+
+fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> Found<'a> {
+    let mut matched: Vec<&Number> = Vec::new();
+    let mut other_unit = None;
+    let key = shown.split(' ').next().unwrap_or(shown);
+    for reading in readings(case) {
+        for e in &reading.atoms {
+            let there = match &e.what {
+                What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
+                What::Number(m) => {
+                    if equal(n, m, reading) {
+                        matched.push(m);
+                    } else if a::same(n.value, m.value) && n.unit.is_some() {
+                        other_unit = reading.normal.get(e.bytes.clone());
+                    }
+                    false
+                }
+                What::Date(d) => {
+                    n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
+                        || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
+                }
+                What::Literal(Literal::Version { key: v, .. }) => v == key,
+                What::Literal(_) | What::Time(_) => false,
+            };
+            if there {
+                return Found::Otherwise;
+            }
+        }
+    }
+    if matched.is_empty() { Found::Missing { other_unit } } else { Found::As(matched) }
+}
+
+/// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to the name before it, and
+/// another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8 kg" all names have their numbers.)
+fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
+    let Some(unit) = n.unit else { return false };
+    let follows_a_name = |atom: &Atom| {
+        let (own, before) = (atom.tokens.start, atom.tokens.start.checked_sub(1));
+        let tokens = &reading.text.tokens;
+        let (Some(own), Some(before)) = (tokens.get(own), before.and_then(|at| tokens.get(at))) else { return false };
+        names::is_name(before) && !before.first && own.start == before.end + 1
+    };
+    if m.unit.is_some() || m.range || !follows_a_name(atom) {
+        return false;
+    }
+    let sentence = reading.sentence_of(atom.tokens.start);
+    let mut with_unit = reading.atoms_of(sentence).iter().filter(|other| match &other.what {
+        What::Number(other) => other.unit.is_some_and(|other| a::same_kind(other, unit)),
+        _ => false,
+    });
+    with_unit.clone().next().is_some() && !with_unit.any(follows_a_name)
+}
+
+/// Whether one of the numbers that `n` stands there as is bounded as `n` is. Of nearly the same sentence (`near`) its own
+/// number decides.
+fn bounded_alike(alignment: &Alignment<'_>, n: &Number, matched: Vec<&Number>, near: Option<&Aligned<'_>>) -> bool {
+    let own: Vec<&Number> = near
+        .map(|near| {
+            let atoms = near.source.reading.atoms_of(near.sentence).iter();
+            let numbers = atoms.filter_map(|e| if let What::Number(m) = &e.what { Some(m) } else { None });
+            numbers.filter(|m| equal(n, m, near.source.reading)).collect()
+        })
+        .unwrap_or_default();
+    if own.iter().any(|m| m.bound.is_some()) && n.bound == Some(Bound::Exactly) {
+        return false;
+    }
+    let matched = if own.is_empty() { matched } else { own };
+    let close = alignment.best().is_some_and(|b| b.share >= 0.8);
+    matched.iter().any(|m| match (n.bound, m.bound) {
+        (None | Some(Bound::About), _) => true,
+        (Some(Bound::Exactly), None) => true,
+        (Some(own), Some(theirs)) => own == theirs,
+        (Some(_), None) => !close,
+    })
+}
+
+/// Whether two numbers are the same amount.
+fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
+    match (n.unit, m.unit) {
+        (Some(a_), Some(b)) => a::equal_amounts(n.value, a_, m.value, b),
+        (None, None) => a::same(n.value, m.value),
+        // "half" and "50 %".
+        (None, Some(unit)) => {
+            a::same(n.value, m.value) || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
+        }
+        (Some(unit), None) => {
+            a::same(n.value, m.value) && (named(reading, unit) || m.range)
+                || a::same_kind(unit, PERCENT) && a::same(n.value, m.value * 100.0) && m.words
+        }
+    }
+}
+
+const PERCENT: a::Unit = &[(a::Kind::Percent, 1.0)];
+
+/// Whether the text names such a unit anywhere: in a table's header, for the first of two numbers.
+fn named(reading: &Reading, unit: a::Unit) -> bool {
+    reading.units().iter().any(|u| a::same_kind(u, unit))
+}
+
+/// "More than 5 million" where the text says 5.4 million.
+fn derived(case: &Case<'_>, n: &Number) -> bool {
+    let Some(bound) = n.bound else { return false };
+    let holds = |x: f64| match bound {
+        Bound::AtLeast => x >= n.value && x <= n.value * 1.5,
+        Bound::MoreThan => x > n.value && x <= n.value * 1.5,
+        Bound::AtMost => x <= n.value && x * 1.5 >= n.value,
+        Bound::LessThan => x < n.value && x * 1.5 >= n.value,
+        Bound::About => (x - n.value).abs() <= ABOUT * n.value.abs(),
+        Bound::Exactly => false,
+    };
+    all(case).any(|e| matches!(&e.what, What::Number(m) if comparable(n, m) && holds(scaled(n, m))))
+}
+
+fn comparable(n: &Number, m: &Number) -> bool {
+    match (n.unit, m.unit) {
+        (Some(x), Some(y)) => a::same_kind(x, y),
+        (None, _) => true,
+        (Some(_), None) => false,
+    }
+}
+
+/// `m` in the unit of `n`.
+fn scaled(n: &Number, m: &Number) -> f64 {
+    let size = |unit: Option<a::Unit>| unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one);
+    if n.unit.is_some() { m.value * size(m.unit) / size(n.unit) } else { m.value }
+}
+
+/// Rounded to the digits that the claim gives: "5.4 million" where the text says 5,412,300.
+fn approximate(case: &Case<'_>, n: &Number) -> bool {
+    let step = [1e9, 1e6, 1e3].into_iter().find(|s| n.value.abs() >= *s).filter(|_| n.value.fract() == 0.0);
+    let Some(step) = step.map(|s| s / 10.0) else { return false };
+    let round = |x: f64| (x / step).round();
+    let rounded = a::same(round(n.value) * step, n.value);
+    rounded && all(case).any(|e| {
+        matches!(&e.what, What::Number(m) if comparable(n, m) && m.value.fract() == 0.0 && !a::same(m.value, round(m.value) * step) && a::same(round(m.value), round(n.value)))
+    })
+}
+
+/// A small number in words that counts what is listed or cited.
+fn small_count(case: &Case<'_>, n: &Number) -> bool {
+    let is = |count: usize| u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value));
+    n.unit.is_none()
+        && !n.ordinal
+        && (case.listed > 0 && is(case.listed)
+            || n.words && case.cited.len() > 1 && is(case.cited.len()) && case.extent != Extent::Row)
+}
+
+fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
+    let numbers =
+        alignment.best().into_iter().flat_map(|b| b.source.reading.atoms_of(b.sentence).iter().map(move |e| (b, e)));
+    let said = numbers.filter_map(|(b, e)| match &e.what {
+        What::Number(m) if comparable(n, m) => b.source.reading.normal.get(e.bytes.clone()),
+        _ => None,
+    });
+    match said.into_iter().next() {
+        Some(said) => format!("“{shown}” does not stand in the cited text, which says “{said}”."),
+        None => format!("“{shown}” does not stand in the cited text."),
+    }
+}

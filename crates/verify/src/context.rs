@@ -1,0 +1,98 @@
+//! Where a citation does not count: code, HTML, links, footnotes, comments, block quotes.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
+
+use local_agent_text::markdown::shallow;
+
+/// The places of one text where a citation does not count.
+#[derive(Debug, Default)]
+pub struct Contexts {
+    /// Sorted by start; the last value is the index of the range that reaches furthest so far.
+    ranges: Vec<(Range<usize>, &'static str, usize)>,
+}
+
+/// The name of code contexts.
+pub const CODE: &str = "code";
+
+impl Contexts {
+    /// Finds them. The markers of `text` must have been masked, so that nothing inside them means anything.
+    pub fn of(text: &str) -> Self {
+        let dialect = Options::ENABLE_TABLES
+            | Options::ENABLE_FOOTNOTES
+            | Options::ENABLE_STRIKETHROUGH
+            | Options::ENABLE_TASKLISTS
+            | Options::ENABLE_WIKILINKS;
+        let mut found = Vec::new();
+        let flat = shallow(text);
+        for (event, range) in Parser::new_ext(&flat, dialect).into_offset_iter() {
+            let name = match event {
+                Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => CODE,
+                Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::HtmlBlock) => "HTML",
+                // `[E1]` with a definition somewhere is a link to a reader, but it is where a citation belongs.
+                Event::Start(Tag::Link { link_type: LinkType::Shortcut, .. }) => continue,
+                Event::Start(Tag::Link { .. } | Tag::Image { .. }) => "a link",
+                Event::Start(Tag::FootnoteDefinition(_)) => "a footnote",
+                Event::Start(Tag::BlockQuote(_)) => "a block quote",
+                _ => continue,
+            };
+            found.push((range, name));
+        }
+        let code = Self::sorted(found.iter().filter(|(_, name)| *name == CODE).cloned().collect());
+        let mut open = None;
+        for (at, _) in text.match_indices("%%").filter(|(at, _)| code.name_at(*at).is_none()) {
+            match open.take() {
+                Some(start) => found.push((start..at + 2, "a comment")),
+                None => open = Some(at),
+            }
+        }
+        Self::sorted(found)
+    }
+
+    fn sorted(mut found: Vec<(Range<usize>, &'static str)>) -> Self {
+        found.sort_by_key(|(range, _)| range.start);
+        let mut ranges: Vec<(Range<usize>, &'static str, usize)> = Vec::with_capacity(found.len());
+        for (i, (range, name)) in found.into_iter().enumerate() {
+            let furthest = match ranges.last() {
+                Some((_, _, best)) if ranges.get(*best).is_some_and(|b| b.0.end >= range.end) => *best,
+                _ => i,
+            };
+            ranges.push((range, name, furthest));
+        }
+        Self { ranges }
+    }
+
+    /// What hides byte `at`, if anything does.
+    pub fn name_at(&self, at: usize) -> Option<&'static str> {
+        let before = self.ranges.partition_point(|(range, ..)| range.start <= at);
+        let (_, _, furthest) = self.ranges.get(before.checked_sub(1)?)?;
+        self.ranges.get(*furthest).filter(|(range, ..)| range.end > at).map(|(_, name, _)| *name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hiding_place_is_known_by_name() {
+        let text =
+            "plain `code` <b a=\"x\"> ![alt](u \"t\") [text](u) %%no%%\n\n> quoted\n\n```\nfence\n```\n\n[^1]: foot\n";
+        let contexts = Contexts::of(text);
+        let at = |word: &str| contexts.name_at(text.find(word).unwrap());
+        assert_eq!(at("plain"), None);
+        for (word, name) in [
+            ("code", "code"),
+            ("a=\"x", "HTML"),
+            ("alt", "a link"),
+            ("text", "a link"),
+            ("no%%", "a comment"),
+            ("quoted", "a block quote"),
+            ("fence", "code"),
+            ("foot", "a footnote"),
+        ] {
+            assert_eq!(at(word), Some(name), "{word}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! L2: which units of an answer are claims, and which citations are theirs.
+//!
+//! A citation covers its own sentence, list item or row, and nothing more. What else a citation may cover is listed
+//! here, completely: a paragraph of citations covers the sentence before it, or the whole code or quote block before
+//! it; a sentence that ends with a colon and is cited covers the code or quote block after it; a quotation of several
+//! sentences is covered by the citation after it; a lead-in is covered when everything it leads to is.
+
+use std::ops::Range;
+
+use super::answer::{Answer, Unit};
+use super::phrases::{
+    Abstention, abstention, announces, ends_with_colon, is_advice, is_courtesy, is_meta, is_question, plain_lower,
+    refuses_and_claims, title_claims,
+};
+use local_agent_text::markdown::BlockRole;
+
+/// Most citations that one unit takes over from others; bounds the work on hostile answers.
+const MOST_INHERITED: usize = 32;
+
+/// What kind of thing a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It says something that could be wrong.
+    Claim,
+    /// It leads to a list, table or block that makes the claims.
+    LeadIn,
+    /// Announcement, question, title, label.
+    Free,
+    /// It refuses to answer.
+    Refusal {
+        /// The whole question, or one thing.
+        extent: Abstention,
+        /// Whether it claims something beside.
+        claims: bool,
+    },
+    /// Nothing but markers.
+    Empty,
+}
+
+/// What coverage found out about one unit.
+#[derive(Debug, Clone)]
+pub struct Covered {
+    /// What it is.
+    pub kind: Kind,
+    /// Markers that belong to it, as indices.
+    pub own: Vec<usize>,
+    /// Markers of its neighbours that cover it too, as indices.
+    pub inherited: Vec<usize>,
+    /// How many items or rows it leads to.
+    pub listed: usize,
+}
+
+/// Decides for every unit what it is and which markers cover it. `quotes` are the ranges of quotations in the text,
+/// in order; `cites` tells whether a marker may cover something.
+pub fn cover(answer: &Answer, question: &str, quotes: &[Range<usize>], cites: impl Fn(usize) -> bool) -> Vec<Covered> {
+    let question = plain_lower(question);
+    let lower: Vec<String> = answer.units.iter().map(|u| plain_lower(&u.words)).collect();
+    let kinds = kinds(&answer.units, &lower, &question);
+    let mut out: Vec<Covered> = kinds
+        .into_iter()
+        .zip(&answer.units)
+        .map(|(kind, unit)| Covered { kind, own: unit.marks.clone(), inherited: Vec::new(), listed: 0 })
+        .collect();
+    attach_citation_paragraphs(answer, &mut out);
+    cover_blocks_after_colons(answer, &lower, &mut out, &cites);
+    share_within_quotes(answer, quotes, &mut out);
+    cover_lead_ins(answer, &mut out, &cites);
+    out
+}
+
+fn kinds(units: &[Unit], lower: &[String], question: &str) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::with_capacity(units.len());
+    let mut next = None;
+    for (unit, lower) in units.iter().zip(lower).rev() {
+        kinds.push(kind(unit, lower, question, next));
+        next = if unit.says_something() { Some(unit) } else { next };
+    }
+    kinds.reverse();
+    if kinds.iter().any(|k| matches!(k, Kind::Refusal { .. })) {
+        for (kind, lower) in kinds.iter_mut().zip(lower) {
+            if *kind == Kind::Claim && is_advice(lower) {
+                *kind = Kind::Free;
+            }
+        }
+    }
+    kinds
+}
+
+fn kind(unit: &Unit, lower: &str, question: &str, next: Option<&Unit>) -> Kind {
+    if !unit.says_something() {
+        return Kind::Empty;
+    }
+    match unit.role {
+        BlockRole::Paragraph | BlockRole::ListItem => {}
+        BlockRole::Heading => return title(&unit.words),
+        BlockRole::TableHeader => {
+            let claims = unit.words.split('|').any(title_claims);
+            return if claims { Kind::Claim } else { Kind::Free };
+        }
+        _ => return Kind::Claim,
+    }
+    if let Some(extent) = abstention(lower) {
+        return Kind::Refusal { extent, claims: refuses_and_claims(lower) };
+    }
+    if is_question(lower) || is_meta(lower, question) || is_courtesy(lower) {
+        return Kind::Free;
+    }
+    if is_bold_line(&unit.words) {
+        return title(&unit.words);
+    }
+    let leads = next.is_some_and(|next| next.block != unit.block && leads_to(unit, next));
+    if (ends_with_colon(lower) && leads) || announces(lower) {
+        return Kind::LeadIn;
+    }
+    if unit.role == BlockRole::ListItem && leads && !title_claims(&unit.words) {
+        return Kind::LeadIn;
+    }
+    Kind::Claim
+}
+
+fn title(words: &str) -> Kind {
+    if title_claims(words) { Kind::Claim } else { Kind::Free }
+}
+
+/// A line that is bold from end to end stands for a heading.
+fn is_bold_line(words: &str) -> bool {
+    let inner = words.strip_prefix("**").and_then(|w| w.trim_end_matches(':').strip_suffix("**"));
+    inner.is_some_and(|inner| !inner.contains("**") && !inner.contains('\n') && inner.len() < 120)
+}
+
+/// Whether `next` is the list, table or block that `unit` leads to.
+fn leads_to(unit: &Unit, next: &Unit) -> bool {
+    match next.role {
+        BlockRole::ListItem => unit.role != BlockRole::ListItem || next.indent > unit.indent,
+        BlockRole::TableHeader | BlockRole::TableRow | BlockRole::Code | BlockRole::Quote => true,
+        _ => false,
+    }
+}
+
+/// Paragraphs of citations belong to what stands before them; at the top, to what follows.
+fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
+    let units = &answer.units;
+    let hidden = |mark: &usize| answer.marks.get(*mark).is_some_and(|m| m.hidden.is_some());
+    let first = out.iter().position(|c| c.kind != Kind::Empty);
+    let mut before: Option<usize> = None;
+    for i in 0..units.len() {
+        if out.get(i).is_some_and(|c| c.kind != Kind::Empty) {
+            before = Some(i);
+            continue;
+        }
+        let marks = out.get(i).map(|c| c.own.clone()).unwrap_or_default();
+        if marks.iter().any(hidden) {
+            continue;
+        }
+        let Some(home) = before.or(first) else { continue };
+        if let Some(covered) = out.get_mut(i) {
+            covered.own.clear();
+        }
+        let block = block_before(units, out, home);
+        for covered in out.get_mut(block).unwrap_or(&mut []) {
+            if covered.inherited.len() >= MOST_INHERITED {
+                break;
+            }
+            covered.inherited.extend(&marks);
+        }
+        if let Some(covered) = out.get_mut(home) {
+            covered.own.extend(marks);
+        }
+    }
+}
+
+/// The units of the code or quote block that ends just before `home`, without `home` itself.
+fn block_before(units: &[Unit], out: &[Covered], home: usize) -> Range<usize> {
+    let role = units.get(home).map(|u| u.role);
+    if !matches!(role, Some(BlockRole::Code | BlockRole::Quote)) {
+        return home..home;
+    }
+    let mut start = home;
+    while start > 0
+        && units.get(start - 1).map(|u| u.role) == role
+        && out.get(start - 1).is_some_and(|c| c.kind != Kind::Empty && c.inherited.len() < MOST_INHERITED)
+    {
+        start -= 1;
+    }
+    start..home
+}
+
+/// "Run this [E1]:" covers the code or quote block after it.
+fn cover_blocks_after_colons(answer: &Answer, lower: &[String], out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
+    let mut covering: Vec<usize> = Vec::new();
+    let mut role = None;
+    for (i, unit) in answer.units.iter().enumerate() {
+        let block = matches!(unit.role, BlockRole::Code | BlockRole::Quote);
+        if !block {
+            let own = || out.get(i).map(|c| c.own.iter().copied().filter(|m| cites(*m)).collect()).unwrap_or_default();
+            covering = if lower.get(i).is_some_and(|l| ends_with_colon(l)) { own() } else { Vec::new() };
+            role = None;
+            continue;
+        }
+        if role.is_some_and(|r| r != unit.role) {
+            covering.clear();
+        }
+        role = Some(unit.role);
+        if let Some(covered) = out.get_mut(i) {
+            covered.inherited.extend(covering.iter().take(MOST_INHERITED));
+        }
+    }
+}
+
+/// The citation after a quotation covers all sentences inside it.
+fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Covered]) {
+    for quote in quotes {
+        let first = answer.units.partition_point(|u| u.range.end <= quote.start);
+        let last = answer.units.partition_point(|u| u.range.start < quote.end).saturating_sub(1);
+        if last <= first {
+            continue;
+        }
+        let marks = out.get(last).map(|c| c.own.clone()).unwrap_or_default();
+        for covered in out.get_mut(first..last).unwrap_or(&mut []) {
+            covered.inherited.extend(marks.iter().take(MOST_INHERITED));
+        }
+    }
+}
+
+/// A lead-in is covered by the citations of everything it leads to, if everything is cited.
+fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
+    let cited = |c: &Covered| c.own.iter().chain(&c.inherited).any(|m| cites(*m));
+    for i in (0..answer.units.len()).rev() {
+        let (Some(unit), Some(Kind::LeadIn)) = (answer.units.get(i), out.get(i).map(|c| c.kind)) else { continue };
+        let mut all = true;
+        let mut marks: Vec<usize> = Vec::new();
+        let mut items = 0;
+        let after = answer.units.get(i + 1..).unwrap_or(&[]);
+        for (next, covered) in after.iter().zip(out.get(i + 1..).unwrap_or(&[])) {
+            if covered.kind == Kind::Empty {
+                continue;
+            }
+            let inside =
+                leads_to(unit, next) || (items > 0 && next.role == BlockRole::ListItem && next.indent > unit.indent);
+            // An announcement before plain paragraphs leads to the first of them.
+            let announced = items == 0 && next.role == BlockRole::Paragraph;
+            if !(inside || announced) {
+                break;
+            }
+            items += 1;
+            if matches!(covered.kind, Kind::Claim | Kind::LeadIn) {
+                all &= cited(covered);
+                let room = MOST_INHERITED.saturating_sub(marks.len());
+                marks.extend(covered.own.iter().chain(&covered.inherited).take(room));
+            }
+            if !all || announced {
+                break;
+            }
+        }
+        if let Some(covered) = out.get_mut(i) {
+            covered.listed = items;
+        }
+        if let Some(covered) = out.get_mut(i).filter(|_| all && items > 0) {
+            marks.retain(|m| cites(*m));
+            marks.sort_unstable();
+            marks.dedup();
+            covered.inherited.extend(marks);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! From a cited claim to L4–L6: reads the claim once, gathers what it is held against, and knows what needs no look.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::Code;
+use super::answer::Unit;
+use super::checks::{self, Case, Extent, Findings, Source};
+use super::coverage::Kind;
+use super::judge::Court;
+use super::phrases::{asks, says_nothing_new};
+use super::reading::Reading;
+use super::report::Place;
+use local_agent_text::evidence::Normal;
+use local_agent_text::markdown::BlockRole;
+use local_agent_text::types::Label;
+
+/// What the layers found out about one claim.
+#[derive(Default)]
+pub(super) struct Examined {
+    pub problems: Vec<(Code, String)>,
+    pub remarks: Vec<(Code, String)>,
+    /// The sentence that carries most of the claim.
+    pub near: Option<Place>,
+}
+
+impl<'a> Court<'a> {
+    /// L4–L6 for unit `i`, which rests on `labels`. Words that stand in the evidence as they are need no look, but for
+    /// what other items say.
+    pub(super) fn examine(&self, i: usize, labels: &[Label], verbatim: bool) -> Examined {
+        let (Some(unit), Some(covered)) = (self.answer.units.get(i), self.covered.get(i)) else {
+            return Examined::default();
+        };
+        if labels.is_empty() || self.is_structural(unit) {
+            return Examined::default();
+        }
+        let extent = match (unit.role, covered.kind) {
+            (BlockRole::Code, _) => return self.code(unit, labels),
+            (_, Kind::LeadIn) => Extent::LeadIn,
+            // "I found no owner, but the budget is 5": its negations are the answer's own.
+            (_, Kind::Refusal { .. }) => Extent::Row,
+            (BlockRole::TableRow | BlockRole::TableHeader, _) => Extent::Row,
+            (_, Kind::Claim) => Extent::Sentence,
+            _ => return Examined::default(),
+        };
+        let normal = Normal::of(&unit.words);
+        let claim = Reading::claim(normal.as_str(), &mut self.texts.lexicon().borrow_mut());
+        let (cited, others) = self.sources(labels);
+        let around = self.around(&cited);
+        let case = Case {
+            claim: &claim,
+            raw: &unit.words,
+            cited: &cited,
+            others: &others,
+            around: &around,
+            listed: covered.listed,
+            extent,
+            lexicon: &self.texts.lexicon().borrow(),
+        };
+        let found = if verbatim { checks::conflicts(&case) } else { checks::check(&case) };
+        let Findings { problems, remarks, place } = found;
+        let near = place.and_then(|(label, range)| self.texts.get(label)?.place(range));
+        Examined { problems, remarks, near }
+    }
+
+    /// The cited items and the others, read.
+    fn sources(&self, labels: &[Label]) -> (Vec<Source<'a>>, Vec<Source<'a>>) {
+        let all = self.texts.iter().map(|text| Source { item: text.item, reading: self.texts.reading(text) });
+        all.partition(|source| labels.contains(&source.item.label))
+    }
+
+    /// The headings and paths of some items as words.
+    fn around(&self, sources: &[Source<'_>]) -> Rc<Reading> {
+        self.texts.around(sources.iter().map(|s| s.item.label).collect(), || {
+            let mut text = String::new();
+            for source in sources {
+                text.push_str(&source.item.heading.to_string());
+                text.push_str(" | ");
+                text.extend(source.item.path.as_str().chars().map(|c| if matches!(c, '/' | '_') { ' ' } else { c }));
+                text.push_str(" | ");
+            }
+            text
+        })
+    }
+
+    /// Whether a unit consists of exact bytes of cited items.
+    fn is_structural(&self, unit: &Unit) -> bool {
+        let from = self.answer.quotes.partition_point(|q| q.range.end <= unit.range.start);
+        let mut taken: Vec<Range<usize>> = self
+            .answer
+            .quotes
+            .get(from..)
+            .unwrap_or(&[])
+            .iter()
+            .take_while(|q| q.range.start < unit.range.end)
+            .map(|q| q.range.clone())
+            .collect();
+        if taken.is_empty() {
+            return false;
+        }
+        taken.extend(unit.marks.iter().filter_map(|m| self.answer.marks.get(*m)).map(|m| m.range.clone()));
+        taken.sort_by_key(|r| r.start);
+        let mut at = unit.range.start;
+        let mut own = String::new();
+        for range in taken {
+            own.push_str(self.answer.text.get(at..range.start).unwrap_or(""));
+            at = at.max(range.end);
+        }
+        own.push_str(self.answer.text.get(at..unit.range.end.max(at)).unwrap_or(""));
+        !own.chars().any(char::is_alphanumeric)
+    }
+
+    /// Lines of code stand in a cited item as they are.
+    fn code(&self, unit: &Unit, labels: &[Label]) -> Examined {
+        let cited: Vec<&str> = labels.iter().filter_map(|l| self.texts.get(*l)).map(|t| t.item.text.as_str()).collect();
+        let lines = unit.words.lines().map(str::trim).filter(|l| l.chars().any(char::is_alphanumeric));
+        let strange = lines.into_iter().find(|line| !cited.iter().any(|text| text.contains(line)));
+        let problems = strange.map(|line| {
+            let line = super::identity::shorten(line);
+            (Code::Code, format!("The line “{line}” does not stand in the cited text."))
+        });
+        Examined { problems: problems.into_iter().collect(), ..Examined::default() }
+    }
+
+    /// Headings and questions carry no citation; they may only speak of what the question or the cited items speak of.
+    pub(super) fn title(&self, unit: &Unit) -> Option<(Code, String)> {
+        let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader) || unit.words.starts_with("**");
+        if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
+            return None;
+        }
+        let mut labels: Vec<Label> =
+            self.resolved.iter().filter(|r| r.is_good()).flat_map(|r| r.labels.iter().copied()).collect();
+        labels.extend(self.answer.quotes.iter().filter(|q| q.cited).map(|q| q.label));
+        let question =
+            Reading::claim(Normal::of(self.snapshot.question()).as_str(), &mut self.texts.lexicon().borrow_mut());
+        let claim = Reading::claim(Normal::of(&unit.words).as_str(), &mut self.texts.lexicon().borrow_mut());
+        let (cited, _) = self.sources(&labels);
+        let around = self.around(&cited);
+        let lexicon = self.texts.lexicon().borrow();
+        let known = |id: u32| {
+            cited.iter().map(|s| s.reading).chain([&question, &*around]).any(|r| r.matches(id, &lexicon) > 0.0)
+        };
+        let small = |t: &super::text::Token| t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20);
+        let usual = |word: &str| {
+            says_nothing_new(word)
+                || matches!(
+                    word.to_lowercase().as_str(),
+                    "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
+                )
+        };
+        let content: Vec<_> =
+            claim.text.tokens.iter().filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t)).collect();
+        let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
+        let telling = |t: &&&super::text::Token| {
+            t.number
+                || t.status().is_some()
+                || t.turns()
+                || (!t.pairs().is_empty() && content.len() > 1)
+                || super::checks::is_name(t) && !t.first
+        };
+        let odd = strange
+            .iter()
+            .find(|t| telling(t))
+            .or_else(|| strange.first().filter(|_| content.len() >= 3 && strange.len() * 2 > content.len()))?;
+        let shown = claim.word(odd);
+        Some((
+            Code::Uncited,
+            format!("“{shown}” stands in nothing that this answer cites, and this line carries no citation."),
+        ))
+    }
+}

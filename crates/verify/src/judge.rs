@@ -1,0 +1,424 @@
+//! L8: everything the layers found, put together into one verdict a claim.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::answer::{Answer, MarkKind};
+use super::coverage::{Covered, Kind, cover};
+use super::examine::Examined;
+use super::identity::{Resolved, Resolver};
+use super::phrases::Abstention;
+use super::quotes::{Found, Judge, SHORTEST, quoted_ranges};
+use super::report::{CitationReport, Claim, Place, Report, Verdict};
+use super::source_text::{SourceTexts, content_words};
+use super::{Code, Scope, VerifyOptions, laundering};
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal};
+use local_agent_text::markdown::BlockRole;
+use local_agent_text::types::{ByteSpan, Label};
+
+/// Most sentences in the explanation of one claim.
+const MOST_REASONS: usize = 5;
+
+/// What is known about one quotation.
+pub(super) struct Quote {
+    /// Its bytes in the answer.
+    range: Range<usize>,
+    /// Its words, normalised.
+    words: String,
+    /// The only item that may carry it, when the citation says so.
+    bound: Option<Label>,
+}
+
+/// Everything that is known about one answer before the verdicts.
+pub(super) struct Court<'a> {
+    pub(super) answer: Answer,
+    pub(super) resolved: Vec<Resolved>,
+    pub(super) covered: Vec<Covered>,
+    pub(super) quotes: Vec<Quote>,
+    pub(super) texts: &'a SourceTexts<'a>,
+    pub(super) snapshot: &'a EvidenceSnapshot,
+    pub(super) freshness: &'a FreshnessReport,
+    pub(super) options: &'a VerifyOptions,
+    /// Markers that are excused: their bracket stands verbatim in a cited item.
+    pub(super) excused: BTreeSet<usize>,
+    /// Items that speak to the answerer.
+    pub(super) suspects: BTreeSet<Label>,
+}
+
+pub(super) fn judge(
+    draft: &Draft,
+    snapshot: &EvidenceSnapshot,
+    freshness: &FreshnessReport,
+    options: &VerifyOptions,
+) -> Report {
+    let answer = Answer::of(draft, snapshot);
+    let resolver = Resolver::new(snapshot, freshness, options);
+    let resolved: Vec<Resolved> = answer.marks.iter().map(|m| resolver.resolve(m, &answer.text)).collect();
+    let quotes = find_quotes(&answer);
+    let ranges: Vec<Range<usize>> = quotes.iter().map(|q| q.range.clone()).collect();
+    let cites = |mark: usize| resolved.get(mark).is_some_and(Resolved::is_good);
+    let covered = cover(&answer, snapshot.question(), &ranges, cites);
+    let texts = SourceTexts::new(snapshot);
+    let excused = BTreeSet::new();
+    let suspects = laundering::suspects(&texts);
+    let texts = &texts;
+    let mut court = Court { answer, resolved, covered, quotes, texts, snapshot, freshness, options, excused, suspects };
+    court.excuse();
+    let claims = court.claims();
+    court.report(claims)
+}
+
+/// All quotations: in quote marks, in `[E3: "…"]`, in block quotes. In order of their starts.
+fn find_quotes(answer: &Answer) -> Vec<Quote> {
+    let mut out = Vec::new();
+    let words = |range: &Range<usize>| Normal::of(answer.text.get(range.clone()).unwrap_or("")).as_str().to_owned();
+    for block in answer.units.chunk_by(|a, b| a.block == b.block) {
+        let (Some(first), Some(last)) = (block.first(), block.last()) else { continue };
+        if matches!(first.role, BlockRole::Code | BlockRole::Quote | BlockRole::Html) {
+            continue;
+        }
+        let base = first.range.start;
+        let text = answer.masked.get(base..last.range.end).unwrap_or("");
+        if !text.contains(['"', '“', '„', '«', '「', '『']) {
+            continue;
+        }
+        for found in quoted_ranges(text, |at| answer.contexts.name_at(base + at).is_some()) {
+            let range = base + found.start..base + found.end;
+            out.push(Quote { words: words(&range), range, bound: None });
+        }
+    }
+    for block in answer.units.chunk_by(|a, b| a.role == BlockRole::Quote && b.role == BlockRole::Quote) {
+        let (Some(first), Some(last)) = (block.first(), block.last()) else { continue };
+        if first.role == BlockRole::Quote {
+            let text: Vec<&str> = block.iter().filter(|u| u.says_something()).map(|u| u.words.as_str()).collect();
+            let words = Normal::of(&text.join("\n")).as_str().to_owned();
+            out.push(Quote { range: first.range.start..last.range.end, words, bound: None });
+        }
+    }
+    for mark in &answer.marks {
+        if let MarkKind::Written(MarkerKind::Quoted { label, quote }) = &mark.kind {
+            let range = quote.start()..quote.end();
+            out.push(Quote { words: words(&range), range: mark.range.clone(), bound: Some(*label) });
+        }
+    }
+    out.sort_by_key(|q| q.range.start);
+    out.retain(|q| q.bound.is_some() || q.words.chars().count() >= SHORTEST);
+    out
+}
+
+impl Court<'_> {
+    /// The items that the claim in unit `i` rests on: cited properly, in a place that counts.
+    fn labels(&self, i: usize) -> Vec<Label> {
+        let Some(covered) = self.covered.get(i) else { return Vec::new() };
+        let marks = covered.own.iter().chain(&covered.inherited);
+        let good = marks.filter_map(|m| self.resolved.get(*m)).filter(|r| r.is_good());
+        let mut labels: BTreeSet<Label> = good.flat_map(|r| r.labels.iter().copied()).collect();
+        labels.extend(self.structural(i));
+        if labels.is_empty() && self.options.scope == Scope::File {
+            labels.extend(self.snapshot.items().iter().map(|item| item.label));
+        }
+        labels.into_iter().collect()
+    }
+
+    /// The items whose exact, cited bytes reach into unit `i`, if their files still hold them.
+    fn structural(&self, i: usize) -> impl Iterator<Item = Label> {
+        let range = self.answer.units.get(i).map(|u| u.range.clone()).unwrap_or_default();
+        let from = self.answer.quotes.partition_point(|q| q.range.end <= range.start);
+        let here = self.answer.quotes.get(from..).unwrap_or(&[]).iter().take_while(move |q| q.range.start < range.end);
+        here.filter(|q| q.cited && !matches!(self.freshness.of(q.label), Freshness::Stale | Freshness::Gone))
+            .map(|q| q.label)
+    }
+
+    /// Excuses look-alikes whose whole bracket stands verbatim in an item that the same claim cites.
+    fn excuse(&mut self) {
+        let mut excused = BTreeSet::new();
+        for (i, covered) in self.covered.iter().enumerate() {
+            let suspects: Vec<usize> = covered.own.iter().copied().filter(|m| self.is_excusable(*m)).collect();
+            if suspects.is_empty() {
+                continue;
+            }
+            let labels = self.labels(i);
+            let stands =
+                |text: &str| labels.iter().filter_map(|l| self.texts.get(*l)).any(|t| t.item.text.contains(text));
+            excused.extend(suspects.into_iter().filter(|m| self.bracket(*m).is_some_and(stands)));
+        }
+        self.excused = excused;
+    }
+
+    fn is_excusable(&self, mark: usize) -> bool {
+        let Some(resolved) = self.resolved.get(mark) else { return false };
+        let source =
+            matches!(self.answer.marks.get(mark).map(|m| &m.kind), Some(MarkKind::Written(MarkerKind::Source(_))));
+        let mild =
+            |code: &Code| matches!(code, Code::Malformed | Code::Lookalike | Code::HiddenContext | Code::NotInSnapshot);
+        !source && !resolved.problems.is_empty() && resolved.problems.iter().all(|(code, _)| mild(code))
+    }
+
+    /// The whole bracket that a marker opens, on its line.
+    fn bracket(&self, mark: usize) -> Option<&str> {
+        let range = &self.answer.marks.get(mark)?.range;
+        let own = self.answer.text.get(range.clone())?;
+        let closers = [']', ')', '}', '】', '］', '〕', '」', '』', '）', '>'];
+        if own.ends_with(closers) {
+            return Some(own);
+        }
+        let rest = self.answer.text.get(range.end..)?;
+        let line = rest.char_indices().take(300).take_while(|(_, c)| !matches!(c, '\n' | '\r'));
+        let close = line.into_iter().find(|(_, c)| closers.contains(c))?;
+        self.answer.text.get(range.start..range.end + close.0 + close.1.len_utf8())
+    }
+
+    /// The claims of the answer, and everything else that was objected to.
+    fn claims(&mut self) -> Vec<Claim> {
+        let judge = Judge::new(self.texts, self.snapshot.question());
+        let found: Vec<Option<Found>> = self.quotes.iter().map(|q| self.judge_quote(&judge, q)).collect();
+        let refusal = self.covered.iter().find_map(|c| match c.kind {
+            Kind::Refusal { extent: Abstention::Whole, .. } => Some(()),
+            _ => None,
+        });
+        let mut quotes_of: Vec<Vec<usize>> = vec![Vec::new(); self.covered.len()];
+        for (n, quote) in self.quotes.iter().enumerate() {
+            quotes_of.get_mut(self.units_of(&quote.range)).into_iter().flatten().for_each(|unit| unit.push(n));
+        }
+        let mut out = Vec::new();
+        for (i, quotes) in quotes_of.iter().enumerate() {
+            let here = quotes.iter().filter_map(|n| Some((self.quotes.get(*n)?, found.get(*n)?.as_ref()?)));
+            out.extend(self.claim(i, here.collect(), refusal.is_some()));
+        }
+        for &mark in &self.answer.strays {
+            out.extend(self.stray(mark));
+        }
+        out.sort_by_key(|c| (c.span.start(), c.span.end()));
+        out
+    }
+
+    /// `None` when there is nothing to say: the quote repeats the question, or is exact by structure.
+    fn judge_quote(&self, judge: &Judge<'_>, quote: &Quote) -> Option<Found> {
+        let inside =
+            |q: &super::answer::StructuralQuote| q.range.start <= quote.range.start && quote.range.end <= q.range.end;
+        let from = self.answer.quotes.partition_point(|q| q.range.end < quote.range.end);
+        if self.answer.quotes.get(from).is_some_and(inside) {
+            return None;
+        }
+        let cited = match quote.bound {
+            Some(label) => vec![label],
+            None => {
+                let mut labels: BTreeSet<Label> = BTreeSet::new();
+                self.units_of(&quote.range).for_each(|i| labels.extend(self.labels(i)));
+                labels.into_iter().collect()
+            }
+        };
+        match judge.judge(&quote.words, &cited) {
+            Found::Rejected(_, _) if quote.bound.is_none() && judge.is_from_question(&quote.words) => None,
+            // Without a citation the lack of it is the objection, not its target.
+            Found::Rejected(Code::QuoteMisattributed, _) if cited.is_empty() => None,
+            found => Some(found),
+        }
+    }
+
+    fn units_of(&self, range: &Range<usize>) -> Range<usize> {
+        let first = self.answer.units.partition_point(|u| u.range.end <= range.start);
+        let end = self.answer.units.partition_point(|u| u.range.start < range.end);
+        first..end.max(first)
+    }
+
+    /// The report on unit `i`, if it claims something or something is wrong with it.
+    fn claim(&self, i: usize, quotes: Vec<(&Quote, &Found)>, refused: bool) -> Option<Claim> {
+        let (unit, covered) = (self.answer.units.get(i)?, self.covered.get(i)?);
+        let mut problems = self.marker_problems(&covered.own);
+        let mut quoted = self.structural_place(unit.range.clone());
+        for (quote, found) in quotes {
+            match found {
+                Found::Rejected(code, why) => {
+                    let start = super::identity::shorten(&quote.words);
+                    problems.push((*code, format!("“{start}”: {why}")));
+                }
+                Found::In(label, range) => quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone())),
+            }
+        }
+        let labels = self.labels(i);
+        match covered.kind {
+            Kind::Claim | Kind::LeadIn => {
+                if refused {
+                    let why = "The answer says that it cannot answer, and claims this all the same.";
+                    problems.push((Code::AbstainWithClaims, why.to_owned()));
+                }
+                if labels.is_empty() && problems.iter().all(|(code, _)| code.layer() != "L0" && code.layer() != "L1") {
+                    let what = what(unit.role);
+                    problems.push((Code::Uncited, format!("This {what} carries no citation.")));
+                }
+            }
+            // "I found no owner, but the budget is 5 million [E1]": a gap beside a cited claim.
+            Kind::Refusal { claims: true, extent: Abstention::Gap } if !labels.is_empty() => {}
+            Kind::Refusal { claims: true, .. } => {
+                let why = "This sentence says that it cannot answer, and claims something all the same.";
+                problems.push((Code::AbstainWithClaims, why.to_owned()));
+            }
+            Kind::Free => {
+                problems.extend(self.title(unit));
+                if problems.is_empty() {
+                    return None;
+                }
+            }
+            _ if problems.is_empty() => return None,
+            _ => {}
+        }
+        let exact = self.find_exact(i, &labels);
+        // What is refused already needs no closer look, and a quotation was compared letter by letter.
+        let settled = problems.iter().any(|(code, _)| matches!(code.layer(), "L0" | "L1" | "L3"));
+        let block = settled || unit.role == BlockRole::Quote && quoted.is_some();
+        let examined = if block { Examined::default() } else { self.examine(i, &labels, exact.is_some()) };
+        problems.extend(examined.problems);
+        let citations = self.citations(covered, &unit.words, &labels, exact.as_ref().or(quoted.as_ref()));
+        let (verdict, evidence, mut why) = self.verdict(&problems, exact, (quoted, examined.near), &labels);
+        let remarks: BTreeSet<Code> = examined.remarks.iter().map(|(code, _)| *code).collect();
+        for (_, remark) in &examined.remarks {
+            why = format!("{why} {remark}");
+        }
+        let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
+        Some(Claim {
+            text: if unit.words.is_empty() { self.slice(&unit.range) } else { unit.words.clone() },
+            span: ByteSpan::new(unit.range.start, unit.range.end)?,
+            verdict,
+            codes: codes.into_iter().collect(),
+            remarks: remarks.into_iter().collect(),
+            citations,
+            evidence,
+            why,
+        })
+    }
+
+    /// The bytes that a unit quotes by structure, when it lies inside such a quote.
+    fn structural_place(&self, range: Range<usize>) -> Option<Place> {
+        let from = self.answer.quotes.partition_point(|q| q.range.end <= range.start);
+        let quote = self.answer.quotes.get(from).filter(|q| q.cited && q.range.start < range.end)?;
+        let item = self.snapshot.item(quote.label)?;
+        let start = quote.span.start().checked_sub(item.span.start())?;
+        let (span, lines) = item.locate(start, start + quote.span.len())?;
+        Some(Place { span, lines, ..self.texts.get(quote.label)?.whole() })
+    }
+
+    /// L8. `problems` decide first; then the wording.
+    fn verdict(
+        &self,
+        problems: &[(Code, String)],
+        exact: Option<Place>,
+        (quoted, near): (Option<Place>, Option<Place>),
+        labels: &[Label],
+    ) -> (Verdict, Option<Place>, String) {
+        let first = || labels.first().and_then(|l| self.texts.get(*l)).map(|t| t.whole());
+        if !problems.is_empty() {
+            let mut sentences: Vec<&str> = Vec::new();
+            for (_, why) in problems.iter().take(MOST_REASONS * 8) {
+                if sentences.len() < MOST_REASONS && !sentences.contains(&why.as_str()) {
+                    sentences.push(why);
+                }
+            }
+            return (Verdict::Rejected, exact.or(quoted).or(near).or_else(first), sentences.join(" "));
+        }
+        let at = |p: &Place| {
+            let lines = if p.lines.first() == p.lines.last() { "line" } else { "lines" };
+            format!("{} ({}, {lines} {})", p.label, p.path, p.lines)
+        };
+        if let Some(place) = exact {
+            let why = format!("Word for word in {}.", at(&place));
+            return (Verdict::Verified, Some(place), why);
+        }
+        if let Some(place) = quoted {
+            let why = format!("The quoted words stand in {}; the sentence around them was not proven.", at(&place));
+            return (Verdict::Checked, Some(place), why);
+        }
+        let place = near.or_else(first);
+        let cited = place.as_ref().map_or_else(String::new, at);
+        let why = format!("Properly cited to {cited}; the wording is the answer's own and was not proven.");
+        (Verdict::Checked, place, why)
+    }
+
+    fn marker_problems(&self, marks: &[usize]) -> Vec<(Code, String)> {
+        let marks = marks.iter().filter(|m| !self.excused.contains(m));
+        marks.filter_map(|m| self.resolved.get(*m)).flat_map(|r| r.problems.iter().cloned()).collect()
+    }
+
+    /// Where the claim stands word for word, as whole sentences.
+    fn find_exact(&self, i: usize, labels: &[Label]) -> Option<Place> {
+        let unit = self.answer.units.get(i)?;
+        let normal = Normal::of(&unit.words);
+        let words = normal.as_str().trim_matches('"').trim();
+        labels.iter().filter_map(|l| self.texts.get(*l)).find_map(|t| t.place(t.find_sentences(words)?))
+    }
+
+    fn citations(
+        &self,
+        covered: &Covered,
+        words: &str,
+        labels: &[Label],
+        place: Option<&Place>,
+    ) -> Vec<CitationReport> {
+        let claim: Vec<String> = if labels.len() > 1 { content_words(words).collect() } else { Vec::new() };
+        let common = |label: &Label| {
+            let text = self.texts.get(*label);
+            text.map_or(0, |t| claim.iter().filter(|w| t.words().contains(*w)).count())
+        };
+        let shared: BTreeMap<Label, usize> =
+            if claim.is_empty() { BTreeMap::new() } else { labels.iter().map(|l| (*l, common(l))).collect() };
+        let padded = |label: &Label| {
+            shared.get(label) == Some(&0) && shared.values().any(|n| *n > 0) && place.is_none_or(|p| p.label != *label)
+        };
+        let mut out = Vec::new();
+        for &mark in covered.own.iter().chain(&covered.inherited) {
+            let (Some(m), Some(resolved)) = (self.answer.marks.get(mark), self.resolved.get(mark)) else { continue };
+            if self.excused.contains(&mark) {
+                continue;
+            }
+            let Some(span) = ByteSpan::new(m.range.start, m.range.end) else { continue };
+            let codes: BTreeSet<Code> = resolved.problems.iter().map(|(code, _)| *code).collect();
+            if resolved.labels.is_empty() {
+                let codes = codes.iter().copied().collect();
+                let chunk_key = resolved.unknown_key;
+                out.push(CitationReport { span, label: None, chunk_key, freshness: None, codes });
+            }
+            for label in &resolved.labels {
+                let mut codes: Vec<Code> = codes.iter().copied().collect();
+                codes.extend(self.suspects.contains(label).then_some(Code::Injection));
+                codes.extend(padded(label).then_some(Code::Precision));
+                let chunk_key = self.snapshot.item(*label).map(|item| item.chunk_key);
+                let freshness = Some(self.freshness.of(*label));
+                out.push(CitationReport { span, label: Some(*label), chunk_key, freshness, codes });
+            }
+        }
+        out
+    }
+
+    fn slice(&self, range: &Range<usize>) -> String {
+        self.answer.text.get(range.clone()).unwrap_or("").to_owned()
+    }
+
+    /// A marker outside every unit, when something is wrong with it.
+    fn stray(&self, mark: usize) -> Option<Claim> {
+        let problems = self.marker_problems(&[mark]);
+        let range = self.answer.marks.get(mark)?.range.clone();
+        let (verdict, evidence, why) = self.verdict(&problems, None, (None, None), &[]);
+        let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
+        (!problems.is_empty()).then_some(Claim {
+            text: self.slice(&range),
+            span: ByteSpan::new(range.start, range.end)?,
+            verdict,
+            codes: codes.into_iter().collect(),
+            remarks: Vec::new(),
+            citations: Vec::new(),
+            evidence,
+            why,
+        })
+    }
+}
+
+fn what(role: BlockRole) -> &'static str {
+    match role {
+        BlockRole::ListItem => "list item",
+        BlockRole::TableRow | BlockRole::TableHeader => "table row",
+        BlockRole::Heading => "heading",
+        BlockRole::Code => "block of code",
+        BlockRole::Quote => "block quote",
+        _ => "sentence",
+    }
+}

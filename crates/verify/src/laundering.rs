@@ -1,0 +1,88 @@
+//! L7: notes that speak to whoever answers instead of to a reader. Flagged, never obeyed, and no reason to reject: a
+//! note about such tricks is a note too. (Citations planted in notes are found in `identity`.)
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::source_text::SourceTexts;
+use local_agent_text::types::Label;
+
+/// What is said to an answerer; the case of its letters does not count.
+const ORDERS: &[&str] = &[
+    "ignore previous instructions",
+    "ignore all previous",
+    "ignore the above",
+    "ignore the instructions",
+    "ignore all instructions",
+    "ignore any instructions",
+    "ignore prior instructions",
+    "disregard previous",
+    "disregard the above",
+    "disregard all",
+    "disregard your instructions",
+    "forget your instructions",
+    "forget the instructions",
+    "forget everything above",
+    "new instructions:",
+    "end of evidence",
+    "end of context",
+    "end of documents",
+    "always cite",
+    "never cite",
+    "do not cite",
+    "cite this note as",
+    "cite source",
+    "you are now",
+    "you must answer",
+    "your answer must",
+    "as an ai language model",
+    "system prompt",
+    "system message",
+    "<|im_start|>",
+    "<|im_end|>",
+    "[inst]",
+    "[/inst]",
+    "<<sys>>",
+    "</evidence>",
+    "begin system",
+];
+
+/// The items that hold such a phrase.
+pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
+    texts
+        .iter()
+        .filter(|t| {
+            let normal = t.normal().as_str();
+            gives_orders(normal) || normal != t.item.text.trim() && gives_orders(&t.item.text)
+        })
+        .map(|t| t.item.label)
+        .collect()
+}
+
+/// All of them at once: a text is read once, not once an order. `None` only if they could not be built, which
+/// `c41_orders_are_found_in_any_case` rules out.
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(ORDERS).ok()
+});
+
+fn gives_orders(text: &str) -> bool {
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c41_orders_are_found_in_any_case() {
+        for order in ORDERS {
+            for written in [(*order).to_owned(), order.to_uppercase(), format!("x{order}y")] {
+                assert!(gives_orders(&written), "{written}");
+            }
+        }
+        assert!(!gives_orders("It cites all of its sources, and prompts nobody."));
+    }
+}

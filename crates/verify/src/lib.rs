@@ -1,0 +1,103 @@
+//! (draft, snapshot, freshness) → report. Pure: the same bytes in, the same bytes out, on every machine.
+//!
+//! Layers, each in its own file; what no layer objects to is accepted, and what cannot be looked at is rejected:
+//!
+//! | layer | asks | file |
+//! | --- | --- | --- |
+//! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`local_agent_text::evidence`]) |
+//! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
+//! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
+//! | L3 quotes | do the quoted words stand there? | `quotes` |
+//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, names, referent, crossed}` |
+//! | L5 polarity | is it negated, directed, bounded and decided alike? | `checks::{polarity, status}`, words in `data/` |
+//! | L6 support | do enough of its words stand there? | `support`, weights in `data/support.txt` |
+//! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
+//! | L8 verdict | `verified`, `checked` or `rejected` | `judge`; the whole answer: `tally` |
+//!
+//! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything else that is clean
+//! is `checked`: nothing was found against it, and nothing more is said.
+
+mod answer;
+mod atoms;
+mod checks;
+mod codes;
+mod context;
+mod coverage;
+mod examine;
+mod identity;
+mod judge;
+mod laundering;
+mod line_citations;
+mod phrases;
+mod quotes;
+mod reading;
+mod report;
+mod source_text;
+mod stem;
+mod support;
+mod tables;
+mod tally;
+mod text;
+
+#[cfg(test)]
+mod attacks;
+#[cfg(test)]
+mod content_attacks;
+
+pub use atoms::{Kind, unit};
+pub use codes::Code;
+pub use line_citations::{LineCitation, line_citations};
+pub use phrases::says_nothing_new;
+pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
+pub use support::{ClaimSupport, claim_support};
+
+use local_agent_text::evidence::HeadingMatch;
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
+
+/// What an answer is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Every claim against the items that it cites.
+    Cited,
+    /// Every claim against the whole snapshot, cited or not: the answer is about one file, and says so.
+    File,
+}
+
+/// How strictly things are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// How a cited heading path must agree with the frozen one.
+    pub heading_match: HeadingMatch,
+    /// Whether closing punctuation of headings does not count.
+    pub normalize_heading: bool,
+    /// What claims are held against.
+    pub scope: Scope,
+}
+
+impl Default for VerifyOptions {
+    /// Leading headings suffice, closing punctuation does not count, every claim against what it cites.
+    fn default() -> Self {
+        Self { heading_match: HeadingMatch::Prefix, normalize_heading: true, scope: Scope::Cited }
+    }
+}
+
+/// Verifies an answer. Never fails and never panics; the spans of the report count in the rendered answer
+/// ([`Draft::lay_out`]).
+pub fn verify(
+    answer: &Draft,
+    snapshot: &EvidenceSnapshot,
+    freshness: &FreshnessReport,
+    options: &VerifyOptions,
+) -> Report {
+    judge::judge(answer, snapshot, freshness, options)
+}
+
+/// Verifies somebody's finished text; the spans of the report count in it.
+pub fn verify_text(
+    answer: &str,
+    snapshot: &EvidenceSnapshot,
+    freshness: &FreshnessReport,
+    options: &VerifyOptions,
+) -> Report {
+    verify(&Draft::verbatim(answer), snapshot, freshness, options)
+}

@@ -1,0 +1,305 @@
+//! Saying that one cannot answer.
+
+use super::{starts_with_any, words};
+
+/// How a sentence refuses to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Abstention {
+    /// "I cannot answer": the whole question.
+    Whole,
+    /// "The notes do not say who approved it": one thing.
+    Gap,
+}
+
+/// Phrases that give up the whole question.
+pub(super) const WHOLE: &[&str] = &[
+    "insufficient_evidence",
+    "insufficient evidence",
+    "insufficient information",
+    "cannot answer",
+    "can't answer",
+    "can not answer",
+    "could not answer",
+    "couldn't answer",
+    "unable to answer",
+    "not able to answer",
+    "cannot be answered",
+    "can't be answered",
+    "i do not know",
+    "i don't know",
+    "not enough information",
+    "not enough evidence",
+    "no relevant evidence",
+    "no relevant information",
+    "no relevant notes",
+    "no relevant passages",
+    "nicht beantworten",
+    "nicht genügend informationen",
+    "ich weiß es nicht",
+    "ne peux pas répondre",
+    "pas assez d'informations",
+    "no puedo responder",
+    "no hay suficiente información",
+    "non posso rispondere",
+    "não posso responder",
+    "无法回答",
+    "無法回答",
+    "没有足够的信息",
+    "回答できません",
+    "わかりません",
+    "답변할 수 없습니다",
+];
+
+/// Phrases that name a gap wherever they stand.
+const GAP: &[&str] = &[
+    "could not find",
+    "couldn't find",
+    "cannot find",
+    "can't find",
+    "did not find",
+    "didn't find",
+    "unable to find",
+    "found no ",
+    "found nothing",
+    "find no ",
+    "cannot determine",
+    "can't determine",
+    "unable to determine",
+    "cannot be determined",
+    "cannot tell",
+    "can't tell",
+    "cannot confirm",
+    "can't confirm",
+    "unable to confirm",
+    "no mention of",
+    "there is no information",
+    "there is no evidence in",
+    "there is no mention",
+    "there is nothing",
+];
+
+/// Phrases that name a gap when they are followed by a word for the evidence.
+const ABSENT_FROM: &[&str] = &[
+    "not mentioned in",
+    "not covered in",
+    "not covered by",
+    "not stated in",
+    "not specified in",
+    "not found in",
+    "not in the",
+    "nothing in the",
+    "nothing in your",
+];
+
+/// Who speaks of the evidence and not of the world, among the first four words of a sentence.
+const SPEAKERS: &[&str] = &[
+    "i",
+    "we",
+    "unfortunately",
+    "sorry",
+    "question",
+    "based",
+    "given",
+    "your",
+    "provided",
+    "ich",
+    "leider",
+    "je",
+    "yo",
+];
+
+/// The same, as the very first word.
+const FIRST_WORDS: &[&str] = &[
+    "there",
+    "insufficient",
+    "insufficient_evidence",
+    "not",
+    "no",
+    "none",
+    "nothing",
+    "from",
+    "non",
+    "não",
+    "die",
+    "diese",
+];
+
+/// What "does not say" can be said of without being a claim about the world.
+const EVIDENCE: &[&str] = &[
+    "notes",
+    "note",
+    "evidence",
+    "source",
+    "sources",
+    "excerpts",
+    "excerpt",
+    "passages",
+    "passage",
+    "snapshot",
+    "vault",
+    "context",
+    "documents",
+    "files",
+    "material",
+    "information",
+];
+
+const SAYING: &[&str] = &[
+    "mention",
+    "say",
+    "state",
+    "contain",
+    "cover",
+    "specify",
+    "include",
+    "describe",
+    "discuss",
+    "provide",
+    "address",
+    "indicate",
+    "explain",
+    "give",
+    "answer",
+    "list",
+    "tell",
+    "show",
+    "record",
+    "name",
+    "define",
+    "identify",
+    "report",
+    "reveal",
+    "clarify",
+    "mentions",
+    "says",
+    "states",
+    "contains",
+    "covers",
+    "specifies",
+    "includes",
+    "describes",
+    "provides",
+    "addresses",
+    "indicates",
+    "explains",
+    "gives",
+    "answers",
+    "shows",
+];
+
+/// How advice begins that follows an abstention.
+pub(super) const ADVICE: &[&str] = &[
+    "you could",
+    "you may",
+    "you might",
+    "you can",
+    "please",
+    "try",
+    "consider",
+    "let me know",
+    "if you",
+    "would you",
+    "could you",
+    "it may help",
+    "it might help",
+    "bitte",
+    "sie können",
+    "du kannst",
+    "vous pouvez",
+    "tu peux",
+    "puede",
+    "puedes",
+    "può",
+    "puoi",
+    "pode",
+];
+
+/// Whether and how the sentence refuses.
+pub fn abstention(lower: &str) -> Option<Abstention> {
+    if lower.len() > 600 {
+        return None;
+    }
+    // "Bob cannot answer the phone" and "There was not enough evidence to convict" are about the world.
+    let first = words(lower).next().unwrap_or("");
+    let spoken = far_eastern(lower)
+        || FIRST_WORDS.contains(&first)
+        || words(lower).take(2).any(|w| EVIDENCE.contains(&w))
+        || words(lower).take(4).any(|w| SPEAKERS.contains(&w));
+    let past = words(lower).take(4).any(|w| matches!(w, "was" | "were" | "had"));
+    if spoken && !past && WHOLE.iter().any(|phrase| lower.contains(phrase)) {
+        return Some(Abstention::Whole);
+    }
+    let absent = |phrase: &&str| {
+        let rest = lower.find(*phrase).and_then(|at| lower.get(at + phrase.len()..));
+        rest.is_some_and(|rest| words(rest).take(4).any(|w| EVIDENCE.contains(&w)))
+    };
+    if (spoken && !past && GAP.iter().any(|phrase| lower.contains(phrase))) || ABSENT_FROM.iter().any(absent) {
+        return Some(Abstention::Gap);
+    }
+    // "The notes do not say …": evidence, then a negation, then a verb of saying, close together.
+    let all: Vec<&str> = words(lower).take(60).collect();
+    let subject = all.iter().take(8).position(|w| EVIDENCE.contains(w))?;
+    let no_subject = all.first().is_some_and(|w| matches!(*w, "no" | "none" | "nothing"));
+    let near = all.get(subject + 1..).unwrap_or(&[]);
+    let negated = near
+        .iter()
+        .take(5)
+        .position(|w| matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nothing" | "no" | "nowhere"));
+    let from = if no_subject { 0 } else { negated? + 1 };
+    let says = near.get(from..).unwrap_or(&[]).iter().take(3).any(|w| SAYING.contains(w));
+    let silent = negated.is_some_and(|n| near.get(..n).unwrap_or(&[]).iter().any(|w| SAYING.contains(w)));
+    (says || silent).then_some(Abstention::Gap)
+}
+
+/// Whether a text has signs of writing without blanks.
+pub(super) fn far_eastern(text: &str) -> bool {
+    text.contains(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
+}
+
+/// Whether the sentence is advice after an abstention.
+pub fn is_advice(lower: &str) -> bool {
+    starts_with_any(lower, ADVICE) && !lower.contains(|c: char| c.is_numeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phrases::plain_lower;
+
+    #[test]
+    fn c50_refusals_are_recognised() {
+        for whole in [
+            "INSUFFICIENT_EVIDENCE",
+            "I cannot answer this question from your notes.",
+            "There is not enough information to answer.",
+            "I don’t know.",
+            "Ich kann die Frage nicht beantworten.",
+            "无法回答这个问题。",
+        ] {
+            assert_eq!(abstention(&plain_lower(whole)), Some(Abstention::Whole), "{whole}");
+        }
+        for gap in [
+            "The notes do not say who approved it.",
+            "I could not find anything about the owner.",
+            "None of the provided sources mention a deadline.",
+            "The evidence says nothing about costs.",
+            "Your notes contain no deadline.",
+            "The owner is not mentioned in the provided notes.",
+            "There is nothing about it in your vault.",
+        ] {
+            assert_eq!(abstention(&plain_lower(gap)), Some(Abstention::Gap), "{gap}");
+        }
+        for claim in [
+            "Bob found no evidence of fraud.",
+            "Bob cannot answer the phone.",
+            "There was insufficient evidence to convict Bob.",
+            "Alice could not find the key.",
+            "The key was not found in the drawer.",
+            "The budget is not approved.",
+            "Alice did not answer the letter.",
+            "The report says no.",
+        ] {
+            assert_eq!(abstention(&plain_lower(claim)), None, "{claim}");
+        }
+    }
+}

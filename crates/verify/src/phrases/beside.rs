@@ -1,0 +1,209 @@
+//! Claiming something beside a refusal: "I cannot answer, but the budget is 5".
+
+use super::abstention::{ADVICE, WHOLE, abstention, far_eastern};
+use super::{FINITE, is_meta, starts_with_any, words};
+
+/// Words after which something else is said than before.
+const CONTRASTS: &[&str] = &[
+    "but",
+    "however",
+    "although",
+    "though",
+    "albeit",
+    "nevertheless",
+    "nonetheless",
+    "except",
+    "whereas",
+    "aber",
+    "jedoch",
+    "allerdings",
+    "dennoch",
+    "trotzdem",
+    "obwohl",
+    "sondern",
+    "mais",
+    "cependant",
+    "toutefois",
+    "pourtant",
+    "néanmoins",
+    "pero",
+    "aunque",
+    "però",
+    "tuttavia",
+    "mas",
+    "porém",
+    "contudo",
+];
+
+/// The same, where a clause begins with them; elsewhere they mean something else ("I still cannot answer", "ma").
+const CONTRASTS_IN_FRONT: &[&str] = &["still", "yet", "while", "doch", "ma"];
+
+/// The same in writing without blanks.
+const CONTRASTS_WITHIN: &[&str] =
+    &["但是", "但", "不过", "不過", "然而", "可是", "しかし", "ですが", "けれど", "ただし", "하지만", "그러나", "지만"];
+
+/// Words that begin what hangs on a question, in what follows a contrast ("but not when").
+const ASKING: &[&str] = &[
+    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "please", "or", "nor", "wer", "wann", "wo",
+    "ob", "qui", "quand", "où", "si", "quién", "cuándo", "dónde",
+];
+
+/// How an offer begins.
+const OFFERS: &[&str] = &["i can", "i could", "i will", "i would", "i'll", "i'd"];
+
+/// What is offered.
+const OFFERED: &[&str] = &["search", "look", "try", "help", "check", "happy", "glad"];
+
+/// Words that make a clause a part of the refusal and not a claim of its own.
+const SUBORDINATE: &[&str] = &[
+    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "for", "about", "in", "from", "on", "at",
+    "of", "based", "with", "to", "please", "as", "or", "given", "using", "nor",
+];
+
+/// Whether a sentence that refuses claims something beside. After a contrast the rest is a claim, whatever its verb,
+/// unless it refuses too, asks, advises or offers; elsewhere a clause claims by a number or a finite verb.
+pub fn refuses_and_claims(lower: &str) -> bool {
+    let mut contrast = false;
+    for clause in clauses(lower) {
+        contrast |= clause.contrast;
+        let mut words: Vec<&str> = words(clause.text).collect();
+        while words.first().is_some_and(|w| matches!(*w, "and" | "so" | "that" | "because" | "since" | "therefore")) {
+            words.remove(0);
+        }
+        if !says_enough(clause.text, &words, contrast) {
+            continue;
+        }
+        if claims(clause.text, &words, contrast) {
+            return true;
+        }
+        contrast = false;
+    }
+    false
+}
+
+/// Whether a clause has the words of a statement: three, two after a contrast, four signs in writing without blanks.
+fn says_enough(clause: &str, words: &[&str], contrast: bool) -> bool {
+    let long = far_eastern(clause) && clause.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
+    words.len() >= if contrast { 2 } else { 3 } || contrast && long
+}
+
+fn claims(clause: &str, words: &[&str], contrast: bool) -> bool {
+    let head = words.first().copied().unwrap_or("");
+    let numeric = clause.contains(|c: char| c.is_numeric());
+    let phrase = clause.trim_start().trim_start_matches("still ");
+    let refuses = abstention(clause).is_some() || WHOLE.iter().any(|refusal| phrase.starts_with(refusal));
+    if refuses || starts_with_any(clause.trim_start(), ADVICE) || is_meta(clause, "") {
+        return false;
+    }
+    if !contrast {
+        return !SUBORDINATE.contains(&head) && (numeric || words.iter().any(|w| FINITE.contains(w)));
+    }
+    let offer = starts_with_any(clause.trim_start(), OFFERS) && words.iter().take(5).any(|w| OFFERED.contains(w));
+    let short = matches!(head, "not" | "no" | "none" | "nothing" | "only" | "for")
+        && (words.len() <= 4 || words.get(1).is_some_and(|w| ASKING.contains(w)));
+    numeric || !(offer || short || ASKING.contains(&head))
+}
+
+/// A part of a sentence.
+struct Clause<'t> {
+    text: &'t str,
+    /// Whether a word of contrast opens it.
+    contrast: bool,
+}
+
+/// Cut at commas, semicolons, dashes, colons and contrasts.
+fn clauses(lower: &str) -> Vec<Clause<'_>> {
+    let mut out = Vec::new();
+    let (mut start, mut contrast) = (0, false);
+    let mut cut = |start: &mut usize, end: usize, next: usize, contrast: &mut bool, opens: bool| {
+        let text = lower.get(*start..end).unwrap_or("");
+        out.push(Clause { text, contrast: *contrast });
+        // "However, …": the contrast is that of what follows the comma.
+        *contrast = opens || *contrast && !text.contains(char::is_alphanumeric);
+        *start = next;
+    };
+    let mut word_start = 0;
+    for (at, c) in lower.char_indices().chain([(lower.len(), ' ')]) {
+        if at < word_start
+            || c.is_alphanumeric() && !far_eastern(lower.get(at..at + c.len_utf8()).unwrap_or(""))
+            || c == '\''
+        {
+            continue;
+        }
+        let word = lower.get(word_start..at).unwrap_or("").trim();
+        let in_front = !lower.get(start..word_start).unwrap_or("").contains(char::is_alphanumeric);
+        let before = lower.get(..word_start).unwrap_or("").trim_end();
+        let spanish = word == "embargo" && before.ends_with("sin") || word == "obstante" && before.ends_with("no");
+        if CONTRASTS.contains(&word) || spanish || in_front && CONTRASTS_IN_FRONT.contains(&word) {
+            cut(&mut start, word_start, at, &mut contrast, true);
+        } else if word == "because" {
+            cut(&mut start, word_start, at, &mut contrast, false);
+        }
+        let rest = lower.get(at..).unwrap_or("");
+        let within = CONTRASTS_WITHIN.iter().find(|sign| rest.starts_with(**sign));
+        word_start = at + c.len_utf8();
+        if let Some(sign) = within.filter(|_| !lower.get(..at).is_some_and(|before| before.ends_with('不'))) {
+            word_start = at + sign.len();
+            cut(&mut start, at, word_start, &mut contrast, true);
+        } else if matches!(c, ',' | ';' | ':' | '—' | '–' | '，' | '；' | '：' | '、') {
+            cut(&mut start, at, word_start, &mut contrast, false);
+        }
+    }
+    cut(&mut start, lower.len(), lower.len(), &mut contrast, false);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phrases::plain_lower;
+
+    #[test]
+    fn c37_a_refusal_with_a_claim_is_one() {
+        for both in [
+            "I cannot answer, but the budget is 5 million.",
+            "I don't know the owner, the budget is 5 million.",
+            "There is not enough information; however, Alice was the owner.",
+            "Insufficient evidence, although it may be 7.",
+            "I cannot answer because the budget was cut.",
+            "I cannot answer this, but the deadline is 5 May.",
+            "I cannot answer this, but visitors usually come at noon.",
+            "I cannot answer, but in spring the harbour closes.",
+            "I don't know the owner; however, Alice pays the invoices.",
+            "There is not enough information, yet most sailors prefer the north pier.",
+            "I cannot answer this, although, as far as I know, Bob signs everything.",
+            "The notes do not say who approved it, but Bob signs everything.",
+            "Ich kann das nicht beantworten, aber die Besucher kommen meist mittags.",
+            "Ich kann das nicht beantworten, allerdings gehört der Hafen der Stadt.",
+            "Je ne peux pas répondre, mais les visiteurs viennent vers midi.",
+            "No puedo responder, sin embargo los visitantes llegan al mediodía.",
+            "Non posso rispondere, ma i visitatori arrivano a mezzogiorno.",
+            "Não posso responder, mas os visitantes chegam cedo.",
+            "无法回答，但访客通常中午来。",
+            "回答できません。しかし、訪問者は昼に来ます。",
+            "답변할 수 없습니다, 하지만 방문객은 정오에 옵니다.",
+        ] {
+            assert!(refuses_and_claims(&plain_lower(both)), "{both}");
+        }
+        for only in [
+            "I cannot answer this question from your notes.",
+            "I cannot answer, because the notes do not mention it.",
+            "There is not enough information in the notes, so I cannot answer.",
+            "I don't know who the owner is, or when it was decided.",
+            "I cannot answer what the budget is for 2026.",
+            "I still cannot answer this question from your notes.",
+            "I cannot answer this yet.",
+            "I cannot answer this, but I can search again.",
+            "I cannot answer this, but you could ask the council.",
+            "I could not find who leads the project, but not when it began.",
+            "I don't know whether the embargo holds.",
+            "I cannot answer this; however, please try another question.",
+            "I don't know who approved it, though.",
+            "There is not enough information, but no relevant passages either.",
+            "Ich kann die Frage nicht beantworten, aber Sie können mehr Notizen hinzufügen.",
+            "无法回答这个问题。",
+        ] {
+            assert!(!refuses_and_claims(&plain_lower(only)), "{only}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Which sentences claim nothing: announcements, questions, labels, abstentions.
+//!
+//! Closed word lists, so that what passes without a citation can be read here. English first; the other languages
+//! have the words for saying that one cannot answer.
+
+mod abstention;
+mod announcements;
+mod beside;
+mod titles;
+
+pub use abstention::{Abstention, abstention, is_advice};
+pub use announcements::{announces, is_courtesy, is_meta, says_nothing_new};
+pub use beside::refuses_and_claims;
+pub use titles::title_claims;
+
+use local_agent_text::evidence::Normal;
+
+/// Verbs that make a clause or a heading a statement.
+const FINITE: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "will", "would", "must", "should", "can", "could", "may",
+    "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does", "doesn't", "did", "didn't", "became",
+    "grew", "fell", "rose", "went", "begins", "began", "belongs", "consists", "ist", "sind", "waren", "haben", "wird",
+    "werden", "muss", "kann", "soll", "darf", "sont", "était",
+];
+
+/// `text` as words that can be compared: normalised, lower case.
+pub fn plain_lower(text: &str) -> String {
+    Normal::of(text).as_str().to_lowercase()
+}
+
+fn words(lower: &str) -> impl Iterator<Item = &str> {
+    lower
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '_' | '-')))
+        .map(|w| w.trim_matches(['\'', '-', '_']))
+        .filter(|w| !w.is_empty())
+}
+
+fn starts_with_any(lower: &str, list: &[&str]) -> bool {
+    list.iter()
+        .any(|opener| lower.strip_prefix(opener).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric())))
+}
+
+/// Whether the sentence asks.
+pub fn is_question(lower: &str) -> bool {
+    lower.trim_end_matches(['"', '\'', ')', '*', ' ']).ends_with(['?', '？'])
+}
+
+/// Whether the sentence ends with a colon.
+pub fn ends_with_colon(lower: &str) -> bool {
+    lower.trim_end_matches(['*', '_', ' ', '"']).ends_with([':', '：'])
+}
+
+/// Whether a line asks.
+pub fn asks(text: &str) -> bool {
+    is_question(&plain_lower(text))
+}

@@ -1,0 +1,74 @@
+//! Headings, labels and headers of tables that say something that could be wrong.
+
+use super::{FINITE, is_question, words};
+use local_agent_text::evidence::Normal;
+
+/// Whether a heading, a label or a table's header says something that could be wrong: it has a finite verb, a closing
+/// stop, a value after a colon, an amount, or a past tense with an object.
+pub fn title_claims(text: &str) -> bool {
+    let normal = Normal::of(text);
+    let text = normal.as_str().trim_start_matches(['#', ' ']);
+    let lower = text.to_lowercase();
+    if is_question(&lower) {
+        return false;
+    }
+    let all: Vec<&str> = words(&lower).collect();
+    let asks = all.first().is_some_and(|w| matches!(*w, "how" | "what" | "why" | "who" | "when" | "where" | "which"));
+    if asks {
+        return false;
+    }
+    // "May" in a title is a month.
+    let verb = all.len() >= 3 && all.iter().skip(1).any(|w| *w != "may" && FINITE.contains(w));
+    let stop = all.len() >= 3 && lower.ends_with(['.', '!', '。']);
+    let valued = text.split_once([':', '=', '：']).is_some_and(|(name, value)| {
+        let numbered = name.rsplit(' ').next().is_some_and(|n| n.chars().all(char::is_numeric));
+        value.contains(|c: char| c.is_numeric()) && !numbered
+    });
+    let amount = text.contains(['%', '€', '$', '£']) && text.contains(|c: char| c.is_numeric());
+    verb || stop || valued || amount || past_with_object(text)
+}
+
+/// "Redis replaced Postgres", "The team approved the plan"; not "Features removed in 2.0".
+fn past_with_object(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.windows(2).skip(1).any(|pair| {
+        let [verb, object] = pair else { return false };
+        let past = verb.len() > 4 && verb.ends_with("ed") && verb.chars().all(char::is_lowercase);
+        let article = matches!(*object, "the" | "a" | "an" | "our" | "its" | "their" | "all" | "by" | "to");
+        past && (article || object.starts_with(|c: char| c.is_uppercase() || c.is_numeric()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c27_titles_that_claim_are_told_from_titles() {
+        for claim in [
+            "The budget is 5 million",
+            "Budget: 5 million",
+            "Revenue grew 12%",
+            "The plan was rejected",
+            "Redis replaced Postgres",
+            "It works.  Really works.",
+        ] {
+            assert!(title_claims(claim), "{claim}");
+        }
+        for title in [
+            "Budget",
+            "Budget for 2026",
+            "How it is done",
+            "Features removed in 2.0",
+            "Step 1: Preparation",
+            "Phase 2: Plan 7",
+            "Year",
+            "What is new?",
+            "Lessons learned",
+            "Report of May 2026",
+            "Total cost by year",
+        ] {
+            assert!(!title_claims(title), "{title}");
+        }
+    }
+}

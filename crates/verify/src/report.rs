@@ -1,0 +1,221 @@
+//! What verification found, for people and for programs.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Code;
+use local_agent_text::evidence::HeadingMatch;
+use local_agent_text::evidence::{Freshness, canonical_json};
+use local_agent_text::types::{ByteSpan, ChunkKey, Label, LineSpan, RelPath, Sha256, SourceName};
+
+/// How an answer as a whole fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every claim is verified or checked.
+    Passed,
+    /// The answer says that it cannot answer, and claims nothing.
+    Abstained,
+    /// At least one claim is rejected, or nothing is cited.
+    Rejected,
+}
+
+/// How one claim fared. `Checked` is never to be worded as true: it says that nothing was found against the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The claim is one or more whole sentences of the cited evidence, word for word.
+    Verified,
+    /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the wording is the
+    /// answerer's own, and nobody proved that it follows.
+    Checked,
+    /// See its codes.
+    Rejected,
+}
+
+/// Where a claim is carried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The item.
+    pub label: Label,
+    /// Its source.
+    pub source: SourceName,
+    /// Its file.
+    pub path: RelPath,
+    /// The bytes of the file: the words themselves where they were found, else the whole item.
+    pub span: ByteSpan,
+    /// The lines of `span`.
+    pub lines: LineSpan,
+}
+
+/// One citation of a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CitationReport {
+    /// Its bytes in the answer.
+    pub span: ByteSpan,
+    /// The item it means, when it means one.
+    pub label: Option<Label>,
+    /// The key it carries or resolves to.
+    pub chunk_key: Option<ChunkKey>,
+    /// What was known about the item's file.
+    pub freshness: Option<Freshness>,
+    /// What is wrong with it, remarks included.
+    pub codes: Vec<Code>,
+}
+
+/// One claim of the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The claim as written, without its citations.
+    pub text: String,
+    /// Its bytes in the answer, citations included.
+    pub span: ByteSpan,
+    /// How it fared.
+    pub verdict: Verdict,
+    /// Why it was rejected; sorted, each once.
+    pub codes: Vec<Code>,
+    /// What a reader should know and what rejects nothing; sorted, each once.
+    pub remarks: Vec<Code>,
+    /// Its citations, those taken over from a neighbour included.
+    pub citations: Vec<CitationReport>,
+    /// Where it is carried.
+    pub evidence: Option<Place>,
+    /// One or more sentences that a person understands.
+    pub why: String,
+}
+
+/// A citation that was read, as the report of the ancestor names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ParsedCitation {
+    /// The cited chunk.
+    pub chunk_key: ChunkKey,
+    /// The cited file.
+    pub rel_path: String,
+    /// The cited headings, canonical; empty at the root.
+    pub heading_path: String,
+}
+
+/// A citation whose path or heading differs from the item that its key names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MismatchRecord {
+    /// The cited chunk.
+    pub chunk_key: ChunkKey,
+    /// What the snapshot holds.
+    pub expected_rel_path: String,
+    /// What the citation says.
+    pub got_rel_path: String,
+    /// What the snapshot holds.
+    pub expected_heading_path: String,
+    /// What the citation says.
+    pub got_heading_path: String,
+    /// `rel_path`, `heading` or `both`.
+    pub mismatch_kind: &'static str,
+    /// Whether the heading's difference rejects the citation.
+    pub heading_invalid: bool,
+    /// `prefix`, `punctuation`, `other`, `ignored`; empty when the headings agree.
+    pub heading_mismatch_reason: &'static str,
+}
+
+/// The four numbers of the footer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Citations whose file is gone, and markers that could not be read.
+    pub missing: usize,
+    /// Citations with another path or heading than their key, ignored headings included.
+    pub path_mismatches: usize,
+    /// Citations whose file no longer holds the frozen text.
+    pub sha_mismatches: usize,
+    /// Citations of something outside the snapshot.
+    pub not_in_snapshot: usize,
+}
+
+/// Everything that verification found. The same answer, snapshot, freshness and options give the same report, byte
+/// for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Whether the answer may be shown: passed, or an honest abstention.
+    pub ok: bool,
+    /// The same as `ok`, under the ancestor's name.
+    pub valid: bool,
+    /// How the answer fared.
+    pub outcome: Outcome,
+    /// Every code that rejects something, sorted, each once.
+    pub codes: Vec<Code>,
+    /// The claims, in the order of the answer.
+    pub claims: Vec<Claim>,
+    /// The snapshot that was compared with.
+    pub snapshot_id: Sha256,
+    /// SHA-256 of the answer's text; the spans of the claims count in it.
+    pub answer_sha256: Sha256,
+    /// `exact`, `prefix` or `ignore`.
+    pub heading_match_strategy: &'static str,
+    /// Whether closing punctuation of headings did not count.
+    pub normalize_heading: bool,
+    /// The citations that were read, in the order of the answer.
+    pub parsed_citations: Vec<ParsedCitation>,
+    /// Their number.
+    pub parsed_citations_count: usize,
+    /// Everything that is or looks like a citation.
+    pub citation_markers_found: usize,
+    /// Those that could not be read.
+    pub unparseable_citations_count: usize,
+    /// Whether there are markers and none could be read.
+    pub all_citations_unparseable: bool,
+    /// Keys of cited items whose file is gone.
+    pub missing_chunk_keys: Vec<ChunkKey>,
+    /// Citations with another path or heading than their key.
+    pub path_mismatches: Vec<MismatchRecord>,
+    /// Keys of cited items whose file no longer holds the frozen text.
+    pub mismatched_sha: Vec<ChunkKey>,
+    /// Keys that the snapshot does not hold.
+    pub not_in_snapshot_chunk_keys: Vec<ChunkKey>,
+    /// Keys of cited items that nobody compared with the disk.
+    pub sha_unchecked_chunk_keys: Vec<ChunkKey>,
+    /// The four numbers of the footer.
+    pub counts: Counts,
+    /// SHA-256 of this report as sorted-key JSON without this field.
+    pub sha256: Sha256,
+}
+
+impl Report {
+    /// Computes and sets `sha256`.
+    pub(super) fn seal(mut self) -> Self {
+        let mut value = serde_json::to_value(&self).unwrap_or(Value::Null);
+        if let Some(fields) = value.as_object_mut() {
+            fields.remove("sha256");
+        }
+        self.sha256 = Sha256::of(canonical_json(&value).as_bytes());
+        self
+    }
+
+    /// Lets every span count in `answer` instead of the rendered text: `place` says where a span stands there; a span
+    /// that stands nowhere stays. The report is sealed anew.
+    pub fn relocate(&mut self, answer: &str, place: impl Fn(ByteSpan) -> Option<ByteSpan>) {
+        for claim in &mut self.claims {
+            claim.span = place(claim.span).unwrap_or(claim.span);
+            for citation in &mut claim.citations {
+                citation.span = place(citation.span).unwrap_or(citation.span);
+            }
+        }
+        self.answer_sha256 = Sha256::of(answer.as_bytes());
+        *self = self.clone().seal();
+    }
+
+    /// The line that ends an answer: `(missing=A, path_mismatches=B, sha_mismatches=C, not_in_snapshot=D)`.
+    pub fn footer(&self) -> String {
+        let Counts { missing, path_mismatches, sha_mismatches, not_in_snapshot } = self.counts;
+        format!(
+            "(missing={missing}, path_mismatches={path_mismatches}, sha_mismatches={sha_mismatches}, \
+             not_in_snapshot={not_in_snapshot})"
+        )
+    }
+}
+
+/// The name of a strategy in configuration and reports.
+pub(super) const fn strategy_name(strategy: HeadingMatch) -> &'static str {
+    match strategy {
+        HeadingMatch::Exact => "exact",
+        HeadingMatch::Prefix => "prefix",
+        HeadingMatch::Ignore => "ignore",
+    }
+}

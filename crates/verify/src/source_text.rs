@@ -1,0 +1,270 @@
+//! The evidence as verification reads it: normalised once, cut into sentences once, and only when asked for.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
+use local_agent_text::markdown::sentences;
+use local_agent_text::types::{ByteSpan, Label};
+
+use super::reading::Reading;
+use super::report::Place;
+use super::text::Lexicon;
+
+/// All items of a snapshot.
+pub struct SourceTexts<'a> {
+    texts: Vec<SourceText<'a>>,
+    lexicon: RefCell<Lexicon>,
+    arounds: RefCell<BTreeMap<Vec<Label>, Rc<Reading>>>,
+}
+
+/// One item.
+pub struct SourceText<'a> {
+    /// The item itself.
+    pub item: &'a EvidenceItem,
+    normal: OnceCell<Normal>,
+    cuts: OnceCell<Vec<Range<usize>>>,
+    reading: OnceCell<Reading>,
+    starts: OnceCell<Starts>,
+    words: OnceCell<HashSet<String>>,
+    tokens: OnceCell<Vec<Range<usize>>>,
+    vocabulary: OnceCell<HashSet<String>>,
+}
+
+/// Where sentences begin and end in the normalised text.
+struct Starts {
+    /// Sentence starts with the first bytes of what follows, sorted.
+    by_opening: Vec<([u8; OPENING], usize)>,
+    ends: Vec<usize>,
+}
+
+const OPENING: usize = 8;
+
+impl<'a> SourceTexts<'a> {
+    /// Prepares nothing yet.
+    pub fn new(snapshot: &'a EvidenceSnapshot) -> Self {
+        let text = |item| SourceText {
+            item,
+            normal: OnceCell::new(),
+            cuts: OnceCell::new(),
+            starts: OnceCell::new(),
+            words: OnceCell::new(),
+            tokens: OnceCell::new(),
+            vocabulary: OnceCell::new(),
+            reading: OnceCell::new(),
+        };
+        let texts = snapshot.items().iter().map(text).collect();
+        Self { texts, lexicon: RefCell::default(), arounds: RefCell::default() }
+    }
+
+    /// The stems of all texts.
+    pub fn lexicon(&self) -> &RefCell<Lexicon> {
+        &self.lexicon
+    }
+
+    /// The text of an item, read for comparison.
+    pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
+        text.reading.get_or_init(|| Reading::of(text.normal().as_str(), text.cuts(), &mut self.lexicon.borrow_mut()))
+    }
+
+    /// What stands around these items (`text` makes it), read once.
+    pub fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
+        let read = || Reading::claim(Normal::of(&text()).as_str(), &mut self.lexicon.borrow_mut());
+        Rc::clone(self.arounds.borrow_mut().entry(labels).or_insert_with(|| Rc::new(read())))
+    }
+
+    /// The item with this label.
+    pub fn get(&self, label: Label) -> Option<&SourceText<'a>> {
+        self.texts.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
+    }
+
+    /// All items, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &SourceText<'a>> {
+        self.texts.iter()
+    }
+}
+
+impl SourceText<'_> {
+    /// The normalised text.
+    pub fn normal(&self) -> &Normal {
+        self.normal.get_or_init(|| Normal::of(&self.item.text))
+    }
+
+    /// The words and numbers of the normalised text, as [`tokens`] cuts them.
+    pub fn tokens(&self) -> &[Range<usize>] {
+        self.tokens.get_or_init(|| tokens(self.normal().as_str()))
+    }
+
+    /// The words of the normalised text as they stand.
+    pub fn vocabulary(&self) -> &HashSet<String> {
+        let hay = self.normal().as_str();
+        self.vocabulary
+            .get_or_init(|| self.tokens().iter().filter_map(|r| hay.get(r.clone())).map(str::to_owned).collect())
+    }
+
+    /// The longer words of the text, lower case.
+    pub fn words(&self) -> &HashSet<String> {
+        self.words.get_or_init(|| content_words(self.normal().as_str()).collect())
+    }
+
+    /// Where `claim` (normalised) stands as one or more whole sentences; its closing stop does not count.
+    pub fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
+        let claim = claim.trim_end_matches(is_closing);
+        if claim.is_empty() {
+            return None;
+        }
+        let hay = self.normal().as_str();
+        let starts = self.starts();
+        let fits = |start: usize| {
+            let end = start + claim.len();
+            let inside = hay.get(start..end) == Some(claim);
+            inside && starts.ends_at(hay, end)
+        };
+        // A claim shorter than the opening may be followed by anything.
+        let (least, most) = (padded(claim, 0), padded(claim, u8::MAX));
+        let from = starts.by_opening.partition_point(|(opening, _)| *opening < least);
+        let known = starts.by_opening.iter().skip(from).take_while(|(opening, _)| *opening <= most);
+        known.map(|(_, start)| *start).filter(|start| fits(*start)).min().map(|start| start..start + claim.len())
+    }
+
+    /// The sentences of the normalised text.
+    pub fn cuts(&self) -> &[Range<usize>] {
+        self.cuts.get_or_init(|| cuts(&self.item.text, self.normal()))
+    }
+
+    fn starts(&self) -> &Starts {
+        self.starts.get_or_init(|| {
+            let normal = self.normal();
+            let opening = |start: usize| padded(normal.as_str().get(start..).unwrap_or(""), 0);
+            let mut by_opening: Vec<_> = self.cuts().iter().map(|cut| (opening(cut.start), cut.start)).collect();
+            by_opening.sort_unstable();
+            Starts { by_opening, ends: self.cuts().iter().map(|cut| cut.end).collect() }
+        })
+    }
+
+    /// The place of a range of the normalised text.
+    pub fn place(&self, range: Range<usize>) -> Option<Place> {
+        let raw = self.normal().raw(range)?;
+        let (span, lines) = self.item.locate(raw.start, raw.end)?;
+        Some(Place { span, lines, ..self.whole() })
+    }
+
+    /// The place of the whole item.
+    pub fn whole(&self) -> Place {
+        let EvidenceItem { label, source, path, span, lines, .. } = self.item;
+        Place { label: *label, source: source.clone(), path: path.clone(), span: *span, lines: *lines }
+    }
+}
+
+impl Starts {
+    /// Whether a sentence ends at `end`, but for its closing stop.
+    fn ends_at(&self, hay: &str, end: usize) -> bool {
+        let next = self.ends.partition_point(|e| *e < end);
+        let rest = self.ends.get(next).and_then(|e| hay.get(end..*e));
+        rest.is_some_and(|rest| rest.chars().all(is_closing))
+    }
+}
+
+/// Where the sentences of `raw` stand in its normalised text.
+fn cuts(raw: &str, normal: &Normal) -> Vec<Range<usize>> {
+    let place = |span: ByteSpan| {
+        let end = normal.position(span.end());
+        let end = normal.as_str().get(..end).map_or(end, |t| t.trim_end().len());
+        normal.position(span.start()).min(end)..end
+    };
+    sentences(raw).into_iter().map(|s| place(s.span)).collect()
+}
+
+/// Reads markdown for comparison.
+pub fn read(raw: &str, lexicon: &mut Lexicon) -> Reading {
+    let normal = Normal::of(raw);
+    Reading::of(normal.as_str(), &cuts(raw, &normal), lexicon)
+}
+
+/// Stops, closing marks and blanks after the last word of a sentence.
+fn is_closing(c: char) -> bool {
+    matches!(c, '.' | '!' | ';' | ',' | ':' | '"' | '\'' | ')' | '。' | '！' | '；' | '|') || c.is_whitespace()
+}
+
+/// The first bytes of a text, filled up with `filler`.
+fn padded(text: &str, filler: u8) -> [u8; OPENING] {
+    let mut out = [filler; OPENING];
+    out.iter_mut().zip(text.bytes()).for_each(|(o, b)| *o = b);
+    out
+}
+
+/// Words and numbers; a letter of a script without spaces is a word of its own.
+pub fn tokens(text: &str) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut joins = false;
+    for (at, c) in text.char_indices() {
+        let single = matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}');
+        let part = c.is_alphanumeric() || (matches!(c, '\'' | '-' | '.' | '_' | '%') && joins);
+        match out.last_mut() {
+            Some(last) if joins && part && !single => last.end = at + c.len_utf8(),
+            _ if c.is_alphanumeric() => out.push(at..at + c.len_utf8()),
+            _ => {}
+        }
+        joins = part && !single;
+    }
+    for token in &mut out {
+        let len = text.get(token.clone()).map_or(0, |t| t.trim_end_matches(['\'', '-', '.']).len());
+        token.end = token.start + len;
+    }
+    out
+}
+
+/// Lower-case words of four letters or more, numbers, and letters of scripts without spaces.
+pub fn content_words(text: &str) -> impl Iterator<Item = String> + '_ {
+    tokens(text).into_iter().filter_map(|range| text.get(range)).filter_map(|word| {
+        let first = word.chars().next()?;
+        let counts = first.is_numeric() || !first.is_ascii() || word.chars().count() >= 4;
+        counts.then(|| word.to_lowercase())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_testing::fixture::snapshot;
+
+    #[test]
+    fn only_whole_sentences_are_found_as_sentences() {
+        let frozen = snapshot(&[
+            "# Plan\n\nIt is false that the plan was approved. The budget is 5 million in total, **net**.\n\n- Item one\n- Two\n\n| a | b |\n|---|---|\n| x | 7 |\n",
+        ]);
+        let texts = SourceTexts::new(&frozen);
+        let text = texts.iter().next().unwrap();
+        let has = |claim: &str| text.find_sentences(Normal::of(claim).as_str()).is_some();
+        for whole in [
+            "The budget is 5 million in total, net.",
+            "The budget is 5 million in total, net",
+            "Item one",
+            "Two.",
+            "| x | 7 |",
+            "It is false that the plan was approved. The budget is 5 million in total, net.",
+        ] {
+            assert!(has(whole), "{whole}");
+        }
+        for part in [
+            "the plan was approved.",
+            "The budget is 5 million",
+            "The budget is 5",
+            "T",
+            "Tw",
+            "",
+            "Item",
+            "false that",
+        ] {
+            assert!(!has(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn words_are_cut_at_their_edges() {
+        let cut = |t: &str| tokens(t).into_iter().map(|r| t[r].to_owned()).collect::<Vec<_>>();
+        assert_eq!(cut("It's v2.8.3, co-funded (7%) 日本."), ["It's", "v2.8.3", "co-funded", "7%", "日", "本"]);
+    }
+}
