@@ -88,7 +88,8 @@ impl Source {
 fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let Meta::List(list) = &attribute.meta else { return attribute.path().is_ident("test") };
-        attribute.path().is_ident("cfg") && list.tokens.to_string() == "test"
+        let condition = list.tokens.to_string();
+        attribute.path().is_ident("cfg") && (condition == "test" || condition.starts_with("all (test ,"))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Text → vectors.
 //!
-//! The encoder is a BERT network in pure Rust (the package `kernels/`, and candle as its second opinion): the same
+//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`, and candle as its second opinion): the same
 //! binary works on every machine, with the model that is compiled in or one from a folder. What decides a vector is
 //! in its [`Fingerprint`], and nothing else is: not the machine, the path, the version or a URL.
 
