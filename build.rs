@@ -14,9 +14,13 @@ fn main() -> io::Result<()> {
         "/// The example vault: path and bytes of each note, by path.\nconst EXAMPLE_VAULT: &[(&str, &[u8])] = &[\n",
     );
     for file in &files {
-        // The folder is asked for when the table is compiled: a build folder may serve several checkouts.
+        // The folder is asked for when the table is compiled: a build folder may serve several
+        // checkouts.
         let below = format!("/examples/vault/{file}");
-        let _ = writeln!(table, "    ({file:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {below:?}))),");
+        let _ = writeln!(
+            table,
+            "    ({file:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {below:?}))),"
+        );
     }
     table.push_str("];\n");
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;

@@ -1,12 +1,15 @@
-//! How many tokens a processor second embeds, in every precision and with candle's own BERT, on the markdown files below
-//! `LOCAL_AGENT_BENCH_DIR`: paragraphs as they are, and chunks that fill the window.
+//! How many tokens a processor second embeds, in every precision and with candle's own BERT, on the
+//! markdown files below `LOCAL_AGENT_BENCH_DIR`: paragraphs as they are, and chunks that fill the
+//! window.
 //!
-//! Processor time is what the whole process used (user and system, all threads), from `/proc/self/stat`; it hardly
-//! changes with what else the machine does, unlike wall time. The engines take turns; the best of three rounds counts.
-//! `LOCAL_AGENT_BENCH_TOKENS` (30,000) is about how much is embedded each time (by candle: the 2,000 of it),
-//! `LOCAL_AGENT_BENCH_THREADS` (1; 0: all) on how many threads. With `LOCAL_AGENT_BENCH_VECTORS=FILE` the texts and their
-//! f32 vectors are written as JSON lines, for `tests/data/reference_vectors.py --compare FILE` and
-//! `benches/rivals.py FILE`; what fills a window goes into `FILE.full`. Exits 1 when it measured nothing.
+//! Processor time is what the whole process used (user and system, all threads), from
+//! `/proc/self/stat`; it hardly changes with what else the machine does, unlike wall time. The
+//! engines take turns; the best of three rounds counts. `LOCAL_AGENT_BENCH_TOKENS` (30,000) is
+//! about how much is embedded each time (by candle: the 2,000 of it), `LOCAL_AGENT_BENCH_THREADS`
+//! (1; 0: all) on how many threads. With `LOCAL_AGENT_BENCH_VECTORS=FILE` the texts and their f32
+//! vectors are written as JSON lines, for `tests/data/reference_vectors.py --compare FILE` and
+//! `benches/rivals.py FILE`; what fills a window goes into `FILE.full`. Exits 1 when it measured
+//! nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -32,7 +35,8 @@ const TICKS: f64 = 100.0;
 
 /// See above.
 pub fn run(_: &[String]) -> Result<(), String> {
-    let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR").ok_or("set LOCAL_AGENT_BENCH_DIR to a folder of markdown")?;
+    let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR")
+        .ok_or("set LOCAL_AGENT_BENCH_DIR to a folder of markdown")?;
     let wanted = number("LOCAL_AGENT_BENCH_TOKENS", 30_000)?;
     let threads = number("LOCAL_AGENT_BENCH_THREADS", 1)?;
     let files = ModelFiles::embedded().map_err(|e| e.to_string())?;
@@ -41,13 +45,20 @@ pub fn run(_: &[String]) -> Result<(), String> {
     let full = full_windows(&natural, &counter);
     questions(&files)?;
     let mut encoders = Vec::new();
-    for (name, precision) in
-        [("f32", Precision::F32), ("bf16", Precision::Bf16), ("mixed", Precision::Mixed), ("int8", Precision::Int8)]
-    {
+    for (name, precision) in [
+        ("f32", Precision::F32),
+        ("bf16", Precision::Bf16),
+        ("mixed", Precision::Mixed),
+        ("int8", Precision::Int8),
+    ] {
         let (start, cpu) = (Instant::now(), cpu_seconds()?);
-        let encoder = Encoder::load(&files.clone().with_precision(precision)).map_err(|e| e.to_string())?;
+        let encoder =
+            Encoder::load(&files.clone().with_precision(precision)).map_err(|e| e.to_string())?;
         let wall = start.elapsed().as_secs_f64() * 1e3;
-        println!("load {name:<6} {wall:>8.1} ms wall, {:.2} CPU s", cpu_seconds()? - cpu);
+        println!(
+            "load {name:<6} {wall:>8.1} ms wall, {:.2} CPU s",
+            cpu_seconds()? - cpu
+        );
         encoders.push((name, encoder));
     }
     let candle = Candle::load(&files)?;
@@ -55,9 +66,14 @@ pub fn run(_: &[String]) -> Result<(), String> {
     for (kind, texts) in [("natural", &natural), ("full", &full)] {
         let vectors = compare(kind, texts, &encoders, &candle, threads)?;
         if let Some(path) = &out {
-            let path = if kind == "full" { PathBuf::from(format!("{}.full", path.display())) } else { path.clone() };
-            let line =
-                |(text, e): (&String, &Embedded)| serde_json::json!({"text": text, "vector": e.vector}).to_string();
+            let path = if kind == "full" {
+                PathBuf::from(format!("{}.full", path.display()))
+            } else {
+                path.clone()
+            };
+            let line = |(text, e): (&String, &Embedded)| {
+                serde_json::json!({"text": text, "vector": e.vector}).to_string()
+            };
             let lines: Vec<String> = texts.iter().zip(&vectors).map(line).collect();
             std::fs::write(path, lines.join("\n")).map_err(|e| e.to_string())?;
         }
@@ -69,7 +85,10 @@ pub fn run(_: &[String]) -> Result<(), String> {
 /// A process of one question, and one that has many.
 fn questions(files: &ModelFiles) -> Result<(), String> {
     const QUESTION: &str = "how are nightly backups rotated and where are they kept";
-    for (name, load) in [("one", Encoder::for_questions as fn(&ModelFiles) -> _), ("many", Encoder::load)] {
+    for (name, load) in [
+        ("one", Encoder::for_questions as fn(&ModelFiles) -> _),
+        ("many", Encoder::load),
+    ] {
         let start = Instant::now();
         let encoder = load(files).map_err(|e| e.to_string())?;
         let loaded = start.elapsed().as_secs_f64() * 1e3;
@@ -79,7 +98,10 @@ fn questions(files: &ModelFiles) -> Result<(), String> {
         for _ in 0..50 {
             encoder.embed_query(QUESTION).map_err(|e| e.to_string())?;
         }
-        let (wall, cpu) = (start.elapsed().as_secs_f64() * 20.0, (cpu_seconds()? - cpu) * 20.0);
+        let (wall, cpu) = (
+            start.elapsed().as_secs_f64() * 20.0,
+            (cpu_seconds()? - cpu) * 20.0,
+        );
         println!(
             "question, {name:<4} load {loaded:.1} ms, first {first:.1} ms, then {wall:.1} ms wall, {cpu:.1} CPU ms"
         );
@@ -101,13 +123,18 @@ fn compare(
     for round in 0..ROUNDS {
         for (place, (_, encoder)) in encoders.iter().enumerate() {
             let (start, cpu) = (Instant::now(), cpu_seconds()?);
-            let done = encoder.embed_passages(&inputs, threads, usize::MAX, &|_| ()).map_err(|e| e.to_string())?;
+            let done = encoder
+                .embed_passages(&inputs, threads, usize::MAX, &|_| ())
+                .map_err(|e| e.to_string())?;
             let (wall, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds()? - cpu);
             let tokens = done.iter().map(|e| f64::from(e.tokens)).sum::<f64>();
             if tokens == 0.0 || cpu <= 0.0 {
                 return Err("nothing was measured".into());
             }
-            best[place] = (best[place].0.max(tokens / cpu), best[place].1.max(tokens / wall));
+            best[place] = (
+                best[place].0.max(tokens / cpu),
+                best[place].1.max(tokens / wall),
+            );
             if round == 0 {
                 vectors.push(done);
             }
@@ -119,19 +146,34 @@ fn compare(
         best[place].1 = best[place].1.max(tokens / start.elapsed().as_secs_f64());
     }
     let tokens = vectors[0].iter().map(|e| u64::from(e.tokens)).sum::<u64>();
-    println!("\n{kind}: {} texts, {tokens} tokens, {} threads", texts.len(), threads);
+    println!(
+        "\n{kind}: {} texts, {tokens} tokens, {} threads",
+        texts.len(),
+        threads
+    );
     println!("engine  tokens/CPU s  tokens/s  to candle  mean cosine  least cosine");
     let (candles, _) = best[encoders.len()];
     for (((name, _), found), (per_cpu, per_second)) in encoders.iter().zip(&vectors).zip(&best) {
-        let cosines = found
-            .iter()
-            .zip(&vectors[0])
-            .map(|(a, b)| a.vector.iter().zip(&b.vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>());
-        let (sum, least) = cosines.fold((0.0, 1.0_f64), |(sum, least), cosine| (sum + cosine, least.min(cosine)));
+        let cosines = found.iter().zip(&vectors[0]).map(|(a, b)| {
+            a.vector
+                .iter()
+                .zip(&b.vector)
+                .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                .sum::<f64>()
+        });
+        let (sum, least) = cosines.fold((0.0, 1.0_f64), |(sum, least), cosine| {
+            (sum + cosine, least.min(cosine))
+        });
         let (mean, ratio) = (sum / found.len() as f64, per_cpu / candles);
-        println!("{name:<7} {per_cpu:>12.0} {per_second:>9.0} {ratio:>10.2} {mean:>12.6} {least:>13.6}");
+        println!(
+            "{name:<7} {per_cpu:>12.0} {per_second:>9.0} {ratio:>10.2} {mean:>12.6} {least:>13.6}"
+        );
     }
-    println!("candle  {candles:>12.0} {:>9.0} {:>10.2}", best[encoders.len()].1, 1.0);
+    println!(
+        "candle  {candles:>12.0} {:>9.0} {:>10.2}",
+        best[encoders.len()].1,
+        1.0
+    );
     Ok(vectors.remove(0))
 }
 
@@ -155,21 +197,41 @@ impl Candle {
             layer_norm_eps: f64::from(shape.norm_eps),
             ..Config::default()
         };
-        let weights = VarBuilder::from_slice_safetensors(files.weights().as_slice(), DType::F32, &Device::Cpu);
+        let weights = VarBuilder::from_slice_safetensors(
+            files.weights().as_slice(),
+            DType::F32,
+            &Device::Cpu,
+        );
         let bert = weights.and_then(|weights| BertModel::load(weights, &config));
         let mut tokenizer = Tokenizer::from_bytes(files.tokenizer()).map_err(|e| e.to_string())?;
-        tokenizer.with_truncation(None).map_err(|e| e.to_string())?.with_padding(None);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| e.to_string())?;
-        Ok(Self { bert: bert.map_err(|e| e.to_string())?, tokenizer, pool })
+        tokenizer
+            .with_truncation(None)
+            .map_err(|e| e.to_string())?
+            .with_padding(None);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .map_err(|e| e.to_string())?;
+        Ok(Self {
+            bert: bert.map_err(|e| e.to_string())?,
+            tokenizer,
+            pool,
+        })
     }
 
-    /// Embeds texts until there are 2,000 tokens; returns how many there were, special tokens not counted.
+    /// Embeds texts until there are 2,000 tokens; returns how many there were, special tokens not
+    /// counted.
     fn embed(&self, texts: &[&str]) -> Result<usize, String> {
         const TOKENS: usize = 2_000;
         let (mut all, mut tokens) = (Vec::new(), 0);
         // From all over: the first texts may be short ones.
         for text in (0..7).flat_map(|offset| texts.iter().skip(offset).step_by(7)) {
-            let ids = self.tokenizer.encode_fast(*text, true).map_err(|e| e.to_string())?.get_ids().to_vec();
+            let ids = self
+                .tokenizer
+                .encode_fast(*text, true)
+                .map_err(|e| e.to_string())?
+                .get_ids()
+                .to_vec();
             let ids = ids[..ids.len().min(FULL + 2)].to_vec();
             tokens += ids.len() - 2;
             all.push(ids);
@@ -180,9 +242,12 @@ impl Candle {
         all.sort_by_key(|ids| std::cmp::Reverse(ids.len()));
         let mut rest = all.as_slice();
         while let Some(longest) = rest.first() {
-            let (batch, others) = rest.split_at((CANDLE_TOKENS / longest.len()).clamp(1, rest.len()));
+            let (batch, others) =
+                rest.split_at((CANDLE_TOKENS / longest.len()).clamp(1, rest.len()));
             rest = others;
-            self.pool.install(|| self.forward(batch)).map_err(|e| e.to_string())?;
+            self.pool
+                .install(|| self.forward(batch))
+                .map_err(|e| e.to_string())?;
         }
         Ok(tokens)
     }
@@ -190,7 +255,11 @@ impl Candle {
     fn forward(&self, batch: &[Vec<u32>]) -> candle_core::Result<Tensor> {
         let longest = batch[0].len();
         let padded = |of: fn(&u32) -> u32| {
-            batch.iter().flat_map(move |ids| ids.iter().map(of).chain(std::iter::repeat_n(0, longest - ids.len())))
+            batch.iter().flat_map(move |ids| {
+                ids.iter()
+                    .map(of)
+                    .chain(std::iter::repeat_n(0, longest - ids.len()))
+            })
         };
         let shape = (batch.len(), longest);
         let ids = Tensor::from_iter(padded(|id| *id), &Device::Cpu)?.reshape(shape)?;
@@ -263,12 +332,24 @@ fn collect(dir: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
 fn cpu_seconds() -> Result<f64, String> {
     let stat = std::fs::read_to_string("/proc/self/stat").map_err(|e| e.to_string())?;
     let after = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: f64 = after.split_whitespace().skip(11).take(2).filter_map(|t| t.parse::<f64>().ok()).sum();
+    let ticks: f64 = after
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|t| t.parse::<f64>().ok())
+        .sum();
     Ok(ticks / TICKS)
 }
 
 fn peak_mib() -> Result<f64, String> {
     let status = std::fs::read_to_string("/proc/self/status").map_err(|e| e.to_string())?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
-    line.split_whitespace().next().and_then(|kb| kb.parse::<f64>().ok()).map(|kb| kb / 1024.0).ok_or("no VmHWM".into())
+    let line = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:"))
+        .ok_or("no VmHWM")?;
+    line.split_whitespace()
+        .next()
+        .and_then(|kb| kb.parse::<f64>().ok())
+        .map(|kb| kb / 1024.0)
+        .ok_or("no VmHWM".into())
 }

@@ -1,13 +1,13 @@
-//! Each kernel of the encoder on every set of instructions of this machine, on one thread, at the shapes of a small encoder
-//! (384 numbers, 12 heads, 1,536 inner numbers):
+//! Each kernel of the encoder on every set of instructions of this machine, on one thread, at the
+//! shapes of a small encoder (384 numbers, 12 heads, 1,536 inner numbers):
 //!
 //! ```sh
 //! cargo bench -- kernels [FILTER]
 //! ```
 //!
-//! Names are `set/shape/numbers`. A rate in elements is in operations for products (a multiplication and an addition are
-//! two), in numbers for what stands between them, in tokens for layers. Rounding the rows belongs to a product. Exits 1
-//! when it measured nothing.
+//! Names are `set/shape/numbers`. A rate in elements is in operations for products (a
+//! multiplication and an addition are two), in numbers for what stands between them, in tokens for
+//! layers. Rounding the rows belongs to a product. Exits 1 when it measured nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -43,7 +43,10 @@ pub fn run(filters: &[String]) -> Result<(), String> {
     }
     c.final_summary();
     if COMPUTED.load(Ordering::Relaxed) == 0 {
-        return Err("nothing was measured: no name has the filter in it, or this machine has no kernel".to_owned());
+        return Err(
+            "nothing was measured: no name has the filter in it, or this machine has no kernel"
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -106,9 +109,16 @@ fn products(c: &mut Criterion, isa: Isa) {
         let (x, mut out) = (numbers(rows * inputs), vec![0.0; rows * outputs]);
         let mut group = c.benchmark_group(format!("{}/{name}", isa.set().as_str()));
         group.throughput(Throughput::Elements(2 * (rows * inputs * outputs) as u64));
-        for (name, kind) in [("f32", Numbers::F32), ("bf16", Numbers::Bf16), ("int8", Numbers::Int8)] {
-            let (linear, mut codes, mut rounded) =
-                (linear(isa, kind, inputs, outputs), int8::Codes::default(), bf16::Rounded::default());
+        for (name, kind) in [
+            ("f32", Numbers::F32),
+            ("bf16", Numbers::Bf16),
+            ("int8", Numbers::Int8),
+        ] {
+            let (linear, mut codes, mut rounded) = (
+                linear(isa, kind, inputs, outputs),
+                int8::Codes::default(),
+                bf16::Rounded::default(),
+            );
             let mut product = |gelu: bool| match &linear {
                 Linear::Full(panels) => panels.product(isa, &x, gelu, &mut out),
                 Linear::Bf16(matrix) => matrix.product(&x, &mut rounded, gelu, &mut out),
@@ -122,19 +132,32 @@ fn products(c: &mut Criterion, isa: Isa) {
 }
 
 fn between(c: &mut Criterion, isa: Isa) {
-    let (mut x, rows, weight) = (numbers(256 * HIDDEN), numbers(256 * HIDDEN), numbers(HIDDEN));
+    let (mut x, rows, weight) = (
+        numbers(256 * HIDDEN),
+        numbers(256 * HIDDEN),
+        numbers(HIDDEN),
+    );
     let mut group = c.benchmark_group(format!("{}/between", isa.set().as_str()));
     group.throughput(Throughput::Elements((256 * HIDDEN) as u64));
     measure(&mut group, "add and norm", || {
         elementwise::add_and_norm(isa, &mut x, &rows, &weight, &weight, 1e-12);
     });
-    measure(&mut group, "bias and GELU", || elementwise::add_bias(isa, &mut x, &weight, true));
+    measure(&mut group, "bias and GELU", || {
+        elementwise::add_bias(isa, &mut x, &weight, true)
+    });
 }
 
 /// One layer: what the others leave is attention.
 fn layers(c: &mut Criterion, isa: Isa) {
-    for (name, kind) in [("f32", Numbers::F32), ("bf16", Numbers::Bf16), ("int8", Numbers::Int8)] {
-        let norm = || Norm { weight: vec![1.0; HIDDEN], bias: vec![0.0; HIDDEN] };
+    for (name, kind) in [
+        ("f32", Numbers::F32),
+        ("bf16", Numbers::Bf16),
+        ("int8", Numbers::Int8),
+    ] {
+        let norm = || Norm {
+            weight: vec![1.0; HIDDEN],
+            bias: vec![0.0; HIDDEN],
+        };
         let layer = Layer {
             qkv: linear(isa, kind, HIDDEN, 3 * HIDDEN),
             out: linear(isa, kind, HIDDEN, HIDDEN),
@@ -150,10 +173,16 @@ fn layers(c: &mut Criterion, isa: Isa) {
             let (x, mut scratch) = (numbers(tokens * HIDDEN), Scratch::default());
             let mut y = x.clone();
             group.throughput(Throughput::Elements(tokens as u64));
-            measure(&mut group, &format!("{} of {}", lengths.len(), lengths[0]), || {
-                y.copy_from_slice(&x);
-                network.forward(&mut y, &lengths, &mut scratch).expect("no product is computed elsewhere");
-            });
+            measure(
+                &mut group,
+                &format!("{} of {}", lengths.len(), lengths[0]),
+                || {
+                    y.copy_from_slice(&x);
+                    network
+                        .forward(&mut y, &lengths, &mut scratch)
+                        .expect("no product is computed elsewhere");
+                },
+            );
         }
     }
 }

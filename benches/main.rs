@@ -32,8 +32,10 @@ const BENCHES: [(&str, Bench); 6] = [
 ];
 
 fn main() -> ExitCode {
-    // Flags are cargo's: `--bench`, and none when `cargo test --benches` looks whether a program starts.
-    let (flags, words): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|a| a.starts_with("--"));
+    // Flags are cargo's: `--bench`, and none when `cargo test --benches` looks whether a program
+    // starts.
+    let (flags, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|a| a.starts_with("--"));
     if !flags.iter().any(|flag| flag == "--bench") {
         return ExitCode::SUCCESS;
     }

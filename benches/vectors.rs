@@ -1,11 +1,12 @@
-//! How long one search takes with each kernel, beside the time it takes merely to read the same bytes.
+//! How long one search takes with each kernel, beside the time it takes merely to read the same
+//! bytes.
 //!
-//! `cargo bench -- vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384 dimensions (the last
-//! writes 1.2 GB of temporary files); sizes may be given instead.
+//! `cargo bench -- vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384
+//! dimensions (the last writes 1.2 GB of temporary files); sizes may be given instead.
 //!
-//! Random vectors are the hardest case for 8-bit codes. `LOCAL_AGENT_BENCH_STATE` names the state folder of an index that
-//! was embedded by the compiled-in model, `LOCAL_AGENT_BENCH_QUERIES` a file of questions (`{"text": …}` a line): then
-//! recall is measured on those.
+//! Random vectors are the hardest case for 8-bit codes. `LOCAL_AGENT_BENCH_STATE` names the state
+//! folder of an index that was embedded by the compiled-in model, `LOCAL_AGENT_BENCH_QUERIES` a
+//! file of questions (`{"text": …}` a line): then recall is measured on those.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -26,7 +27,10 @@ type Truth = Vec<(f32, i64)>;
 
 /// See above.
 pub fn run(sizes: &[String]) -> Result<(), String> {
-    let size = |word: &String| word.parse().map_err(|_| format!("{word} is no number of rows"));
+    let size = |word: &String| {
+        word.parse()
+            .map_err(|_| format!("{word} is no number of rows"))
+    };
     let mut sizes = sizes.iter().map(size).collect::<Result<Vec<u64>, _>>()?;
     if sizes.is_empty() {
         sizes = vec![50_000, 250_000, 1_000_000];
@@ -38,9 +42,10 @@ pub fn run(sizes: &[String]) -> Result<(), String> {
         "rows", "kernel", "first ms", "median ms", "best ms", "floor ms", "ratio"
     );
     let mut lines = 0;
-    if let (Some(state), Some(queries)) =
-        (std::env::var_os("LOCAL_AGENT_BENCH_STATE"), std::env::var_os("LOCAL_AGENT_BENCH_QUERIES"))
-    {
+    if let (Some(state), Some(queries)) = (
+        std::env::var_os("LOCAL_AGENT_BENCH_STATE"),
+        std::env::var_os("LOCAL_AGENT_BENCH_QUERIES"),
+    ) {
         match real(&Path::new(&state).join("vectors"), Path::new(&queries)) {
             Ok(n) => lines += n,
             Err(failure) => eprintln!("{}: {failure}", state.display()),
@@ -52,7 +57,11 @@ pub fn run(sizes: &[String]) -> Result<(), String> {
             Err(failure) => eprintln!("{size} rows: {failure}"),
         }
     }
-    if lines > 0 { Ok(()) } else { Err("nothing was measured".to_owned()) }
+    if lines > 0 {
+        Ok(())
+    } else {
+        Err("nothing was measured".to_owned())
+    }
 }
 
 /// Prints one line a kernel and returns how many lines that were.
@@ -71,7 +80,10 @@ fn measure(rows: u64) -> Result<usize, Failed> {
             let start = Instant::now();
             let hits = black_box(matrix.search_with(kernel, query, HITS, None)?);
             times.push(start.elapsed().as_secs_f64() * 1e3);
-            found += hits.iter().filter(|h| best.iter().any(|(_, id)| *id == h.chunk_id)).count();
+            found += hits
+                .iter()
+                .filter(|h| best.iter().any(|(_, id)| *id == h.chunk_id))
+                .count();
         }
         let first = times.first().copied().ok_or("no query")?;
         let (best, median) = best_and_median(times);
@@ -87,7 +99,8 @@ fn measure(rows: u64) -> Result<usize, Failed> {
     Ok(lines)
 }
 
-/// Recall on real vectors and questions. The truth is the same search with every row scored exactly.
+/// Recall on real vectors and questions. The truth is the same search with every row scored
+/// exactly.
 fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
     let matrix = Matrix::open(vectors)?.ok_or("no matrix")?;
     let encoder = Encoder::load(&ModelFiles::embedded()?)?;
@@ -95,12 +108,17 @@ fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
     let (mut times, mut found, mut wanted) = (Vec::new(), 0, 0);
     for line in texts.lines() {
         let query: serde_json::Value = serde_json::from_str(line)?;
-        let vector = encoder.embed_query(query["text"].as_str().ok_or("a question without a text")?)?;
+        let vector =
+            encoder.embed_query(query["text"].as_str().ok_or("a question without a text")?)?;
         let start = Instant::now();
         let hits = black_box(matrix.search(&vector, HITS, None)?);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let best = matrix.search(&vector, matrix.len(), None)?;
-        found += best.iter().take(HITS).filter(|b| hits.iter().any(|h| h.chunk_id == b.chunk_id)).count();
+        found += best
+            .iter()
+            .take(HITS)
+            .filter(|b| hits.iter().any(|h| h.chunk_id == b.chunk_id))
+            .count();
         wanted += best.len().min(HITS);
     }
     if wanted == 0 {
@@ -108,7 +126,10 @@ fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
     }
     let (best, median) = best_and_median(times);
     let (rows, recall) = (matrix.len(), found as f64 / wanted as f64);
-    println!("{rows:>9}  real         {:>9} {median:>9.2} {best:>9.2} {:>9} {:>7}  {recall:.4}", "", "", "");
+    println!(
+        "{rows:>9}  real         {:>9} {median:>9.2} {best:>9.2} {:>9} {:>7}  {recall:.4}",
+        "", "", ""
+    );
     Ok(1)
 }
 
@@ -133,13 +154,20 @@ fn build(dir: &Path, rows: u64, queries: &[Vec<f32>]) -> Result<Vec<Truth>, Fail
         }
         let add = Instant::now();
         let key = ChunkKey::from_bytes(u128::from(n).to_be_bytes());
-        writer.add(&Row { chunk_id: n as i64, key, vector: &vector })?;
+        writer.add(&Row {
+            chunk_id: n as i64,
+            key,
+            vector: &vector,
+        })?;
         writing += add.elapsed().as_secs_f64();
     }
     let publish = Instant::now();
     writer.publish()?;
     writing += publish.elapsed().as_secs_f64();
-    eprintln!("{rows} rows: published in {writing:.1} s (of {:.1} s set-up)", start.elapsed().as_secs_f64());
+    eprintln!(
+        "{rows} rows: published in {writing:.1} s (of {:.1} s set-up)",
+        start.elapsed().as_secs_f64()
+    );
     Ok(truth)
 }
 
@@ -154,7 +182,11 @@ fn keep_best(best: &mut Truth, new: (f32, i64)) {
 
 /// The time to read all of `data` once, with as many threads as a search of that size uses.
 fn read_ms(data: &[u64]) -> f64 {
-    let threads = if data.len() * 8 / DIM > 32 * 1024 { 2 } else { 1 };
+    let threads = if data.len() * 8 / DIM > 32 * 1024 {
+        2
+    } else {
+        1
+    };
     let start = Instant::now();
     std::thread::scope(|scope| {
         for part in data.chunks(data.len().div_ceil(threads).max(1)) {
@@ -168,7 +200,9 @@ fn read_ms(data: &[u64]) -> f64 {
 fn sum(data: &[u64]) -> u64 {
     let mut sums = [0u64; 8];
     for eight in data.as_chunks::<8>().0 {
-        sums.iter_mut().zip(eight).for_each(|(s, v)| *s = s.wrapping_add(*v));
+        sums.iter_mut()
+            .zip(eight)
+            .for_each(|(s, v)| *s = s.wrapping_add(*v));
     }
     sums.iter().fold(0, |a, b| a ^ b)
 }
@@ -189,10 +223,18 @@ fn unit(seed: u64) -> Vec<f32> {
             let z = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
             let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
             let z = z ^ (z >> 31);
-            (0..4).map(|i| ((z >> (16 * i)) & 0xFFFF) as f32 / 65536.0 - 0.5).sum()
+            (0..4)
+                .map(|i| ((z >> (16 * i)) & 0xFFFF) as f32 / 65536.0 - 0.5)
+                .sum()
         })
         .collect();
-    let norm = vector.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
-    vector.iter_mut().for_each(|v| *v = (f64::from(*v) / norm) as f32);
+    let norm = vector
+        .iter()
+        .map(|v| f64::from(*v).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    vector
+        .iter_mut()
+        .for_each(|v| *v = (f64::from(*v) / norm) as f32);
     vector
 }

@@ -40,7 +40,12 @@ fn snapshot(sentences: u8) -> EvidenceSnapshot {
 }
 
 fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Report {
-    verify_text(answer, snapshot, &FreshnessReport::default(), &VerifyOptions::default())
+    verify_text(
+        answer,
+        snapshot,
+        &FreshnessReport::default(),
+        &VerifyOptions::default(),
+    )
 }
 
 /// See above.
@@ -62,18 +67,33 @@ pub fn run(_: &[String]) -> Result<(), String> {
         let report = judge(&answer, &frozen);
         // A bench of nothing would be fast.
         let fault = report.claims.iter().find(|claim| !claim.codes.is_empty());
-        assert!(report.ok && report.claims.len() == 20, "{:?} {fault:#?}", report.codes);
-        let words: usize = frozen.items().iter().map(|item| item.text.split_whitespace().count()).sum();
+        assert!(
+            report.ok && report.claims.len() == 20,
+            "{:?} {fault:#?}",
+            report.codes
+        );
+        let words: usize = frozen
+            .items()
+            .iter()
+            .map(|item| item.text.split_whitespace().count())
+            .sum();
         let name = format!("verify/20 sentences, 8 chunks of {} words", words / 8);
         c.bench_function(&name, |b| b.iter(|| judge(black_box(&answer), &frozen)));
     }
     let frozen = snapshot(LONG_CHUNK);
-    let failing: String =
-        (0..20).map(|i| format!("\"The pump number {i} of station 3 was sold to pirates last year\" [E4]. ")).collect();
+    let failing: String = (0..20)
+        .map(|i| {
+            format!("\"The pump number {i} of station 3 was sold to pirates last year\" [E4]. ")
+        })
+        .collect();
     assert!(!judge(&failing, &frozen).ok);
-    c.bench_function("verify/20 failing quotes", |b| b.iter(|| judge(black_box(&failing), &frozen)));
+    c.bench_function("verify/20 failing quotes", |b| {
+        b.iter(|| judge(black_box(&failing), &frozen))
+    });
     let markers = "It is so [E1]. ".repeat(10_000);
-    c.bench_function("verify/10,000 markers", |b| b.iter(|| judge(black_box(&markers), &frozen)));
+    c.bench_function("verify/10,000 markers", |b| {
+        b.iter(|| judge(black_box(&markers), &frozen))
+    });
     c.final_summary();
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! How long listing a vault takes. `LOCAL_AGENT_BENCH_DIR` names the folder; without documents in it there is
-//! nothing to measure, so that is an error. The floor to compare with is `find DIR -printf '%s %T@'`.
+//! How long listing a vault takes. `LOCAL_AGENT_BENCH_DIR` names the folder; without documents in
+//! it there is nothing to measure, so that is an error. The floor to compare with is `find DIR
+//! -printf '%s %T@'`.
 
 use std::path::PathBuf;
 
@@ -10,22 +11,42 @@ use local_agent_text::types::SourceName;
 
 /// See above.
 pub fn run(_: &[String]) -> Result<(), String> {
-    let dir =
-        std::env::var_os("LOCAL_AGENT_BENCH_DIR").ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;
+    let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR")
+        .ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;
     let source = SourceName::new("bench").expect("a fixed name");
-    let root = RootSpec { name: source.clone(), path: PathBuf::from(dir), kind: "corpus".into(), code: false };
+    let root = RootSpec {
+        name: source.clone(),
+        path: PathBuf::from(dir),
+        kind: "corpus".into(),
+        code: false,
+    };
     let sandbox = Sandbox::open(vec![root], Policy::from(&shipped())).expect("an absolute path");
-    let entries = sandbox.walk(&source, &[".md"]).expect("the folder can be listed");
-    let found = entries.iter().filter(|e| matches!(e.what, What::Found(_))).count();
+    let entries = sandbox
+        .walk(&source, &[".md"])
+        .expect("the folder can be listed");
+    let found = entries
+        .iter()
+        .filter(|e| matches!(e.what, What::Found(_)))
+        .count();
     assert!(found > 0, "no documents below LOCAL_AGENT_BENCH_DIR");
     let mut criterion = Criterion::default().sample_size(20);
     criterion.bench_function(&format!("walk/{found} documents"), |b| {
-        b.iter(|| sandbox.walk(&source, &[".md"]).expect("the folder can be listed"));
+        b.iter(|| {
+            sandbox
+                .walk(&source, &[".md"])
+                .expect("the folder can be listed")
+        });
     });
-    criterion.bench_function("resolve/bare name", |b| b.iter(|| sandbox.resolve("no such file anywhere.md")));
+    criterion.bench_function("resolve/bare name", |b| {
+        b.iter(|| sandbox.resolve("no such file anywhere.md"))
+    });
     if let Some(entry) = entries.iter().find(|e| matches!(e.what, What::Found(_))) {
-        let at = sandbox.resolve(&format!("{source}:{}", entry.path)).expect("it was found");
-        criterion.bench_function("read/one document", |b| b.iter(|| sandbox.read(&at).expect("it was found")));
+        let at = sandbox
+            .resolve(&format!("{source}:{}", entry.path))
+            .expect("it was found");
+        criterion.bench_function("read/one document", |b| {
+            b.iter(|| sandbox.read(&at).expect("it was found"))
+        });
     }
     criterion.final_summary();
     Ok(())

@@ -27,13 +27,26 @@ use local_agent_text::error::{Failure, Result};
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
     let config = &loaded.config;
-    let files = args.snapshot_out.iter().map(|file| context.environment.cwd.join(file)).collect();
-    let needs = if args.read.is_some() { Needs::state() } else { Needs::beside_index(config) };
+    let files = args
+        .snapshot_out
+        .iter()
+        .map(|file| context.environment.cwd.join(file))
+        .collect();
+    let needs = if args.read.is_some() {
+        Needs::state()
+    } else {
+        Needs::beside_index(config)
+    };
     context.enter(config, &Needs { files, ..needs })?;
     let sandbox = context.sandbox(config)?;
     let library = Library::for_one(config, Some(context.embedding(config)?));
     let roots = context.roots();
-    let desk = Desk { loaded: &loaded, sandbox: &sandbox, library: &library, roots: &roots };
+    let desk = Desk {
+        loaded: &loaded,
+        sandbox: &sandbox,
+        library: &library,
+        roots: &roots,
+    };
     let make_tools = |run| toolbox::factory(context, config, Caller::Model, run);
     let wanted = Ask {
         question: &args.question,
@@ -47,7 +60,11 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let progress = Progress::new();
     let done = operations::ask::ask(&desk, &wanted, &mut |event| progress.tell(event));
     progress.finish();
-    let Done { asked: Asked { answer, trail }, recalled, run } = done?;
+    let Done {
+        asked: Asked { answer, trail },
+        recalled,
+        run,
+    } = done?;
     if let Some(run) = &run {
         say_run(context, run);
     }
@@ -76,10 +93,17 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 fn say_run(context: &Context, run: &Finished) {
     if let Some(why) = &run.unanchored {
         let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
-        talk(&format!("runs: the ledger's head is not kept: {} (fix: {fix})", context.out.shown(&why.message)));
+        talk(&format!(
+            "runs: the ledger's head is not kept: {} (fix: {fix})",
+            context.out.shown(&why.message)
+        ));
     }
     if !context.out.json && std::io::stderr().is_terminal() {
-        talk(&context.out.dim(&format!("run {} (local-agent runs show last)", run.id)));
+        talk(
+            &context
+                .out
+                .dim(&format!("run {} (local-agent runs show last)", run.id)),
+        );
     }
 }
 
@@ -91,7 +115,8 @@ fn speed(args: &Args) -> Speed {
     }
 }
 
-/// Says on stderr who answered and why, when a chat model was asked, or could have been, or was `wanted`.
+/// Says on stderr who answered and why, when a chat model was asked, or could have been, or was
+/// `wanted`.
 pub(super) fn say_who(trail: &Trail, wanted: bool) {
     match &trail.model {
         Some(model) => {
@@ -110,12 +135,19 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
                 }
             }
             let calls = trail.rounds.len();
-            let asked = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+            let asked = if calls == 1 {
+                "1 call".to_owned()
+            } else {
+                format!("{calls} calls")
+            };
             talk(&format!(
                 "model: {} ({}, {asked} to {}; {})",
                 model.name, model.provider, model.endpoint, trail.provider_why
             ));
-            model.warnings.iter().for_each(|warning| talk(&format!("warning: {warning}")));
+            model
+                .warnings
+                .iter()
+                .for_each(|warning| talk(&format!("warning: {warning}")));
         }
         None if wanted || trail.provider_why.contains("not at hand") => {
             talk(&format!("extractive: {}", trail.provider_why))
@@ -130,8 +162,15 @@ pub(super) struct Progress(ProgressBar);
 impl Progress {
     pub(super) fn new() -> Self {
         let shown = std::io::stderr().is_terminal();
-        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self(ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner()))
+        let target = if shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self(
+            ProgressBar::with_draw_target(None, target)
+                .with_style(ProgressStyle::default_spinner()),
+        )
     }
 
     pub(super) fn tell(&self, event: &Event<'_>) -> Result<()> {
@@ -146,8 +185,10 @@ impl Progress {
                     ask::Purpose::Turn => "a turn with tools",
                     ask::Purpose::Chat => "a reply",
                 };
-                self.0.enable_steady_tick(std::time::Duration::from_millis(120));
-                self.0.set_message(format!("{} at {}: {what}", model.name, model.endpoint));
+                self.0
+                    .enable_steady_tick(std::time::Duration::from_millis(120));
+                self.0
+                    .set_message(format!("{} at {}: {what}", model.name, model.endpoint));
             }
             Event::Receiving { bytes } => self.0.set_prefix(format!("{bytes} bytes")),
             Event::Round(round) => self.0.set_message(match &round.refused {
@@ -169,7 +210,13 @@ fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     write_whole(file, (json + "\n").as_bytes())
 }
 
-fn report(context: &Context, config: &Config, args: &Args, answer: &Answer, trail: &Trail) -> Value {
+fn report(
+    context: &Context,
+    config: &Config,
+    args: &Args,
+    answer: &Answer,
+    trail: &Trail,
+) -> Value {
     let evidence: Vec<Value> = answer
         .packed
         .snapshot
@@ -269,7 +316,9 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
                 out.line(&out.dim(&report.footer()));
             }
         }
-        None if answer.report.as_ref().is_some_and(|r| !r.ok) => out.line("There is no answer that can be shown."),
+        None if answer.report.as_ref().is_some_and(|r| !r.ok) => {
+            out.line("There is no answer that can be shown.")
+        }
         None if answer.file.is_some() => out.line("The file holds nothing that answers this."),
         None => out.line("The notes hold nothing that answers this."),
     }

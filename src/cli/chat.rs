@@ -1,4 +1,5 @@
-//! `chat`: one call of the chat model, or with `--tools` the bounded loop. Nothing it says is checked, and that is said.
+//! `chat`: one call of the chat model, or with `--tools` the bounded loop. Nothing it says is
+//! checked, and that is said.
 
 use std::process::ExitCode;
 
@@ -20,20 +21,28 @@ use local_agent_verify::VerifyOptions;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.prompt.trim().is_empty() {
-        return Err(
-            Failure::new(ErrorCode::InvalidQuery, "the prompt is blank").with_hint("local-agent chat \"your prompt\"")
-        );
+        return Err(Failure::new(ErrorCode::InvalidQuery, "the prompt is blank")
+            .with_hint("local-agent chat \"your prompt\""));
     }
     let loaded = context.load()?;
     let config = &loaded.config;
     context.enter(config, &Needs::state())?;
     let chosen = ask::choose_for_chat(config, &args.prompt)?;
     let checking = Checking::new(&VerifyOptions::default(), false);
-    let log = RunLog::begin(&loaded, &context.roots(), "cli", Mode::Chat, &args.prompt, &checking)?;
+    let log = RunLog::begin(
+        &loaded,
+        &context.roots(),
+        "cli",
+        Mode::Chat,
+        &args.prompt,
+        &checking,
+    )?;
     let progress = Progress::new();
     let mut observe = |event: &Event<'_>| progress.tell(event);
     let factory = toolbox::factory(context, config, Caller::Model, log.id())?;
-    let tools = args.tools.then(|| ask::Toolbox::new(&factory, &config.tools));
+    let tools = args
+        .tools
+        .then(|| ask::Toolbox::new(&factory, &config.tools));
     let chatted = ask::chat(&args.prompt, &chosen, tools.as_ref(), &mut observe);
     progress.finish();
     let run = log.end_chat(config, &chatted)?;
@@ -63,6 +72,8 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.line(&format!("[logged] {path}"));
     }
     say_who(&trail, false);
-    talk("unverified: these are the model's own words; `local-agent ask` checks an answer against your notes");
+    talk(
+        "unverified: these are the model's own words; `local-agent ask` checks an answer against your notes",
+    );
     Ok(ExitCode::SUCCESS)
 }

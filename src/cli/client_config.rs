@@ -1,5 +1,6 @@
-//! Entering one server in the JSON file of another program: only the bytes of that entry change. The file belongs to
-//! somebody else, who may have put comments, an order or white space into it for a reason.
+//! Entering one server in the JSON file of another program: only the bytes of that entry change.
+//! The file belongs to somebody else, who may have put comments, an order or white space into it
+//! for a reason.
 
 use std::ops::Range;
 
@@ -10,11 +11,14 @@ const NAME: &str = "local-agent";
 
 /// A file that holds nothing but the entry.
 pub fn alone(section: &str, entry: &Value) -> String {
-    format!("{{\n  \"{section}\": {{\n    \"{NAME}\": {}\n  }}\n}}", pretty(entry, 4))
+    format!(
+        "{{\n  \"{section}\": {{\n    \"{NAME}\": {}\n  }}\n}}",
+        pretty(entry, 4)
+    )
 }
 
-/// `text` with `entry` under `section`; an entry of that name is replaced. Says why when `text` is no JSON object, or
-/// `section` none in it.
+/// `text` with `entry` under `section`; an entry of that name is replaced. Says why when `text` is
+/// no JSON object, or `section` none in it.
 pub fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, String> {
     if text.trim().is_empty() {
         return Ok(alone(section, entry) + "\n");
@@ -32,16 +36,28 @@ pub fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, St
     let bytes = text.as_bytes();
     let top = members(bytes, skip_space(bytes, 0)).ok_or("its form is not understood")?;
     let replaced = match top.find(section) {
-        None => insert(text, &top, section, &format!("{{\n    \"{NAME}\": {}\n  }}", pretty(entry, 4)), 2),
+        None => insert(
+            text,
+            &top,
+            section,
+            &format!("{{\n    \"{NAME}\": {}\n  }}", pretty(entry, 4)),
+            2,
+        ),
         Some(held) => {
             let inner = members(bytes, held.start).ok_or("its form is not understood")?;
             match inner.find(NAME) {
-                Some(old) => format!("{}{}{}", &text[..old.start], pretty(entry, 4), &text[old.end..]),
+                Some(old) => format!(
+                    "{}{}{}",
+                    &text[..old.start],
+                    pretty(entry, 4),
+                    &text[old.end..]
+                ),
                 None => insert(text, &inner, NAME, &pretty(entry, 4), 4),
             }
         }
     };
-    // What is written is what was meant, and nothing else changed: read it again before anybody else has to.
+    // What is written is what was meant, and nothing else changed: read it again before anybody
+    // else has to.
     let mut meant = whole;
     meant[section][NAME] = entry.clone();
     match serde_json::from_str::<Value>(&replaced) {
@@ -64,7 +80,11 @@ struct Members {
 
 impl Members {
     fn find(&self, name: &str) -> Option<&Range<usize>> {
-        self.names.iter().rev().find(|(held, _)| held == name).map(|(_, range)| range)
+        self.names
+            .iter()
+            .rev()
+            .find(|(held, _)| held == name)
+            .map(|(_, range)| range)
     }
 }
 
@@ -73,12 +93,20 @@ fn insert(text: &str, into: &Members, name: &str, value: &str, indent: usize) ->
     let space = " ".repeat(indent);
     match into.names.last() {
         Some((_, last)) => {
-            format!("{},\n{space}\"{name}\": {value}{}", &text[..last.end], &text[last.end..])
+            format!(
+                "{},\n{space}\"{name}\": {value}{}",
+                &text[..last.end],
+                &text[last.end..]
+            )
         }
         None => {
             let close = skip_space(text.as_bytes(), into.start);
             let outer = " ".repeat(indent.saturating_sub(2));
-            format!("{}\n{space}\"{name}\": {value}\n{outer}{}", &text[..into.start], &text[close..])
+            format!(
+                "{}\n{space}\"{name}\": {value}\n{outer}{}",
+                &text[..into.start],
+                &text[close..]
+            )
         }
     }
 }
@@ -123,7 +151,9 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
             }
         }
         _ => {
-            let length = bytes[at..].iter().position(|b| matches!(b, b',' | b'}' | b']') || b.is_ascii_whitespace());
+            let length = bytes[at..]
+                .iter()
+                .position(|b| matches!(b, b',' | b'}' | b']') || b.is_ascii_whitespace());
             Some(length.map_or(bytes.len(), |length| at + length))
         }
     }
@@ -134,7 +164,10 @@ fn members(bytes: &[u8], at: usize) -> Option<Members> {
     if bytes.get(at) != Some(&b'{') {
         return None;
     }
-    let mut found = Members { start: at + 1, names: Vec::new() };
+    let mut found = Members {
+        start: at + 1,
+        names: Vec::new(),
+    };
     let mut at = skip_space(bytes, at + 1);
     while bytes.get(at)? != &b'}' {
         let end = string_end(bytes, at)?;
@@ -187,13 +220,31 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_edited() {
-        for bad in ["{ // a comment\n}", "[]", "{\"mcpServers\": []}", "{\"a\": 1", "null", "{} {}"] {
+        for bad in [
+            "{ // a comment\n}",
+            "[]",
+            "{\"mcpServers\": []}",
+            "{\"a\": 1",
+            "null",
+            "{} {}",
+        ] {
             assert!(with_entry(bad, "mcpServers", &entry()).is_err(), "{bad}");
         }
-        assert_eq!(with_entry(" \n", "servers", &entry()).unwrap(), alone("servers", &entry()) + "\n");
-        for empty in ["{}", "{ \n }", "{\"mcpServers\":{}}", "{\"mcpServers\": { } }"] {
+        assert_eq!(
+            with_entry(" \n", "servers", &entry()).unwrap(),
+            alone("servers", &entry()) + "\n"
+        );
+        for empty in [
+            "{}",
+            "{ \n }",
+            "{\"mcpServers\":{}}",
+            "{\"mcpServers\": { } }",
+        ] {
             let after = with_entry(empty, "mcpServers", &entry()).unwrap();
-            assert_eq!(serde_json::from_str::<Value>(&after).unwrap(), json!({"mcpServers": {NAME: entry()}}));
+            assert_eq!(
+                serde_json::from_str::<Value>(&after).unwrap(),
+                json!({"mcpServers": {NAME: entry()}})
+            );
         }
     }
 
@@ -207,8 +258,12 @@ mod tests {
         leaf.prop_recursive(4, 32, 5, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-                prop::collection::hash_map("[a-z\"\\\\{}:,]{0,6}|mcpServers|local-agent", inner, 0..5)
-                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+                prop::collection::hash_map(
+                    "[a-z\"\\\\{}:,]{0,6}|mcpServers|local-agent",
+                    inner,
+                    0..5
+                )
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
             ]
         })
     }

@@ -16,7 +16,12 @@ pub fn run(args: &Completions) -> Result<ExitCode> {
 }
 
 pub fn man(context: &Context, args: &Man) -> Result<ExitCode> {
-    let fail = |e: std::io::Error| Failure::new(ErrorCode::WriteError, format!("the manual cannot be written: {e}"));
+    let fail = |e: std::io::Error| {
+        Failure::new(
+            ErrorCode::WriteError,
+            format!("the manual cannot be written: {e}"),
+        )
+    };
     if let Some(dir) = &args.dir {
         let dir = context.environment.cwd.join(dir);
         std::fs::create_dir_all(&dir).map_err(fail)?;
@@ -24,7 +29,9 @@ pub fn man(context: &Context, args: &Man) -> Result<ExitCode> {
         context.out.line(&format!("written: {}", dir.display()));
     } else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(fail)?;
+        clap_mangen::Man::new(Cli::command())
+            .render(&mut page)
+            .map_err(fail)?;
         super::output::raw_stdout(&page);
     }
     Ok(ExitCode::SUCCESS)

@@ -30,11 +30,22 @@ fn show(context: &Context) -> Result<ExitCode> {
     for layer in &loaded.layers {
         let trusted = if layer.trusted { ", trusted" } else { "" };
         let kind = json!(layer.kind);
-        context.out.line(&format!("file: {} ({}{trusted})", layer.path.display(), kind.as_str().unwrap_or_default()));
+        context.out.line(&format!(
+            "file: {} ({}{trusted})",
+            layer.path.display(),
+            kind.as_str().unwrap_or_default()
+        ));
     }
     for setting in &loaded.origins {
-        let note = setting.note.as_ref().map(|note| format!("  ({note})")).unwrap_or_default();
-        context.out.line(&format!("{} = {}  # {}{note}", setting.key, setting.value, setting.origin));
+        let note = setting
+            .note
+            .as_ref()
+            .map(|note| format!("  ({note})"))
+            .unwrap_or_default();
+        context.out.line(&format!(
+            "{} = {}  # {}{note}",
+            setting.key, setting.value, setting.origin
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -47,13 +58,14 @@ fn check(context: &Context) -> Result<ExitCode> {
     if context.out.json {
         let problem = |f: &Failure| json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint});
         let problems: Vec<Value> = loaded.problems.iter().map(problem).collect();
-        let mut body =
-            json!({"ok": ok, "problems": problems, "warnings": loaded.config.warnings, "files": loaded.layers});
+        let mut body = json!({"ok": ok, "problems": problems, "warnings": loaded.config.warnings, "files": loaded.layers});
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
         for problem in &loaded.problems {
-            context.out.line(&format!("error[{}]: {}", problem.code, problem.message));
+            context
+                .out
+                .line(&format!("error[{}]: {}", problem.code, problem.message));
             if let Some(hint) = &problem.hint {
                 context.out.line(&format!("fix: {hint}"));
             }
@@ -62,14 +74,17 @@ fn check(context: &Context) -> Result<ExitCode> {
             talk(&format!("warning: {warning}"));
         }
         if ok {
-            context.out.line(&format!("configuration: ok ({} sources)", loaded.config.sources.len()));
+            context.out.line(&format!(
+                "configuration: ok ({} sources)",
+                loaded.config.sources.len()
+            ));
         }
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-/// Agrees to a configuration that was found, and to state folders that somebody else may have made. With `file` only to
-/// that configuration.
+/// Agrees to a configuration that was found, and to state folders that somebody else may have made.
+/// With `file` only to that configuration.
 fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> {
     let loaded = context.load_lenient()?;
     let found = match file {
@@ -80,11 +95,21 @@ fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> 
             .find(|layer| matches!(layer.kind, LayerKind::Found | LayerKind::Workroot))
             .map(|layer| layer.path.clone()),
     };
-    let sha256 = found.as_ref().map(|found| config::trust(context.environment.trust_file()?, found)).transpose()?;
-    let states = if file.is_none() { context.trust_state(&loaded.config)? } else { Vec::new() };
+    let sha256 = found
+        .as_ref()
+        .map(|found| config::trust(context.environment.trust_file()?, found))
+        .transpose()?;
+    let states = if file.is_none() {
+        context.trust_state(&loaded.config)?
+    } else {
+        Vec::new()
+    };
     if found.is_none() && states.is_empty() {
-        return Err(Failure::new(ErrorCode::ConfigError, "no local-agent.yaml is found from here")
-            .with_hint("local-agent init --here"));
+        return Err(Failure::new(
+            ErrorCode::ConfigError,
+            "no local-agent.yaml is found from here",
+        )
+        .with_hint("local-agent init --here"));
     }
     if context.out.json {
         let mut body = json!({
@@ -97,10 +122,15 @@ fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> 
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(found), Some(sha256)) = (found, sha256) {
-        context.out.line(&format!("trusted: {} as it is now (sha256 {sha256})", found.display()));
+        context.out.line(&format!(
+            "trusted: {} as it is now (sha256 {sha256})",
+            found.display()
+        ));
     }
     for state in states {
-        context.out.line(&format!("trusted: the state folder {}", state.display()));
+        context
+            .out
+            .line(&format!("trusted: the state folder {}", state.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

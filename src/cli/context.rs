@@ -1,5 +1,5 @@
-//! What every command starts from: the environment (read here and nowhere else), the configuration, the sandbox, the
-//! model.
+//! What every command starts from: the environment (read here and nowhere else), the configuration,
+//! the sandbox, the model.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -33,13 +33,17 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL, OLLAMA_BASE_URL,
-    /// LOCAL_AGENT_API_KEY, NO_COLOR and the standard folders. Nothing else of the environment is ever looked at.
+    /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, NO_COLOR and the standard folders. Nothing else of the
+    /// environment is ever looked at.
     pub fn read() -> Result<Self> {
         let var = |name: &str| std::env::var(name).ok();
         let cwd = std::env::current_dir().map_err(|e| {
-            Failure::new(ErrorCode::ConfigError, format!("the current folder cannot be used: {e}"))
-                .with_hint("change to a folder that exists")
+            Failure::new(
+                ErrorCode::ConfigError,
+                format!("the current folder cannot be used: {e}"),
+            )
+            .with_hint("change to a folder that exists")
         })?;
         let config_dir = dirs::config_dir().map(|dir| dir.join("local-agent"));
         let inputs = Inputs {
@@ -53,7 +57,9 @@ impl Environment {
             trust_file: config_dir.as_ref().map(|dir| dir.join("trust.json")),
             ..Inputs::default()
         };
-        let package_root = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
+        let package_root = std::env::current_exe()
+            .ok()
+            .and_then(|exe| exe.parent().map(Path::to_path_buf));
         Ok(Self {
             cwd,
             no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
@@ -77,17 +83,25 @@ impl Environment {
 
     /// The user's own configuration file, which need not exist.
     pub fn user_config(&self) -> Result<&Path> {
-        self.inputs.user_config.as_deref().ok_or_else(|| no_folder("configuration"))
+        self.inputs
+            .user_config
+            .as_deref()
+            .ok_or_else(|| no_folder("configuration"))
     }
 
     /// Where agreements to found configurations are kept.
     pub fn trust_file(&self) -> Result<&Path> {
-        self.inputs.trust_file.as_deref().ok_or_else(|| no_folder("configuration"))
+        self.inputs
+            .trust_file
+            .as_deref()
+            .ok_or_else(|| no_folder("configuration"))
     }
 
     /// The list of state folders that the user made or agreed to.
     pub fn states_file(&self) -> Result<&Path> {
-        self.states_file.as_deref().ok_or_else(|| no_folder("configuration"))
+        self.states_file
+            .as_deref()
+            .ok_or_else(|| no_folder("configuration"))
     }
 
     /// The folder for what can be made again.
@@ -112,8 +126,11 @@ impl Environment {
 }
 
 fn no_folder(which: &str) -> Failure {
-    Failure::new(ErrorCode::ConfigError, format!("the system names no {which} folder for this user"))
-        .with_hint("set HOME")
+    Failure::new(
+        ErrorCode::ConfigError,
+        format!("the system names no {which} folder for this user"),
+    )
+    .with_hint("set HOME")
 }
 
 /// One run of one command.
@@ -130,7 +147,13 @@ pub struct Context {
 impl Context {
     /// A run that has read nothing yet.
     pub fn new(environment: Environment, global: Global, out: Output) -> Self {
-        Self { environment, global, out, flags: Vec::new(), roots: OnceLock::new() }
+        Self {
+            environment,
+            global,
+            out,
+            flags: Vec::new(),
+            roots: OnceLock::new(),
+        }
     }
 
     fn inputs(&self) -> Inputs {
@@ -146,7 +169,11 @@ impl Context {
     /// Sets a configuration key for this run.
     pub fn flag(&mut self, flag: &str, key: &'static str, value: Option<impl ToString>) {
         if let Some(value) = value {
-            self.flags.push(FlagValue { flag: flag.to_owned(), key, value: value.to_string() });
+            self.flags.push(FlagValue {
+                flag: flag.to_owned(),
+                key,
+                value: value.to_string(),
+            });
         }
     }
 
@@ -157,7 +184,12 @@ impl Context {
             talk(&format!("warning: {warning}"));
         }
         self.check_state(&loaded.config)?;
-        self.roots.get_or_init(|| roots(Some(&loaded.config), self.environment.package_root.as_deref()));
+        self.roots.get_or_init(|| {
+            roots(
+                Some(&loaded.config),
+                self.environment.package_root.as_deref(),
+            )
+        });
         Ok(loaded)
     }
 
@@ -166,8 +198,8 @@ impl Context {
         config::load_lenient(&self.inputs())
     }
 
-    /// The five roots that JSON outputs name, from as much of the configuration as can be read. They are worked out once:
-    /// a confined process may not read the configuration again.
+    /// The five roots that JSON outputs name, from as much of the configuration as can be read.
+    /// They are worked out once: a confined process may not read the configuration again.
     pub fn roots(&self) -> Map<String, Value> {
         let read = || {
             let config = self.load_lenient().ok().map(|loaded| loaded.config);
@@ -176,8 +208,9 @@ impl Context {
         self.roots.get_or_init(read).clone()
     }
 
-    /// Options with which a process that is started anywhere reads the configuration that this one read. Each file
-    /// keeps its standing: one that was found is found again, so what it may not ask for is still asked about.
+    /// Options with which a process that is started anywhere reads the configuration that this one
+    /// read. Each file keeps its standing: one that was found is found again, so what it may not
+    /// ask for is still asked about.
     pub fn again(&self, loaded: &Loaded) -> Vec<String> {
         let options = loaded.layers.iter().filter_map(|layer| match layer.kind {
             LayerKind::User => None,
@@ -185,7 +218,9 @@ impl Context {
             LayerKind::Workroot => Some(("--workroot", layer.path.parent()?)),
             LayerKind::Named => Some(("--config", layer.path.as_path())),
         });
-        options.flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()]).collect()
+        options
+            .flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()])
+            .collect()
     }
 
     /// See [`operations::sandbox`].
@@ -202,7 +237,9 @@ impl Context {
     pub fn embedding(&self, config: &Config) -> Result<Model> {
         let model = Model::configured(config, self.environment.models_dir().ok().as_deref())?;
         Ok(match self.environment.prepared_dir() {
-            Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| talk(&format!("warning: {text}")))),
+            Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| {
+                talk(&format!("warning: {text}"))
+            })),
             // Nowhere to keep anything; weights are packed each time.
             Err(_) => model,
         })

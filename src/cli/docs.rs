@@ -1,4 +1,5 @@
-//! Reference pages that are generated from the code, so that they cannot lag: `docs/cli.md`, `docs/codes.md`.
+//! Reference pages that are generated from the code, so that they cannot lag: `docs/cli.md`,
+//! `docs/codes.md`.
 
 use std::fmt::Write as _;
 
@@ -20,12 +21,22 @@ pub fn cli_reference() -> String {
 }
 
 fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
-    let name =
-        if parents.is_empty() { command.get_name().to_owned() } else { format!("{parents} {}", command.get_name()) };
+    let name = if parents.is_empty() {
+        command.get_name().to_owned()
+    } else {
+        format!("{parents} {}", command.get_name())
+    };
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-    let _ = write!(out, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
-    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
+    let _ = write!(
+        out,
+        "\n## `{name}`\n\n```text\n{}\n```\n",
+        help.join("\n").trim_end()
+    );
+    for sub in command
+        .get_subcommands_mut()
+        .filter(|sub| sub.get_name() != "help")
+    {
         page(out, sub, &name);
     }
 }
@@ -47,11 +58,21 @@ pub fn codes_reference() -> String {
         "\n## Records of runs\n\nFindings of `runs verify`.\n\n| code | meaning | fails |\n| --- | --- | --- |\n",
     );
     for (trouble, meaning, fails) in Trouble::TABLE {
-        let _ = writeln!(out, "| `{}` | {meaning} | {} |", trouble.as_str(), if *fails { "yes" } else { "no" });
+        let _ = writeln!(
+            out,
+            "| `{}` | {meaning} | {} |",
+            trouble.as_str(),
+            if *fails { "yes" } else { "no" }
+        );
     }
     out.push_str("\n## Verification\n\n| code | meaning | example |\n| --- | --- | --- |\n");
     for code in verify::Code::ALL {
-        let _ = writeln!(out, "| `{code}` | {} | {} |", code.meaning(), code.example());
+        let _ = writeln!(
+            out,
+            "| `{code}` | {} | {} |",
+            code.meaning(),
+            code.example()
+        );
     }
     out
 }

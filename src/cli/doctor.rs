@@ -33,7 +33,9 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
         model: &model,
         require_phase3: args.require_phase3,
         offline: args.offline,
-        seed: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        seed: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs()),
     });
     if args.json {
         let mut body = json!({
@@ -53,7 +55,11 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
 fn print(out: Output, report: &Report, quiet: bool) {
     for check in report.checks.iter().filter(|check| !(quiet && check.ok)) {
         let state = if check.ok { "OK" } else { "FAIL" };
-        let line = format!("[{state}] {}: {}", check.error_code, out.shown(&check.message));
+        let line = format!(
+            "[{state}] {}: {}",
+            check.error_code,
+            out.shown(&check.message)
+        );
         out.line(&if check.ok { line } else { out.bold(&line) });
         if let Some(fix) = check.suggested_fix.as_ref().filter(|_| !check.ok) {
             out.line(&format!("    fix: {}", out.shown(fix)));

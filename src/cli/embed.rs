@@ -22,9 +22,16 @@ const TOKENS_A_TEXT: usize = 64;
 
 pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     // The ancestor named models with their owner.
-    let id = args.model.as_deref().map(|id| id.strip_prefix("sentence-transformers/").unwrap_or(id));
+    let id = args
+        .model
+        .as_deref()
+        .map(|id| id.strip_prefix("sentence-transformers/").unwrap_or(id));
     context.flag("--model", "embed.model", id);
-    context.flag("--batch-size", "embed.batch_tokens", args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)));
+    context.flag(
+        "--batch-size",
+        "embed.batch_tokens",
+        args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)),
+    );
     let config = context.load()?.config;
     context.enter(&config, &Needs::beside_index(&config))?;
     let model = context.embedding(&config)?;
@@ -42,7 +49,14 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     let (summary, fingerprint) = done?;
     let ok = summary.errors.is_empty();
     if args.json {
-        context.out.json(report(context, &config, &summary, &fingerprint, model.dim(), ok));
+        context.out.json(report(
+            context,
+            &config,
+            &summary,
+            &fingerprint,
+            model.dim(),
+            ok,
+        ));
     } else if !args.quiet || !ok {
         print(context, &config, &summary);
     }
@@ -84,7 +98,10 @@ pub(super) const fn provider(config: &Config) -> &'static str {
 
 fn print(context: &Context, config: &Config, summary: &EmbedSummary) {
     let out = context.out;
-    out.line(&format!("embeddings_db: {}", config.embed.db_path.display()));
+    out.line(&format!(
+        "embeddings_db: {}",
+        config.embed.db_path.display()
+    ));
     if summary.dry_run {
         out.line(&format!(
             "embed plan: {} of {} chunks have no vector; {} vectors belong to no chunk",
@@ -103,10 +120,16 @@ fn print(context: &Context, config: &Config, summary: &EmbedSummary) {
     ));
     if summary.orphan_embeddings_kept > 0 {
         let days = config.embed.keep_unused_days;
-        out.line(&format!("{} vectors that no chunk uses are kept for {days} days", summary.orphan_embeddings_kept));
+        out.line(&format!(
+            "{} vectors that no chunk uses are kept for {days} days",
+            summary.orphan_embeddings_kept
+        ));
     }
     if summary.windowed > 0 {
-        out.line(&format!("{} texts were longer than the model's window and were split", summary.windowed));
+        out.line(&format!(
+            "{} texts were longer than the model's window and were split",
+            summary.windowed
+        ));
     }
     if let Some(moved) = &summary.moved_aside {
         out.line(&format!("moved aside: {}", moved.display()));

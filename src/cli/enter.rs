@@ -1,5 +1,5 @@
-//! What stands between a command and the program's own files: whether this user made them, and, where the kernel can,
-//! confinement to what the command needs.
+//! What stands between a command and the program's own files: whether this user made them, and,
+//! where the kernel can, confinement to what the command needs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,12 @@ use local_agent_files::sandbox::{self, Confinement, Places};
 use local_agent_files::state::{KnownStates, Provenance, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The file in a state folder that keeps version control from taking questions, answers and memory along.
-const IGNORE_FILE: (&str, &str) =
-    (".gitignore", "# Made by local-agent: nothing in this folder belongs into a repository.\n*\n");
+/// The file in a state folder that keeps version control from taking questions, answers and memory
+/// along.
+const IGNORE_FILE: (&str, &str) = (
+    ".gitignore",
+    "# Made by local-agent: nothing in this folder belongs into a repository.\n*\n",
+);
 
 /// What a command needs beside reading sources, models and its own state.
 #[derive(Debug, Default)]
@@ -33,18 +36,25 @@ impl Needs {
 
     /// Keeps something that follows from an index: without one the command fails and makes nothing.
     pub fn beside_index(config: &Config) -> Self {
-        Self { makes_state: config.index.db_path.exists(), ..Self::default() }
+        Self {
+            makes_state: config.index.db_path.exists(),
+            ..Self::default()
+        }
     }
 
     /// Makes the state folder when there is none.
     pub fn state() -> Self {
-        Self { makes_state: true, ..Self::default() }
+        Self {
+            makes_state: true,
+            ..Self::default()
+        }
     }
 }
 
 impl Context {
-    /// Makes what is missing of the state folders, if the command needs them, and lets the kernel confine this process to
-    /// what the command needs. All of the configuration is read by then, and no thread may run yet.
+    /// Makes what is missing of the state folders, if the command needs them, and lets the kernel
+    /// confine this process to what the command needs. All of the configuration is read by then,
+    /// and no thread may run yet.
     ///
     /// # Errors
     /// `WRITE_ERROR` when a state folder cannot be made, or cannot be noted as made by this user.
@@ -68,7 +78,8 @@ impl Context {
                      somebody else's; trust it only if you know where it comes from",
                     location.path.display()
                 );
-                return Err(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint("local-agent config trust"));
+                return Err(Failure::new(ErrorCode::ConfigUntrusted, message)
+                    .with_hint("local-agent config trust"));
             }
         }
         Ok(())
@@ -92,10 +103,13 @@ impl Context {
 
     /// State folders whose place the user did not choose: they may have come with a clone.
     fn doubtful<'a>(&self, config: &'a Config) -> impl Iterator<Item = &'a StateLocation> {
-        let own =
-            [self.environment.cache_dir(), self.environment.data_dir()].map(|dir| dir.ok().map(Path::to_path_buf));
+        let own = [self.environment.cache_dir(), self.environment.data_dir()]
+            .map(|dir| dir.ok().map(Path::to_path_buf));
         let is_own = move |path: &Path| own.iter().flatten().any(|dir| path.starts_with(dir));
-        config.state_locations.iter().filter(move |location| !location.chosen && !is_own(&location.path))
+        config
+            .state_locations
+            .iter()
+            .filter(move |location| !location.chosen && !is_own(&location.path))
     }
 
     fn known_states(&self) -> Result<KnownStates> {
@@ -110,14 +124,21 @@ impl Context {
                 known.adopt(&location.path)?;
             }
         }
-        config.state_locations.iter().try_for_each(|location| make_private(config, location))
+        config
+            .state_locations
+            .iter()
+            .try_for_each(|location| make_private(config, location))
     }
 
     /// What the kernel lets the command open.
     pub fn places(&self, config: &Config, needs: &Needs) -> Places {
         let mut places = Places {
             read: vec![],
-            write: config.state_locations.iter().map(|location| location.path.clone()).collect(),
+            write: config
+                .state_locations
+                .iter()
+                .map(|location| location.path.clone())
+                .collect(),
         };
         let roots = config.sources.iter().map(|source| source.root.clone());
         let roots = roots.chain(config.security.allowed_roots.iter().cloned());
@@ -131,7 +152,9 @@ impl Context {
         }
         places.read.extend(config.embed.model_path.iter().cloned());
         places.read.extend(self.environment.models_dir().ok());
-        places.write.extend(needs.files.iter().filter_map(|file| existing_folder(file)));
+        places
+            .write
+            .extend(needs.files.iter().filter_map(|file| existing_folder(file)));
         // Only where something is kept there.
         let kept = config.embed.precision != Precision::F32;
         if let Some(prepared) = self.environment.prepared_dir().ok().filter(|_| kept) {
@@ -146,18 +169,26 @@ impl Context {
 fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
     let fail = |e: std::io::Error| {
         local_agent_files::state::refusal(&e).unwrap_or_else(|| {
-            let message = format!("the state folder {} cannot be made: {e}", location.path.display());
-            Failure::new(ErrorCode::WriteError, message)
-                .with_hint("free some space or allow writing there, or set `state_dir` to another folder")
+            let message = format!(
+                "the state folder {} cannot be made: {e}",
+                location.path.display()
+            );
+            Failure::new(ErrorCode::WriteError, message).with_hint(
+                "free some space or allow writing there, or set `state_dir` to another folder",
+            )
         })
     };
     let folder = StateDirectory::make_configured(&location.path).map_err(fail)?;
-    // A database may have been placed in a folder that also holds other things; that one stays as it is.
+    // A database may have been placed in a folder that also holds other things; that one stays as
+    // it is.
     if location.path != config.state_dir {
         return Ok(());
     }
     // Neither stops the work where the folder cannot be changed.
-    if folder.metadata(IGNORE_FILE.0).is_ok_and(|meta| meta.is_none()) {
+    if folder
+        .metadata(IGNORE_FILE.0)
+        .is_ok_and(|meta| meta.is_none())
+    {
         let _ = folder.replace(IGNORE_FILE.0, IGNORE_FILE.1.as_bytes());
     }
     let _ = folder.make_private();
@@ -171,5 +202,8 @@ fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
 
 /// The nearest folder above a file that exists, for a file that may have to be made.
 fn existing_folder(file: &Path) -> Option<PathBuf> {
-    file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_path_buf)
+    file.ancestors()
+        .skip(1)
+        .find(|folder| folder.is_dir())
+        .map(Path::to_path_buf)
 }

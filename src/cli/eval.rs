@@ -1,8 +1,8 @@
 //! `eval`: sets of questions with known answers, searched in this process and scored.
 //!
-//! State goes into the cache folder, named by the set's path, so that a second run only looks for changes; nothing is
-//! written into the set. Only the embedding model's settings and what `--set` says play a part, so that the same
-//! command measures the same thing on every machine.
+//! State goes into the cache folder, named by the set's path, so that a second run only looks for
+//! changes; nothing is written into the set. Only the embedding model's settings and what `--set`
+//! says play a part, so that the same command measures the same thing on every machine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -38,13 +38,28 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
         EvalCommand::Retrieval(args) => (args, What::Documents),
         EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),
         EvalCommand::Calibrate { .. } => return super::eval_calibrate::run(context, command),
-        EvalCommand::Attacks { notes, claims, misses_out, json } => {
-            return super::eval_attacks::run(context, notes.as_deref(), claims, misses_out.as_deref(), *json);
+        EvalCommand::Attacks {
+            notes,
+            claims,
+            misses_out,
+            json,
+        } => {
+            return super::eval_attacks::run(
+                context,
+                notes.as_deref(),
+                claims,
+                misses_out.as_deref(),
+                *json,
+            );
         }
         EvalCommand::Drafts { file, sets, json } => {
             return super::eval_drafts::run(context, file.as_deref(), sets, *json);
         }
-        EvalCommand::Claims { files, scores_out, json } => {
+        EvalCommand::Claims {
+            files,
+            scores_out,
+            json,
+        } => {
             return super::eval_claims::run(context, files, scores_out.as_deref(), *json);
         }
     };
@@ -73,7 +88,11 @@ enum What {
 
 fn cuts(k: &[usize]) -> Result<Vec<usize>> {
     if k.contains(&0) {
-        return Err(Failure::new(ErrorCode::InvalidArgs, "the first 0 passages cannot be scored").with_hint("--k 1,5"));
+        return Err(Failure::new(
+            ErrorCode::InvalidArgs,
+            "the first 0 passages cannot be scored",
+        )
+        .with_hint("--k 1,5"));
     }
     Ok(k.to_vec())
 }
@@ -144,21 +163,33 @@ fn modes(args: &EvalArgs) -> Vec<Mode> {
 fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<Report> {
     let dir = folder(context, set)?;
     let name = set_name(&dir);
-    let about = |failure: Failure| Failure { message: format!("{name}: {}", failure.message), ..failure };
+    let about = |failure: Failure| Failure {
+        message: format!("{name}: {}", failure.message),
+        ..failure
+    };
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?).map_err(about)?;
     let modes = modes(args);
     // Everything that can be wrong with a set is found before an hour of embedding.
     let judge = Judge::read(what, &dir, &questions).map_err(about)?;
-    let (config, sandbox, engine, model) = prepare(context, &args.settings, args.json, &dir, &modes)?;
+    let (config, sandbox, engine, model) =
+        prepare(context, &args.settings, args.json, &dir, &modes)?;
     let embedder = match modes.iter().any(|mode| mode.needs_vectors()) {
         true => Some(model.load()?),
         false => None,
     };
-    let embed = embedder.as_ref().map(|embedder| move |text: &str| embedder.embed_query(text));
+    let embed = embedder
+        .as_ref()
+        .map(|embedder| move |text: &str| embedder.embed_query(text));
     let embed: Option<run::Embed<'_>> = embed.as_ref().map(|embed| embed as _);
     let asked = run::ask(&questions, embed)?;
-    let searcher = Searcher { engine: &engine, retrieve: &config.retrieve };
-    let files = Files { sandbox: &sandbox, texts: RefCell::default() };
+    let searcher = Searcher {
+        engine: &engine,
+        retrieve: &config.retrieve,
+    };
+    let files = Files {
+        sandbox: &sandbox,
+        texts: RefCell::default(),
+    };
     let totals = engine.index().totals()?;
     let mut report = Report {
         questions: questions.len(),
@@ -172,7 +203,11 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
     for mode in modes {
         let (scored, tsv) = judge.mode(mode, &searcher, &asked, &files, &mut first)?;
         if let Some(out) = &args.runs_out {
-            let file = context.environment.cwd.join(out).join(format!("{}.{}.tsv", report.name, mode.name()));
+            let file = context.environment.cwd.join(out).join(format!(
+                "{}.{}.tsv",
+                report.name,
+                mode.name()
+            ));
             write_whole(&file, tsv.as_bytes())?;
         }
         report.modes.push(scored);
@@ -182,16 +217,25 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
 
 pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
     let path = context.environment.cwd.join(set);
-    let dir = path.canonicalize().ok().filter(|dir| dir.join("docs").is_dir());
+    let dir = path
+        .canonicalize()
+        .ok()
+        .filter(|dir| dir.join("docs").is_dir());
     dir.ok_or_else(|| {
-        let message = format!("{} is not a set: there is no folder docs/ in it", path.display());
+        let message = format!(
+            "{} is not a set: there is no folder docs/ in it",
+            path.display()
+        );
         Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval --help")
     })
 }
 
 /// What a set is called: its folder.
 pub(super) fn set_name(dir: &Path) -> String {
-    dir.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned())
+    dir.file_name().map_or_else(
+        || "set".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Brings the set's index and, where a mode needs them, its vectors up to date, and opens them.
@@ -207,28 +251,49 @@ pub(super) fn prepare(
     let files = context.model(&config)?;
     let model = context.embedding(&config)?;
     let bar = Bar::new(quiet);
-    let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
+    let run = IndexRun {
+        wait: Duration::from_secs(60),
+        ..IndexRun::default()
+    };
     let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
     for error in &indexed.errors {
         talk(&format!("error: {error}"));
     }
     let vectors = modes.iter().any(|mode| mode.needs_vectors());
     if vectors {
-        // Vectors of another way of cutting are kept: comparing two of them would embed everything each time.
-        let embed = EmbedRun { no_prune: true, wait: Duration::from_secs(60), ..EmbedRun::default() };
+        // Vectors of another way of cutting are kept: comparing two of them would embed everything
+        // each time.
+        let embed = EmbedRun {
+            no_prune: true,
+            wait: Duration::from_secs(60),
+            ..EmbedRun::default()
+        };
         jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?;
     }
     bar.finish();
-    let fingerprint = if vectors { Some(model.fingerprint()?) } else { None };
-    let (db, lexical, matrix) = (&config.index.db_path, config.lexical_dir(), config.vectors_dir());
+    let fingerprint = if vectors {
+        Some(model.fingerprint()?)
+    } else {
+        None
+    };
+    let (db, lexical, matrix) = (
+        &config.index.db_path,
+        config.lexical_dir(),
+        config.vectors_dir(),
+    );
     let engine = Engine::open(db, &lexical, &matrix, fingerprint.as_ref())?;
     Ok((config, sandbox, engine, model))
 }
 
-/// The defaults and `--set`, with the set's documents as the one source and state in the cache folder.
+/// The defaults and `--set`, with the set's documents as the one source and state in the cache
+/// folder.
 fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Config> {
     let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
-    let state = context.environment.cache_dir()?.join("eval").join(&state[..16]);
+    let state = context
+        .environment
+        .cache_dir()?
+        .join("eval")
+        .join(&state[..16]);
     let name = SourceName::new(SOURCE).map_err(|e| Failure::internal(e.to_string()))?;
     let template = Template {
         sources: vec![(name, dir.join("docs").to_string_lossy().into_owned())],
@@ -237,17 +302,35 @@ fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Conf
     };
     let file = state.join("config.yaml");
     write_whole(&file, config::template(&template).as_bytes())?;
-    let mut inputs = Inputs { cwd: state, config_flag: Some(file), ..Inputs::default() };
+    let mut inputs = Inputs {
+        cwd: state,
+        config_flag: Some(file),
+        ..Inputs::default()
+    };
     let known = config::load(&inputs)?.origins;
     for setting in settings {
         let wrong = |why: &str| {
-            Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}")).with_hint("local-agent config show")
+            Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}"))
+                .with_hint("local-agent config show")
         };
-        let (key, value) = setting.split_once('=').ok_or_else(|| wrong("not KEY=VALUE"))?;
-        let measured = |key: &str| ["index.", "embed.", "retrieve."].iter().any(|section| key.starts_with(section));
-        let key = known.iter().map(|known| known.key).find(|known| *known == key && measured(known));
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| wrong("not KEY=VALUE"))?;
+        let measured = |key: &str| {
+            ["index.", "embed.", "retrieve."]
+                .iter()
+                .any(|section| key.starts_with(section))
+        };
+        let key = known
+            .iter()
+            .map(|known| known.key)
+            .find(|known| *known == key && measured(known));
         let key = key.ok_or_else(|| wrong("not a key of index, embed or retrieve"))?;
-        inputs.flags.push(FlagValue { flag: "--set".to_owned(), key, value: value.to_owned() });
+        inputs.flags.push(FlagValue {
+            flag: "--set".to_owned(),
+            key,
+            value: value.to_owned(),
+        });
     }
     Ok(config::load(&inputs)?.config)
 }
@@ -261,10 +344,14 @@ enum Judge {
 impl Judge {
     fn read(what: &What, dir: &Path, questions: &[Question]) -> Result<Self> {
         Ok(match what {
-            What::Documents => Self::Documents(set::judgments(&read_text(&dir.join("qrels.tsv"))?, questions)?),
-            What::Passages(cuts) => {
-                Self::Passages(set::evidence(&read_text(&dir.join("spans.jsonl"))?, questions)?, cuts.clone())
-            }
+            What::Documents => Self::Documents(set::judgments(
+                &read_text(&dir.join("qrels.tsv"))?,
+                questions,
+            )?),
+            What::Passages(cuts) => Self::Passages(
+                set::evidence(&read_text(&dir.join("spans.jsonl"))?, questions)?,
+                cuts.clone(),
+            ),
         })
     }
 
@@ -275,7 +362,8 @@ impl Judge {
         }
     }
 
-    /// Searches and scores one mode; `first` keeps the first mode's scores for comparison. The run comes along.
+    /// Searches and scores one mode; `first` keeps the first mode's scores for comparison. The run
+    /// comes along.
     fn mode(
         &self,
         mode: Mode,
@@ -292,20 +380,45 @@ impl Judge {
                 let difference = first.as_ref().map(|first| stats::paired(&ndcg, first));
                 first.get_or_insert(ndcg);
                 let scores = ModeScores::Documents(ranking::mean(&scores), difference);
-                Ok((ModeReport { mode, latency: searched.latency, scores }, run::documents_tsv(&searched.found)))
+                Ok((
+                    ModeReport {
+                        mode,
+                        latency: searched.latency,
+                        scores,
+                    },
+                    run::documents_tsv(&searched.found),
+                ))
             }
             Self::Passages(evidence, cuts) => {
                 let deepest = cuts.iter().copied().max().unwrap_or(1);
                 let searched = searcher.chunks(mode, asked, deepest)?;
                 let mut found = passages::Run::new();
                 for (id, hits) in &searched.found {
-                    let passages = hits.iter().map(|hit| files.passage(hit)).collect::<Result<_>>()?;
+                    let passages = hits
+                        .iter()
+                        .map(|hit| files.passage(hit))
+                        .collect::<Result<_>>()?;
                     found.insert(id.clone(), passages);
                 }
-                let lines = |path: &str| files.text(&RelPath::new(path).ok()?).ok().map(|text| line_starts(&text));
-                let scores = cuts.iter().map(|k| passages::score(evidence, &found, *k, &lines)).collect();
+                let lines = |path: &str| {
+                    files
+                        .text(&RelPath::new(path).ok()?)
+                        .ok()
+                        .map(|text| line_starts(&text))
+                };
+                let scores = cuts
+                    .iter()
+                    .map(|k| passages::score(evidence, &found, *k, &lines))
+                    .collect();
                 let scores = ModeScores::Passages(scores);
-                Ok((ModeReport { mode, latency: searched.latency, scores }, run::passages_tsv(&found)))
+                Ok((
+                    ModeReport {
+                        mode,
+                        latency: searched.latency,
+                        scores,
+                    },
+                    run::passages_tsv(&found),
+                ))
             }
         }
     }
@@ -323,7 +436,13 @@ impl Files<'_> {
             return Ok(text.clone());
         }
         let source = SourceName::new(SOURCE).map_err(|e| Failure::internal(e.to_string()))?;
-        let bytes = self.sandbox.read(&Address { source, path: path.clone() })?.bytes;
+        let bytes = self
+            .sandbox
+            .read(&Address {
+                source,
+                path: path.clone(),
+            })?
+            .bytes;
         let text: std::rc::Rc<str> = String::from_utf8_lossy(&bytes).into();
         self.texts.borrow_mut().insert(path.clone(), text.clone());
         Ok(text)
@@ -335,10 +454,16 @@ impl Files<'_> {
         let (start, end) = (hit.chunk.span.start(), hit.chunk.span.end());
         let (Some(before), Some(body)) = (text.get(..start), text.get(start..end)) else {
             let message = format!("{} changed while it was measured", hit.chunk.path);
-            return Err(Failure::new(ErrorCode::EvalError, message).with_hint("run the command again"));
+            return Err(
+                Failure::new(ErrorCode::EvalError, message).with_hint("run the command again")
+            );
         };
         let from = before.chars().count() as u64;
-        Ok(Passage { path: hit.chunk.path.as_str().to_owned(), start: from, end: from + body.chars().count() as u64 })
+        Ok(Passage {
+            path: hit.chunk.path.as_str().to_owned(),
+            start: from,
+            end: from + body.chars().count() as u64,
+        })
     }
 }
 
@@ -360,8 +485,9 @@ fn print(context: &Context, what: &What, report: &Report, with_head: bool) {
         let (mode, p50, p99) = (one.mode.name(), one.latency.p50_ms, one.latency.p99_ms);
         match &one.scores {
             ModeScores::Documents(s, difference) => {
-                let difference = difference
-                    .map_or(String::new(), |d| format!("   {:+.4} ({:+.4} to {:+.4})", d.mean, d.low, d.high));
+                let difference = difference.map_or(String::new(), |d| {
+                    format!("   {:+.4} ({:+.4} to {:+.4})", d.mean, d.low, d.high)
+                });
                 out.line(&format!(
                     "{mode:<9}  {:>7.4}  {:>9.4}  {:>10.4}  {:>7.4}  {p50:>7.2}  {p99:>7.2}{difference}",
                     s.ndcg_10, s.recall_10, s.recall_100, s.mrr_10

@@ -34,16 +34,25 @@ pub fn run(
         Some(dir) => context.environment.cwd.join(dir),
         None => example_vault(context)?,
     };
-    let passages: Vec<Passage> = notes(context, &dir)?.into_iter().flat_map(|note| note.passages).collect();
+    let passages: Vec<Passage> = notes(context, &dir)?
+        .into_iter()
+        .flat_map(|note| note.passages)
+        .collect();
     let mut samples = attacks::from_notes(&passages, MOST);
     for file in files {
-        let judged = claims::claims(&read_text(&context.environment.cwd.join(file))?, &file.display().to_string())?;
+        let judged = claims::claims(
+            &read_text(&context.environment.cwd.join(file))?,
+            &file.display().to_string(),
+        )?;
         samples.extend(attacks::from_claims(&judged, MOST));
     }
     samples.extend(attacks::paraphrases()?);
     let all: Vec<Attack> = samples.iter().flat_map(attacks::attack).collect();
     if all.is_empty() {
-        return Err(Failure::new(ErrorCode::EvalError, "nothing could be attacked").with_hint("--notes DIR"));
+        return Err(
+            Failure::new(ErrorCode::EvalError, "nothing could be attacked")
+                .with_hint("--notes DIR"),
+        );
     }
     if let Some(file) = out_file {
         let missed = all.iter().filter(|a| !a.caught || a.base_rejected);
@@ -67,7 +76,12 @@ pub fn run(
     for ((source, operator), row) in &rows {
         out.line(&format!(
             "| {source} | {operator} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
-            row.attacks, row.caught, row.false_rejects, row.verified, row.substring_caught, row.substring_false_rejects,
+            row.attacks,
+            row.caught,
+            row.false_rejects,
+            row.verified,
+            row.substring_caught,
+            row.substring_false_rejects,
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -84,27 +98,44 @@ pub(super) struct Note {
 pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
     let config = config_for(context, dir)?;
     let sandbox = context.sandbox(&config)?;
-    let options = ChunkOptions { scheme: Scheme::ObsidianV2, max_tokens: PASSAGE_TOKENS, max_chars: 800, overlap: 0 };
+    let options = ChunkOptions {
+        scheme: Scheme::ObsidianV2,
+        max_tokens: PASSAGE_TOKENS,
+        max_chars: 800,
+        overlap: 0,
+    };
     let mut out = Vec::new();
     for source in &config.sources {
         for entry in sandbox.walk(&source.name, &[".md", ".markdown"])? {
             if !matches!(entry.what, What::Found(_)) {
                 continue;
             }
-            let at = Address { source: source.name.clone(), path: entry.path };
+            let at = Address {
+                source: source.name.clone(),
+                path: entry.path,
+            };
             let bytes = sandbox.read(&at)?.bytes;
-            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let Ok(text) = String::from_utf8(bytes) else {
+                continue;
+            };
             let path = at.path.to_string();
             let passage = |chunk: Chunk| Passage {
                 path: path.clone(),
                 heading: chunk.heading,
                 start: chunk.span.start(),
                 first_line: chunk.lines.first(),
-                text: text.get(chunk.span.start()..chunk.span.end()).unwrap_or("").to_owned(),
+                text: text
+                    .get(chunk.span.start()..chunk.span.end())
+                    .unwrap_or("")
+                    .to_owned(),
             };
             let chunks = parse(&text, &options, &|t: &str| t.len() / 4 + 1).chunks;
             let passages = chunks.into_iter().map(passage).collect();
-            out.push(Note { path, text, passages });
+            out.push(Note {
+                path,
+                text,
+                passages,
+            });
         }
     }
     Ok(out)

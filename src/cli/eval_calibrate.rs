@@ -31,37 +31,78 @@ struct Set {
 }
 
 pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
-    let EvalCommand::Calibrate { sets, questions, out, json } = command else {
-        return Err(Failure::internal("calibrate was called for another command"));
+    let EvalCommand::Calibrate {
+        sets,
+        questions,
+        out,
+        json,
+    } = command
+    else {
+        return Err(Failure::internal(
+            "calibrate was called for another command",
+        ));
     };
-    let sets = sets.iter().map(|path| read(context, path, *questions)).collect::<Result<Vec<_>>>()?;
+    let sets = sets
+        .iter()
+        .map(|path| read(context, path, *questions))
+        .collect::<Result<Vec<_>>>()?;
     let mut observed: [Vec<Observed>; 3] = Default::default();
     for set in &sets {
-        let others = sets.iter().filter(|other| other.dir != set.dir).flat_map(|other| &other.questions);
-        for (all, one) in observed.iter_mut().zip(observe(context, *json, set, others.cloned().collect())?) {
+        let others = sets
+            .iter()
+            .filter(|other| other.dir != set.dir)
+            .flat_map(|other| &other.questions);
+        for (all, one) in
+            observed
+                .iter_mut()
+                .zip(observe(context, *json, set, others.cloned().collect())?)
+        {
             all.push(one);
         }
     }
-    let names: Vec<String> = sets.iter().map(|set| format!("{} ({})", set.name, set.questions.len())).collect();
+    let names: Vec<String> = sets
+        .iter()
+        .map(|set| format!("{} ({})", set.name, set.questions.len()))
+        .collect();
     let [hybrid, lexical, vector] = &observed;
     let fitted = Calibration {
-        provenance: format!("local-agent eval calibrate, questions of {}", names.join(", ")),
+        provenance: format!(
+            "local-agent eval calibrate, questions of {}",
+            names.join(", ")
+        ),
         hybrid: calibrate::fit(hybrid)?,
         lexical: calibrate::fit(lexical)?,
         vector: calibrate::fit(vector)?,
     };
     if let Some(file) = out {
-        let text = serde_json::to_string_pretty(&fitted).map_err(|e| Failure::internal(e.to_string()))?;
-        write_whole(&context.environment.cwd.join(file), (text + "\n").as_bytes())?;
+        let text =
+            serde_json::to_string_pretty(&fitted).map_err(|e| Failure::internal(e.to_string()))?;
+        write_whole(
+            &context.environment.cwd.join(file),
+            (text + "\n").as_bytes(),
+        )?;
     }
-    let models = [("default", &fitted.hybrid), ("lexical", &fitted.lexical), ("vector", &fitted.vector)];
+    let models = [
+        ("default", &fitted.hybrid),
+        ("lexical", &fitted.lexical),
+        ("vector", &fitted.vector),
+    ];
     let costs: Vec<(&str, &Model, Vec<Costs>)> = models
         .into_iter()
         .zip(&observed)
-        .map(|((name, model), all)| (name, model, all.iter().map(|one| calibrate::costs(model, one)).collect()))
+        .map(|((name, model), all)| {
+            (
+                name,
+                model,
+                all.iter().map(|one| calibrate::costs(model, one)).collect(),
+            )
+        })
         .collect();
     if *json {
-        let modes: Vec<_> = costs.iter().map(|(name, _, costs)| json!({"mode": name, "sets": costs})).collect();
+        let modes: Vec<_> = costs
+            .iter()
+            .map(|(name, _, costs)| json!({"mode": name, "sets": costs}))
+            .collect();
         let mut body = json!({"calibration": fitted, "modes": modes});
         extend(&mut body, context.roots());
         context.out.json(body);
@@ -75,8 +116,16 @@ fn read(context: &Context, path: &std::path::Path, most: usize) -> Result<Set> {
     let dir = folder(context, path)?;
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)?;
     let judgments = set::judgments(&read_text(&dir.join("qrels.tsv"))?, &questions)?;
-    let judged: Vec<Question> = questions.into_iter().filter(|q| judgments.contains_key(&q.id)).collect();
-    Ok(Set { name: set_name(&dir), questions: spread(judged, most), judgments, dir })
+    let judged: Vec<Question> = questions
+        .into_iter()
+        .filter(|q| judgments.contains_key(&q.id))
+        .collect();
+    Ok(Set {
+        name: set_name(&dir),
+        questions: spread(judged, most),
+        judgments,
+        dir,
+    })
 }
 
 /// At most `most` of `all`, evenly spread.
@@ -85,13 +134,24 @@ fn spread<T>(all: Vec<T>, most: usize) -> Vec<T> {
     all.into_iter().step_by(step).collect()
 }
 
-fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) -> Result<[Observed; 3]> {
+fn observe(
+    context: &Context,
+    quiet: bool,
+    set: &Set,
+    foreign: Vec<Question>,
+) -> Result<[Observed; 3]> {
     let (config, _, engine, model) = prepare(context, &[], quiet, &set.dir, &MODES)?;
     let embedder = model.load()?;
     let embed = |text: &str| embedder.embed_query(text);
     let foreign = spread(foreign, set.questions.len());
-    let (own, foreign) = (run::ask(&set.questions, Some(&embed))?, run::ask(&foreign, Some(&embed))?);
-    let searcher = Searcher { engine: &engine, retrieve: &config.retrieve };
+    let (own, foreign) = (
+        run::ask(&set.questions, Some(&embed))?,
+        run::ask(&foreign, Some(&embed))?,
+    );
+    let searcher = Searcher {
+        engine: &engine,
+        retrieve: &config.retrieve,
+    };
     let mut all: [Observed; 3] = Default::default();
     for (observed, mode) in all.iter_mut().zip(MODES) {
         observed.set.clone_from(&set.name);
@@ -102,25 +162,46 @@ fn observe(context: &Context, quiet: bool, set: &Set, foreign: Vec<Question>) ->
                 continue;
             }
             let grades = set.judgments.get(&asked.question.id);
-            let relevant = |hit: &Hit| grades.and_then(|g| g.get(hit.chunk.path.as_str())).is_some_and(|g| *g > 0);
-            let sample = |hit: &Hit| Sample { features: features(hit), relevant: relevant(hit) };
+            let relevant = |hit: &Hit| {
+                grades
+                    .and_then(|g| g.get(hit.chunk.path.as_str()))
+                    .is_some_and(|g| *g > 0)
+            };
+            let sample = |hit: &Hit| Sample {
+                features: features(hit),
+                relevant: relevant(hit),
+            };
             observed.samples.extend(hits.iter().map(sample));
-            observed.answerable.push(hits.iter().map(features).take(JUDGED).collect());
-            observed.removed.push(hits.iter().filter(|hit| !relevant(hit)).map(features).take(JUDGED).collect());
+            observed
+                .answerable
+                .push(hits.iter().map(features).take(JUDGED).collect());
+            observed.removed.push(
+                hits.iter()
+                    .filter(|hit| !relevant(hit))
+                    .map(features)
+                    .take(JUDGED)
+                    .collect(),
+            );
         }
         for asked in &foreign {
             let hits = searcher.best_documents(mode, asked, HITS)?;
             if elsewhere(mode, &hits) {
                 continue;
             }
-            observed.samples.extend(hits.iter().map(|hit| Sample { features: features(hit), relevant: false }));
-            observed.foreign.push(hits.iter().map(features).take(JUDGED).collect());
+            observed.samples.extend(hits.iter().map(|hit| Sample {
+                features: features(hit),
+                relevant: false,
+            }));
+            observed
+                .foreign
+                .push(hits.iter().map(features).take(JUDGED).collect());
         }
     }
     Ok(all)
 }
 
-/// Whether the default search judges these hits by their words alone: they belong to the lexical weights then.
+/// Whether the default search judges these hits by their words alone: they belong to the lexical
+/// weights then.
 fn elsewhere(mode: Mode, hits: &[Hit]) -> bool {
     mode == Mode::Default && !by_vectors(retrieval::Mode::Hybrid, hits)
 }
@@ -134,8 +215,16 @@ fn print(context: &Context, all: &[(&str, &Model, Vec<Costs>)]) {
         )));
         out.line("set                  false refusals   false answers: documents removed   of another set");
         for one in costs.iter().filter(|one| one.questions > 0) {
-            let percent = [one.false_refusals, one.false_answers_removed, one.false_answers_foreign].map(|s| s * 100.0);
-            out.line(&format!("{:<20} {:>13.1}%  {:>32.1}%  {:>14.1}%", one.set, percent[0], percent[1], percent[2]));
+            let percent = [
+                one.false_refusals,
+                one.false_answers_removed,
+                one.false_answers_foreign,
+            ]
+            .map(|s| s * 100.0);
+            out.line(&format!(
+                "{:<20} {:>13.1}%  {:>32.1}%  {:>14.1}%",
+                one.set, percent[0], percent[1], percent[2]
+            ));
         }
     }
 }

@@ -12,7 +12,12 @@ use super::write::write_whole;
 use local_agent_eval::claims::{self, Claim, SUPPORT, Scored};
 use local_agent_text::error::Result;
 
-pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>, as_json: bool) -> Result<ExitCode> {
+pub fn run(
+    context: &Context,
+    files: &[PathBuf],
+    scores_out: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode> {
     let mut sets: Vec<(Vec<Claim>, Scored)> = Vec::new();
     for file in files {
         let name = name(file);
@@ -41,8 +46,13 @@ pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>, as_j
     out.line("| --- | --- | --- | --- | --- | --- | --- |");
     for (set, figures) in scored.iter().zip(&figures) {
         for (method, f) in figures {
-            let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"));
-            let name = if *method == SUPPORT { "**support**" } else { method };
+            let shown =
+                |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"));
+            let name = if *method == SUPPORT {
+                "**support**"
+            } else {
+                method
+            };
             out.line(&format!(
                 "| {} | {} | {name} | {:.3} | {} | {} | {:.3} |",
                 set.name,
@@ -60,7 +70,10 @@ pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>, as_j
 /// The folder's name for `…/set/claims.jsonl`, else the file's.
 fn name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default();
-    let folder = file.parent().and_then(Path::file_name).filter(|_| stem == "claims");
+    let folder = file
+        .parent()
+        .and_then(Path::file_name)
+        .filter(|_| stem == "claims");
     folder.unwrap_or(stem).to_string_lossy().into_owned()
 }
 
@@ -69,12 +82,20 @@ fn lines(sets: &[(Vec<Claim>, Scored)]) -> String {
     let mut out = String::new();
     for (claims, scored) in sets {
         for (i, claim) in claims.iter().enumerate() {
-            let scores: Map<String, Value> =
-                scored.methods.iter().filter_map(|(m, s)| Some(((*m).to_owned(), json!(s.get(i)?)))).collect();
+            let scores: Map<String, Value> = scored
+                .methods
+                .iter()
+                .filter_map(|(m, s)| Some(((*m).to_owned(), json!(s.get(i)?))))
+                .collect();
             let features: Map<String, Value> = scored
                 .support
                 .get(i)
-                .map(|s| s.features.iter().map(|(n, v)| ((*n).to_owned(), json!(v))).collect())
+                .map(|s| {
+                    s.features
+                        .iter()
+                        .map(|(n, v)| ((*n).to_owned(), json!(v)))
+                        .collect()
+                })
                 .unwrap_or_default();
             let line = json!({ "set": scored.name, "id": claim.id, "label": claim.label, "scores": scores, "features": features });
             out.push_str(&line.to_string());

@@ -21,18 +21,32 @@ struct Table {
     rows: Vec<(String, Row)>,
 }
 
-pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf], as_json: bool) -> Result<ExitCode> {
+pub fn run(
+    context: &mut Context,
+    file: Option<&Path>,
+    sets: &[PathBuf],
+    as_json: bool,
+) -> Result<ExitCode> {
     let mut tables: Vec<Table> = Vec::new();
     for dir in sets {
-        let name = dir.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into_owned());
-        tables.push(Table { set: Some(name), rows: drafts::rows(&of_set(context, dir)?) });
+        let name = dir.file_name().map_or_else(
+            || dir.display().to_string(),
+            |n| n.to_string_lossy().into_owned(),
+        );
+        tables.push(Table {
+            set: Some(name),
+            rows: drafts::rows(&of_set(context, dir)?),
+        });
     }
     if sets.is_empty() {
         let text = match file {
             Some(file) => read_text(&context.environment.cwd.join(file))?,
             None => drafts::DRAFTS.to_owned(),
         };
-        tables.push(Table { set: None, rows: drafts::rows(&drafts::read(&text)?) });
+        tables.push(Table {
+            set: None,
+            rows: drafts::rows(&drafts::read(&text)?),
+        });
     }
     if as_json {
         let rows: Vec<Value> = tables
@@ -49,9 +63,10 @@ pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf], as_json
     context.out.line(&format!(
         "{set}| fault | drafts | passed | before: recall, precision | own support | after: recall, precision | own support |"
     ));
-    context
-        .out
-        .line(&format!("{}| --- | --- | --- | --- | --- | --- | --- |", if set.is_empty() { "" } else { "| --- " }));
+    context.out.line(&format!(
+        "{}| --- | --- | --- | --- | --- | --- | --- |",
+        if set.is_empty() { "" } else { "| --- " }
+    ));
     for Table { set, rows } in tables {
         let set = set.map_or_else(String::new, |name| format!("| {name} "));
         for (fault, row) in rows {
@@ -69,7 +84,11 @@ pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf], as_json
 /// Recall and precision.
 fn shown(citations: Citations) -> String {
     let shown = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), |s| format!("{s:.2}"));
-    format!("{}, {}", shown(citations.recall()), shown(citations.precision()))
+    format!(
+        "{}, {}",
+        shown(citations.recall()),
+        shown(citations.precision())
+    )
 }
 
 /// Drafts made of a set's marked answers.
@@ -79,7 +98,11 @@ fn of_set(context: &mut Context, dir: &Path) -> Result<Vec<Recorded>> {
     let evidence = set::evidence(&read_text(&dir.join("spans.jsonl"))?, &questions)?;
     let documents: Vec<Document> = notes(context, &dir.join("docs"))?
         .into_iter()
-        .map(|note| Document { path: note.path, text: note.text, passages: note.passages })
+        .map(|note| Document {
+            path: note.path,
+            text: note.text,
+            passages: note.passages,
+        })
         .collect();
     drafts::gold::drafts(&documents, &questions, &evidence)
 }

@@ -43,7 +43,11 @@ fn print(out: Output, piece: &Piece, raw: bool) {
         return;
     }
     for (at, line) in piece.text.lines().enumerate() {
-        out.line(&format!("{:>5}  {}", piece.first_line + at, out.shown(line)));
+        out.line(&format!(
+            "{:>5}  {}",
+            piece.first_line + at,
+            out.shown(line)
+        ));
     }
 }
 
@@ -64,14 +68,22 @@ pub fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
                 pieces.push(piece);
             }
             Ok(_) => left_out += 1,
-            Err(failure) => refused.push(json!({"path": at.to_string(), "reason": failure.code.as_str()})),
+            Err(failure) => {
+                refused.push(json!({"path": at.to_string(), "reason": failure.code.as_str()}))
+            }
         }
     }
     show_many(context, args, &pieces, &refused, left_out);
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_many(context: &Context, args: &MultiGet, pieces: &[Piece], refused: &[Value], left_out: usize) {
+fn show_many(
+    context: &Context,
+    args: &MultiGet,
+    pieces: &[Piece],
+    refused: &[Value],
+    left_out: usize,
+) {
     if args.json {
         let mut body = json!({
             "glob": args.glob,
@@ -86,7 +98,11 @@ fn show_many(context: &Context, args: &MultiGet, pieces: &[Piece], refused: &[Va
         return;
     }
     for piece in pieces {
-        context.out.line(&context.out.bold(&context.out.shown(&format!("== {}", piece.address))));
+        context.out.line(
+            &context
+                .out
+                .bold(&context.out.shown(&format!("== {}", piece.address))),
+        );
         print(context.out, piece, false);
     }
     if pieces.is_empty() && left_out == 0 {
@@ -100,6 +116,9 @@ fn show_many(context: &Context, args: &MultiGet, pieces: &[Piece], refused: &[Va
         ));
     }
     if left_out > 0 {
-        talk(&format!("left out: {left_out} more documents, beyond --max-bytes {}", args.max_bytes));
+        talk(&format!(
+            "left out: {left_out} more documents, beyond --max-bytes {}",
+            args.max_bytes
+        ));
     }
 }

@@ -22,7 +22,11 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         SchemeArg::ObsidianV1 => "obsidian_v1",
         SchemeArg::FixedWindowV1 => "fixed_window_v1",
     });
-    context.flag("--db-path", "index.db_path", args.db_path.as_ref().map(|p| p.display().to_string()));
+    context.flag(
+        "--db-path",
+        "index.db_path",
+        args.db_path.as_ref().map(|p| p.display().to_string()),
+    );
     context.flag("--scheme", "index.scheme", scheme);
     context.flag("--max-tokens", "index.max_tokens", args.max_tokens);
     context.flag("--max-chars", "index.max_chars", args.max_chars);
@@ -44,7 +48,9 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         allow_empty: args.allow_empty,
         wait: Duration::from_secs(args.wait),
     };
-    let summary = jobs::run_index(&config, &sandbox, &files, &run, &|progress| bar.report(progress));
+    let summary = jobs::run_index(&config, &sandbox, &files, &run, &|progress| {
+        bar.report(progress)
+    });
     bar.finish();
     let summary = summary?;
     let ok = summary.errors.is_empty() || args.allow_partial;
@@ -73,11 +79,22 @@ fn list_sources(context: &Context, selected: &[Source]) {
         return;
     }
     for source in selected {
-        context.out.line(&format!("{}\t{}\t{}", source.name, source.kind, source.root.display()));
+        context.out.line(&format!(
+            "{}\t{}\t{}",
+            source.name,
+            source.kind,
+            source.root.display()
+        ));
     }
 }
 
-fn report(context: &Context, config: &Config, selected: &[Source], summary: &IndexSummary, ok: bool) -> Value {
+fn report(
+    context: &Context,
+    config: &Config,
+    selected: &[Source],
+    summary: &IndexSummary,
+    ok: bool,
+) -> Value {
     let mut body = serde_json::to_value(summary).unwrap_or_default();
     let names: Vec<&str> = selected.iter().map(|s| s.name.as_str()).collect();
     let more = json!({
@@ -93,7 +110,11 @@ fn report(context: &Context, config: &Config, selected: &[Source], summary: &Ind
     }
     if !ok {
         let first = summary.failures.first();
-        body["error_code"] = json!(first.map_or(ErrorCode::ConfigError, |failure| failure.code).as_str());
+        body["error_code"] = json!(
+            first
+                .map_or(ErrorCode::ConfigError, |failure| failure.code)
+                .as_str()
+        );
         body["hint"] = json!(first.map_or(UNREADABLE_SOURCE, way_out));
     }
     extend(&mut body, context.roots());
@@ -126,7 +147,11 @@ fn print(context: &Context, config: &Config, summary: &IndexSummary) {
         out.line(&format!("moved aside: {}", moved.display()));
     }
     for skipped in &summary.skipped {
-        out.line(&format!("skipped: {} ({})", out.shown(&skipped.path), skipped.reason));
+        out.line(&format!(
+            "skipped: {} ({})",
+            out.shown(&skipped.path),
+            skipped.reason
+        ));
     }
     say_failures(context, &summary.failures);
 }
@@ -135,12 +160,18 @@ fn print(context: &Context, config: &Config, summary: &IndexSummary) {
 pub(super) fn say_failures(context: &Context, failures: &[Failure]) {
     let mut fixes: Vec<&str> = Vec::new();
     for failure in failures {
-        talk(&format!("error[{}]: {}", failure.code, context.out.shown(&failure.message)));
+        talk(&format!(
+            "error[{}]: {}",
+            failure.code,
+            context.out.shown(&failure.message)
+        ));
         if !fixes.contains(&way_out(failure)) {
             fixes.push(way_out(failure));
         }
     }
-    fixes.into_iter().for_each(|fix| talk(&format!("fix: {fix}")));
+    fixes
+        .into_iter()
+        .for_each(|fix| talk(&format!("fix: {fix}")));
 }
 
 fn way_out(failure: &Failure) -> &str {

@@ -23,13 +23,26 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         (folder.join(WORKROOT_FILE), here(&folder, &args.source)?)
     } else {
         let state = environment.data_dir()?.to_string_lossy().into_owned();
-        let sources = sources(&args.source, |dir| Ok(folder.join(dir).to_string_lossy().into_owned()))?;
-        let template = Template { sources, state_dir: Some(state), sources_anywhere: true };
+        let sources = sources(&args.source, |dir| {
+            Ok(folder.join(dir).to_string_lossy().into_owned())
+        })?;
+        let template = Template {
+            sources,
+            state_dir: Some(state),
+            sources_anywhere: true,
+        };
         (environment.user_config()?.to_path_buf(), template)
     };
     if target.exists() && !args.force {
-        return Err(Failure::new(ErrorCode::ConfigError, format!("{} exists already", target.display()))
-            .with_hint(if args.here { "local-agent init --here --force" } else { "local-agent init --force" }));
+        return Err(Failure::new(
+            ErrorCode::ConfigError,
+            format!("{} exists already", target.display()),
+        )
+        .with_hint(if args.here {
+            "local-agent init --here --force"
+        } else {
+            "local-agent init --force"
+        }));
     }
     write_whole(&target, config::template(&template).as_bytes())?;
     if args.here {
@@ -50,7 +63,9 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
                 .out
                 .line("next: local-agent init --force --source notes=path/to/notes, or name your folders in that file");
         } else {
-            context.out.line("next: local-agent index && local-agent embed && local-agent ask \"your question\"");
+            context.out.line(
+                "next: local-agent index && local-agent embed && local-agent ask \"your question\"",
+            );
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -61,26 +76,49 @@ fn here(folder: &Path, given: &[String]) -> Result<Template> {
     let relative = |dir: &Path| {
         let inside = config::within(dir, folder).ok_or_else(|| outside(dir, folder))?;
         let text = inside.to_string_lossy().into_owned();
-        Ok(if text.is_empty() { ".".to_owned() } else { text })
+        Ok(if text.is_empty() {
+            ".".to_owned()
+        } else {
+            text
+        })
     };
     let mut sources = sources(given, relative)?;
     if sources.is_empty() {
-        let stem = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let name = SourceName::new(stem).or_else(|_| SourceName::new("notes"));
-        sources.push((name.map_err(|e| Failure::internal(e.to_string()))?, ".".to_owned()));
+        sources.push((
+            name.map_err(|e| Failure::internal(e.to_string()))?,
+            ".".to_owned(),
+        ));
     }
-    Ok(Template { sources, state_dir: None, sources_anywhere: false })
+    Ok(Template {
+        sources,
+        state_dir: None,
+        sources_anywhere: false,
+    })
 }
 
-/// What a configuration in a folder names may not lie elsewhere: it is found by walking up, and could come from anywhere.
+/// What a configuration in a folder names may not lie elsewhere: it is found by walking up, and
+/// could come from anywhere.
 fn outside(dir: &Path, folder: &Path) -> Failure {
-    let message =
-        format!("{} lies outside of {}, the folder that the configuration is for", dir.display(), folder.display());
-    Failure::new(ErrorCode::InvalidArgs, message)
-        .with_hint(format!("local-agent init --source NAME={}, which writes your own configuration", dir.display()))
+    let message = format!(
+        "{} lies outside of {}, the folder that the configuration is for",
+        dir.display(),
+        folder.display()
+    );
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
+        "local-agent init --source NAME={}, which writes your own configuration",
+        dir.display()
+    ))
 }
 
-fn sources(given: &[String], root: impl Fn(&Path) -> Result<String>) -> Result<Vec<(SourceName, String)>> {
+fn sources(
+    given: &[String],
+    root: impl Fn(&Path) -> Result<String>,
+) -> Result<Vec<(SourceName, String)>> {
     let one = |text: &String| {
         let bad = || {
             Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is not NAME=DIR"))

@@ -49,36 +49,67 @@ fn serve(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the configuration offers to agents must be there: a slip of the pen would withhold it in silence.
+/// What the configuration offers to agents must be there: a slip of the pen would withhold it in
+/// silence.
 fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     let (operations, readers) = (mcp::names().collect::<Vec<_>>(), files.read_only());
     let readers: Vec<&str> = readers.iter().map(Tool::name).collect();
     let check = |key: &str, wanted: &[String], known: &[&str], what: &str| {
-        let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
-        Err(Failure::new(ErrorCode::ConfigError, format!("`{key}` names `{name}`, which is {what}"))
-            .with_hint(format!("use of these: {}", known.join(", "))))
+        let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        Err(Failure::new(
+            ErrorCode::ConfigError,
+            format!("`{key}` names `{name}`, which is {what}"),
+        )
+        .with_hint(format!("use of these: {}", known.join(", "))))
     };
-    check("mcp.operations", &config.mcp.operations, &operations, "no operation")?;
-    check("mcp.tools", &config.mcp.tools, &readers, "no tool that reads and is allowed")
+    check(
+        "mcp.operations",
+        &config.mcp.operations,
+        &operations,
+        "no operation",
+    )?;
+    check(
+        "mcp.tools",
+        &config.mcp.tools,
+        &readers,
+        "no tool that reads and is allowed",
+    )
 }
 
-/// Enters this program in a client's configuration; everything else in the file stays as it is, byte for byte.
+/// Enters this program in a client's configuration; everything else in the file stays as it is,
+/// byte for byte.
 fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
+    let program = std::env::current_exe().map_err(|e| {
+        Failure::new(
+            ErrorCode::ConfigError,
+            format!("the program does not know where it stands: {e}"),
+        )
+    })?;
     // The client starts the server in a folder of its own choice.
     let mut args = context.again(&context.load()?);
     args.push("mcp".to_owned());
     let entry = client.entry(&program.to_string_lossy(), &args);
     if print {
-        context.out.line(&client_config::alone(client.section(), &entry));
+        context
+            .out
+            .line(&client_config::alone(client.section(), &entry));
         return Ok(ExitCode::SUCCESS);
     }
     let file = client.file(context)?;
-    let before = if file.exists() { read_text(&file)? } else { String::new() };
+    let before = if file.exists() {
+        read_text(&file)?
+    } else {
+        String::new()
+    };
     let after = client_config::with_entry(&before, client.section(), &entry).map_err(|why| {
-        let message = format!("{} cannot be edited: {why}; it was not touched", file.display());
-        Failure::new(ErrorCode::ConfigError, message).with_hint("local-agent mcp install --print shows what to enter")
+        let message = format!(
+            "{} cannot be edited: {why}; it was not touched",
+            file.display()
+        );
+        Failure::new(ErrorCode::ConfigError, message)
+            .with_hint("local-agent mcp install --print shows what to enter")
     })?;
     let backup = (!before.is_empty() && before != after).then(|| {
         let mut name = file.clone().into_os_string();
@@ -101,11 +132,15 @@ fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
         extend(&mut body, context.roots());
         context.out.json(body);
     } else if before == after {
-        context.out.line(&format!("{} has it already", file.display()));
+        context
+            .out
+            .line(&format!("{} has it already", file.display()));
     } else {
         context.out.line(&format!("entered in {}", file.display()));
         if let Some(backup) = backup {
-            context.out.line(&format!("as it was: {}", backup.display()));
+            context
+                .out
+                .line(&format!("as it was: {}", backup.display()));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -133,14 +168,21 @@ impl Client {
         match self {
             Self::ClaudeCode => Ok(context.environment.home()?.join(".claude.json")),
             Self::Cursor => Ok(context.environment.home()?.join(".cursor").join("mcp.json")),
-            Self::Vscode => Ok(context.environment.config_base()?.join("Code").join("User").join("mcp.json")),
+            Self::Vscode => Ok(context
+                .environment
+                .config_base()?
+                .join("Code")
+                .join("User")
+                .join("mcp.json")),
         }
     }
 
     /// What stands there for this program.
     fn entry(self, program: &str, args: &[String]) -> serde_json::Value {
         match self {
-            Self::ClaudeCode | Self::Vscode => json!({"type": "stdio", "command": program, "args": args}),
+            Self::ClaudeCode | Self::Vscode => {
+                json!({"type": "stdio", "command": program, "args": args})
+            }
             Self::Cursor => json!({"command": program, "args": args}),
         }
     }

@@ -14,22 +14,35 @@ use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, Item, LinkState, Mend, Mended, New};
 use local_agent_agent::operations::place;
 use local_agent_agent::runs::Archive;
-use local_agent_index::store::{Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor};
+use local_agent_index::store::{
+    Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor,
+};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
     // The head of the ledger of runs stands in the same database, also without memory.
-    if let MemoryCommand::Repair { begin_anew: true, .. } = command {
+    if let MemoryCommand::Repair {
+        begin_anew: true, ..
+    } = command
+    {
         return begin_anew(context, &config);
     }
     if !config.memory.enabled {
-        return Err(Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
-            .with_hint("set `memory.enabled: true`"));
+        return Err(
+            Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
+                .with_hint("set `memory.enabled: true`"),
+        );
     }
     context.enter(&config, &needs(context, command))?;
     match command {
-        MemoryCommand::Add { kind, source, content, chunk_key, .. } => {
+        MemoryCommand::Add {
+            kind,
+            source,
+            content,
+            chunk_key,
+            ..
+        } => {
             let new = New {
                 kind: kind_name(*kind),
                 source: match source {
@@ -41,11 +54,20 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
                 now: &context::now(),
             };
             let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
-            say(context, &config, "add", json!({"memory_id": row.id}), &format!("remembered: {}", row.id))
+            say(
+                context,
+                &config,
+                "add",
+                json!({"memory_id": row.id}),
+                &format!("remembered: {}", row.id),
+            )
         }
-        MemoryCommand::List { dangling, .. } => {
-            list(context, &config, if *dangling { "dangling" } else { "list" }, all(&config)?)
-        }
+        MemoryCommand::List { dangling, .. } => list(
+            context,
+            &config,
+            if *dangling { "dangling" } else { "list" },
+            all(&config)?,
+        ),
         MemoryCommand::Show { id, .. } => {
             let mut rows = all(&config)?;
             let row = rows.swap_remove(memory::find(&rows, id)?);
@@ -53,14 +75,29 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
         }
         MemoryCommand::Search { text, limit, .. } => {
             let rows = all(&config)?;
-            let found = memory::search(&rows, text).into_iter().take(*limit).map(|(row, _)| row.clone()).collect();
+            let found = memory::search(&rows, text)
+                .into_iter()
+                .take(*limit)
+                .map(|(row, _)| row.clone())
+                .collect();
             list(context, &config, "search", found)
         }
         MemoryCommand::Delete { id, .. } => delete(context, &config, id),
         MemoryCommand::Export { path, .. } => export(context, &config, path),
-        MemoryCommand::Repair { accept_changed, drop, dry_run, .. } => {
-            repair(context, &config, Mend { accept_changed: *accept_changed, drop: *drop, dry_run: *dry_run })
-        }
+        MemoryCommand::Repair {
+            accept_changed,
+            drop,
+            dry_run,
+            ..
+        } => repair(
+            context,
+            &config,
+            Mend {
+                accept_changed: *accept_changed,
+                drop: *drop,
+                dry_run: *dry_run,
+            },
+        ),
     }
 }
 
@@ -78,7 +115,13 @@ fn all(config: &Config) -> Result<Vec<MemoryRow>> {
     memory::all(&config.memory.db_path)
 }
 
-fn say(context: &Context, config: &Config, action: &str, mut body: Value, words: &str) -> Result<ExitCode> {
+fn say(
+    context: &Context,
+    config: &Config,
+    action: &str,
+    mut body: Value,
+    words: &str,
+) -> Result<ExitCode> {
     if !context.out.json {
         context.out.line(words);
         return Ok(ExitCode::SUCCESS);
@@ -92,27 +135,47 @@ fn say(context: &Context, config: &Config, action: &str, mut body: Value, words:
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a command on memory needs: those that change it make its folder, an export makes a file outside.
+/// What a command on memory needs: those that change it make its folder, an export makes a file
+/// outside.
 fn needs(context: &Context, command: &MemoryCommand) -> Needs {
     match command {
         MemoryCommand::Add { .. } => Needs::state(),
-        MemoryCommand::Export { path, .. } => {
-            Needs { files: vec![context.environment.cwd.join(path)], ..Needs::nothing() }
-        }
+        MemoryCommand::Export { path, .. } => Needs {
+            files: vec![context.environment.cwd.join(path)],
+            ..Needs::nothing()
+        },
         _ => Needs::nothing(),
     }
 }
 
-fn list(context: &Context, config: &Config, action: &str, rows: Vec<MemoryRow>) -> Result<ExitCode> {
+fn list(
+    context: &Context,
+    config: &Config,
+    action: &str,
+    rows: Vec<MemoryRow>,
+) -> Result<ExitCode> {
     // Without an index nobody can say what became of a link; that is a state, not a failure.
-    let index =
-        if rows.iter().any(|row| !row.links.is_empty()) { IndexReader::open(&config.index.db_path)? } else { None };
+    let index = if rows.iter().any(|row| !row.links.is_empty()) {
+        IndexReader::open(&config.index.db_path)?
+    } else {
+        None
+    };
     let mut items = memory::judge(rows, index.as_ref())?;
     if action == "dangling" {
-        items.retain(|item| item.evidence.iter().any(|link| link.state != LinkState::Intact));
+        items.retain(|item| {
+            item.evidence
+                .iter()
+                .any(|link| link.state != LinkState::Intact)
+        });
     }
     if context.out.json {
-        return say(context, config, action, json!({"count": items.len(), "items": items}), "");
+        return say(
+            context,
+            config,
+            action,
+            json!({"count": items.len(), "items": items}),
+            "",
+        );
     }
     if items.is_empty() {
         context.out.line(match action {
@@ -129,21 +192,33 @@ fn list(context: &Context, config: &Config, action: &str, rows: Vec<MemoryRow>) 
 
 fn print(context: &Context, item: &Item) {
     let out = context.out;
-    out.line(&format!("{}  {}  {}", item.memory_id, item.kind, out.shown(&item.content)));
+    out.line(&format!(
+        "{}  {}  {}",
+        item.memory_id,
+        item.kind,
+        out.shown(&item.content)
+    ));
     for link in &item.evidence {
         let place = match (&link.source, &link.rel_path) {
             (Some(source), Some(path)) => format!("{source}:{path}"),
             _ => "from an earlier program".to_owned(),
         };
-        out.line(&out.shown(&format!("    {:<8} {}  {place}", link.state.as_str(), link.chunk_key)));
+        out.line(&out.shown(&format!(
+            "    {:<8} {}  {place}",
+            link.state.as_str(),
+            link.chunk_key
+        )));
     }
 }
 
 fn delete(context: &Context, config: &Config, id: &str) -> Result<ExitCode> {
     let deleted = memory::delete(&config.memory.db_path, id)?;
     if !deleted {
-        let failure = Failure::new(ErrorCode::MemoryError, format!("there is no memory called `{id}`"))
-            .with_hint("local-agent memory list");
+        let failure = Failure::new(
+            ErrorCode::MemoryError,
+            format!("there is no memory called `{id}`"),
+        )
+        .with_hint("local-agent memory list");
         if !context.out.json {
             return Err(failure);
         }
@@ -154,14 +229,23 @@ fn delete(context: &Context, config: &Config, id: &str) -> Result<ExitCode> {
         say(context, config, "delete", body, "")?;
         return Ok(ExitCode::from(1));
     }
-    say(context, config, "delete", json!({"memory_id": id, "deleted": true}), &format!("forgotten: {id}"))
+    say(
+        context,
+        config,
+        "delete",
+        json!({"memory_id": id, "deleted": true}),
+        &format!("forgotten: {id}"),
+    )
 }
 
 fn export(context: &Context, config: &Config, path: &std::path::Path) -> Result<ExitCode> {
     let file = context.environment.cwd.join(path);
     if file.symlink_metadata().is_ok() {
-        return Err(Failure::new(ErrorCode::MemoryError, format!("{} is there already", file.display()))
-            .with_hint("name a file that does not exist yet"));
+        return Err(Failure::new(
+            ErrorCode::MemoryError,
+            format!("{} is there already", file.display()),
+        )
+        .with_hint("name a file that does not exist yet"));
     }
     let index = IndexReader::open(&config.index.db_path)?;
     let items = memory::judge(all(config)?, index.as_ref())?;
@@ -171,20 +255,48 @@ fn export(context: &Context, config: &Config, path: &std::path::Path) -> Result<
     write_whole(&file, (text + "\n").as_bytes())?;
     let shown = file.to_string_lossy();
     let words = format!("{} written to {shown}", counted(items.len()));
-    say(context, config, "export", json!({"path": shown, "items_count": items.len()}), &words)
+    say(
+        context,
+        config,
+        "export",
+        json!({"path": shown, "items_count": items.len()}),
+        &words,
+    )
 }
 
 fn counted(n: usize) -> String {
-    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
+    if n == 1 {
+        "1 memory".to_owned()
+    } else {
+        format!("{n} memories")
+    }
 }
 
 fn begin_anew(context: &Context, config: &Config) -> Result<ExitCode> {
     let begun = Durable::begin_anew(&config.memory.db_path, &context::file_stamp())?;
-    if let Some(failure) = Archive::new(place(config)).ledger.vouch().err().filter(|_| begun) {
-        talk(&format!("the ledger of runs is not vouched for yet: {}", context.out.shown(&failure.message)));
+    if let Some(failure) = Archive::new(place(config))
+        .ledger
+        .vouch()
+        .err()
+        .filter(|_| begun)
+    {
+        talk(&format!(
+            "the ledger of runs is not vouched for yet: {}",
+            context.out.shown(&failure.message)
+        ));
     }
-    let words = if begun { "a new memory is begun" } else { "a memory is there: nothing was begun" };
-    say(context, config, "begin_anew", json!({"begun": begun}), words)
+    let words = if begun {
+        "a new memory is begun"
+    } else {
+        "a memory is there: nothing was begun"
+    };
+    say(
+        context,
+        config,
+        "begin_anew",
+        json!({"begun": begun}),
+        words,
+    )
 }
 
 fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
@@ -192,7 +304,11 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     let mut imported = None;
     if !mend.dry_run && matches!(examine(path, Database::Durable)?, Found::Foreign(0, 1)) {
         let (aside, count) = import_ancestor(path, &context::file_stamp())?;
-        talk(&format!("imported {}; the ancestor's file is kept as {}", counted(count), aside.display()));
+        talk(&format!(
+            "imported {}; the ancestor's file is kept as {}",
+            counted(count),
+            aside.display()
+        ));
         imported = Some(count);
     }
     let mended = match IndexReader::open(&config.index.db_path) {
@@ -211,13 +327,29 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
         });
         return say(context, config, "repair", body, "");
     }
-    for Mended { memory_id, chunk_key, state, action, now, why } in &mended {
+    for Mended {
+        memory_id,
+        chunk_key,
+        state,
+        action,
+        now,
+        why,
+    } in &mended
+    {
         let to = now.map_or_else(String::new, |key| format!(" to {key}"));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        let state = if *state == LinkState::Unknown { "of unknown state" } else { state.as_str() };
-        context.out.line(&format!("{memory_id}  {chunk_key} {state}, {action}{to}{why}"));
+        let state = if *state == LinkState::Unknown {
+            "of unknown state"
+        } else {
+            state.as_str()
+        };
+        context.out.line(&format!(
+            "{memory_id}  {chunk_key} {state}, {action}{to}{why}"
+        ));
     }
     let tense = if mend.dry_run { "would be " } else { "" };
-    context.out.line(&format!("{relinked} links {tense}relinked, {dropped} {tense}dropped, {left} left as they are"));
+    context.out.line(&format!(
+        "{relinked} links {tense}relinked, {dropped} {tense}dropped, {left} left as they are"
+    ));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,8 @@
-//! Command line, rendering, exit codes: the only room that prints, reads the environment, or ends the process.
+//! Command line, rendering, exit codes: the only room that prints, reads the environment, or ends
+//! the process.
 //!
-//! Exit codes: 0 done (finding nothing is done) · 1 a typed failure · 2 the command line could not be understood.
+//! Exit codes: 0 done (finding nothing is done) · 1 a typed failure · 2 the command line could not
+//! be understood.
 
 pub mod args;
 mod ask;
@@ -45,7 +47,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::args::{
-    Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand, RunsCommand, ToolCommand,
+    Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand,
+    RunsCommand, ToolCommand,
 };
 use self::context::{Context, Environment};
 use self::output::Output;
@@ -62,12 +65,14 @@ pub fn main() -> ExitCode {
         Err(e) => return usage::say(&e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
     };
     let json = wants_json(&cli.command);
-    let environment = match stand_in(cli.global.directory.as_deref()).and_then(|()| Environment::read()) {
-        Ok(environment) => environment,
-        Err(failure) => {
-            return Output::new(json, cli.global.color, true).failure(&failure, &context::roots(None, None));
-        }
-    };
+    let environment =
+        match stand_in(cli.global.directory.as_deref()).and_then(|()| Environment::read()) {
+            Ok(environment) => environment,
+            Err(failure) => {
+                return Output::new(json, cli.global.color, true)
+                    .failure(&failure, &context::roots(None, None));
+            }
+        };
     let out = Output::new(json, cli.global.color, environment.no_color);
     let mut context = Context::new(environment, cli.global, out);
     match run(&mut context, cli.command) {
@@ -76,20 +81,24 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A file that would grow beyond the limit of the system (`ulimit -f`) makes writing fail, instead of ending the process:
-/// such a failure has a name, and what was begun is taken away.
+/// A file that would grow beyond the limit of the system (`ulimit -f`) makes writing fail, instead
+/// of ending the process: such a failure has a name, and what was begun is taken away.
 fn outlive_file_limits() {
     #[cfg(unix)]
     // Whether the signal came is asked by nobody; that it is handled is enough.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// For `-C`: everything relative counts from there, and a configuration is looked for from there upwards.
+/// For `-C`: everything relative counts from there, and a configuration is looked for from there
+/// upwards.
 fn stand_in(dir: Option<&Path>) -> Result<()> {
     let Some(dir) = dir else { return Ok(()) };
     std::env::set_current_dir(dir).map_err(|e| {
-        Failure::new(ErrorCode::ConfigError, format!("{} cannot be changed to: {e}", dir.display()))
-            .with_hint("name a folder that exists with -C")
+        Failure::new(
+            ErrorCode::ConfigError,
+            format!("{} cannot be changed to: {e}", dir.display()),
+        )
+        .with_hint("name a folder that exists with -C")
     })
 }
 
@@ -108,7 +117,9 @@ fn wants_json(command: &Command) -> bool {
         Command::Try(args) => args.json,
         Command::Init(args) => args.json,
         Command::Config(
-            ConfigCommand::Show { json } | ConfigCommand::Check { json } | ConfigCommand::Trust { json, .. },
+            ConfigCommand::Show { json }
+            | ConfigCommand::Check { json }
+            | ConfigCommand::Trust { json, .. },
         ) => *json,
         Command::Index(args) => args.json,
         Command::Embed(args) => args.json,
@@ -116,7 +127,9 @@ fn wants_json(command: &Command) -> bool {
         Command::Ask(args) => args.json,
         Command::Chat(args) => args.json,
         Command::Tool(
-            ToolCommand::List { json } | ToolCommand::Describe { json, .. } | ToolCommand::Log { json, .. },
+            ToolCommand::List { json }
+            | ToolCommand::Describe { json, .. }
+            | ToolCommand::Log { json, .. },
         ) => *json,
         Command::Tool(ToolCommand::Run(args)) => args.json,
         Command::Get(args) => args.json,
@@ -124,12 +137,18 @@ fn wants_json(command: &Command) -> bool {
         Command::Doctor(args) => args.json,
         Command::Status(args) => args.json,
         Command::Models(
-            ModelsCommand::List { json } | ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. },
+            ModelsCommand::List { json }
+            | ModelsCommand::Pull { json, .. }
+            | ModelsCommand::Verify { json, .. },
         ) => *json,
         Command::Eval(EvalCommand::Calibrate { json, .. }) => *json,
-        Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => args.json,
+        Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => {
+            args.json
+        }
         Command::Eval(
-            EvalCommand::Claims { json, .. } | EvalCommand::Attacks { json, .. } | EvalCommand::Drafts { json, .. },
+            EvalCommand::Claims { json, .. }
+            | EvalCommand::Attacks { json, .. }
+            | EvalCommand::Drafts { json, .. },
         ) => *json,
         Command::Verify(args) => args.json,
         Command::Runs(

@@ -22,10 +22,18 @@ pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
         #[cfg(not(feature = "pull"))]
         ModelsCommand::Pull { id, .. } => pull(context, id),
         #[cfg(feature = "pull")]
-        ModelsCommand::Pull { id, repo, revision, endpoint, .. } => {
+        ModelsCommand::Pull {
+            id,
+            repo,
+            revision,
+            endpoint,
+            ..
+        } => {
             let defaults = PullOptions::default();
             let options = PullOptions {
-                endpoint: endpoint.clone().unwrap_or_else(|| defaults.endpoint.clone()),
+                endpoint: endpoint
+                    .clone()
+                    .unwrap_or_else(|| defaults.endpoint.clone()),
                 repo: repo.clone(),
                 revision: revision.clone(),
                 ..defaults
@@ -53,8 +61,14 @@ fn list(context: &Context) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for model in &listed {
-        let place = model.folder.as_ref().map(|folder| format!("  {}", folder.display())).unwrap_or_default();
-        context.out.line(&format!("{}  {}{place}", model.id, state(model.state)));
+        let place = model
+            .folder
+            .as_ref()
+            .map(|folder| format!("  {}", folder.display()))
+            .unwrap_or_default();
+        context
+            .out
+            .line(&format!("{}  {}{place}", model.id, state(model.state)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,9 +95,14 @@ fn pull(_: &Context, id: &str) -> Result<ExitCode> {
 #[cfg(feature = "pull")]
 fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> {
     let bar = Bar::new(context.out.json);
-    let pulled = models::pull(id, &context.environment.models_dir()?, options, &mut |progress: PullProgress<'_>| {
-        bar.bytes(progress.file, progress.bytes, progress.total);
-    });
+    let pulled = models::pull(
+        id,
+        &context.environment.models_dir()?,
+        options,
+        &mut |progress: PullProgress<'_>| {
+            bar.bytes(progress.file, progress.bytes, progress.total);
+        },
+    );
     bar.finish();
     let pulled = pulled?;
     let trust = match pulled.manifest.trust {
@@ -102,12 +121,22 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
-    let state = if pulled.already_here { "was here already" } else { "pulled" };
-    context.out.line(&format!("{id}  {state}  {}", pulled.folder.display()));
+    let state = if pulled.already_here {
+        "was here already"
+    } else {
+        "pulled"
+    };
+    context
+        .out
+        .line(&format!("{id}  {state}  {}", pulled.folder.display()));
     if pulled.manifest.trust == Trust::FirstUse {
-        context.out.line("Its hashes were recorded as they came: this program knows none to compare them with.");
+        context.out.line(
+            "Its hashes were recorded as they came: this program knows none to compare them with.",
+        );
     }
-    context.out.line(&format!("next: local-agent embed --model {id}"));
+    context
+        .out
+        .line(&format!("next: local-agent embed --model {id}"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,8 +147,12 @@ fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
     for file in &files {
         let path = file.path.display();
         match &file.damage {
-            Some(damage) => talk(&format!("warning: the packed weights in {path} {damage}; removed, to be made again")),
-            None if !context.out.json => context.out.line(&format!("{path}  packed weights, whole")),
+            Some(damage) => talk(&format!(
+                "warning: the packed weights in {path} {damage}; removed, to be made again"
+            )),
+            None if !context.out.json => {
+                context.out.line(&format!("{path}  packed weights, whole"))
+            }
             None => {}
         }
     }
@@ -143,9 +176,17 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
     for id in ids {
         let result = models::verify(&id, &models_dir)?;
         let files = ModelFiles::find(&id, &models_dir)?;
-        let agreement = second_opinion(&files.with_precision(embed.precision).with_instructions(embed.instructions))?;
+        let agreement = second_opinion(
+            &files
+                .with_precision(embed.precision)
+                .with_instructions(embed.instructions),
+        )?;
         if !context.out.json {
-            let how = if result.compared { "matches its recorded hashes" } else { "hashes recorded now" };
+            let how = if result.compared {
+                "matches its recorded hashes"
+            } else {
+                "hashes recorded now"
+            };
             context.out.line(&format!(
                 "{id}  {how}; its vectors are those of a second implementation ({} texts, cosine at least {:.5})",
                 agreement.texts,

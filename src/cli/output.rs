@@ -1,4 +1,5 @@
-//! Printing: data on stdout, talk on stderr, one JSON envelope, text from files made safe on a terminal.
+//! Printing: data on stdout, talk on stderr, one JSON envelope, text from files made safe on a
+//! terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -29,7 +30,11 @@ impl Output {
             ColorWhen::Never => false,
             ColorWhen::Auto => terminal && !no_color,
         };
-        Self { json, terminal, color }
+        Self {
+            json,
+            terminal,
+            color,
+        }
     }
 
     /// Prints a line of data.
@@ -44,7 +49,11 @@ impl Output {
 
     /// Text that came out of a file: exact bytes in a pipe, made visible on a terminal.
     pub fn shown(&self, text: &str) -> String {
-        if self.terminal { visible(text) } else { text.to_owned() }
+        if self.terminal {
+            visible(text)
+        } else {
+            text.to_owned()
+        }
     }
 
     /// Prints the one JSON object of a successful command.
@@ -66,16 +75,25 @@ impl Output {
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
-        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.color {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
-    /// Says what failed and how to mend it, in the form the reader can use, and gives the exit code.
+    /// Says what failed and how to mend it, in the form the reader can use, and gives the exit
+    /// code.
     pub fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
         let envelope = envelope(failure, roots);
         if self.json {
             write_stdout(&format!("{envelope}\n"));
         } else if io::stderr().is_terminal() {
-            talk(&format!("error[{}]: {}", failure.code, visible(&failure.message)));
+            talk(&format!(
+                "error[{}]: {}",
+                failure.code,
+                visible(&failure.message)
+            ));
             if let Some(hint) = &failure.hint {
                 talk(&format!("fix: {}", visible(hint)));
             }
@@ -116,7 +134,10 @@ pub fn raw_stdout(bytes: &[u8]) {
         Ok(()) => {}
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => {
-            talk(&format!("error[{}]: stdout cannot be written: {e}", ErrorCode::WriteError));
+            talk(&format!(
+                "error[{}]: stdout cannot be written: {e}",
+                ErrorCode::WriteError
+            ));
             std::process::exit(1);
         }
     }
@@ -128,7 +149,10 @@ mod tests {
 
     #[test]
     fn s27_terminal_escapes_and_bidi_marks_are_made_visible() {
-        assert_eq!(visible("a\x1b]52;c;eA==\x07b\u{202e}c"), "a\\u{1b}]52;c;eA==\\u{7}b\\u{202e}c");
+        assert_eq!(
+            visible("a\x1b]52;c;eA==\x07b\u{202e}c"),
+            "a\\u{1b}]52;c;eA==\\u{7}b\\u{202e}c"
+        );
         assert_eq!(visible("line\n\ttab ä 日本"), "line\n\ttab ä 日本");
     }
 }

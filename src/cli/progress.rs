@@ -17,12 +17,21 @@ impl Bar {
     /// Draws on stderr when that is a terminal and `quiet` is not set.
     pub fn new(quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
-        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}")
+        {
             bar.set_style(style);
         }
-        Self { bar, phase: RefCell::new("") }
+        Self {
+            bar,
+            phase: RefCell::new(""),
+        }
     }
 
     /// Takes one report.

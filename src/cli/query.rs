@@ -25,11 +25,20 @@ const SNIPPET_NO_MATCH: usize = 180;
 
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let config = context.load()?.config;
-    context.enter(&config, &Needs { makes_state: args.refresh, ..Needs::nothing() })?;
+    context.enter(
+        &config,
+        &Needs {
+            makes_state: args.refresh,
+            ..Needs::nothing()
+        },
+    )?;
     let sandbox = context.sandbox(&config)?;
     if args.refresh && !args.text.trim().is_empty() {
         let files = context.model(&config)?;
-        let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
+        let run = IndexRun {
+            wait: Duration::from_secs(60),
+            ..IndexRun::default()
+        };
         let summary = jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
         // What the index holds of such a source is still searched.
         say_failures(context, &summary.failures);
@@ -39,7 +48,11 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         ModeArg::Lexical => Mode::Lexical,
         ModeArg::Vector => Mode::Vector,
     };
-    let model = if mode == Mode::Lexical { None } else { Some(context.embedding(&config)?) };
+    let model = if mode == Mode::Lexical {
+        None
+    } else {
+        Some(context.embedding(&config)?)
+    };
     let wanted = Search {
         text: &args.text,
         has_syntax: true,
@@ -52,7 +65,12 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         limit: usize::try_from(args.limit).unwrap_or(0),
         min_score: args.min_score,
     };
-    let searched = search(&config, &sandbox, &Library::for_one(&config, model), &wanted)?;
+    let searched = search(
+        &config,
+        &sandbox,
+        &Library::for_one(&config, model),
+        &wanted,
+    )?;
     let out = context.out;
     if args.jsonl {
         hits_json(&searched, args.explain).for_each(|hit| out.line(&hit.to_string()));
@@ -60,7 +78,12 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         out.json(report(context, &config, args, &searched));
     } else if args.files {
         let mut seen = std::collections::HashSet::new();
-        for hit in searched.found.hits.iter().filter(|hit| seen.insert(hit.chunk.document_id)) {
+        for hit in searched
+            .found
+            .hits
+            .iter()
+            .filter(|hit| seen.insert(hit.chunk.document_id))
+        {
             out.line(&out.shown(&format!("{}:{}", hit.chunk.source, hit.chunk.path)));
         }
     } else {
@@ -137,7 +160,11 @@ fn metadata_state(yaml_present: bool, yaml_parse_ok: Option<bool>) -> &'static s
 }
 
 fn print(out: Output, args: &Args, searched: &Searched) {
-    let Searched { query, found, fresh } = searched;
+    let Searched {
+        query,
+        found,
+        fresh,
+    } = searched;
     if found.hits.is_empty() {
         out.line("Nothing in the index fits this query.");
     }
@@ -145,7 +172,12 @@ fn print(out: Output, args: &Args, searched: &Searched) {
         let chunk = &hit.chunk;
         let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
         let address = format!("{}:{}:{}", chunk.source, chunk.path, chunk.lines.first());
-        out.line(&format!("[{}] {}  {:.3}", at + 1, out.bold(&out.shown(&address)), hit.chance));
+        out.line(&format!(
+            "[{}] {}  {:.3}",
+            at + 1,
+            out.bold(&out.shown(&address)),
+            hit.chance
+        ));
         let flag = |value: Option<bool>| value.map_or("unknown", |v| if v { "1" } else { "0" });
         let facts = format!(
             "    provenance: source={} kind={} key={}  typed: metadata={}; yaml_present={}; yaml_parse_ok={}; \
@@ -160,7 +192,10 @@ fn print(out: Output, args: &Args, searched: &Searched) {
         );
         out.line(&out.dim(&facts));
         if let Some(error) = yaml_error {
-            out.line(&out.dim(&out.shown(&format!("    yaml_error: {}", error.lines().next().unwrap_or_default()))));
+            out.line(&out.dim(&out.shown(&format!(
+                "    yaml_error: {}",
+                error.lines().next().unwrap_or_default()
+            ))));
         }
         if !chunk.heading.is_root() {
             out.line(&out.shown(&format!("    heading_path: {}", chunk.heading)));
@@ -209,12 +244,18 @@ fn snippet(text: &str, query: &lexical::Query) -> String {
         .min();
     let chars: Vec<char> = text.chars().collect();
     let (from, to) = match at {
-        Some(at) => (at.saturating_sub(SNIPPET_BEFORE), (at + SNIPPET_AFTER).min(chars.len())),
+        Some(at) => (
+            at.saturating_sub(SNIPPET_BEFORE),
+            (at + SNIPPET_AFTER).min(chars.len()),
+        ),
         None => (0, SNIPPET_NO_MATCH.min(chars.len())),
     };
     let cut: String = chars.get(from..to).unwrap_or_default().iter().collect();
     let line = cut.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (before, after) = (if from > 0 { "..." } else { "" }, if to < chars.len() { "..." } else { "" });
+    let (before, after) = (
+        if from > 0 { "..." } else { "" },
+        if to < chars.len() { "..." } else { "" },
+    );
     format!("{before}{line}{after}")
 }
 
@@ -224,7 +265,11 @@ mod tests {
 
     #[test]
     fn a_snippet_is_one_line_around_the_first_word_found() {
-        let text = format!("{}\nthe oven costs 23,500 euros\n{}", "x ".repeat(100), "y ".repeat(200));
+        let text = format!(
+            "{}\nthe oven costs 23,500 euros\n{}",
+            "x ".repeat(100),
+            "y ".repeat(200)
+        );
         let line = snippet(&text, &lexical::Query::plain("oven costs"));
         assert!(line.starts_with("...") && line.ends_with("..."));
         assert!(line.contains("the oven costs 23,500 euros") && !line.contains('\n'));

@@ -11,12 +11,15 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// The whole text of a regular file; a FIFO or device is refused before it could block.
 ///
-/// `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR` (also when it is not UTF-8).
+/// `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR` (also when it is not
+/// UTF-8).
 pub fn read_text(file: &Path) -> Result<String> {
     let fail = |code, why: &str| Err(Failure::new(code, format!("{} {why}", file.display())));
     let kind = match std::fs::metadata(file) {
         Ok(kind) => kind,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return fail(ErrorCode::FileNotFound, "does not exist"),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return fail(ErrorCode::FileNotFound, "does not exist");
+        }
         Err(e) => return fail(ErrorCode::FileReadError, &format!("cannot be read: {e}")),
     };
     if kind.is_dir() {

@@ -1,4 +1,5 @@
-//! `runs`: what was recorded, whether it still holds together, and whether it still gives the same report.
+//! `runs`: what was recorded, whether it still holds together, and whether it still gives the same
+//! report.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,29 +15,59 @@ use super::output::talk;
 use super::write::write_whole;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::place;
-use local_agent_agent::runs::{self, Archive, Entry, Finding, Findings, Prune, Record, Renewed, RunId, State, Which};
+use local_agent_agent::runs::{
+    self, Archive, Entry, Finding, Findings, Prune, Record, Renewed, RunId, State, Which,
+};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
     let files = match command {
-        RunsCommand::Show { out: Some(file), .. } => vec![context.environment.cwd.join(file)],
+        RunsCommand::Show {
+            out: Some(file), ..
+        } => vec![context.environment.cwd.join(file)],
         _ => Vec::new(),
     };
-    context.enter(&config, &Needs { files, ..Needs::nothing() })?;
+    context.enter(
+        &config,
+        &Needs {
+            files,
+            ..Needs::nothing()
+        },
+    )?;
     let archive = Archive::new(place(&config));
     match command {
         RunsCommand::List { limit, .. } => list(context, &archive, *limit),
-        RunsCommand::Show { id, html: true, out, .. } => {
-            html(context, &config, &archive, &archive.find(id)?, out.as_deref())
-        }
+        RunsCommand::Show {
+            id,
+            html: true,
+            out,
+            ..
+        } => html(
+            context,
+            &config,
+            &archive,
+            &archive.find(id)?,
+            out.as_deref(),
+        ),
         RunsCommand::Show { id, .. } => show(context, &archive, &archive.find(id)?),
-        RunsCommand::Verify { id, head, .. } => verify(context, &archive, id.as_deref(), head.as_deref()),
-        RunsCommand::Replay { id, .. } => replay(context, &config, &archive, &archive.find(id)?),
-        RunsCommand::Prune { ids, keep, older_than, dry_run, .. } => {
-            prune(context, &archive, &which(&archive, ids, *keep, *older_than)?, *dry_run)
+        RunsCommand::Verify { id, head, .. } => {
+            verify(context, &archive, id.as_deref(), head.as_deref())
         }
+        RunsCommand::Replay { id, .. } => replay(context, &config, &archive, &archive.find(id)?),
+        RunsCommand::Prune {
+            ids,
+            keep,
+            older_than,
+            dry_run,
+            ..
+        } => prune(
+            context,
+            &archive,
+            &which(&archive, ids, *keep, *older_than)?,
+            *dry_run,
+        ),
         RunsCommand::Head { renew, adopt, .. } => head(context, &archive, *renew, *adopt),
     }
 }
@@ -61,12 +92,22 @@ fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> 
         out.line("No run is recorded yet.");
     }
     for entry in &entries {
-        let question =
-            entry.record.as_ref().map_or_else(|f| f.message.clone(), |record| one_line(&record.question, 72));
-        out.line(&format!("{}  {:<11}  {}", entry.id, ended_as(entry), out.shown(&question)));
+        let question = entry.record.as_ref().map_or_else(
+            |f| f.message.clone(),
+            |record| one_line(&record.question, 72),
+        );
+        out.line(&format!(
+            "{}  {:<11}  {}",
+            entry.id,
+            ended_as(entry),
+            out.shown(&question)
+        ));
     }
     if entries.len() < total {
-        out.line(&out.dim(&format!("{} more: local-agent runs list --limit {total}", total - entries.len())));
+        out.line(&out.dim(&format!(
+            "{} more: local-agent runs list --limit {total}",
+            total - entries.len()
+        )));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -117,8 +158,8 @@ fn show(context: &Context, archive: &Archive, id: &RunId) -> Result<ExitCode> {
     let (record, sha256) = archive.load(id)?;
     let state = archive.state(id)?;
     if context.out.json {
-        let value =
-            serde_json::to_value(&record).map_err(|e| Failure::internal(format!("the record is no JSON: {e}")))?;
+        let value = serde_json::to_value(&record)
+            .map_err(|e| Failure::internal(format!("the record is no JSON: {e}")))?;
         print_json(
             context,
             json!({
@@ -135,11 +176,22 @@ fn show(context: &Context, archive: &Archive, id: &RunId) -> Result<ExitCode> {
 }
 
 /// The page, with the exact evidence where it can be brought back.
-fn html(context: &Context, config: &Config, archive: &Archive, id: &RunId, out: Option<&Path>) -> Result<ExitCode> {
+fn html(
+    context: &Context,
+    config: &Config,
+    archive: &Archive,
+    id: &RunId,
+    out: Option<&Path>,
+) -> Result<ExitCode> {
     let (record, _) = archive.load(id)?;
     let thawed = runs::thaw(&record, &archive.folder(id), &context.sandbox(config)?);
     let missing = thawed.as_ref().err().map(|failure| failure.message.clone());
-    let page = runs::page(&record, archive.state(id)?, thawed.ok().as_ref(), missing.as_deref());
+    let page = runs::page(
+        &record,
+        archive.state(id)?,
+        thawed.ok().as_ref(),
+        missing.as_deref(),
+    );
     match out {
         None => context.out.raw(&page),
         Some(file) => {
@@ -152,7 +204,13 @@ fn html(context: &Context, config: &Config, archive: &Archive, id: &RunId, out: 
 
 fn print(context: &Context, record: &Record, state: State) {
     let out = context.out;
-    let line = |name: &str, value: &str| out.line(&format!("{} {}", out.dim(&format!("{name:<10}")), out.shown(value)));
+    let line = |name: &str, value: &str| {
+        out.line(&format!(
+            "{} {}",
+            out.dim(&format!("{name:<10}")),
+            out.shown(value)
+        ))
+    };
     line("run", record.run_id.as_str());
     let outcome = match state {
         State::Ended => record.outcome.clone().unwrap_or_default(),
@@ -164,7 +222,11 @@ fn print(context: &Context, record: &Record, state: State) {
         line("took", &format!("{elapsed} s"));
     }
     line("answerer", record.answerer.as_deref().unwrap_or("none"));
-    let sent = if record.sent.is_empty() { "nowhere: nothing left this program".to_owned() } else { sent(record) };
+    let sent = if record.sent.is_empty() {
+        "nowhere: nothing left this program".to_owned()
+    } else {
+        sent(record)
+    };
     line("sent", &sent);
     line("question", &record.question);
     if let Some(text) = &record.assistant_text {
@@ -181,7 +243,10 @@ fn print(context: &Context, record: &Record, state: State) {
     if let Some(snapshot) = &record.snapshot {
         out.line("");
         for item in &snapshot.items {
-            out.line(&out.shown(&format!("{} {}:{}, lines {}", item.label, item.source, item.rel_path, item.lines)));
+            out.line(&out.shown(&format!(
+                "{} {}:{}, lines {}",
+                item.label, item.source, item.rel_path, item.lines
+            )));
         }
     }
     if let Some(footer) = &record.citation_validation_footer {
@@ -192,13 +257,22 @@ fn print(context: &Context, record: &Record, state: State) {
 
 fn sent(record: &Record) -> String {
     let one = |sent: &runs::Sent| {
-        let place = if sent.local { "this machine" } else { "another machine" };
+        let place = if sent.local {
+            "this machine"
+        } else {
+            "another machine"
+        };
         format!("{} → {} ({place})", sent.what, sent.to)
     };
     record.sent.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-fn verify(context: &Context, archive: &Archive, id: Option<&str>, head: Option<&str>) -> Result<ExitCode> {
+fn verify(
+    context: &Context,
+    archive: &Archive,
+    id: Option<&str>,
+    head: Option<&str>,
+) -> Result<ExitCode> {
     let only = id.map(|id| archive.find(id)).transpose()?;
     let expected = head.map(hash).transpose()?;
     let found = runs::check(archive, only.as_ref(), expected.as_ref())?;
@@ -224,15 +298,29 @@ fn verify(context: &Context, archive: &Archive, id: Option<&str>, head: Option<&
 
 fn hash(text: &str) -> Result<Sha256> {
     text.parse().map_err(|_| {
-        Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is no SHA-256")).with_hint("local-agent runs head")
+        Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is no SHA-256"))
+            .with_hint("local-agent runs head")
     })
 }
 
 fn print_findings(context: &Context, found: &Findings) {
     let out = context.out;
-    for Finding { code, fails, run_id, message, fix } in &found.list {
-        let run = run_id.as_ref().map_or_else(String::new, |id| format!("{id}: "));
-        let line = format!("[{}] {code}: {run}{}", if *fails { "FAIL" } else { "NOTE" }, out.shown(message));
+    for Finding {
+        code,
+        fails,
+        run_id,
+        message,
+        fix,
+    } in &found.list
+    {
+        let run = run_id
+            .as_ref()
+            .map_or_else(String::new, |id| format!("{id}: "));
+        let line = format!(
+            "[{}] {code}: {run}{}",
+            if *fails { "FAIL" } else { "NOTE" },
+            out.shown(message)
+        );
         out.line(&if *fails { out.bold(&line) } else { line });
         out.line(&format!("    fix: {}", out.shown(fix)));
     }
@@ -240,9 +328,20 @@ fn print_findings(context: &Context, found: &Findings) {
         out.line("No run is recorded yet.");
         return;
     };
-    let records = if found.records == 1 { "1 record".to_owned() } else { format!("{} records", found.records) };
-    let vouched = if found.anchored { "vouched for by durable.sqlite" } else { "vouched for by nothing else" };
-    out.line(&format!("{records} looked at; the ledger has {} lines, {vouched}; head {head}", found.lines));
+    let records = if found.records == 1 {
+        "1 record".to_owned()
+    } else {
+        format!("{} records", found.records)
+    };
+    let vouched = if found.anchored {
+        "vouched for by durable.sqlite"
+    } else {
+        "vouched for by nothing else"
+    };
+    out.line(&format!(
+        "{records} looked at; the ledger has {} lines, {vouched}; head {head}",
+        found.lines
+    ));
 }
 
 fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> Result<ExitCode> {
@@ -275,27 +374,49 @@ fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> 
     };
     context.out.line(&format!("{items} {from}, byte for byte"));
     for label in &done.moved {
-        context.out.line(&format!("{label} stands on other lines of its file by now"));
+        context
+            .out
+            .line(&format!("{label} stands on other lines of its file by now"));
     }
     match done.report_sha256 {
         Some(sha256) => context.out.line(&format!("the same report: {sha256}")),
-        None => context.out.line("no draft was judged, so there is no report to compare"),
+        None => context
+            .out
+            .line("no draft was judged, so there is no report to compare"),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn which(archive: &Archive, ids: &[String], keep: Option<usize>, older_than: Option<u32>) -> Result<Which> {
+fn which(
+    archive: &Archive,
+    ids: &[String],
+    keep: Option<usize>,
+    older_than: Option<u32>,
+) -> Result<Which> {
     match (keep, older_than) {
         (Some(keep), _) => Ok(Which::KeepNewest(keep)),
-        (_, Some(days)) => Ok(Which::Before(OffsetDateTime::now_utc().unix_timestamp() - i64::from(days) * 86_400)),
-        _ => ids.iter().map(|id| archive.find(id)).collect::<Result<_>>().map(Which::Named),
+        (_, Some(days)) => Ok(Which::Before(
+            OffsetDateTime::now_utc().unix_timestamp() - i64::from(days) * 86_400,
+        )),
+        _ => ids
+            .iter()
+            .map(|id| archive.find(id))
+            .collect::<Result<_>>()
+            .map(Which::Named),
     }
 }
 
 fn prune(context: &Context, archive: &Archive, which: &Which, dry_run: bool) -> Result<ExitCode> {
-    let Prune { removed, running, unanchored } = archive.prune(which, dry_run)?;
+    let Prune {
+        removed,
+        running,
+        unanchored,
+    } = archive.prune(which, dry_run)?;
     if let Some(why) = &unanchored {
-        talk(&format!("runs: the ledger's head is not kept: {}", context.out.shown(&why.message)));
+        talk(&format!(
+            "runs: the ledger's head is not kept: {}",
+            context.out.shown(&why.message)
+        ));
     }
     if context.out.json {
         let count = removed.len();
@@ -306,7 +427,10 @@ fn prune(context: &Context, archive: &Archive, which: &Which, dry_run: bool) -> 
         return Ok(ExitCode::SUCCESS);
     }
     for id in &removed {
-        context.out.line(&format!("{}{id}", if dry_run { "would remove " } else { "removed " }));
+        context.out.line(&format!(
+            "{}{id}",
+            if dry_run { "would remove " } else { "removed " }
+        ));
     }
     for id in &running {
         talk(&format!("{id} is still at work and stays"));
@@ -345,7 +469,9 @@ fn head(context: &Context, archive: &Archive, renew: bool, adopt: bool) -> Resul
     match last {
         None => context.out.line("No run is recorded yet."),
         Some((line, sha)) => {
-            context.out.line(&format!("{sha}  line {}, {}", line.n + 1, line.at));
+            context
+                .out
+                .line(&format!("{sha}  line {}, {}", line.n + 1, line.at));
             let check = format!("keep it elsewhere; later: local-agent runs verify --head {sha}");
             context.out.line(&context.out.dim(&check));
         }
@@ -358,10 +484,18 @@ fn print_renewed(context: &Context, done: &Renewed, was_asked: bool) {
         context.out.line(&format!("set aside: {}", path.display()));
     }
     if was_asked {
-        let counted = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+        let counted = |n: usize, what: &str| {
+            if n == 1 {
+                format!("1 {what}")
+            } else {
+                format!("{n} {what}s")
+            }
+        };
         let lines = counted(done.lines, "line");
         let found = counted(done.found.len(), "record");
-        context.out.line(&format!("{lines} taken over; {found} entered for which nothing vouches"));
+        context.out.line(&format!(
+            "{lines} taken over; {found} entered for which nothing vouches"
+        ));
     }
     for id in &done.lost {
         context.out.line(&format!("{id}: its record is gone"));

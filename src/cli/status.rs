@@ -59,7 +59,11 @@ fn print(context: &Context, body: &Value) {
         ));
     }
     for stale in body["stale"].as_array().into_iter().flatten() {
-        out.line(&format!("stale: {} (fix: {})", text(&stale["why"]), text(&stale["fix"])));
+        out.line(&format!(
+            "stale: {} (fix: {})",
+            text(&stale["why"]),
+            text(&stale["fix"])
+        ));
     }
     for job in ["index_job", "embed_job"] {
         if let Some(holder) = body[job].as_str() {

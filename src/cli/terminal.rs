@@ -1,4 +1,5 @@
-//! The controlling terminal: where a person is asked, so that a pipe, a model or a script cannot say yes.
+//! The controlling terminal: where a person is asked, so that a pipe, a model or a script cannot
+//! say yes.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
@@ -8,12 +9,15 @@ use local_agent_text::error::Result;
 /// Longest answer that is read, in bytes.
 const MOST: u64 = 100;
 
-/// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` agree; without a terminal
-/// nobody does. `question` is made safe again here: it may hold text of files.
+/// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` agree;
+/// without a terminal nobody does. `question` is made safe again here: it may hold text of files.
 pub(super) fn agrees(question: &str) -> Result<bool> {
-    let Some((mut out, input)) = open() else { return Ok(false) };
+    let Some((mut out, input)) = open() else {
+        return Ok(false);
+    };
     drop_what_was_typed_before();
-    let asked = write!(out, "{} [y/N] ", super::output::visible(question)).and_then(|()| out.flush());
+    let asked =
+        write!(out, "{} [y/N] ", super::output::visible(question)).and_then(|()| out.flush());
     if asked.is_err() {
         return Ok(false);
     }
@@ -22,14 +26,19 @@ pub(super) fn agrees(question: &str) -> Result<bool> {
     Ok(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Throws away lines that were typed before the question stood there: a yes to something else is no yes to this.
+/// Throws away lines that were typed before the question stood there: a yes to something else is no
+/// yes to this.
 #[cfg(target_os = "linux")]
 fn drop_what_was_typed_before() {
     use std::io::Read as _;
     use std::os::unix::fs::OpenOptionsExt as _;
 
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    if let Ok(mut waiting) = OpenOptions::new().read(true).custom_flags(flags).open("/dev/tty") {
+    if let Ok(mut waiting) = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open("/dev/tty")
+    {
         let mut line = [0; 4096];
         while waiting.read(&mut line).is_ok_and(|read| read > 0) {}
     }
@@ -42,14 +51,29 @@ fn drop_what_was_typed_before() {}
 /// The terminal that this process belongs to, whatever its streams are.
 #[cfg(unix)]
 fn open() -> Option<(std::fs::File, std::fs::File)> {
-    let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok().filter(|file| file.is_terminal())?;
+    let terminal = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .ok()
+        .filter(|file| file.is_terminal())?;
     Some((terminal.try_clone().ok()?, terminal))
 }
 
 #[cfg(windows)]
 fn open() -> Option<(std::fs::File, std::fs::File)> {
-    let input = OpenOptions::new().read(true).write(true).open("CONIN$").ok().filter(|file| file.is_terminal())?;
-    let output = OpenOptions::new().read(true).write(true).open("CONOUT$").ok().filter(|file| file.is_terminal())?;
+    let input = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("CONIN$")
+        .ok()
+        .filter(|file| file.is_terminal())?;
+    let output = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("CONOUT$")
+        .ok()
+        .filter(|file| file.is_terminal())?;
     Some((output, input))
 }
 

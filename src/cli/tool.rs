@@ -49,7 +49,8 @@ fn facts(tool: &Tool) -> Value {
 fn list(context: &Context, json: bool) -> Result<ExitCode> {
     let tools = tools(context)?.all();
     if json {
-        let mut body = json!({"count": tools.len(), "tools": tools.iter().map(facts).collect::<Vec<_>>()});
+        let mut body =
+            json!({"count": tools.len(), "tools": tools.iter().map(facts).collect::<Vec<_>>()});
         extend(&mut body, context.roots());
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
@@ -57,7 +58,11 @@ fn list(context: &Context, json: bool) -> Result<ExitCode> {
     for tool in &tools {
         let facts = facts(tool);
         let rule = facts["rule"].as_str().unwrap_or_default();
-        context.out.line(&format!("{:<15} {rule:<6} {}", tool.name(), tool.description()));
+        context.out.line(&format!(
+            "{:<15} {rule:<6} {}",
+            tool.name(),
+            tool.description()
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,20 +75,34 @@ fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
-        context.out.line(&format!("{}: {}", tool.name(), tool.description()));
+        context
+            .out
+            .line(&format!("{}: {}", tool.name(), tool.description()));
         let schema = tool.schema();
-        let required: Vec<&str> =
-            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let required: Vec<&str> = schema["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         for (argument, one) in schema["properties"].as_object().into_iter().flatten() {
-            let must = if required.contains(&argument.as_str()) { " (required)" } else { "" };
+            let must = if required.contains(&argument.as_str()) {
+                " (required)"
+            } else {
+                ""
+            };
             let kind = match &one["type"] {
-                Value::Array(kinds) => {
-                    kinds.iter().filter_map(Value::as_str).find(|k| *k != "null").unwrap_or_default()
-                }
+                Value::Array(kinds) => kinds
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .find(|k| *k != "null")
+                    .unwrap_or_default(),
                 kind => kind.as_str().unwrap_or_default(),
             };
             let doc = one["description"].as_str().unwrap_or_default();
-            context.out.line(&format!("  --arg {argument}=<{kind}>{must}  {doc}"));
+            context
+                .out
+                .line(&format!("  --arg {argument}=<{kind}>{must}  {doc}"));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -91,12 +110,24 @@ fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
 
 fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     let config = context.load()?.config;
-    let tool = find(&toolbox::factory(context, &config, Caller::Person, None)?, &args.name)?;
-    context.enter(&config, &Needs { changes_sources: tool.effect() == Effect::Writes, ..Needs::state() })?;
+    let tool = find(
+        &toolbox::factory(context, &config, Caller::Person, None)?,
+        &args.name,
+    )?;
+    context.enter(
+        &config,
+        &Needs {
+            changes_sources: tool.effect() == Effect::Writes,
+            ..Needs::state()
+        },
+    )?;
     let given = match &args.json_args {
         Some(text) => serde_json::from_str(text).map_err(|e| {
-            Failure::new(ErrorCode::InvalidArgs, format!("--json-args is not JSON: {e}."))
-                .with_hint(format!("local-agent tool describe {}", args.name))
+            Failure::new(
+                ErrorCode::InvalidArgs,
+                format!("--json-args is not JSON: {e}."),
+            )
+            .with_hint(format!("local-agent tool describe {}", args.name))
         })?,
         None => typed(&tool.schema(), &args.args)?,
     };
@@ -113,29 +144,50 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
         talk("");
     }
     if output.data.get("truncated") == Some(&Value::Bool(true)) {
-        let next =
-            ["next_start_line", "next_offset"].iter().find_map(|key| Some((key, output.data.get(*key)?.as_u64()?)));
+        let next = ["next_start_line", "next_offset"]
+            .iter()
+            .find_map(|key| Some((key, output.data.get(*key)?.as_u64()?)));
         let more = next.map_or_else(String::new, |(key, n)| format!(" ({key}: {n})"));
         talk(&format!("this is not all{more}"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// `name=value` pairs with the types that the schema asks for. A value that does not fit stays text, and the schema
-/// refuses it.
+/// `name=value` pairs with the types that the schema asks for. A value that does not fit stays
+/// text, and the schema refuses it.
 fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
     let mut out = Map::new();
     for pair in pairs {
         let Some((name, value)) = pair.split_once('=') else {
-            return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{pair}` is not NAME=VALUE."))
-                .with_hint("--arg path=notes:plan.md"));
+            return Err(Failure::new(
+                ErrorCode::InvalidArgs,
+                format!("`{pair}` is not NAME=VALUE."),
+            )
+            .with_hint("--arg path=notes:plan.md"));
         };
         let kinds = &schema["properties"][name]["type"];
-        let is =
-            |kind: &str| kinds.as_str() == Some(kind) || kinds.as_array().is_some_and(|k| k.iter().any(|k| k == kind));
-        let parsed = if is("string") { None } else { serde_json::from_str(value).ok() };
-        if out.insert(name.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned()))).is_some() {
-            return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is given twice.")));
+        let is = |kind: &str| {
+            kinds.as_str() == Some(kind)
+                || kinds
+                    .as_array()
+                    .is_some_and(|k| k.iter().any(|k| k == kind))
+        };
+        let parsed = if is("string") {
+            None
+        } else {
+            serde_json::from_str(value).ok()
+        };
+        if out
+            .insert(
+                name.to_owned(),
+                parsed.unwrap_or_else(|| Value::String(value.to_owned())),
+            )
+            .is_some()
+        {
+            return Err(Failure::new(
+                ErrorCode::InvalidArgs,
+                format!("`{name}` is given twice."),
+            ));
         }
     }
     Ok(Value::Object(out))
@@ -149,9 +201,18 @@ fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
     // A log that was changed is not shown as if it were whole.
     look.anchor?;
     let chain = look.chain.unwrap_or_default();
-    let calls: Vec<_> = chain.lines.iter().rev().filter(|(line, _)| line.kind == Kind::Tool).collect();
+    let calls: Vec<_> = chain
+        .lines
+        .iter()
+        .rev()
+        .filter(|(line, _)| line.kind == Kind::Tool)
+        .collect();
     if json {
-        let shown: Vec<Value> = calls.iter().take(limit).map(|(line, _)| json!(line)).collect();
+        let shown: Vec<Value> = calls
+            .iter()
+            .take(limit)
+            .map(|(line, _)| json!(line))
+            .collect();
         let mut body = json!({"count": calls.len(), "calls": shown});
         extend(&mut body, context.roots());
         context.out.json(body);
@@ -159,7 +220,10 @@ fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
     }
     for (line, _) in calls.into_iter().take(limit) {
         let Some(tool) = &line.tool else { continue };
-        let why = tool.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+        let why = tool
+            .why
+            .as_ref()
+            .map_or_else(String::new, |why| format!(" ({why})"));
         let text = format!(
             "{}  {:<6} {:<15} {}{why}  {} bytes  {}",
             line.at, tool.caller, tool.name, tool.outcome, tool.bytes, tool.subject
@@ -178,7 +242,12 @@ mod tests {
         let schema = json!({"properties": {
             "path": {"type": "string"}, "n": {"type": ["integer", "null"]}, "yes": {"type": ["boolean", "null"]},
         }});
-        let pairs = |pairs: &[&str]| typed(&schema, &pairs.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        let pairs = |pairs: &[&str]| {
+            typed(
+                &schema,
+                &pairs.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(
             pairs(&["path=12", "n=3", "yes=true", "other=x"]).unwrap(),
             json!({"path": "12", "n": 3, "yes": true, "other": "x"})

@@ -9,11 +9,18 @@ use super::context::Context;
 use super::terminal;
 use local_agent_agent::config::Config;
 use local_agent_agent::runs::{Kind, Ledger, RunId, ToolLine};
-use local_agent_agent::tools::{Audit, AuditRow, Caller, Confirm, Effect, Tool, ToolFactory, ToolPolicy};
+use local_agent_agent::tools::{
+    Audit, AuditRow, Caller, Confirm, Effect, Tool, ToolFactory, ToolPolicy,
+};
 use local_agent_text::error::Result;
 
 /// Tools for `caller`; `run`: the run that their calls belong to.
-pub(super) fn factory(context: &Context, config: &Config, caller: Caller, run: Option<RunId>) -> Result<ToolFactory> {
+pub(super) fn factory(
+    context: &Context,
+    config: &Config,
+    caller: Caller,
+    run: Option<RunId>,
+) -> Result<ToolFactory> {
     let mut policy = ToolPolicy::from(&config.tools);
     if caller == Caller::Person {
         policy.writes_before = writes_of_today(&ledger(config))?;
@@ -21,14 +28,21 @@ pub(super) fn factory(context: &Context, config: &Config, caller: Caller, run: O
     let tools = ToolFactory::new(context.sandbox(config)?, policy);
     let audit = audit(config, &tools, run);
     // An agent's client owns the terminal.
-    let confirm: Option<Arc<Confirm>> = (caller != Caller::Agent).then(|| Arc::new(terminal::agrees) as _);
+    let confirm: Option<Arc<Confirm>> =
+        (caller != Caller::Agent).then(|| Arc::new(terminal::agrees) as _);
     Ok(tools.with(caller, Some(audit), confirm))
 }
 
-/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false` only those of `tools` that change files.
+/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false` only those of `tools`
+/// that change files.
 pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) -> Arc<Audit> {
     let (ledger, all) = (ledger(config), config.runs.enabled);
-    let writers: Vec<&str> = tools.all().iter().filter(|t| t.effect() == Effect::Writes).map(Tool::name).collect();
+    let writers: Vec<&str> = tools
+        .all()
+        .iter()
+        .filter(|t| t.effect() == Effect::Writes)
+        .map(Tool::name)
+        .collect();
     Arc::new(move |row: &AuditRow| {
         if !all && !writers.contains(&row.tool.as_str()) {
             return Ok(());
@@ -58,7 +72,9 @@ fn writes_of_today(ledger: &Ledger) -> Result<u32> {
     let recent = |at: &str| OffsetDateTime::parse(at, &Rfc3339).is_ok_and(|at| at >= since);
     let chain = ledger.read()?.unwrap_or_default();
     let agreed = chain.lines.iter().rev().filter(|(line, _)| {
-        line.kind == Kind::Tool && line.tool.as_ref().is_some_and(|t| t.outcome == "agreed") && recent(&line.at)
+        line.kind == Kind::Tool
+            && line.tool.as_ref().is_some_and(|t| t.outcome == "agreed")
+            && recent(&line.at)
     });
     Ok(u32::try_from(agreed.count()).unwrap_or(u32::MAX))
 }

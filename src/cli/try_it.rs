@@ -1,8 +1,8 @@
 //! `try`: questions about any folder with no set-up at all.
 //!
-//! State goes into the cache folder, named by the folder's path; nothing is written into the folder itself. The index
-//! is brought up to date, then embedding goes on for at most the budget, the chunks first that the words of the
-//! questions found; a second run goes on where this one stopped.
+//! State goes into the cache folder, named by the folder's path; nothing is written into the folder
+//! itself. The index is brought up to date, then embedding goes on for at most the budget, the
+//! chunks first that the words of the questions found; a second run goes on where this one stopped.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,25 +45,48 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let files = context.model(&config)?;
     let bar = Bar::new(args.json);
     let model = context.embedding(&config)?;
-    let run = IndexRun { wait: Duration::from_secs(60), ..IndexRun::default() };
+    let run = IndexRun {
+        wait: Duration::from_secs(60),
+        ..IndexRun::default()
+    };
     let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
     for error in &indexed.errors {
         talk(&format!("error: {error}"));
     }
     let first = first_hits(&config, &questions)?;
     let budget = Duration::from_secs(args.budget);
-    let embed = EmbedRun { first: &first, budget: Some(budget), wait: budget, ..EmbedRun::default() };
-    let embedded =
-        if budget.is_zero() { None } else { Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0) };
+    let embed = EmbedRun {
+        first: &first,
+        budget: Some(budget),
+        wait: budget,
+        ..EmbedRun::default()
+    };
+    let embedded = if budget.is_zero() {
+        None
+    } else {
+        Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0)
+    };
     bar.finish();
     let fingerprint = model.fingerprint()?;
-    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))?;
+    let engine = Engine::open(
+        &config.index.db_path,
+        &config.lexical_dir(),
+        &config.vectors_dir(),
+        Some(&fingerprint),
+    )?;
     let mut answers = Vec::new();
     for text in &questions {
         let chosen = ask::Chosen::extractive("`try` asks nobody");
         let question = operations::ask::question(&config, text);
-        let answer =
-            ask::ask(&question, &engine, &sandbox, &chosen, &mut |_| Ok(()), || model.load().map(Arc::new)).answer?;
+        let answer = ask::ask(
+            &question,
+            &engine,
+            &sandbox,
+            &chosen,
+            &mut |_| Ok(()),
+            || model.load().map(Arc::new),
+        )
+        .answer?;
         if !args.json {
             show(context, &config, text, &answer);
         }
@@ -89,7 +112,8 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder and the questions. One argument that is no folder is a question about the example vault.
+/// The folder and the questions. One argument that is no folder is a question about the example
+/// vault.
 fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
     match (&args.dir, &args.question) {
         (Some(dir), question) => {
@@ -97,14 +121,21 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
             match (path.is_dir(), question) {
                 (true, Some(question)) => Ok((path, vec![question.clone()])),
                 (true, None) => Ok((path, Vec::new())),
-                (false, None) => Ok((example_vault(context)?, vec![dir.to_string_lossy().into_owned()])),
-                (false, Some(_)) => {
-                    Err(Failure::new(ErrorCode::InvalidArgs, format!("{} is not a folder", path.display()))
-                        .with_hint("local-agent try path/to/notes \"your question\""))
-                }
+                (false, None) => Ok((
+                    example_vault(context)?,
+                    vec![dir.to_string_lossy().into_owned()],
+                )),
+                (false, Some(_)) => Err(Failure::new(
+                    ErrorCode::InvalidArgs,
+                    format!("{} is not a folder", path.display()),
+                )
+                .with_hint("local-agent try path/to/notes \"your question\"")),
             }
         }
-        (None, _) => Ok((example_vault(context)?, EXAMPLE_QUESTIONS.map(str::to_owned).to_vec())),
+        (None, _) => Ok((
+            example_vault(context)?,
+            EXAMPLE_QUESTIONS.map(str::to_owned).to_vec(),
+        )),
     }
 }
 
@@ -124,12 +155,22 @@ pub(super) fn example_vault(context: &Context) -> Result<PathBuf> {
 /// The defaults, with `dir` as the one source and state in the cache folder.
 pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     let dir = dir.canonicalize().map_err(|e| {
-        Failure::new(ErrorCode::InvalidArgs, format!("{} cannot be used: {e}", dir.display()))
-            .with_hint("local-agent try path/to/notes")
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("{} cannot be used: {e}", dir.display()),
+        )
+        .with_hint("local-agent try path/to/notes")
     })?;
     let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
-    let state = context.environment.cache_dir()?.join("try").join(&state[..16]);
-    let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let state = context
+        .environment
+        .cache_dir()?
+        .join("try")
+        .join(&state[..16]);
+    let name = dir
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let name = SourceName::new(name).or_else(|_| SourceName::new("notes"));
     let name = name.map_err(|e| Failure::internal(e.to_string()))?;
     let template = Template {
@@ -140,13 +181,22 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     let file = state.join("config.yaml");
     write_whole(&file, config::template(&template).as_bytes())?;
     // Neither the caller's folder nor the user's own configuration plays a part.
-    let inputs = Inputs { cwd: state, config_flag: Some(file), ..Inputs::default() };
+    let inputs = Inputs {
+        cwd: state,
+        config_flag: Some(file),
+        ..Inputs::default()
+    };
     Ok(config::load(&inputs)?.config)
 }
 
 /// The chunks that the words of the questions find: what embedding begins with.
 fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
-    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), None)?;
+    let engine = Engine::open(
+        &config.index.db_path,
+        &config.lexical_dir(),
+        &config.vectors_dir(),
+        None,
+    )?;
     let mut first = Vec::new();
     for text in questions {
         let query = Query::plain(text);
@@ -158,22 +208,34 @@ fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
             fusion: config.retrieve.fusion,
             vector_weight: 0.0,
         };
-        let found = engine.search(&request, || Err(Failure::internal("a lexical search asked for a vector")))?;
+        let found = engine.search(&request, || {
+            Err(Failure::internal("a lexical search asked for a vector"))
+        })?;
         first.extend(found.hits.iter().map(|hit| hit.chunk.id));
     }
     Ok(first)
 }
 
 fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
-    context.out.line(&context.out.bold(&format!("? {question}")));
+    context
+        .out
+        .line(&context.out.bold(&format!("? {question}")));
     ask_command::print(context.out, config, answer);
     for path in &answer.packed.index_stale {
-        talk(&format!("stale: {path} changed while it was being read (fix: run the same command again)"));
+        talk(&format!(
+            "stale: {path} changed while it was being read (fix: run the same command again)"
+        ));
     }
     context.out.line("");
 }
 
-fn closing(context: &Context, questions: &[String], config: &Config, engine: &Engine, budget: Duration) -> Result<()> {
+fn closing(
+    context: &Context,
+    questions: &[String],
+    config: &Config,
+    engine: &Engine,
+    budget: Duration,
+) -> Result<()> {
     let totals = engine.index().totals()?;
     let coverage = engine.coverage()?;
     context.out.line(&format!(
@@ -190,7 +252,10 @@ fn closing(context: &Context, questions: &[String], config: &Config, engine: &En
         });
     }
     if let (true, Some(source)) = (questions.is_empty(), config.sources.first()) {
-        context.out.line(&format!("Ask: local-agent try '{}' \"your question\"", source.root.display()));
+        context.out.line(&format!(
+            "Ask: local-agent try '{}' \"your question\"",
+            source.root.display()
+        ));
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Command lines that cannot be understood: the words of the parser for a person, the error envelope for a program.
+//! Command lines that cannot be understood: the words of the parser for a person, the error
+//! envelope for a program.
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -10,8 +11,8 @@ use super::context;
 use super::output::Output;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Says what is wrong with `args` (without the program's name), or prints the help that was asked for. The exit code is 2,
-/// of help 0.
+/// Says what is wrong with `args` (without the program's name), or prints the help that was asked
+/// for. The exit code is 2, of help 0.
 pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -28,7 +29,10 @@ pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
 
 /// The line is not understood, so its words are all there is to go by.
 fn wants_json(args: &[OsString]) -> bool {
-    let mut words = args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_string_lossy());
+    let mut words = args
+        .iter()
+        .take_while(|arg| *arg != "--")
+        .map(|arg| arg.to_string_lossy());
     words.any(|word| word == "--json" || word == "--jsonl" || word.starts_with("--json="))
 }
 
@@ -36,7 +40,10 @@ fn wants_json(args: &[OsString]) -> bool {
 fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
-    let words: Vec<&str> = first.trim_start_matches("error: ").split_whitespace().collect();
+    let words: Vec<&str> = first
+        .trim_start_matches("error: ")
+        .split_whitespace()
+        .collect();
     words.join(" ")
 }
 

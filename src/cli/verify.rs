@@ -33,8 +33,11 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
             against_files(&answer, &context.sandbox(&config)?)?
         }
         _ => {
-            return Err(Failure::new(ErrorCode::InvalidArgs, "one of --snapshot and --vault must be given")
-                .with_hint("local-agent verify ANSWER --vault DIR"));
+            return Err(Failure::new(
+                ErrorCode::InvalidArgs,
+                "one of --snapshot and --vault must be given",
+            )
+            .with_hint("local-agent verify ANSWER --vault DIR"));
         }
     };
     if args.json {
@@ -44,7 +47,11 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     } else {
         print(context, &judged);
     }
-    Ok(if judged.report.ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if judged.report.ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 fn answer(context: &Context, file: &Path) -> Result<String> {
@@ -53,14 +60,21 @@ fn answer(context: &Context, file: &Path) -> Result<String> {
     }
     let mut bytes = Vec::new();
     let fail = |why: String| Failure::new(ErrorCode::FileReadError, format!("stdin {why}"));
-    std::io::stdin().take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| fail(format!("cannot be read: {e}")))?;
+    std::io::stdin()
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| fail(format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(Failure::new(ErrorCode::FileTooLarge, "the answer on stdin is too large"));
+        return Err(Failure::new(
+            ErrorCode::FileTooLarge,
+            "the answer on stdin is too large",
+        ));
     }
     String::from_utf8(bytes).map_err(|_| fail("is not UTF-8 text".to_owned()))
 }
 
-/// A snapshot file, something that holds one under `snapshot`, or a run's record, whose evidence is brought back.
+/// A snapshot file, something that holds one under `snapshot`, or a run's record, whose evidence is
+/// brought back.
 fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
     let json = read_text(file)?;
     let held = serde_json::from_str::<Value>(&json).ok();
@@ -70,15 +84,22 @@ fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
         let folder = file.parent().unwrap_or(Path::new("."));
         return Ok(runs::thaw(&record, folder, &context.sandbox(&config)?)?.snapshot);
     }
-    let held = held.and_then(|v| v.get("snapshot").filter(|s| s.is_object()).map(Value::to_string));
+    let held = held.and_then(|v| {
+        v.get("snapshot")
+            .filter(|s| s.is_object())
+            .map(Value::to_string)
+    });
     EvidenceSnapshot::from_json(held.as_deref().unwrap_or(&json))
 }
 
 fn body(judged: &Judged) -> Result<Value> {
     let mut body = serde_json::to_value(&judged.report)
         .map_err(|e| Failure::internal(format!("the report cannot be written as JSON: {e}")))?;
-    let unresolved: Vec<Value> =
-        judged.unresolved.iter().map(|(citation, why)| json!({ "citation": citation, "why": why })).collect();
+    let unresolved: Vec<Value> = judged
+        .unresolved
+        .iter()
+        .map(|(citation, why)| json!({ "citation": citation, "why": why }))
+        .collect();
     if let Some(fields) = body.as_object_mut() {
         fields.insert("unresolved".to_owned(), Value::Array(unresolved));
     }
@@ -98,15 +119,31 @@ fn print(context: &Context, judged: &Judged) {
             Verdict::Rejected => "REJECTED",
         };
         let words: Vec<&str> = claim.text.split_whitespace().collect();
-        out.line(&format!("{verdict}  {}", out.bold(&out.shown(&words.join(" ")))));
-        let codes: Vec<&str> = claim.codes.iter().chain(&claim.remarks).map(|c| c.as_str()).collect();
-        let codes = if codes.is_empty() { String::new() } else { format!("{}: ", codes.join(", ")) };
+        out.line(&format!(
+            "{verdict}  {}",
+            out.bold(&out.shown(&words.join(" ")))
+        ));
+        let codes: Vec<&str> = claim
+            .codes
+            .iter()
+            .chain(&claim.remarks)
+            .map(|c| c.as_str())
+            .collect();
+        let codes = if codes.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", codes.join(", "))
+        };
         out.line(&format!("          {codes}{}", out.shown(&claim.why)));
     }
     let names: Vec<&str> = report.codes.iter().map(|c| c.as_str()).collect();
     let outcome = match report.outcome {
-        verify::Outcome::Passed => "passed: every claim is cited, and nothing was found against it".to_owned(),
-        verify::Outcome::Abstained => "abstained: the answer says that it cannot answer, and claims nothing".to_owned(),
+        verify::Outcome::Passed => {
+            "passed: every claim is cited, and nothing was found against it".to_owned()
+        }
+        verify::Outcome::Abstained => {
+            "abstained: the answer says that it cannot answer, and claims nothing".to_owned()
+        }
         verify::Outcome::Rejected => format!("rejected: {}", names.join(", ")),
     };
     out.line(&outcome);

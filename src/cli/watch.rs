@@ -20,11 +20,16 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let config = loaded.config;
     if config.sources.is_empty() {
         return Err(
-            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+            Failure::new(ErrorCode::IndexError, "no sources are configured")
+                .with_hint("local-agent init --here"),
         );
     }
     let files = context.model(&config)?;
-    let model = if args.no_embed { None } else { Some(context.embedding(&config)?) };
+    let model = if args.no_embed {
+        None
+    } else {
+        Some(context.embedding(&config)?)
+    };
     context.make_state(&config)?;
     let places = || context.places(&config, &Needs::state());
     let plan = Plan {
@@ -49,9 +54,15 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
     }
     match said {
         Said::Watching { by, why: None } => talk(&format!("watching by {by}")),
-        Said::Watching { by, why: Some(why) } => talk(&format!("watching by {by}: {}", out.shown(why))),
+        Said::Watching { by, why: Some(why) } => {
+            talk(&format!("watching by {by}: {}", out.shown(why)))
+        }
         Said::Updated { .. } if args.quiet => {}
-        Said::Updated { index, embed, took_ms } => {
+        Said::Updated {
+            index,
+            embed,
+            took_ms,
+        } => {
             out.line(&format!(
                 "updated: {} changed, {} gone, {} embedded; {} documents in {} chunks ({took_ms} ms)",
                 index.docs_changed,
@@ -65,8 +76,15 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
             }
         }
         Said::PutOff { why } => talk(&format!("put off: {}", out.shown(why))),
-        Said::Failed { error_code, error_message, hint } => {
-            talk(&format!("error[{error_code}]: {}", out.shown(error_message)));
+        Said::Failed {
+            error_code,
+            error_message,
+            hint,
+        } => {
+            talk(&format!(
+                "error[{error_code}]: {}",
+                out.shown(error_message)
+            ));
             if let Some(hint) = hint {
                 talk(&format!("fix: {}", out.shown(hint)));
             }
@@ -75,13 +93,21 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
 }
 
 fn print_unit(context: &Context, loaded: &Loaded, unit: Unit) -> Result<()> {
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::new(ErrorCode::ConfigError, format!("the program does not know where it stands: {e}")))?;
+    let program = std::env::current_exe().map_err(|e| {
+        Failure::new(
+            ErrorCode::ConfigError,
+            format!("the program does not know where it stands: {e}"),
+        )
+    })?;
     let program = program.to_string_lossy().into_owned();
     let named = context.again(loaded);
     context.out.raw(&match unit {
         Unit::Systemd => {
-            let command: Vec<String> = [program].into_iter().chain(named).chain(["watch".to_owned()]).collect();
+            let command: Vec<String> = [program]
+                .into_iter()
+                .chain(named)
+                .chain(["watch".to_owned()])
+                .collect();
             systemd(&command)
         }
         Unit::Cron => cron(&[program], &named),

@@ -1,4 +1,5 @@
-//! Writing what an operator named outside all roots: a configuration, a snapshot, the example vault in the cache.
+//! Writing what an operator named outside all roots: a configuration, a snapshot, the example vault
+//! in the cache.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,12 +8,22 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Writes the whole file or nothing; folders above it are made.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
-    let fail =
-        |e: std::io::Error| Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {e}", file.display()));
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let fail = |e: std::io::Error| {
+        Failure::new(
+            ErrorCode::WriteError,
+            format!("{} cannot be written: {e}", file.display()),
+        )
+    };
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(fail)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
-    temporary.write_all(bytes).and_then(|()| temporary.as_file().sync_all()).map_err(fail)?;
+    temporary
+        .write_all(bytes)
+        .and_then(|()| temporary.as_file().sync_all())
+        .map_err(fail)?;
     temporary.persist(file).map_err(|e| fail(e.error))?;
     Ok(())
 }

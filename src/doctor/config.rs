@@ -1,4 +1,5 @@
-//! The configuration: files, trust, roots, sources. Mistakes are checks here, not the end of the run.
+//! The configuration: files, trust, roots, sources. Mistakes are checks here, not the end of the
+//! run.
 
 use super::codes::Code;
 use super::{Checks, Subject, count, quoted};
@@ -21,8 +22,12 @@ fn confinement(checks: &mut Checks) {
     let commands = "every command that opens the index";
     let said = match confinement_offered() {
         Confinement::Enforced => format!("the kernel confines {commands} to the folders they need"),
-        Confinement::Partly => format!("the kernel confines the reading of {commands} to the folders they need"),
-        Confinement::Absent => format!("the kernel confines no process here: {commands} relies on the sandbox alone"),
+        Confinement::Partly => {
+            format!("the kernel confines the reading of {commands} to the folders they need")
+        }
+        Confinement::Absent => {
+            format!("the kernel confines no process here: {commands} relies on the sandbox alone")
+        }
     };
     checks.ok(Code::Confinement, said);
 }
@@ -43,9 +48,16 @@ fn files(subject: &Subject<'_>, checks: &mut Checks) {
         })
         .collect();
     if shown.is_empty() {
-        checks.fail(Code::ConfigPathMissing, "no configuration file was found", "local-agent init --here");
+        checks.fail(
+            Code::ConfigPathMissing,
+            "no configuration file was found",
+            "local-agent init --here",
+        );
     } else {
-        checks.ok(Code::ConfigPathOk, format!("configuration: {}", shown.join(", ")));
+        checks.ok(
+            Code::ConfigPathOk,
+            format!("configuration: {}", shown.join(", ")),
+        );
     }
 }
 
@@ -53,18 +65,28 @@ fn problems(subject: &Subject<'_>, checks: &mut Checks) {
     let problems = &subject.loaded.problems;
     for problem in problems {
         let (code, fix) = match problem.code {
-            ErrorCode::ConfigUntrusted => (Code::ConfigUntrusted, Some("local-agent config trust".to_owned())),
+            ErrorCode::ConfigUntrusted => (
+                Code::ConfigUntrusted,
+                Some("local-agent config trust".to_owned()),
+            ),
             _ => (area(problem), problem.hint.clone()),
         };
         let fix = fix.unwrap_or_else(|| "local-agent config check".to_owned());
         checks.fail(code, problem.message.clone(), fix);
     }
-    if problems.iter().all(|problem| problem.code != ErrorCode::ConfigUntrusted) {
-        checks.ok(Code::ConfigTrustOk, "nothing in the configuration waits for `config trust`");
+    if problems
+        .iter()
+        .all(|problem| problem.code != ErrorCode::ConfigUntrusted)
+    {
+        checks.ok(
+            Code::ConfigTrustOk,
+            "nothing in the configuration waits for `config trust`",
+        );
     }
 }
 
-/// Which part of the configuration a problem is about, by the key or root that its message names first.
+/// Which part of the configuration a problem is about, by the key or root that its message names
+/// first.
 fn area(problem: &Failure) -> Code {
     let message = &problem.message;
     if message.contains("the allowed root ") && message.contains(" is outside the security root ") {
@@ -90,15 +112,26 @@ fn roots(subject: &Subject<'_>, checks: &mut Checks) {
     let missing: Vec<_> = allowed.iter().filter(|root| !root.is_dir()).collect();
     for root in &missing {
         let message = format!("the allowed root {} is not a folder", root.display());
-        checks.fail(Code::AllowedRootMissing, message, format!("mkdir -p {}", quoted(root)));
+        checks.fail(
+            Code::AllowedRootMissing,
+            message,
+            format!("mkdir -p {}", quoted(root)),
+        );
     }
     match subject.sandbox {
         Err(failure) => {
-            let fix = failure.hint.clone().unwrap_or_else(|| "local-agent config check".to_owned());
+            let fix = failure
+                .hint
+                .clone()
+                .unwrap_or_else(|| "local-agent config check".to_owned());
             checks.fail(Code::ConfigInvalid, failure.message.clone(), fix);
         }
         Ok(_) if missing.is_empty() => {
-            let hidden = if config.security.deny_hidden_paths { "denied" } else { "allowed" };
+            let hidden = if config.security.deny_hidden_paths {
+                "denied"
+            } else {
+                "allowed"
+            };
             let message = format!(
                 "{} and {} may be read below {}; hidden paths are {hidden}",
                 count(config.sources.len(), "source"),
@@ -114,13 +147,21 @@ fn roots(subject: &Subject<'_>, checks: &mut Checks) {
 fn sources(subject: &Subject<'_>, checks: &mut Checks) {
     let config = subject.config();
     if config.sources.is_empty() {
-        checks.fail(Code::Phase2ConfigInvalid, "no sources are configured", add_a_source(subject));
+        checks.fail(
+            Code::Phase2ConfigInvalid,
+            "no sources are configured",
+            add_a_source(subject),
+        );
         return;
     }
     let mut all_there = true;
     for source in &config.sources {
         let reason = match subject.sandbox {
-            Ok(sandbox) => sandbox.roots().iter().find(|r| r.name == source.name).and_then(|r| r.unavailable.clone()),
+            Ok(sandbox) => sandbox
+                .roots()
+                .iter()
+                .find(|r| r.name == source.name)
+                .and_then(|r| r.unavailable.clone()),
             Err(_) => (!source.root.is_dir()).then(|| "it is not a folder".to_owned()),
         };
         if let Some(reason) = reason {
@@ -130,13 +171,24 @@ fn sources(subject: &Subject<'_>, checks: &mut Checks) {
                 source.root.display(),
                 source.name
             );
-            let fix = format!("bring {} back, or mend `sources` in {}", quoted(&source.root), file(config));
+            let fix = format!(
+                "bring {} back, or mend `sources` in {}",
+                quoted(&source.root),
+                file(config)
+            );
             checks.fail(Code::SourceRootMissing, message, fix);
         }
     }
     if all_there && !checks.failed(Code::Phase2ConfigInvalid) {
-        let names: Vec<&str> = config.sources.iter().map(|source| source.name.as_str()).collect();
-        checks.ok(Code::Phase2ConfigOk, format!("{}: {}", count(names.len(), "source"), names.join(", ")));
+        let names: Vec<&str> = config
+            .sources
+            .iter()
+            .map(|source| source.name.as_str())
+            .collect();
+        checks.ok(
+            Code::Phase2ConfigOk,
+            format!("{}: {}", count(names.len(), "source"), names.join(", ")),
+        );
     }
 }
 
@@ -144,14 +196,20 @@ fn sources(subject: &Subject<'_>, checks: &mut Checks) {
 fn add_a_source(subject: &Subject<'_>) -> String {
     match subject.config().config_path {
         Some(_) => {
-            format!("add a folder below `sources:` in {}, then run `local-agent index`", file(subject.config()))
+            format!(
+                "add a folder below `sources:` in {}, then run `local-agent index`",
+                file(subject.config())
+            )
         }
         None => "local-agent init --here".to_owned(),
     }
 }
 
 fn file(config: &Config) -> String {
-    config.config_path.as_ref().map_or_else(|| "the configuration".to_owned(), |path| quoted(path))
+    config
+        .config_path
+        .as_ref()
+        .map_or_else(|| "the configuration".to_owned(), |path| quoted(path))
 }
 
 #[cfg(test)]
@@ -163,16 +221,37 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("own.yaml");
         std::fs::write(&file, yaml).unwrap();
-        let inputs = Inputs { cwd: dir.path().to_owned(), config_flag: Some(file), ..Inputs::default() };
-        load_lenient(&inputs).unwrap().problems.iter().map(area).collect()
+        let inputs = Inputs {
+            cwd: dir.path().to_owned(),
+            config_flag: Some(file),
+            ..Inputs::default()
+        };
+        load_lenient(&inputs)
+            .unwrap()
+            .problems
+            .iter()
+            .map(area)
+            .collect()
     }
 
     #[test]
     fn w50_a_mistake_is_reported_under_the_part_of_the_configuration_it_stands_in() {
         assert_eq!(codes("nonsense: 1\n"), [Code::ConfigInvalid]);
-        assert_eq!(codes("index: {max_chars: many}\n"), [Code::Phase2ConfigInvalid]);
-        assert_eq!(codes("sources: [{name: out, root: /}]\n"), [Code::Phase2ConfigInvalid]);
-        assert_eq!(codes("retrieve: {fusion: guess}\n"), [Code::Phase3ConfigInvalid]);
-        assert_eq!(codes("security: {allowed_roots: [/]}\n"), [Code::AllowedRootOutside]);
+        assert_eq!(
+            codes("index: {max_chars: many}\n"),
+            [Code::Phase2ConfigInvalid]
+        );
+        assert_eq!(
+            codes("sources: [{name: out, root: /}]\n"),
+            [Code::Phase2ConfigInvalid]
+        );
+        assert_eq!(
+            codes("retrieve: {fusion: guess}\n"),
+            [Code::Phase3ConfigInvalid]
+        );
+        assert_eq!(
+            codes("security: {allowed_roots: [/]}\n"),
+            [Code::AllowedRootOutside]
+        );
     }
 }

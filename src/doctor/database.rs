@@ -1,4 +1,5 @@
-//! What both databases are asked before they are opened: whose file it is, of which version, and whether it is whole.
+//! What both databases are asked before they are opened: whose file it is, of which version, and
+//! whether it is whole.
 
 use std::path::Path;
 
@@ -35,18 +36,34 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
     let aside = again(database);
     match store::examine(path, database) {
         Ok(Found::Nothing) => return Looked::Nothing,
-        Ok(Found::Ours) => checks.ok(codes.schema_ok, format!("{shown} has schema {}", database.version())),
+        Ok(Found::Ours) => checks.ok(
+            codes.schema_ok,
+            format!("{shown} has schema {}", database.version()),
+        ),
         Ok(Found::Older(version)) => {
-            let message = format!("{shown} has the older schema {version}; this program writes {}", database.version());
+            let message = format!(
+                "{shown} has the older schema {version}; this program writes {}",
+                database.version()
+            );
             checks.fail(codes.version, message, job);
         }
         Ok(Found::Newer(version)) => {
-            let message = format!("{shown} has the newer schema {version}; this program writes {}", database.version());
-            let fix = format!("install the newer local-agent, or set `{}` to another path and run `{job}`", codes.key);
+            let message = format!(
+                "{shown} has the newer schema {version}; this program writes {}",
+                database.version()
+            );
+            let fix = format!(
+                "install the newer local-agent, or set `{}` to another path and run `{job}`",
+                codes.key
+            );
             checks.fail(codes.version, message, fix);
         }
         Ok(Found::Foreign(application_id, version)) => {
-            let whose = if application_id == 0 { "the ancestor or another program" } else { "another program" };
+            let whose = if application_id == 0 {
+                "the ancestor or another program"
+            } else {
+                "another program"
+            };
             let message = format!(
                 "{shown} is a database of {whose} (application_id {application_id}, user_version {version}); \
                  `--rebuild` moves it to *.ancestor-<time> first"
@@ -54,11 +71,16 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
             checks.fail(codes.foreign, message, aside);
         }
         Ok(Found::NotADatabase) => {
-            let message = format!("{shown} is no SQLite database; `--rebuild` moves it to *.ancestor-<time> first");
+            let message = format!(
+                "{shown} is no SQLite database; `--rebuild` moves it to *.ancestor-<time> first"
+            );
             checks.fail(codes.error, message, aside);
         }
         Err(failure) => {
-            let fix = format!("make {} a file that you can read, or move it away and run `{job}`", quoted(path));
+            let fix = format!(
+                "make {} a file that you can read, or move it away and run `{job}`",
+                quoted(path)
+            );
             checks.fail(codes.error, Failure::from(failure).message, fix);
         }
     }
@@ -71,28 +93,42 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
 fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) -> Looked {
     match store::damage(path, database) {
         Ok(None) => {
-            checks.ok(codes.integrity_ok, format!("SQLite finds {} whole", path.display()));
+            checks.ok(
+                codes.integrity_ok,
+                format!("SQLite finds {} whole", path.display()),
+            );
             if path.parent().is_some_and(store::on_network) {
-                let message =
-                    format!("{} is on a network file system; a local disk is faster and safer", path.display());
+                let message = format!(
+                    "{} is on a network file system; a local disk is faster and safer",
+                    path.display()
+                );
                 checks.ok(Code::StateOnNetwork, message);
             }
             Looked::Usable
         }
         Ok(Some(found)) => {
             let found = found.lines().next().unwrap_or_default().to_owned();
-            checks.fail(codes.error, format!("{} is damaged: {found}", path.display()), again(database));
+            checks.fail(
+                codes.error,
+                format!("{} is damaged: {found}", path.display()),
+                again(database),
+            );
             Looked::Refused
         }
         Err(failure) => {
-            let message = format!("{} cannot be read: {}", path.display(), Failure::from(failure).message);
+            let message = format!(
+                "{} cannot be read: {}",
+                path.display(),
+                Failure::from(failure).message
+            );
             checks.fail(codes.error, message, again(database));
             Looked::Refused
         }
     }
 }
 
-/// The command that makes a damaged database of ours again: both hold only what can be computed from the files.
+/// The command that makes a damaged database of ours again: both hold only what can be computed
+/// from the files.
 pub(super) fn again(database: Database) -> String {
     format!("{} --rebuild", database.job())
 }

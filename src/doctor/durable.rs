@@ -9,11 +9,19 @@ use local_agent_index::store::{self, Database, Durable, Found, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
 /// Looks at durable memory; gives the number of links that are not intact, where that can be known.
-pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut Checks) -> Option<u64> {
+pub(super) fn memory(
+    config: &Config,
+    index: Option<&IndexReader>,
+    checks: &mut Checks,
+) -> Option<u64> {
     let path = &config.memory.db_path;
-    if (config.memory.enabled || config.runs.enabled) && Durable::is_missing(path).unwrap_or(false) {
+    if (config.memory.enabled || config.runs.enabled) && Durable::is_missing(path).unwrap_or(false)
+    {
         let what = if path.exists() { "is empty" } else { "is gone" };
-        let message = format!("{} {what}, and there was a database of memory before", path.display());
+        let message = format!(
+            "{} {what}, and there was a database of memory before",
+            path.display()
+        );
         let fix = "restore it from a backup; without one: local-agent memory repair --begin-anew";
         checks.fail(Code::DurableMissing, message, fix);
         return None;
@@ -23,16 +31,23 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
         return None;
     }
     let shown = path.display();
-    let elsewhere =
-        format!("move {} away, then local-agent memory repair --begin-anew; or set `memory.db_path`", quoted(path));
+    let elsewhere = format!(
+        "move {} away, then local-agent memory repair --begin-anew; or set `memory.db_path`",
+        quoted(path)
+    );
     match store::examine(path, Database::Durable) {
         Ok(Found::Ours) => {}
         Ok(Found::Nothing) => {
-            checks.ok(Code::MemoryDbMissingWarn, format!("there is no durable memory at {shown}"));
+            checks.ok(
+                Code::MemoryDbMissingWarn,
+                format!("there is no durable memory at {shown}"),
+            );
             return None;
         }
         Ok(Found::Foreign(..)) if store::holds_ancestors_memory(path) => {
-            let message = format!("at {shown} stands a memory of the ancestor, which is not brought over yet");
+            let message = format!(
+                "at {shown} stands a memory of the ancestor, which is not brought over yet"
+            );
             checks.fail(Code::MemoryDbFound, message, "local-agent memory repair");
             return None;
         }
@@ -54,11 +69,19 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
             return None;
         }
         Ok(Found::NotADatabase) => {
-            checks.fail(Code::MemoryDbError, format!("{shown} is no SQLite database"), elsewhere);
+            checks.fail(
+                Code::MemoryDbError,
+                format!("{shown} is no SQLite database"),
+                elsewhere,
+            );
             return None;
         }
         Err(failure) => {
-            checks.fail(Code::MemoryDbError, Failure::from(failure).message, elsewhere);
+            checks.fail(
+                Code::MemoryDbError,
+                Failure::from(failure).message,
+                elsewhere,
+            );
             return None;
         }
     }
@@ -67,7 +90,11 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
         Ok(None) => checks.ok(Code::MemoryDbOk, format!("SQLite finds {shown} whole")),
         Ok(Some(found)) => {
             let found = found.lines().next().unwrap_or_default().to_owned();
-            checks.fail(Code::MemoryDbError, format!("{shown} is damaged: {found}"), restore);
+            checks.fail(
+                Code::MemoryDbError,
+                format!("{shown} is damaged: {found}"),
+                restore,
+            );
             return None;
         }
         Err(failure) => {
@@ -87,7 +114,9 @@ pub(super) fn memory(config: &Config, index: Option<&IndexReader>, checks: &mut 
 
 fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Option<u64>> {
     let items = memory::judge(memory::all(&config.memory.db_path)?, Some(index))?;
-    let links = items.iter().flat_map(|item| item.evidence.iter().map(move |link| (item, link)));
+    let links = items
+        .iter()
+        .flat_map(|item| item.evidence.iter().map(move |link| (item, link)));
     let (mut moved, mut left) = (Vec::new(), Vec::new());
     let mut whole = 0_usize;
     for (item, link) in links {
@@ -99,72 +128,155 @@ fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Op
         }
     }
     if moved.is_empty() && left.is_empty() {
-        let message = format!("{} in all, {} to chunks, all intact", memories(items.len()), count(whole, "link"));
+        let message = format!(
+            "{} in all, {} to chunks, all intact",
+            memories(items.len()),
+            count(whole, "link")
+        );
         checks.ok(Code::MemoryDanglingOk, message);
     }
     if !moved.is_empty() {
-        let message = format!("{} of memories to text that moved: {}", count(moved.len(), "link"), sample(&moved));
+        let message = format!(
+            "{} of memories to text that moved: {}",
+            count(moved.len(), "link"),
+            sample(&moved)
+        );
         checks.fail(Code::MemoryDangling, message, "local-agent memory repair");
     }
     // The text may come back, and what a person linked to it is not for a program to give up.
     if !left.is_empty() {
-        let message = format!("{} of memories not intact, and kept: {}", count(left.len(), "link"), sample(&left));
-        checks.warn(Code::MemoryDanglingWarn, message, "local-agent memory list --dangling");
+        let message = format!(
+            "{} of memories not intact, and kept: {}",
+            count(left.len(), "link"),
+            sample(&left)
+        );
+        checks.warn(
+            Code::MemoryDanglingWarn,
+            message,
+            "local-agent memory list --dangling",
+        );
     }
     Ok(Some((moved.len() + left.len()) as u64))
 }
 
 fn memories(n: usize) -> String {
-    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
+    if n == 1 {
+        "1 memory".to_owned()
+    } else {
+        format!("{n} memories")
+    }
 }
 
 /// Looks at the ledger, its head, and every record.
 pub(super) fn runs(config: &Config, checks: &mut Checks) {
     if !config.runs.enabled {
-        checks.warn(Code::RunsDisabledWarn, "`ask` keeps no records", "set `runs.enabled: true`");
+        checks.warn(
+            Code::RunsDisabledWarn,
+            "`ask` keeps no records",
+            "set `runs.enabled: true`",
+        );
         return;
     }
-    let archive = Archive::new(Place { runs_dir: &config.runs.dir, durable: &config.memory.db_path });
+    let archive = Archive::new(Place {
+        runs_dir: &config.runs.dir,
+        durable: &config.memory.db_path,
+    });
     let found = match runs::check(&archive, None, None) {
         Ok(found) => found,
         Err(failure) => {
-            let fix = failure.hint.unwrap_or_else(|| "local-agent runs verify".to_owned());
+            let fix = failure
+                .hint
+                .unwrap_or_else(|| "local-agent runs verify".to_owned());
             checks.fail(Code::LedgerBroken, failure.message, fix);
             return;
         }
     };
     if found.head.is_none() && found.list.is_empty() {
-        checks.ok(Code::RunsNoneYet, format!("no run is recorded yet in {}", config.runs.dir.display()));
+        checks.ok(
+            Code::RunsNoneYet,
+            format!("no run is recorded yet in {}", config.runs.dir.display()),
+        );
         return;
     }
     let of = |troubles: &[Trouble]| -> Vec<&runs::Finding> {
-        found.list.iter().filter(|one| troubles.iter().any(|trouble| trouble.as_str() == one.code)).collect()
+        found
+            .list
+            .iter()
+            .filter(|one| troubles.iter().any(|trouble| trouble.as_str() == one.code))
+            .collect()
     };
-    match (of(&[Trouble::LedgerBroken]).first(), of(&[Trouble::HeadUnknown]).first()) {
-        (Some(broken), _) => checks.fail(Code::LedgerBroken, broken.message.clone(), "local-agent runs head --renew"),
-        (None, Some(unknown)) => checks.warn(Code::LedgerHeadUnknownWarn, unknown.message.clone(), unknown.fix.clone()),
+    match (
+        of(&[Trouble::LedgerBroken]).first(),
+        of(&[Trouble::HeadUnknown]).first(),
+    ) {
+        (Some(broken), _) => checks.fail(
+            Code::LedgerBroken,
+            broken.message.clone(),
+            "local-agent runs head --renew",
+        ),
+        (None, Some(unknown)) => checks.warn(
+            Code::LedgerHeadUnknownWarn,
+            unknown.message.clone(),
+            unknown.fix.clone(),
+        ),
         (None, None) => {
-            checks.ok(Code::LedgerOk, format!("the ledger of runs holds together: {}", count(found.lines, "line")));
+            checks.ok(
+                Code::LedgerOk,
+                format!(
+                    "the ledger of runs holds together: {}",
+                    count(found.lines, "line")
+                ),
+            );
         }
     }
-    let damaged = of(&[Trouble::RecordChanged, Trouble::RecordMissing, Trouble::RunUnlisted]);
+    let damaged = of(&[
+        Trouble::RecordChanged,
+        Trouble::RecordMissing,
+        Trouble::RunUnlisted,
+    ]);
     if damaged.is_empty() {
-        checks.ok(Code::RunRecordsOk, format!("{} as entered in the ledger", count(found.records, "record")));
+        checks.ok(
+            Code::RunRecordsOk,
+            format!(
+                "{} as entered in the ledger",
+                count(found.records, "record")
+            ),
+        );
     } else {
         let names: Vec<String> = damaged
             .iter()
-            .map(|one| format!("{} ({})", one.run_id.as_ref().map_or("?", |id| id.as_str()), one.code))
+            .map(|one| {
+                format!(
+                    "{} ({})",
+                    one.run_id.as_ref().map_or("?", |id| id.as_str()),
+                    one.code
+                )
+            })
             .collect();
-        let message = format!("{} not as entered in the ledger: {}", count(damaged.len(), "record"), sample(&names));
+        let message = format!(
+            "{} not as entered in the ledger: {}",
+            count(damaged.len(), "record"),
+            sample(&names)
+        );
         checks.fail(Code::RunRecordsDamaged, message, "local-agent runs verify");
     }
     let cut_short = of(&[Trouble::RunInterrupted, Trouble::RunLeftOver]);
     if let Some(first) = cut_short.first() {
-        let message = format!("{} never ended, or was not removed whole", count(cut_short.len(), "run"));
+        let message = format!(
+            "{} never ended, or was not removed whole",
+            count(cut_short.len(), "run")
+        );
         checks.warn(Code::RunsInterruptedWarn, message, first.fix.clone());
     }
     if !of(&[Trouble::OpenToOthers]).is_empty() {
-        let message = format!("others than you may read or change records in {}", config.runs.dir.display());
-        checks.fail(Code::RunsOpenToOthers, message, format!("chmod -R go-rwx {}", quoted(&config.runs.dir)));
+        let message = format!(
+            "others than you may read or change records in {}",
+            config.runs.dir.display()
+        );
+        checks.fail(
+            Code::RunsOpenToOthers,
+            message,
+            format!("chmod -R go-rwx {}", quoted(&config.runs.dir)),
+        );
     }
 }

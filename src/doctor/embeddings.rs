@@ -46,14 +46,20 @@ pub(super) fn check(
         Looked::Refused => return None,
         Looked::Usable => {}
     }
-    let opened = EmbeddingStore::open_read(path).map_err(Failure::from).and_then(|opened| {
-        let Some(store) = opened else { return Ok(None) };
-        contents(subject, &store, index, maker, checks, phase3)?;
-        Ok(Some(store))
-    });
+    let opened = EmbeddingStore::open_read(path)
+        .map_err(Failure::from)
+        .and_then(|opened| {
+            let Some(store) = opened else { return Ok(None) };
+            contents(subject, &store, index, maker, checks, phase3)?;
+            Ok(Some(store))
+        });
     opened.unwrap_or_else(|failure| {
         let message = format!("{} cannot be read: {}", path.display(), failure.message);
-        checks.fail(Code::EmbedDbError, message, database::again(Database::Embeddings));
+        checks.fail(
+            Code::EmbedDbError,
+            message,
+            database::again(Database::Embeddings),
+        );
         None
     })
 }
@@ -79,8 +85,15 @@ fn contents(
     let rows = store.count()?;
     phase3.embeddings_total = Some(rows);
     if rows > 0 && store.commit_id()?.is_none() {
-        let message = format!("{} without the commit that published them", count(rows, "row"));
-        checks.fail(Code::EmbedMetaMissing, message, database::again(Database::Embeddings));
+        let message = format!(
+            "{} without the commit that published them",
+            count(rows, "row")
+        );
+        checks.fail(
+            Code::EmbedMetaMissing,
+            message,
+            database::again(Database::Embeddings),
+        );
     }
     let maker = match maker {
         Ok(maker) => maker,
@@ -95,7 +108,10 @@ fn contents(
     let fingerprint = maker.fingerprint();
     made_alike(subject, store, &fingerprint, rows, checks, phase3)?;
     let Some(index) = index else {
-        checks.skipped("which chunks have vectors", "there is no index that can be read");
+        checks.skipped(
+            "which chunks have vectors",
+            "there is no index that can be read",
+        );
         return Ok(());
     };
     complete(subject, store, index, maker, checks, phase3)
@@ -119,14 +135,20 @@ fn made_alike(
     let configured = &subject.config().embed.model;
     match all.first() {
         Some((_, model, _)) if !matches && model != configured => {
-            let message = format!("all vectors were made by `{model}`; configured is `{configured}`");
+            let message =
+                format!("all vectors were made by `{model}`; configured is `{configured}`");
             checks.fail(Code::EmbedModelMismatch, message, EMBED);
         }
         _ if !matches => {
-            let message = format!("all vectors were made by other weights of `{configured}` or in another way");
+            let message = format!(
+                "all vectors were made by other weights of `{configured}` or in another way"
+            );
             checks.fail(Code::EmbedFingerprintMismatch, message, EMBED);
         }
-        _ => checks.ok(Code::EmbedFingerprintOk, format!("vectors were made by `{configured}`, as queries are")),
+        _ => checks.ok(
+            Code::EmbedFingerprintOk,
+            format!("vectors were made by `{configured}`, as queries are"),
+        ),
     }
     Ok(())
 }
@@ -151,29 +173,77 @@ fn complete(
     })?;
     // What `embed` knows to be unused it keeps for a while; nothing is wrong with that.
     let unused = store.unused()?;
-    let kept: HashSet<&Sha256> =
-        unused.iter().filter(|(made, _)| *made == fingerprint).map(|(_, input)| input).collect();
+    let kept: HashSet<&Sha256> = unused
+        .iter()
+        .filter(|(made, _)| *made == fingerprint)
+        .map(|(_, input)| input)
+        .collect();
     let kept_outdated = (unused.len() - kept.len()) as u64;
     let outdated = (store.count()? - have.len() as u64).saturating_sub(kept_outdated);
-    let orphans = have.iter().filter(|input| !used.contains(*input) && !kept.contains(input)).count() as u64;
+    let orphans = have
+        .iter()
+        .filter(|input| !used.contains(*input) && !kept.contains(input))
+        .count() as u64;
     let dims = store.dims(&fingerprint)?;
-    // A server does not say beforehand; then the length that most vectors have is taken for the right one.
-    let dim = maker.dim().or_else(|| dims.iter().max_by_key(|(_, n)| *n).map(|(dim, _)| *dim)).unwrap_or(0);
-    let other_dims: u64 = dims.iter().filter(|(found, _)| *found != dim).map(|(_, n)| n).sum();
+    // A server does not say beforehand; then the length that most vectors have is taken for the
+    // right one.
+    let dim = maker
+        .dim()
+        .or_else(|| dims.iter().max_by_key(|(_, n)| *n).map(|(dim, _)| *dim))
+        .unwrap_or(0);
+    let other_dims: u64 = dims
+        .iter()
+        .filter(|(found, _)| *found != dim)
+        .map(|(_, n)| n)
+        .sum();
     let mut row = |n: u64, what: String, codes: [Code; 3], fix: &str| match n {
         0 => checks.ok(codes[0], what),
         _ if subject.require_phase3 => checks.fail(codes[2], what, fix),
         _ => checks.warn(codes[1], what, fix),
     };
     let have_one = format!("{missing} of {} have no vector", count(chunks, "chunk"));
-    row(missing, have_one, [Code::EmbedMissingOk, Code::EmbedMissingWarn, Code::EmbedMissingRequired], EMBED);
-    let codes = [Code::EmbedOutdatedOk, Code::EmbedOutdatedWarn, Code::EmbedOutdatedRequired];
-    row(outdated, format!("{} of another fingerprint", count(outdated, "vector")), codes, EMBED);
-    let codes = [Code::EmbedDimMismatchOk, Code::EmbedDimMismatchWarn, Code::EmbedDimMismatchRequired];
-    let of_length = format!("{} of another length than {dim}", count(other_dims, "vector"));
+    row(
+        missing,
+        have_one,
+        [
+            Code::EmbedMissingOk,
+            Code::EmbedMissingWarn,
+            Code::EmbedMissingRequired,
+        ],
+        EMBED,
+    );
+    let codes = [
+        Code::EmbedOutdatedOk,
+        Code::EmbedOutdatedWarn,
+        Code::EmbedOutdatedRequired,
+    ];
+    row(
+        outdated,
+        format!("{} of another fingerprint", count(outdated, "vector")),
+        codes,
+        EMBED,
+    );
+    let codes = [
+        Code::EmbedDimMismatchOk,
+        Code::EmbedDimMismatchWarn,
+        Code::EmbedDimMismatchRequired,
+    ];
+    let of_length = format!(
+        "{} of another length than {dim}",
+        count(other_dims, "vector")
+    );
     row(other_dims, of_length, codes, "local-agent embed --rebuild");
-    let codes = [Code::EmbedOrphansOk, Code::EmbedOrphansWarn, Code::EmbedOrphansRequired];
-    row(orphans, format!("{} of no chunk", count(orphans, "vector")), codes, EMBED);
+    let codes = [
+        Code::EmbedOrphansOk,
+        Code::EmbedOrphansWarn,
+        Code::EmbedOrphansRequired,
+    ];
+    row(
+        orphans,
+        format!("{} of no chunk", count(orphans, "vector")),
+        codes,
+        EMBED,
+    );
     phase3.missing_embeddings = Some(missing);
     phase3.outdated_embeddings = Some(outdated);
     phase3.dim_mismatch_embeddings = Some(other_dims);

@@ -25,7 +25,11 @@ pub(super) fn check(subject: &Subject<'_>, index: &IndexReader, checks: &mut Che
                 checks.skipped(&format!("files of `{}`", source.name), failure.message);
             }
             Err(failure) => {
-                checks.fail(Code::IndexDbError, failure.message, "local-agent index --rebuild");
+                checks.fail(
+                    Code::IndexDbError,
+                    failure.message,
+                    "local-agent index --rebuild",
+                );
                 return;
             }
         }
@@ -38,15 +42,32 @@ pub(super) fn check(subject: &Subject<'_>, index: &IndexReader, checks: &mut Che
 }
 
 fn report(compared: &Compared, checks: &mut Checks) {
-    let Compared { new, changed, gone, files, emptied, .. } = compared;
+    let Compared {
+        new,
+        changed,
+        gone,
+        files,
+        emptied,
+        ..
+    } = compared;
     if [new, changed, gone].into_iter().all(Vec::is_empty) {
         if !emptied.is_empty() {
             return;
         }
-        checks.ok(Code::FilesFreshOk, format!("the index knows {} in their present state", count(*files, "file")));
+        checks.ok(
+            Code::FilesFreshOk,
+            format!(
+                "the index knows {} in their present state",
+                count(*files, "file")
+            ),
+        );
         return;
     }
-    let names: Vec<String> = [new, changed, gone].into_iter().flatten().cloned().collect();
+    let names: Vec<String> = [new, changed, gone]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
     let message = format!(
         "since they were indexed, files are new ({}), changed ({}), gone ({}): {}",
         new.len(),
@@ -57,16 +78,31 @@ fn report(compared: &Compared, checks: &mut Checks) {
     checks.fail(Code::FilesStale, message, "local-agent index");
 }
 
-/// Compares some documents byte by byte; which ones depends on the seed, so that many runs look at all of them.
-fn sampled(subject: &Subject<'_>, sandbox: &Sandbox, index: &IndexReader, compared: &Compared, checks: &mut Checks) {
+/// Compares some documents byte by byte; which ones depends on the seed, so that many runs look at
+/// all of them.
+fn sampled(
+    subject: &Subject<'_>,
+    sandbox: &Sandbox,
+    index: &IndexReader,
+    compared: &Compared,
+    checks: &mut Checks,
+) {
     let fresh = &compared.fresh;
     let step = fresh.len().div_ceil(SAMPLE).max(1);
     let first = usize::try_from(subject.seed % step as u64).unwrap_or(0);
-    let (mut other_bytes, mut other_chunks, mut looked_at, mut chunks) = (Vec::new(), Vec::new(), 0_usize, 0);
+    let (mut other_bytes, mut other_chunks, mut looked_at, mut chunks) =
+        (Vec::new(), Vec::new(), 0_usize, 0);
     for document in fresh.iter().skip(first).step_by(step) {
         let at = &document.address;
-        // A file that was written since it was compared is no damage; the next look says that it changed.
-        let Some(file) = sandbox.read(at).ok().filter(|file| file.stamp == document.stamp) else { continue };
+        // A file that was written since it was compared is no damage; the next look says that it
+        // changed.
+        let Some(file) = sandbox
+            .read(at)
+            .ok()
+            .filter(|file| file.stamp == document.stamp)
+        else {
+            continue;
+        };
         looked_at += 1;
         if Sha256::of(&file.bytes) != document.sha256 {
             other_bytes.push(at.to_string());
@@ -78,17 +114,37 @@ fn sampled(subject: &Subject<'_>, sandbox: &Sandbox, index: &IndexReader, compar
         }
     }
     if other_bytes.is_empty() {
-        let message = format!("{looked_at} of {} have the bytes that were indexed", count(fresh.len(), "file"));
+        let message = format!(
+            "{looked_at} of {} have the bytes that were indexed",
+            count(fresh.len(), "file")
+        );
         checks.ok(Code::FileHashOk, message);
     } else {
-        let message = format!("other bytes than were indexed, under an old time stamp: {}", sample(&other_bytes));
-        checks.fail(Code::FileHashMismatch, message, "local-agent index --verify");
+        let message = format!(
+            "other bytes than were indexed, under an old time stamp: {}",
+            sample(&other_bytes)
+        );
+        checks.fail(
+            Code::FileHashMismatch,
+            message,
+            "local-agent index --verify",
+        );
     }
     if other_chunks.is_empty() {
-        checks.ok(Code::ChunkTextOk, format!("{} in them are verbatim slices", count(chunks, "chunk")));
+        checks.ok(
+            Code::ChunkTextOk,
+            format!("{} in them are verbatim slices", count(chunks, "chunk")),
+        );
     } else {
-        let message = format!("chunks that are no slices of their file: {}", sample(&other_chunks));
-        checks.fail(Code::ChunkTextMismatch, message, "local-agent index --rebuild");
+        let message = format!(
+            "chunks that are no slices of their file: {}",
+            sample(&other_chunks)
+        );
+        checks.fail(
+            Code::ChunkTextMismatch,
+            message,
+            "local-agent index --rebuild",
+        );
     }
 }
 
@@ -97,7 +153,9 @@ fn verbatim(index: &IndexReader, document: i64, bytes: &[u8]) -> Result<u64> {
     let mut count = 0;
     while let Some(chunk) = index.chunk_at(document, u32::try_from(count).unwrap_or(u32::MAX))? {
         let slice = bytes.get(chunk.span.start()..chunk.span.end());
-        if slice != Some(chunk.text.as_bytes()) || Sha256::of(chunk.text.as_bytes()) != chunk.text_sha256 {
+        if slice != Some(chunk.text.as_bytes())
+            || Sha256::of(chunk.text.as_bytes()) != chunk.text_sha256
+        {
             return Err(unreadable());
         }
         count += 1;
@@ -106,5 +164,8 @@ fn verbatim(index: &IndexReader, document: i64, bytes: &[u8]) -> Result<u64> {
 }
 
 fn unreadable() -> Failure {
-    Failure::new(ErrorCode::DbCorrupt, "the index holds a document that cannot be read")
+    Failure::new(
+        ErrorCode::DbCorrupt,
+        "the index holds a document that cannot be read",
+    )
 }

@@ -32,23 +32,37 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexR
     let path = &subject.config().index.db_path;
     match database::look(path, Database::Index, &CODES, checks) {
         Looked::Nothing => {
-            checks.fail(Code::IndexDbMissing, format!("there is no index at {}", path.display()), INDEX);
+            checks.fail(
+                Code::IndexDbMissing,
+                format!("there is no index at {}", path.display()),
+                INDEX,
+            );
             return None;
         }
         Looked::Refused => return None,
         Looked::Usable => {}
     }
-    let opened = IndexReader::open(path).map_err(Failure::from).and_then(|opened| {
-        let Some(index) = opened else {
-            checks.fail(Code::IndexEmpty, format!("{} holds nothing yet", path.display()), INDEX);
-            return Ok(None);
-        };
-        contents(subject, &index, checks)?;
-        Ok(Some(index))
-    });
+    let opened = IndexReader::open(path)
+        .map_err(Failure::from)
+        .and_then(|opened| {
+            let Some(index) = opened else {
+                checks.fail(
+                    Code::IndexEmpty,
+                    format!("{} holds nothing yet", path.display()),
+                    INDEX,
+                );
+                return Ok(None);
+            };
+            contents(subject, &index, checks)?;
+            Ok(Some(index))
+        });
     opened.unwrap_or_else(|failure: Failure| {
         let message = format!("{} cannot be read: {}", path.display(), failure.message);
-        checks.fail(Code::IndexDbError, message, database::again(Database::Index));
+        checks.fail(
+            Code::IndexDbError,
+            message,
+            database::again(Database::Index),
+        );
         None
     })
 }
@@ -57,12 +71,27 @@ fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> 
     let totals = index.totals()?;
     if totals.chunks == 0 {
         let shows = shows_files(subject);
-        let now = if shows { "its sources show files" } else { "its sources show no file now" };
-        let message = format!("the index holds no chunks of {}; {now}", count(totals.documents, "document"));
-        let fix = if shows { INDEX } else { "put markdown below a source, then run `local-agent index`" };
+        let now = if shows {
+            "its sources show files"
+        } else {
+            "its sources show no file now"
+        };
+        let message = format!(
+            "the index holds no chunks of {}; {now}",
+            count(totals.documents, "document")
+        );
+        let fix = if shows {
+            INDEX
+        } else {
+            "put markdown below a source, then run `local-agent index`"
+        };
         checks.fail(Code::IndexEmpty, message, fix);
     } else {
-        let message = format!("{}, {}", count(totals.documents, "document"), count(totals.chunks, "chunk"));
+        let message = format!(
+            "{}, {}",
+            count(totals.documents, "document"),
+            count(totals.chunks, "chunk")
+        );
         checks.ok(Code::IndexNonempty, message);
     }
     skipped(index, totals.skipped, checks)?;
@@ -76,8 +105,14 @@ fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> 
 
 /// Whether any source shows a file that `index` would look into.
 fn shows_files(subject: &Subject<'_>) -> bool {
-    let Ok(sandbox) = subject.sandbox else { return false };
-    let shows = |source: &Source| sandbox.walk(&source.name, MARKDOWN).is_ok_and(|entries| !entries.is_empty());
+    let Ok(sandbox) = subject.sandbox else {
+        return false;
+    };
+    let shows = |source: &Source| {
+        sandbox
+            .walk(&source.name, MARKDOWN)
+            .is_ok_and(|entries| !entries.is_empty())
+    };
     subject.config().sources.iter().any(shows)
 }
 
@@ -91,8 +126,15 @@ fn inputs(index: &IndexReader, checks: &mut Checks) -> Result<()> {
         Ok(())
     })?;
     if !wrong.is_empty() {
-        let message = format!("of {} the hash of what is embedded is wrong", count(wrong.len(), "chunk"));
-        checks.fail(Code::IndexDbError, format!("{message}: {}", sample(&wrong)), REBUILD);
+        let message = format!(
+            "of {} the hash of what is embedded is wrong",
+            count(wrong.len(), "chunk")
+        );
+        checks.fail(
+            Code::IndexDbError,
+            format!("{message}: {}", sample(&wrong)),
+            REBUILD,
+        );
     }
     Ok(())
 }
@@ -105,7 +147,11 @@ fn skipped(index: &IndexReader, total: u64, checks: &mut Checks) -> Result<()> {
     )?;
     let message = match total {
         0 => "no file was left out".to_owned(),
-        _ => format!("{} listed and not indexed: {}", count(total, "file"), by_reason.join(", ")),
+        _ => format!(
+            "{} listed and not indexed: {}",
+            count(total, "file"),
+            by_reason.join(", ")
+        ),
     };
     checks.ok(Code::SkippedFiles, message);
     Ok(())
@@ -119,16 +165,32 @@ fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
         match held.iter().find(|held| held.name == source.name.as_str()) {
             None => wrong.push(format!("`{}` was never indexed", source.name)),
             Some(held) if held.root != source.root || held.kind != source.kind => {
-                wrong.push(format!("`{}` was indexed from {} as `{}`", source.name, held.root.display(), held.kind));
+                wrong.push(format!(
+                    "`{}` was indexed from {} as `{}`",
+                    source.name,
+                    held.root.display(),
+                    held.kind
+                ));
             }
-            Some(held) if held.scanned_ns == 0 => wrong.push(format!("`{}` was never seen whole", source.name)),
+            Some(held) if held.scanned_ns == 0 => {
+                wrong.push(format!("`{}` was never seen whole", source.name))
+            }
             Some(_) => {}
         }
     }
-    let gone = held.iter().filter(|held| !subject.config().sources.iter().any(|s| s.name.as_str() == held.name));
+    let gone = held.iter().filter(|held| {
+        !subject
+            .config()
+            .sources
+            .iter()
+            .any(|s| s.name.as_str() == held.name)
+    });
     wrong.extend(gone.map(|held| format!("`{}` is no longer configured", held.name)));
     if wrong.is_empty() {
-        checks.ok(Code::IndexSourcesOk, "the index holds exactly the configured sources");
+        checks.ok(
+            Code::IndexSourcesOk,
+            "the index holds exactly the configured sources",
+        );
     } else {
         checks.fail(Code::IndexSourcesMismatch, sample(&wrong), INDEX);
     }
@@ -157,9 +219,16 @@ fn without_chunks(subject: &Subject<'_>, index: &IndexReader, checks: &mut Check
     };
     let wrong: Vec<String> = found.iter().filter_map(has_text).collect();
     if wrong.is_empty() {
-        checks.ok(Code::DocsWithoutChunksOk, "every document that has text has chunks");
+        checks.ok(
+            Code::DocsWithoutChunksOk,
+            "every document that has text has chunks",
+        );
     } else {
-        let message = format!("{} with text and without chunks: {}", count(wrong.len(), "document"), sample(&wrong));
+        let message = format!(
+            "{} with text and without chunks: {}",
+            count(wrong.len(), "document"),
+            sample(&wrong)
+        );
         checks.fail(Code::DocsWithoutChunks, message, REBUILD);
     }
     Ok(())
@@ -172,9 +241,16 @@ fn of_nothing(index: &IndexReader, checks: &mut Checks) -> Result<()> {
         usize::MAX,
     )?;
     if wrong.is_empty() {
-        checks.ok(Code::ChunksWithoutDocsOk, "every chunk belongs to an indexed document");
+        checks.ok(
+            Code::ChunksWithoutDocsOk,
+            "every chunk belongs to an indexed document",
+        );
     } else {
-        let message = format!("{} of no indexed document: {}", count(wrong.len(), "chunk"), sample(&wrong));
+        let message = format!(
+            "{} of no indexed document: {}",
+            count(wrong.len(), "chunk"),
+            sample(&wrong)
+        );
         checks.fail(Code::ChunksWithoutDocs, message, REBUILD);
     }
     Ok(())
@@ -203,12 +279,17 @@ fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
     let stored = index.meta("chunker_sig")?;
     match &stored {
         Some(_) => checks.ok(Code::ChunkerSigOk, "the index says how it was cut"),
-        None => {
-            checks.fail(Code::ChunkerSigMissing, "the index does not say how it was cut: no run has finished", INDEX)
-        }
+        None => checks.fail(
+            Code::ChunkerSigMissing,
+            "the index does not say how it was cut: no run has finished",
+            INDEX,
+        ),
     }
     let Ok(files) = subject.model else {
-        checks.skipped("the way documents were cut", "the embedding model, whose tokens measure chunks, is not ready");
+        checks.skipped(
+            "the way documents were cut",
+            "the embedding model, whose tokens measure chunks, is not ready",
+        );
         return Ok(());
     };
     let wanted = markdown::chunker_sig(&cut_options(subject), files.tokenizer_sha256());
@@ -220,14 +301,28 @@ fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
         usize::MAX,
     )?;
     if others.is_empty() {
-        checks.ok(Code::ChunkSchemeOk, "every document was cut in the configured way");
+        checks.ok(
+            Code::ChunkSchemeOk,
+            "every document was cut in the configured way",
+        );
     } else {
-        let message = format!("{} cut in another way: {}", count(others.len(), "document"), sample(&others));
+        let message = format!(
+            "{} cut in another way: {}",
+            count(others.len(), "document"),
+            sample(&others)
+        );
         checks.fail(Code::ChunkSchemeMismatch, message, INDEX);
     }
     match stored {
-        Some(stored) if stored == wanted => checks.ok(Code::ChunkerSigMatch, "the index was cut in the configured way"),
-        Some(_) => checks.fail(Code::ChunkerSigMismatch, "the index was cut in another way than is configured", INDEX),
+        Some(stored) if stored == wanted => checks.ok(
+            Code::ChunkerSigMatch,
+            "the index was cut in the configured way",
+        ),
+        Some(_) => checks.fail(
+            Code::ChunkerSigMismatch,
+            "the index was cut in another way than is configured",
+            INDEX,
+        ),
         None => {}
     }
     Ok(())

@@ -60,24 +60,32 @@ fn server<'a>(config: &local_agent_agent::config::Config) -> Result<Maker<'a>> {
 }
 
 /// The maker that the configuration names. `reachable`: the server check went well.
-pub(super) fn configured<'a>(subject: &Subject<'a>, reachable: bool) -> std::result::Result<Maker<'a>, Unready> {
+pub(super) fn configured<'a>(
+    subject: &Subject<'a>,
+    reachable: bool,
+) -> std::result::Result<Maker<'a>, Unready> {
     let config = subject.config();
     let unready = |failure: &local_agent_text::error::Failure, fix: &str| Unready {
         why: failure.message.clone(),
         fix: Some(failure.hint.clone().unwrap_or_else(|| fix.to_owned())),
     };
     match config.embed.provider {
-        EmbedProvider::Candle => {
-            subject.model.as_ref().map(Maker::Local).map_err(|f| unready(f, "local-agent models list"))
-        }
-        _ if subject.offline => {
-            Err(Unready { why: "vectors come from a server and none may be contacted".to_owned(), fix: None })
-        }
+        EmbedProvider::Candle => subject
+            .model
+            .as_ref()
+            .map(Maker::Local)
+            .map_err(|f| unready(f, "local-agent models list")),
+        _ if subject.offline => Err(Unready {
+            why: "vectors come from a server and none may be contacted".to_owned(),
+            fix: None,
+        }),
         EmbedProvider::Ollama if !reachable => Err(Unready {
             why: "the server that makes vectors is not ready".to_owned(),
             fix: Some("ollama serve".to_owned()),
         }),
         EmbedProvider::Ollama => server(config).map_err(|f| unready(&f, "ollama serve")),
-        EmbedProvider::OpenAi => server(config).map_err(|f| unready(&f, "start the server at llm.base_url")),
+        EmbedProvider::OpenAi => {
+            server(config).map_err(|f| unready(&f, "start the server at llm.base_url"))
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Is everything true that the other commands rely on?
 //!
-//! One file a group of checks. A check is a value: a stable code, what was found, and the command that mends it.
-//! Doctor creates nothing and changes nothing (only SQLite's own shared memory, `-shm`, is set up by whoever opens a
-//! database first): databases are recognised by their headers and opened for reading, files are read through the
-//! sandbox. What keeps one group from being looked at is a check of an earlier group, so
-//! the later ones still run as far as they make sense, and none is left out in silence.
+//! One file a group of checks. A check is a value: a stable code, what was found, and the command
+//! that mends it. Doctor creates nothing and changes nothing (only SQLite's own shared memory,
+//! `-shm`, is set up by whoever opens a database first): databases are recognised by their headers
+//! and opened for reading, files are read through the sandbox. What keeps one group from being
+//! looked at is a check of an earlier group, so the later ones still run as far as they make sense,
+//! and none is left out in silence.
 
 mod codes;
 mod config;
@@ -120,27 +121,47 @@ struct Checks(Vec<Check>);
 impl Checks {
     fn ok(&mut self, code: Code, message: impl Into<String>) {
         let message = message.into();
-        self.0.push(Check { ok: true, error_code: code.as_str(), message, suggested_fix: None });
+        self.0.push(Check {
+            ok: true,
+            error_code: code.as_str(),
+            message,
+            suggested_fix: None,
+        });
     }
 
     fn fail(&mut self, code: Code, message: impl Into<String>, fix: impl Into<String>) {
         let message = message.into();
-        self.0.push(Check { ok: false, error_code: code.as_str(), message, suggested_fix: Some(fix.into()) });
+        self.0.push(Check {
+            ok: false,
+            error_code: code.as_str(),
+            message,
+            suggested_fix: Some(fix.into()),
+        });
     }
 
     /// Worth knowing; the command that changes it is named all the same.
     fn warn(&mut self, code: Code, message: impl Into<String>, fix: impl Into<String>) {
         let message = message.into();
-        self.0.push(Check { ok: true, error_code: code.as_str(), message, suggested_fix: Some(fix.into()) });
+        self.0.push(Check {
+            ok: true,
+            error_code: code.as_str(),
+            message,
+            suggested_fix: Some(fix.into()),
+        });
     }
 
     /// Says what was not looked at.
     fn skipped(&mut self, what: &str, why: impl std::fmt::Display) {
-        self.ok(Code::CheckSkipped, format!("{what}: not checked, because {why}"));
+        self.ok(
+            Code::CheckSkipped,
+            format!("{what}: not checked, because {why}"),
+        );
     }
 
     fn failed(&self, code: Code) -> bool {
-        self.0.iter().any(|check| !check.ok && check.error_code == code.as_str())
+        self.0
+            .iter()
+            .any(|check| !check.ok && check.error_code == code.as_str())
     }
 }
 
@@ -159,8 +180,14 @@ pub fn examine(subject: &Subject<'_>) -> Report {
     config::check(subject, &mut checks);
     models::check(subject, &mut checks);
     if !subject.state_is_trusted {
-        checks.skipped("index, embeddings, memory and records of runs", "the state folder is not trusted");
-        return Report { checks: checks.0, phase3 };
+        checks.skipped(
+            "index, embeddings, memory and records of runs",
+            "the state folder is not trusted",
+        );
+        return Report {
+            checks: checks.0,
+            phase3,
+        };
     }
     let index = index::check(subject, &mut checks);
     if let Some(index) = &index {
@@ -168,7 +195,10 @@ pub fn examine(subject: &Subject<'_>) -> Report {
         freshness::check(subject, index, &mut checks);
         projections::lexical(subject, index, &mut checks);
     } else {
-        checks.skipped("files and lexical projection", "there is no index that can be read");
+        checks.skipped(
+            "files and lexical projection",
+            "there is no index that can be read",
+        );
     }
     let reachable = server::check(subject, &mut checks);
     let maker = maker::configured(subject, reachable);
@@ -176,23 +206,38 @@ pub fn examine(subject: &Subject<'_>) -> Report {
     if let (Some(index), Some(store)) = (&index, &store) {
         projections::vectors(subject, index, store, maker.as_ref().ok(), &mut checks);
     }
-    let searchable = maker.as_ref().ok().filter(|_| index.is_some() && store.is_some());
+    let searchable = maker
+        .as_ref()
+        .ok()
+        .filter(|_| index.is_some() && store.is_some());
     smoke::check(subject, searchable, &mut checks, &mut phase3);
     phase3.dangling_memory_evidence = durable::memory(config, index.as_ref(), &mut checks);
     durable::runs(config, &mut checks);
     state::check(config, &mut checks);
-    Report { checks: checks.0, phase3 }
+    Report {
+        checks: checks.0,
+        phase3,
+    }
 }
 
 /// `1 file`, `2 files`.
 fn count(n: impl TryInto<u64>, one: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+    if n == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{n} {one}s")
+    }
 }
 
 /// The first names of a list, and how many more there are.
 fn sample(names: &[String]) -> String {
-    let shown = names.iter().take(MOST_SAMPLES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = names
+        .iter()
+        .take(MOST_SAMPLES)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     match names.len().checked_sub(MOST_SAMPLES) {
         Some(more) if more > 0 => format!("{shown} and {more} more"),
         _ => shown,
@@ -203,7 +248,11 @@ fn sample(names: &[String]) -> String {
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':');
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -217,7 +266,9 @@ mod tests {
             assert!(seen.insert(code), "{code} twice");
             assert!(
                 code.starts_with("DOCTOR_")
-                    && code.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+                    && code
+                        .bytes()
+                        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
             );
             assert!(meaning.ends_with('.'), "{code}");
         }
@@ -234,6 +285,9 @@ mod tests {
         let names: Vec<String> = (0..12).map(|n| n.to_string()).collect();
         assert_eq!(sample(&names), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more");
         assert_eq!(sample(&names[..2]), "0, 1");
-        assert_eq!((count(1_usize, "file"), count(0_u64, "file")), ("1 file".to_owned(), "0 files".to_owned()));
+        assert_eq!(
+            (count(1_usize, "file"), count(0_u64, "file")),
+            ("1 file".to_owned(), "0 files".to_owned())
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The embedding model: its files are there, and the two that decide vectors have their recorded hashes.
+//! The embedding model: its files are there, and the two that decide vectors have their recorded
+//! hashes.
 
 use super::codes::Code;
 use super::{Checks, Subject};
@@ -10,7 +11,10 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     let files = match subject.model {
         Ok(files) => files,
         Err(failure) => {
-            let fix = failure.hint.clone().unwrap_or_else(|| "local-agent models list".to_owned());
+            let fix = failure
+                .hint
+                .clone()
+                .unwrap_or_else(|| "local-agent models list".to_owned());
             checks.fail(Code::ModelNotReady, failure.message.clone(), fix);
             return;
         }
@@ -18,26 +22,43 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     let with = match instructions(files) {
         Ok(with) => with,
         Err(failure) => {
-            checks.fail(Code::ModelNotReady, failure.message, failure.hint.unwrap_or_default());
+            checks.fail(
+                Code::ModelNotReady,
+                failure.message,
+                failure.hint.unwrap_or_default(),
+            );
             return;
         }
     };
     let hashes = [
-        ("weights", files.weights().as_slice(), files.weights_sha256()),
+        (
+            "weights",
+            files.weights().as_slice(),
+            files.weights_sha256(),
+        ),
         ("tokenizer", files.tokenizer(), files.tokenizer_sha256()),
     ];
-    let damaged: Vec<&str> =
-        hashes.iter().filter(|(_, bytes, sha256)| Sha256::of(bytes) != **sha256).map(|(name, ..)| *name).collect();
+    let damaged: Vec<&str> = hashes
+        .iter()
+        .filter(|(_, bytes, sha256)| Sha256::of(bytes) != **sha256)
+        .map(|(name, ..)| *name)
+        .collect();
     if damaged.is_empty() {
         let (id, weights) = (files.id(), files.weights_sha256());
-        let message = format!("the model `{id}` is there, computed with {with}; its weights have SHA-256 {weights}");
+        let message = format!(
+            "the model `{id}` is there, computed with {with}; its weights have SHA-256 {weights}"
+        );
         checks.ok(Code::ModelOk, message);
     } else {
         let fix = match subject.config().embed.model_path {
             None if files.id() == EMBEDDED_ID => "reinstall local-agent".to_owned(),
             _ => format!("local-agent models pull {}", files.id()),
         };
-        let message = format!("the model `{}` does not have its recorded SHA-256: {}", files.id(), damaged.join(", "));
+        let message = format!(
+            "the model `{}` does not have its recorded SHA-256: {}",
+            files.id(),
+            damaged.join(", ")
+        );
         checks.fail(Code::ModelChecksumMismatch, message, fix);
     }
 }

@@ -1,4 +1,5 @@
-//! The two projections: made from the present state, whole, and holding exactly what the databases hold.
+//! The two projections: made from the present state, whole, and holding exactly what the databases
+//! hold.
 
 use std::collections::HashSet;
 
@@ -26,18 +27,30 @@ pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut C
             return;
         }
         Err(failure) => {
-            checks.fail(Code::LexicalDamaged, format!("{}: {}", dir.display(), failure.message), fix);
+            checks.fail(
+                Code::LexicalDamaged,
+                format!("{}: {}", dir.display(), failure.message),
+                fix,
+            );
             return;
         }
     };
     match reader.damaged_files() {
         Ok(damaged) if damaged.is_empty() => {}
         Ok(damaged) => {
-            checks.fail(Code::LexicalDamaged, format!("damaged in {}: {}", dir.display(), sample(&damaged)), fix);
+            checks.fail(
+                Code::LexicalDamaged,
+                format!("damaged in {}: {}", dir.display(), sample(&damaged)),
+                fix,
+            );
             return;
         }
         Err(failure) => {
-            checks.fail(Code::LexicalDamaged, format!("{}: {}", dir.display(), failure.message), fix);
+            checks.fail(
+                Code::LexicalDamaged,
+                format!("{}: {}", dir.display(), failure.message),
+                fix,
+            );
             return;
         }
     }
@@ -47,12 +60,17 @@ pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut C
             checks.fail(Code::LexicalStale, message, "local-agent index");
         }
         Ok(Agreement::Differ { missing, surplus }) => {
-            let message =
-                format!("the lexical projection lacks {} and has {surplus} too many", count(missing, "chunk"));
+            let message = format!(
+                "the lexical projection lacks {} and has {surplus} too many",
+                count(missing, "chunk")
+            );
             checks.fail(Code::LexicalKeysMismatch, message, fix);
         }
         Ok(Agreement::Same) => {
-            let message = format!("{} can be found by their words", count(reader.chunk_count(), "chunk"));
+            let message = format!(
+                "{} can be found by their words",
+                count(reader.chunk_count(), "chunk")
+            );
             checks.ok(Code::LexicalOk, message);
         }
         Err(failure) => checks.fail(Code::LexicalDamaged, failure.message, fix),
@@ -82,7 +100,11 @@ fn lexical_state(reader: &Reader, index: &IndexReader) -> Result<Agreement> {
         Ok(())
     })?;
     let surplus = held.len() - found;
-    Ok(if missing + surplus == 0 { Agreement::Same } else { Agreement::Differ { missing, surplus } })
+    Ok(if missing + surplus == 0 {
+        Agreement::Same
+    } else {
+        Agreement::Differ { missing, surplus }
+    })
 }
 
 /// The matrix against the index and the embeddings.
@@ -108,22 +130,41 @@ pub(super) fn vectors(
             return;
         }
         Err(failure) if failure.code == ErrorCode::DbNewer => {
-            checks.fail(Code::VectorsNewer, failure.message, "install the newer local-agent");
+            checks.fail(
+                Code::VectorsNewer,
+                failure.message,
+                "install the newer local-agent",
+            );
             return;
         }
         Err(failure) => {
-            checks.fail(Code::VectorsDamaged, format!("{}: {}", dir.display(), failure.message), fix);
+            checks.fail(
+                Code::VectorsDamaged,
+                format!("{}: {}", dir.display(), failure.message),
+                fix,
+            );
             return;
         }
     };
     if maker.is_some_and(|maker| maker.fingerprint() != matrix.stamp().fingerprint) {
-        let message = "the matrix was made by another model or in another way, so it is not searched";
-        checks.fail(Code::VectorsFingerprintMismatch, message, "local-agent embed");
+        let message =
+            "the matrix was made by another model or in another way, so it is not searched";
+        checks.fail(
+            Code::VectorsFingerprintMismatch,
+            message,
+            "local-agent embed",
+        );
         return;
     }
     match vectors_state(&matrix, index, store) {
         Ok(Agreement::Same) => {
-            checks.ok(Code::VectorsOk, format!("{} can be found by their meaning", count(matrix.len(), "chunk")));
+            checks.ok(
+                Code::VectorsOk,
+                format!(
+                    "{} can be found by their meaning",
+                    count(matrix.len(), "chunk")
+                ),
+            );
         }
         Ok(Agreement::Stale) => {
             let message = "the matrix was made from another state of the index or the embeddings";
@@ -134,7 +175,10 @@ pub(super) fn vectors(
             }
         }
         Ok(Agreement::Differ { surplus, .. }) => {
-            let message = format!("{} of the matrix are no chunks of its index", count(surplus, "row"));
+            let message = format!(
+                "{} of the matrix are no chunks of its index",
+                count(surplus, "row")
+            );
             checks.fail(Code::VectorsKeysMismatch, message, fix);
         }
         Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, fix),
@@ -142,9 +186,15 @@ pub(super) fn vectors(
 }
 
 /// Chunks without a row are counted with the embeddings; here only rows without a chunk are wrong.
-fn vectors_state(matrix: &Matrix, index: &IndexReader, store: &EmbeddingStore) -> Result<Agreement> {
+fn vectors_state(
+    matrix: &Matrix,
+    index: &IndexReader,
+    store: &EmbeddingStore,
+) -> Result<Agreement> {
     let stamp = matrix.stamp();
-    if Some(stamp.index_commit) != index.commit_id()? || Some(stamp.embed_commit) != store.commit_id()? {
+    if Some(stamp.index_commit) != index.commit_id()?
+        || Some(stamp.embed_commit) != store.commit_id()?
+    {
         return Ok(Agreement::Stale);
     }
     let mut held: HashSet<(i64, ChunkKey)> = matrix.rows().collect();
@@ -152,5 +202,12 @@ fn vectors_state(matrix: &Matrix, index: &IndexReader, store: &EmbeddingStore) -
         held.remove(&(chunk.id, chunk.key));
         Ok(())
     })?;
-    Ok(if held.is_empty() { Agreement::Same } else { Agreement::Differ { missing: 0, surplus: held.len() } })
+    Ok(if held.is_empty() {
+        Agreement::Same
+    } else {
+        Agreement::Differ {
+            missing: 0,
+            surplus: held.len(),
+        }
+    })
 }

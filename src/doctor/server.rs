@@ -15,17 +15,25 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
     let config = subject.config();
     let wanted = wanted(config);
     if wanted.is_empty() {
-        checks.ok(Code::OllamaNotNeeded, "nothing in the configuration needs an Ollama server");
+        checks.ok(
+            Code::OllamaNotNeeded,
+            "nothing in the configuration needs an Ollama server",
+        );
         return true;
     }
     if subject.offline {
-        checks.ok(Code::OllamaSkipped, format!("no server was contacted; {} is configured", sample(&wanted)));
+        checks.ok(
+            Code::OllamaSkipped,
+            format!("no server was contacted; {} is configured", sample(&wanted)),
+        );
         return false;
     }
     let url = match config.llm.server() {
         Ok(url) => url.to_string(),
         Err(failure) => {
-            let fix = failure.hint.unwrap_or_else(|| "local-agent config show".to_owned());
+            let fix = failure
+                .hint
+                .unwrap_or_else(|| "local-agent config show".to_owned());
             checks.fail(Code::OllamaUrlInvalid, failure.message, fix);
             return false;
         }
@@ -37,13 +45,25 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
             return false;
         }
     };
-    let absent: Vec<String> =
-        wanted.into_iter().filter(|model| !installed.iter().any(|name| is_model(name, model))).collect();
+    let absent: Vec<String> = wanted
+        .into_iter()
+        .filter(|model| !installed.iter().any(|name| is_model(name, model)))
+        .collect();
     if absent.is_empty() {
-        checks.ok(Code::OllamaOk, format!("{url} answers and has the configured models"));
+        checks.ok(
+            Code::OllamaOk,
+            format!("{url} answers and has the configured models"),
+        );
     } else {
-        let pulls: Vec<String> = absent.iter().map(|model| format!("ollama pull {model}")).collect();
-        checks.fail(Code::OllamaModelMissing, format!("{url} does not have {}", sample(&absent)), pulls.join(" && "));
+        let pulls: Vec<String> = absent
+            .iter()
+            .map(|model| format!("ollama pull {model}"))
+            .collect();
+        checks.fail(
+            Code::OllamaModelMissing,
+            format!("{url} does not have {}", sample(&absent)),
+            pulls.join(" && "),
+        );
     }
     !checks.failed(Code::OllamaModelMissing)
 }
@@ -56,7 +76,12 @@ fn wanted(config: &Config) -> Vec<String> {
     }
     if matches!(config.ask.provider, AskProvider::Auto | AskProvider::Ollama) {
         let llm = &config.llm;
-        models.extend([&llm.model, &llm.model_fast, &llm.model_big].into_iter().flatten().cloned());
+        models.extend(
+            [&llm.model, &llm.model_fast, &llm.model_big]
+                .into_iter()
+                .flatten()
+                .cloned(),
+        );
     }
     models.sort();
     models.dedup();

@@ -22,10 +22,16 @@ struct NotReady {
     fix: String,
 }
 
-pub(super) fn check(subject: &Subject<'_>, maker: Option<&Maker<'_>>, checks: &mut Checks, phase3: &mut Phase3) {
+pub(super) fn check(
+    subject: &Subject<'_>,
+    maker: Option<&Maker<'_>>,
+    checks: &mut Checks,
+    phase3: &mut Phase3,
+) {
     if subject.config().embed.provider.is_server() && subject.offline {
         phase3.retrieval_smoke_reason = "skipped_no_ollama".to_owned();
-        let message = "no search was tried: its vectors come from a server, and none may be contacted";
+        let message =
+            "no search was tried: its vectors come from a server, and none may be contacted";
         checks.ok(Code::RetrievalSmokeSkippedNoOllama, message);
         return;
     }
@@ -66,7 +72,11 @@ fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
     phase3.retrieval_smoke_reason = REASON_PRECONDITIONS.to_owned();
     let message = "no search by meaning was tried: what it needs is missing or damaged";
     if subject.require_phase3 {
-        checks.fail(Code::RetrievalNotReady, message, "local-agent index && local-agent embed");
+        checks.fail(
+            Code::RetrievalNotReady,
+            message,
+            "local-agent index && local-agent embed",
+        );
     } else {
         checks.ok(Code::RetrievalSmokeSkipped, message);
     }
@@ -75,27 +85,56 @@ fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
 fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, NotReady> {
     let fail = |failure: local_agent_text::error::Failure| NotReady {
         reason: failure.message,
-        fix: failure.hint.filter(|hint| hint != "local-agent doctor").unwrap_or_else(|| "local-agent embed".to_owned()),
+        fix: failure
+            .hint
+            .filter(|hint| hint != "local-agent doctor")
+            .unwrap_or_else(|| "local-agent embed".to_owned()),
     };
-    let not_ready = |reason: &str, fix: &str| NotReady { reason: reason.to_owned(), fix: fix.to_owned() };
+    let not_ready = |reason: &str, fix: &str| NotReady {
+        reason: reason.to_owned(),
+        fix: fix.to_owned(),
+    };
     let fingerprint = maker.fingerprint();
-    let engine = Engine::open(&config.index.db_path, &config.lexical_dir(), &config.vectors_dir(), Some(&fingerprint))
-        .map_err(fail)?;
-    let by_meaning = one(config, &engine, &Query::plain(QUERY), Mode::Vector, || maker.embed(QUERY));
+    let engine = Engine::open(
+        &config.index.db_path,
+        &config.lexical_dir(),
+        &config.vectors_dir(),
+        Some(&fingerprint),
+    )
+    .map_err(fail)?;
+    let by_meaning = one(config, &engine, &Query::plain(QUERY), Mode::Vector, || {
+        maker.embed(QUERY)
+    });
     let Some(hit) = by_meaning.map_err(fail)? else {
-        return Err(not_ready("no vector that was found belongs to a chunk of the index", "local-agent embed"));
+        return Err(not_ready(
+            "no vector that was found belongs to a chunk of the index",
+            "local-agent embed",
+        ));
     };
     let cosine = hit.trace.cosine.unwrap_or(f32::NAN);
     if !hit.score.is_finite() || !cosine.is_finite() {
-        return Err(not_ready("the nearest vector has no finite score", "local-agent embed --rebuild"));
+        return Err(not_ready(
+            "the nearest vector has no finite score",
+            "local-agent embed --rebuild",
+        ));
     }
     let words = lexical::terms(&hit.chunk.text);
     if !words.is_empty() {
-        let text = hit.chunk.text.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
+        let text = hit
+            .chunk
+            .text
+            .split_whitespace()
+            .take(WORDS)
+            .collect::<Vec<_>>()
+            .join(" ");
         let query = Query::plain(&text);
-        let by_words = one(config, &engine, &query, Mode::Lexical, || Ok(Vec::new())).map_err(fail)?;
+        let by_words =
+            one(config, &engine, &query, Mode::Lexical, || Ok(Vec::new())).map_err(fail)?;
         if !lexical::terms(&text).is_empty() && by_words.is_none() {
-            return Err(not_ready("the words of a chunk find nothing", "local-agent index"));
+            return Err(not_ready(
+                "the words of a chunk find nothing",
+                "local-agent index",
+            ));
         }
     }
     Ok("a search by meaning and by words found chunks of the index".to_owned())

@@ -25,7 +25,10 @@ fn writable(config: &Config, checks: &mut Checks) {
         .map(|folder| folder.display().to_string())
         .collect();
     match closed.first() {
-        None => checks.ok(Code::StateWritableOk, "the folders for the program's own files can be written"),
+        None => checks.ok(
+            Code::StateWritableOk,
+            "the folders for the program's own files can be written",
+        ),
         Some(folder) => {
             checks.warn(
                 Code::StateReadOnlyWarn,
@@ -38,5 +41,7 @@ fn writable(config: &Config, checks: &mut Checks) {
 
 /// Judged by the permissions alone: trying would be writing.
 fn is_closed(folder: &Path) -> bool {
-    folder.metadata().is_ok_and(|meta| meta.permissions().readonly())
+    folder
+        .metadata()
+        .is_ok_and(|meta| meta.permissions().readonly())
 }

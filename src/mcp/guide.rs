@@ -1,4 +1,5 @@
-//! What a client is told about working with this server: in a few words at the start, and in whole as a prompt.
+//! What a client is told about working with this server: in a few words at the start, and in whole
+//! as a prompt.
 
 /// Sent with `initialize`.
 pub(super) const INSTRUCTIONS: &str = "The person's own notes, offline. `search` finds passages, `get` reads more of \
@@ -10,7 +11,8 @@ pub(super) const INSTRUCTIONS: &str = "The person's own notes, offline. `search`
 pub(super) const NAME: &str = "cite_the_notes";
 
 /// What the prompt is for.
-pub(super) const DESCRIPTION: &str = "Answer a question from the person's notes with citations that can be checked.";
+pub(super) const DESCRIPTION: &str =
+    "Answer a question from the person's notes with citations that can be checked.";
 
 /// The prompt, for a question.
 pub(super) fn prompt(question: &str) -> String {

@@ -1,8 +1,9 @@
 //! The same operations for agents, over the Model Context Protocol.
 //!
-//! The core is synchronous; this room is where it meets tokio: each call runs on a thread of its own, with a flag that is
-//! raised when the client takes the call back. What fails is told to the model as a result with the code, sentence and
-//! fix of the command line, never as a crash. Nothing here writes to files of the person.
+//! The core is synchronous; this room is where it meets tokio: each call runs on a thread of its
+//! own, with a flag that is raised when the client takes the call back. What fails is told to the
+//! model as a result with the code, sentence and fix of the command line, never as a crash. Nothing
+//! here writes to files of the person.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -66,7 +67,10 @@ impl Service {
     /// `FILE_READ_ERROR` when this process is confined to the folder of before.
     fn sandbox(&self) -> Result<Sandbox> {
         if let Some(path) = self.confined_to.as_ref().and_then(Standing::replaced) {
-            let message = format!("{} was made again since this server started", path.display());
+            let message = format!(
+                "{} was made again since this server started",
+                path.display()
+            );
             return Err(Failure::new(ErrorCode::FileReadError, message).with_hint(
                 "restart the server: \
                 the kernel confines it to the folders that it started with",
@@ -75,17 +79,24 @@ impl Service {
         operations::sandbox(&self.loaded.config)
     }
 
-    /// Tools for files that are offered beside the operations, as the configuration lists them; they only read.
+    /// Tools for files that are offered beside the operations, as the configuration lists them;
+    /// they only read.
     fn file_tools(&self) -> impl Iterator<Item = Tool> {
         let readers = self.files.read_only();
-        let named = move |name: &String| readers.iter().find(|tool| tool.name() == name.as_str()).cloned();
+        let named = move |name: &String| {
+            readers
+                .iter()
+                .find(|tool| tool.name() == name.as_str())
+                .cloned()
+        };
         self.loaded.config.mcp.tools.iter().filter_map(named)
     }
 }
 
 /// Serves one client until it closes its end.
 ///
-/// Errors: `INTERNAL_ERROR` when the runtime cannot be made; `WRITE_ERROR` when the client cannot be written to.
+/// Errors: `INTERNAL_ERROR` when the runtime cannot be made; `WRITE_ERROR` when the client cannot
+/// be written to.
 pub fn serve<R, W>(service: Service, streams: impl FnOnce() -> (R, W)) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -108,15 +119,18 @@ where
             }
             // The client went before it had asked anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(e) => Err(Failure::new(ErrorCode::WriteError, format!("the client was lost: {e}"))),
+            Err(e) => Err(Failure::new(
+                ErrorCode::WriteError,
+                format!("the client was lost: {e}"),
+            )),
         }
     });
     runtime.shutdown_timeout(FAREWELL);
     ended
 }
 
-/// Loads the model and opens the index, so that the first question does not wait for either. What fails here fails
-/// again, with its sentence, when it is asked for.
+/// Loads the model and opens the index, so that the first question does not wait for either. What
+/// fails here fails again, with its sentence, when it is asked for.
 fn warm_up(service: &Arc<Service>) {
     let service = Arc::clone(service);
     std::thread::spawn(move || {

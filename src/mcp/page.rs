@@ -1,7 +1,7 @@
 //! Cursors and byte budgets: nothing long comes whole.
 //!
-//! A cursor says where the next page begins, and of what: when the arguments or what they are about have changed, it is
-//! refused instead of leading into something else.
+//! A cursor says where the next page begins, and of what: when the arguments or what they are about
+//! have changed, it is refused instead of leading into something else.
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -11,7 +11,10 @@ const BUDGETS: std::ops::RangeInclusive<usize> = 256..=(256 << 10);
 
 /// Of what a cursor counts: everything that decides the whole, in text.
 pub(super) fn about(parts: &[&str]) -> String {
-    let joined: Vec<String> = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
+    let joined: Vec<String> = parts
+        .iter()
+        .map(|part| format!("{}:{part}", part.len()))
+        .collect();
     Sha256::of(joined.concat().as_bytes()).to_string()[..16].to_owned()
 }
 
@@ -29,10 +32,16 @@ pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
         Failure::new(ErrorCode::InvalidArgs, format!("the cursor {why}"))
             .with_hint("make the same call without `cursor`")
     };
-    let (at, of) = cursor.split_once('-').ok_or_else(|| refused("is not one of this server's"))?;
-    let at = at.parse().map_err(|_| refused("is not one of this server's"))?;
+    let (at, of) = cursor
+        .split_once('-')
+        .ok_or_else(|| refused("is not one of this server's"))?;
+    let at = at
+        .parse()
+        .map_err(|_| refused("is not one of this server's"))?;
     if of != about {
-        return Err(refused("belongs to another call, or what it counted has changed since"));
+        return Err(refused(
+            "belongs to another call, or what it counted has changed since",
+        ));
     }
     Ok(at)
 }
@@ -43,8 +52,14 @@ pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
 pub(super) fn budget(asked: Option<usize>, usual: usize) -> Result<usize> {
     let budget = asked.unwrap_or(usual);
     if !BUDGETS.contains(&budget) {
-        let message = format!("`max_bytes` is from {} to {}", BUDGETS.start(), BUDGETS.end());
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("leave `max_bytes` out"));
+        let message = format!(
+            "`max_bytes` is from {} to {}",
+            BUDGETS.start(),
+            BUDGETS.end()
+        );
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("leave `max_bytes` out")
+        );
     }
     Ok(budget)
 }
@@ -54,7 +69,10 @@ pub(super) fn cut(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
     }
-    let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=bytes)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
     let head = &text[..end];
     match head.rfind('\n') {
         Some(end) if end >= head.len() / 2 => &head[..=end],
@@ -73,7 +91,11 @@ mod tests {
         assert_eq!(place(None, &of).unwrap(), 0);
         assert_eq!(place(Some(&cursor(7, &of)), &of).unwrap(), 7);
         for bad in ["", "7", "-", "x-y", "7-0000000000000000", "-1-ff"] {
-            assert_eq!(place(Some(bad), &of).unwrap_err().code, ErrorCode::InvalidArgs, "{bad}");
+            assert_eq!(
+                place(Some(bad), &of).unwrap_err().code,
+                ErrorCode::InvalidArgs,
+                "{bad}"
+            );
         }
         assert_ne!(about(&["a", "bc"]), about(&["ab", "c"]));
     }

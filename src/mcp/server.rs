@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode as Rpc, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    ListPromptsResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, Prompt,
-    PromptArgument, PromptMessage, Role, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode as Rpc, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, ListPromptsResult, ListToolsResult, MetaObject,
+    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument, PromptMessage, Role,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -33,8 +34,14 @@ impl Server {
         Self { service }
     }
 
-    /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the client's taking it back.
-    async fn run(&self, tool: Wanted, args: Value, context: &RequestContext<RoleServer>) -> Result<Reply> {
+    /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the
+    /// client's taking it back.
+    async fn run(
+        &self,
+        tool: Wanted,
+        args: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Reply> {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, mut steps) = tokio::sync::mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
@@ -82,9 +89,14 @@ enum Wanted {
 
 /// `mcp`, and what the client calls itself.
 fn asked_by(context: &RequestContext<RoleServer>) -> String {
-    let Some(client) = context.client_info() else { return "mcp".to_owned() };
+    let Some(client) = context.client_info() else {
+        return "mcp".to_owned();
+    };
     let name = format!("mcp: {} {}", client.name, client.version);
-    name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect()
+    name.chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST_NAME)
+        .collect()
 }
 
 fn told(result: Result<Reply>) -> CallToolResult {
@@ -105,7 +117,8 @@ fn told(result: Result<Reply>) -> CallToolResult {
                 "error_message": failure.message,
                 "hint": failure.hint,
             });
-            // Not as structured content: clients hold that against the tool's output schema, which is of results.
+            // Not as structured content: clients hold that against the tool's output schema, which
+            // is of results.
             let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
             CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
         }
@@ -113,13 +126,26 @@ fn told(result: Result<Reply>) -> CallToolResult {
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {
-    let name: String = name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
-    ErrorData::invalid_params(format!("there is no {what} `{name}`; there are: {}", known.join(", ")), None)
+    let name: String = name
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST_NAME)
+        .collect();
+    ErrorData::invalid_params(
+        format!(
+            "there is no {what} `{name}`; there are: {}",
+            known.join(", ")
+        ),
+        None,
+    )
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("local-agent", env!("CARGO_PKG_VERSION"))
@@ -135,7 +161,9 @@ impl ServerHandler for Server {
     ) -> std::result::Result<ListToolsResult, ErrorData> {
         let operations = tools::offered(&self.service).map(|spec| spec.listed(&self.service));
         let files = self.service.file_tools().map(|tool| tools::listed(&tool));
-        Ok(ListToolsResult::with_all_items(operations.chain(files).collect()))
+        Ok(ListToolsResult::with_all_items(
+            operations.chain(files).collect(),
+        ))
     }
 
     async fn call_tool(
@@ -143,11 +171,20 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
-        let operation = tools::offered(&self.service).find(|spec| spec.name == request.name).map(Wanted::Operation);
-        let files = || self.service.file_tools().find(|tool| tool.name() == request.name);
-        let Some(tool) = operation.or_else(|| files().map(|tool| Wanted::Files(tool.name()))) else {
+        let operation = tools::offered(&self.service)
+            .find(|spec| spec.name == request.name)
+            .map(Wanted::Operation);
+        let files = || {
+            self.service
+                .file_tools()
+                .find(|tool| tool.name() == request.name)
+        };
+        let Some(tool) = operation.or_else(|| files().map(|tool| Wanted::Files(tool.name())))
+        else {
             let operations = tools::offered(&self.service).map(|spec| spec.name);
-            let known: Vec<&str> = operations.chain(self.service.file_tools().map(|tool| tool.name())).collect();
+            let known: Vec<&str> = operations
+                .chain(self.service.file_tools().map(|tool| tool.name()))
+                .collect();
             return Err(unknown("tool", &request.name, &known));
         };
         let args = Value::Object(request.arguments.unwrap_or_default());
@@ -159,7 +196,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListPromptsResult, ErrorData> {
-        let question = PromptArgument::new("question").with_description("What to answer.").with_required(true);
+        let question = PromptArgument::new("question")
+            .with_description("What to answer.")
+            .with_required(true);
         let prompt = Prompt::new(guide::NAME, Some(guide::DESCRIPTION), Some(vec![question]))
             .with_title("Answer from the notes, with proof");
         Ok(ListPromptsResult::with_all_items(vec![prompt]))
@@ -173,12 +212,18 @@ impl ServerHandler for Server {
         if request.name != guide::NAME {
             return Err(unknown("prompt", &request.name, &[guide::NAME]));
         }
-        let question = request.arguments.as_ref().and_then(|args| args.get("question")).and_then(Value::as_str);
+        let question = request
+            .arguments
+            .as_ref()
+            .and_then(|args| args.get("question"))
+            .and_then(Value::as_str);
         let Some(question) = question.filter(|question| !question.trim().is_empty()) else {
             return Err(ErrorData::invalid_params("`question` is missing", None));
         };
         let message = PromptMessage::new_text(Role::User, guide::prompt(question));
-        Ok(GetPromptResult::new(vec![message]).with_description(guide::DESCRIPTION).into())
+        Ok(GetPromptResult::new(vec![message])
+            .with_description(guide::DESCRIPTION)
+            .into())
     }
 
     /// A request of a known name comes here when its parameters do not fit.
@@ -187,11 +232,30 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<CustomResult, ErrorData> {
-        const SERVED: [&str; 6] = ["initialize", "ping", "tools/list", "tools/call", "prompts/list", "prompts/get"];
+        const SERVED: [&str; 6] = [
+            "initialize",
+            "ping",
+            "tools/list",
+            "tools/call",
+            "prompts/list",
+            "prompts/get",
+        ];
         if SERVED.contains(&request.method.as_str()) {
-            return Err(ErrorData::invalid_params(format!("the parameters of {} do not fit", request.method), None));
+            return Err(ErrorData::invalid_params(
+                format!("the parameters of {} do not fit", request.method),
+                None,
+            ));
         }
-        let method: String = request.method.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
-        Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, format!("there is no method {method}"), None))
+        let method: String = request
+            .method
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(LONGEST_NAME)
+            .collect();
+        Err(ErrorData::new(
+            Rpc::METHOD_NOT_FOUND,
+            format!("there is no method {method}"),
+            None,
+        ))
     }
 }

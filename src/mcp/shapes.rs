@@ -1,5 +1,5 @@
-//! What tools take and give. The schemas that clients see are made of these types, and the words beside the fields are
-//! what a model reads.
+//! What tools take and give. The schemas that clients see are made of these types, and the words
+//! beside the fields are what a model reads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,8 @@ arguments! {
 
 arguments! {
     GetArgs {
-        /// `source:path.md`, `path.md`, `path.md:40` (from line 40), `path.md:40:20` (20 lines), or `#chunk_key`.
+        /// `source:path.md`, `path.md`, `path.md:40` (from line 40), `path.md:40:20` (20 lines), or
+        /// `#chunk_key`.
         address: String,
         /// Most bytes of text in one result. Usually 32768.
         max_bytes: Option<usize>,
@@ -55,7 +56,8 @@ arguments! {
 
 arguments! {
     MultiGetArgs {
-        /// Over `source:path` or `path`; `*` stays within a folder, `**` does not: `daily/2026-*.md`.
+        /// Over `source:path` or `path`; `*` stays within a folder, `**` does not:
+        /// `daily/2026-*.md`.
         glob: String,
         /// Most bytes of text on one page. Usually 65536.
         max_bytes: Option<usize>,
@@ -95,8 +97,8 @@ arguments! {
     VerifyArgs {
         /// The answer to judge, as the person would read it, with its citations.
         answer: String,
-        /// For citations by label: the `run_id` that `ask` gave. Leave out when the answer cites lines of files,
-        /// `[notes:ovens.md:12-18]`; those are read as they are now.
+        /// For citations by label: the `run_id` that `ask` gave. Leave out when the answer cites
+        /// lines of files, `[notes:ovens.md:12-18]`; those are read as they are now.
         run_id: Option<String>,
         /// Most bytes of claims on one page. Usually 32768.
         max_bytes: Option<usize>,
@@ -243,8 +245,8 @@ pub(super) struct Evidence {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AskResult {
-    /// `answered`, `abstained`, or `extractive_fallback`: the model's answer did not pass, these are the notes' own
-    /// sentences.
+    /// `answered`, `abstained`, or `extractive_fallback`: the model's answer did not pass, these
+    /// are the notes' own sentences.
     pub(super) outcome: &'static str,
     /// With citations; null when the notes do not answer the question.
     pub(super) answer: Option<String>,
@@ -256,7 +258,8 @@ pub(super) struct AskResult {
     pub(super) verified: bool,
     /// What the checks came to.
     pub(super) checks: Option<String>,
-    /// What the answer may be checked against, and what `verify` takes as `run_id`; null when no records are kept.
+    /// What the answer may be checked against, and what `verify` takes as `run_id`; null when no
+    /// records are kept.
     pub(super) run_id: Option<String>,
     pub(super) evidence: Vec<Evidence>,
     /// What the person told the program to remember about this: context, not evidence.
@@ -271,8 +274,8 @@ pub(super) struct AskResult {
 pub(super) struct ClaimResult {
     /// As written, without its citations.
     pub(super) text: String,
-    /// `verified`: word for word in the evidence. `checked`: cited, and nothing was found against it, which is not a
-    /// proof. `rejected`: see `codes` and `why`.
+    /// `verified`: word for word in the evidence. `checked`: cited, and nothing was found against
+    /// it, which is not a proof. `rejected`: see `codes` and `why`.
     pub(super) verdict: String,
     pub(super) codes: Vec<String>,
     pub(super) why: String,

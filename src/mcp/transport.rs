@@ -1,5 +1,6 @@
-//! One JSON object a line, whatever comes in: what is no message gets the answer that JSON-RPC has for it, and the stream
-//! goes on. Every future here may be dropped half-way without losing or breaking a line.
+//! One JSON object a line, whatever comes in: what is no message gets the answer that JSON-RPC has
+//! for it, and the stream goes on. Every future here may be dropped half-way without losing or
+//! breaking a line.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ pub(super) struct Lines<R, W> {
     line: Vec<u8>,
     /// The rest of a line that was too long is thrown away.
     skipping: bool,
-    /// Whether a session has begun: before that, only requests mean anything, and anything else would end the server.
+    /// Whether a session has begun: before that, only requests mean anything, and anything else
+    /// would end the server.
     begun: bool,
     writer: Arc<Mutex<Out<W>>>,
 }
@@ -43,7 +45,9 @@ impl<W: AsyncWrite + Unpin> Out<W> {
     }
 
     async fn flush(&mut self) -> io::Result<()> {
-        let Some(to) = &mut self.to else { return Err(io::ErrorKind::NotConnected.into()) };
+        let Some(to) = &mut self.to else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
         while self.done < self.bytes.len() {
             match to.write(&self.bytes[self.done..]).await? {
                 0 => return Err(io::ErrorKind::WriteZero.into()),
@@ -64,7 +68,11 @@ enum Line {
 
 impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     pub(super) fn new(reader: R, writer: W) -> Self {
-        let out = Out { to: Some(writer), bytes: Vec::new(), done: 0 };
+        let out = Out {
+            to: Some(writer),
+            bytes: Vec::new(),
+            done: 0,
+        };
         Self {
             reader: BufReader::with_capacity(64 << 10, reader),
             line: Vec::new(),
@@ -78,7 +86,9 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     async fn next(&mut self) -> Line {
         loop {
             // A pipe that breaks is a client that is gone.
-            let Ok(available) = self.reader.fill_buf().await else { return Line::End };
+            let Ok(available) = self.reader.fill_buf().await else {
+                return Line::End;
+            };
             if available.is_empty() {
                 return Line::End;
             }
@@ -131,7 +141,11 @@ fn refusal(line: &[u8]) -> Refusal {
         Value::String(id) => Some(NumberOrString::String(id.as_str().into())),
         id => id.as_i64().map(NumberOrString::Number),
     };
-    let why = if value.is_array() { "batches are not taken; send one object a line" } else { "not a JSON-RPC message" };
+    let why = if value.is_array() {
+        "batches are not taken; send one object a line"
+    } else {
+        "not a JSON-RPC message"
+    };
     Refusal(ErrorData::invalid_request(why, None), id)
 }
 
@@ -142,10 +156,16 @@ where
 {
     type Error = io::Error;
 
-    fn send(&mut self, item: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         // Pings and `server/discover` are answered before there is a session.
         if let JsonRpcMessage::Response(response) = &item {
-            self.begun |= !matches!(response.result, ServerResult::EmptyResult(_) | ServerResult::DiscoverResult(_));
+            self.begun |= !matches!(
+                response.result,
+                ServerResult::EmptyResult(_) | ServerResult::DiscoverResult(_)
+            );
         }
         let writer = Arc::clone(&self.writer);
         async move {
@@ -159,9 +179,13 @@ where
         loop {
             let refusal = match self.next().await {
                 Line::End => return None,
-                Line::TooLong => {
-                    Refusal(ErrorData::invalid_request(format!("the line is longer than {LONGEST} bytes"), None), None)
-                }
+                Line::TooLong => Refusal(
+                    ErrorData::invalid_request(
+                        format!("the line is longer than {LONGEST} bytes"),
+                        None,
+                    ),
+                    None,
+                ),
                 Line::Whole => {
                     let read = self.read();
                     self.line.clear();
@@ -172,7 +196,8 @@ where
                     }
                 }
             };
-            // Added before anything is awaited: whoever writes next sends it along, if this is dropped here.
+            // Added before anything is awaited: whoever writes next sends it along, if this is
+            // dropped here.
             let writer = Arc::clone(&self.writer);
             let mut out = writer.lock().await;
             let message = JsonRpcMessage::error(refusal.0, refusal.1);

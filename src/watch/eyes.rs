@@ -21,7 +21,8 @@ const NOT_TOLD: Duration = Duration::from_secs(5);
 /// Between two looks for a root that is missing.
 const MISSING: Duration = Duration::from_secs(1);
 
-/// A stream of changes without a pause is acted on after so many times the quiet that is waited for.
+/// A stream of changes without a pause is acted on after so many times the quiet that is waited
+/// for.
 const PATIENCE: u32 = 10;
 
 /// Files that decide which others count.
@@ -46,13 +47,23 @@ type Identity = (u64, Option<SystemTime>);
 
 impl Eyes {
     pub(super) fn open(config: &Config, notifications: bool, poll: Option<Duration>) -> Self {
-        let roots: Vec<PathBuf> = config.sources.iter().map(|source| source.root.clone()).collect();
+        let roots: Vec<PathBuf> = config
+            .sources
+            .iter()
+            .map(|source| source.root.clone())
+            .collect();
         let blind = Arc::new(Mutex::new(None));
         // One place: however much changes, it is one reason to look.
         let (send, changed) = sync_channel(1);
-        let filter = Filter { roots: roots.clone(), protected: config.protected.clone() };
+        let filter = Filter {
+            roots: roots.clone(),
+            protected: config.protected.clone(),
+        };
         let handler = handler(filter, send, Arc::clone(&blind));
-        let watcher = match RecommendedWatcher::new(handler, notify::Config::default().with_follow_symlinks(false)) {
+        let watcher = match RecommendedWatcher::new(
+            handler,
+            notify::Config::default().with_follow_symlinks(false),
+        ) {
             Ok(watcher) => Some(watcher),
             Err(e) => {
                 set(&blind, format!("the system gives no notifications: {e}"));
@@ -63,9 +74,23 @@ impl Eyes {
             set(&blind, "notifications are switched off".to_owned());
         }
         if let Some(root) = roots.iter().find(|root| on_network(root)) {
-            set(&blind, format!("{} stands on a network, where changes by others are not told", root.display()));
+            set(
+                &blind,
+                format!(
+                    "{} stands on a network, where changes by others are not told",
+                    root.display()
+                ),
+            );
         }
-        let mut eyes = Self { roots, poll, watcher, changed, armed: BTreeMap::new(), blind, said_blind: false };
+        let mut eyes = Self {
+            roots,
+            poll,
+            watcher,
+            changed,
+            armed: BTreeMap::new(),
+            blind,
+            said_blind: false,
+        };
         eyes.tend();
         eyes
     }
@@ -73,18 +98,27 @@ impl Eyes {
     /// How it sees now.
     pub(super) fn says(&self) -> Said {
         let why = get(&self.blind);
-        Said::Watching { by: if why.is_some() { "walks" } else { "notifications" }, why }
+        Said::Watching {
+            by: if why.is_some() {
+                "walks"
+            } else {
+                "notifications"
+            },
+            why,
+        }
     }
 
-    /// Watches roots that are there and were not, or are other folders than before. `true`: notifications have become
-    /// useless, which was not said yet.
+    /// Watches roots that are there and were not, or are other folders than before. `true`:
+    /// notifications have become useless, which was not said yet.
     pub(super) fn tend(&mut self) -> bool {
         for root in self.roots.clone() {
             let now = identity(&root);
             if self.armed.get(&root).copied() == now {
                 continue;
             }
-            let Some(watcher) = &mut self.watcher else { continue };
+            let Some(watcher) = &mut self.watcher else {
+                continue;
+            };
             if self.armed.remove(&root).is_some() {
                 // It is gone already.
                 let _ = watcher.unwatch(&root);
@@ -94,7 +128,10 @@ impl Eyes {
                 Ok(()) => drop(self.armed.insert(root, now)),
                 // Deleted again meanwhile: the next look finds it.
                 Err(_) if !root.exists() => {}
-                Err(e) => set(&self.blind, format!("{} cannot be watched: {e}", root.display())),
+                Err(e) => set(
+                    &self.blind,
+                    format!("{} cannot be watched: {e}", root.display()),
+                ),
             }
         }
         let news = get(&self.blind).is_some() && !self.said_blind;
@@ -109,7 +146,11 @@ impl Eyes {
 
     /// Waits for a change and then for quiet, or for the time of the next walk.
     pub(super) fn wait(&self, at_most: Option<Duration>, quiet: Duration) {
-        let usual = self.poll.unwrap_or(if self.watcher.is_some() { TOLD } else { NOT_TOLD });
+        let usual = self.poll.unwrap_or(if self.watcher.is_some() {
+            TOLD
+        } else {
+            NOT_TOLD
+        });
         let all_there = self.watcher.is_none() || self.armed.len() == self.roots.len();
         let usual = if all_there { usual } else { usual.min(MISSING) };
         let limit = at_most.map_or(usual, |at_most| at_most.min(usual));
@@ -124,7 +165,10 @@ impl Eyes {
 }
 
 fn set(blind: &Mutex<Option<String>>, why: String) {
-    blind.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    blind
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert(why);
 }
 
 fn get(blind: &Mutex<Option<String>>) -> Option<String> {
@@ -182,19 +226,30 @@ impl Filter {
             | EventKind::Other => false,
             EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) => true,
         };
-        event.paths.is_empty() || event.paths.iter().any(|path| self.path_counts(path, by_name))
+        event.paths.is_empty()
+            || event
+                .paths
+                .iter()
+                .any(|path| self.path_counts(path, by_name))
     }
 
     /// `by_name`: only what is called like a note.
     fn path_counts(&self, path: &Path, by_name: bool) -> bool {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if self.protected.iter().any(|own| path.starts_with(own)) {
             return false;
         }
         if self.roots.iter().any(|root| path == root) {
             return true;
         }
-        let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        let below = self
+            .roots
+            .iter()
+            .find_map(|root| path.strip_prefix(root).ok())
+            .unwrap_or(path);
         let mut folders = below.parent().into_iter().flat_map(Path::components);
         let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
         if folders.any(is_hidden) {
@@ -206,8 +261,9 @@ impl Filter {
         if name.starts_with('.') {
             return false;
         }
-        let is_note =
-            path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("md") || ext.eq_ignore_ascii_case("markdown"));
+        let is_note = path.extension().is_some_and(|ext| {
+            ext.eq_ignore_ascii_case("md") || ext.eq_ignore_ascii_case("markdown")
+        });
         is_note || !by_name
     }
 }
@@ -219,7 +275,10 @@ mod tests {
 
     #[test]
     fn only_what_can_change_the_index_is_a_reason_to_look() {
-        let filter = Filter { roots: vec!["/notes".into()], protected: vec!["/notes/state".into()] };
+        let filter = Filter {
+            roots: vec!["/notes".into()],
+            protected: vec!["/notes/state".into()],
+        };
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         let renamed = EventKind::Modify(ModifyKind::Name(RenameMode::Any));
         for (kind, path, counts) in [
@@ -237,10 +296,22 @@ mod tests {
             (EventKind::Create(CreateKind::Folder), "/notes/new", true),
             (EventKind::Create(CreateKind::File), "/notes/new", false),
             (EventKind::Remove(RemoveKind::Folder), "/notes", true),
-            (EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any)), "/notes/a.md", true),
-            (EventKind::Access(notify::event::AccessKind::Any), "/notes/a.md", false),
+            (
+                EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any)),
+                "/notes/a.md",
+                true,
+            ),
+            (
+                EventKind::Access(notify::event::AccessKind::Any),
+                "/notes/a.md",
+                false,
+            ),
         ] {
-            assert_eq!(filter.counts(&Event::new(kind).add_path(path.into())), counts, "{kind:?} {path}");
+            assert_eq!(
+                filter.counts(&Event::new(kind).add_path(path.into())),
+                counts,
+                "{kind:?} {path}"
+            );
         }
         assert!(filter.counts(&Event::new(EventKind::Other).set_flag(Flag::Rescan)));
     }

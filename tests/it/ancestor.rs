@@ -1,4 +1,5 @@
-//! A folder of the Python ancestor: its configuration loads, its databases are recognised and never written.
+//! A folder of the Python ancestor: its configuration loads, its databases are recognised and never
+//! written.
 
 use std::fs;
 use std::path::PathBuf;
@@ -75,11 +76,23 @@ impl Ancestor {
     fn new() -> Self {
         let world = World::empty();
         world.write("../local-agent/configs/default.yaml", SHIPPED);
-        world.write("allowed/corpus/zebra.md", "---\nuuid: 1\n---\n# Zebra\n\nThe zebra eats 14 apples a day.\n");
-        world.write("allowed/scratch/lion.md", "# Lion\n\nThe lion eats 9 kg of meat a day.\n");
+        world.write(
+            "allowed/corpus/zebra.md",
+            "---\nuuid: 1\n---\n# Zebra\n\nThe zebra eats 14 apples a day.\n",
+        );
+        world.write(
+            "allowed/scratch/lion.md",
+            "# Lion\n\nThe lion eats 9 kg of meat a day.\n",
+        );
         world.write("runs/20260101_000000/run.json", "{}");
-        let ancestor =
-            Self { config: world.root().join("local-agent/configs/default.yaml").display().to_string(), world };
+        let ancestor = Self {
+            config: world
+                .root()
+                .join("local-agent/configs/default.yaml")
+                .display()
+                .to_string(),
+            world,
+        };
         for (path, sql) in DATABASES {
             let file = ancestor.world.vault().join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -94,13 +107,20 @@ impl Ancestor {
     }
 
     fn databases(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let read = |(path, _): &(&str, &str)| (path.into(), fs::read(self.world.vault().join(path)).unwrap());
+        let read = |(path, _): &(&str, &str)| {
+            (
+                path.into(),
+                fs::read(self.world.vault().join(path)).unwrap(),
+            )
+        };
         DATABASES.iter().map(read).collect()
     }
 
     /// The files moved aside below `folder`, with their bytes.
     fn aside(&self, folder: &str) -> Vec<Vec<u8>> {
-        let entries = fs::read_dir(self.world.vault().join(folder)).unwrap().map(|e| e.unwrap().path());
+        let entries = fs::read_dir(self.world.vault().join(folder))
+            .unwrap()
+            .map(|e| e.unwrap().path());
         let aside = entries.filter(|path| path.to_string_lossy().contains(".sqlite.ancestor-"));
         aside.map(|path| fs::read(path).unwrap()).collect()
     }
@@ -147,13 +167,36 @@ const DATABASES: &[(&str, &str)] = &[
 fn the_shipped_configuration_loads_with_a_warning_for_each_key_that_changed() {
     let ancestor = Ancestor::new();
     let body = ancestor.world.json(&ancestor.args(&["config", "check"]));
-    assert_eq!((&body["ok"], &body["files"][0]["ancestor"]), (&true.into(), &true.into()));
-    let warnings: Vec<&str> = body["warnings"].as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
-    for key in ["phase2.chunking.scheme", "phase3.embed.provider", "max_length", "fusion", "runs"] {
-        assert!(warnings.iter().any(|w| w.contains(key)), "{key}: {warnings:#?}");
+    assert_eq!(
+        (&body["ok"], &body["files"][0]["ancestor"]),
+        (&true.into(), &true.into())
+    );
+    let warnings: Vec<&str> = body["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|w| w.as_str().unwrap())
+        .collect();
+    for key in [
+        "phase2.chunking.scheme",
+        "phase3.embed.provider",
+        "max_length",
+        "fusion",
+        "runs",
+    ] {
+        assert!(
+            warnings.iter().any(|w| w.contains(key)),
+            "{key}: {warnings:#?}"
+        );
     }
-    let run = ancestor.world.ok(&ancestor.args(&["index", "--list-sources"]));
-    let names: Vec<&str> = run.stdout.lines().filter_map(|line| line.split('\t').next()).collect();
+    let run = ancestor
+        .world
+        .ok(&ancestor.args(&["index", "--list-sources"]));
+    let names: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter_map(|line| line.split('\t').next())
+        .collect();
     assert_eq!(names, ["corpus", "scratch"]);
 }
 
@@ -161,9 +204,17 @@ fn the_shipped_configuration_loads_with_a_warning_for_each_key_that_changed() {
 fn w44_any_name_of_the_workroot_will_do() {
     let ancestor = Ancestor::new();
     assert_eq!(ancestor.world.vault().file_name().unwrap(), "vault");
-    let body = ancestor.world.json(&ancestor.args(&["index", "--list-sources"]));
+    let body = ancestor
+        .world
+        .json(&ancestor.args(&["index", "--list-sources"]));
     assert_eq!(body["workroot"], body["security_root"]);
-    assert!(body["sources"][0]["root"].as_str().unwrap().ends_with("vault/allowed/corpus"), "{body}");
+    assert!(
+        body["sources"][0]["root"]
+            .as_str()
+            .unwrap()
+            .ends_with("vault/allowed/corpus"),
+        "{body}"
+    );
 }
 
 #[test]
@@ -179,7 +230,11 @@ fn databases_of_the_ancestor_are_recognised_and_stay_as_they_are() {
         &["ask", "What does the zebra eat?"],
         &["status"],
     ] {
-        assert_eq!(ancestor.world.code(&ancestor.args(args)), "DB_FOREIGN", "{args:?}");
+        assert_eq!(
+            ancestor.world.code(&ancestor.args(args)),
+            "DB_FOREIGN",
+            "{args:?}"
+        );
     }
     let kept = |files: Vec<(PathBuf, Vec<u8>)>| {
         files
@@ -187,7 +242,10 @@ fn databases_of_the_ancestor_are_recognised_and_stay_as_they_are() {
             .filter(|(path, _)| !path.ends_with("index.lock") && !path.ends_with("embed.lock"))
             .collect::<Vec<_>>()
     };
-    assert!(kept(ancestor.world.photograph()) == kept(before), "nothing but a lock file may be new");
+    assert!(
+        kept(ancestor.world.photograph()) == kept(before),
+        "nothing but a lock file may be new"
+    );
 }
 
 #[test]
@@ -196,7 +254,12 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
     let (world, before) = (&ancestor.world, ancestor.databases());
     let run = world.json(&ancestor.args(&["index", "--rebuild"]));
     assert_eq!((&run["total_docs"], &run["ok"]), (&2.into(), &true.into()));
-    assert!(run["moved_aside"].as_str().unwrap().contains("index.sqlite.ancestor-"));
+    assert!(
+        run["moved_aside"]
+            .as_str()
+            .unwrap()
+            .contains("index.sqlite.ancestor-")
+    );
     assert_eq!(ancestor.aside("index"), [before[0].1.clone()]);
     // The other two were not this command's business.
     assert_eq!(ancestor.databases()[1..], before[1..]);
@@ -205,44 +268,87 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
     assert_eq!(run["covered_chunks"], 2);
     assert_eq!(ancestor.aside("embeddings/db"), [before[1].1.clone()]);
     let body = world.json(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
-    assert!(body["answer"].as_str().unwrap().contains("14 apples"), "{body}");
+    assert!(
+        body["answer"].as_str().unwrap().contains("14 apples"),
+        "{body}"
+    );
     // A second rebuild is of our own file, which is not kept.
-    assert_eq!(world.json(&ancestor.args(&["index", "--rebuild"]))["moved_aside"], serde_json::Value::Null);
-    for args in [&["index"][..], &["embed", "--rebuild"], &["query", "zebra"], &["status"]] {
+    assert_eq!(
+        world.json(&ancestor.args(&["index", "--rebuild"]))["moved_aside"],
+        serde_json::Value::Null
+    );
+    for args in [
+        &["index"][..],
+        &["embed", "--rebuild"],
+        &["query", "zebra"],
+        &["status"],
+    ] {
         world.ok(&ancestor.args(args));
     }
-    assert_eq!(ancestor.databases()[2], before[2], "durable memory is nobody else's to touch");
+    assert_eq!(
+        ancestor.databases()[2],
+        before[2],
+        "durable memory is nobody else's to touch"
+    );
     // The ledger goes on beside it, and says that nobody keeps its head.
     let run = world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
     assert!(
-        run.stderr.contains("the ledger's head is not kept") && run.stderr.contains("memory repair"),
+        run.stderr.contains("the ledger's head is not kept")
+            && run.stderr.contains("memory repair"),
         "{}",
         run.stderr
     );
-    assert_eq!(world.code(&ancestor.args(&["memory", "list"])), "DB_FOREIGN");
+    assert_eq!(
+        world.code(&ancestor.args(&["memory", "list"])),
+        "DB_FOREIGN"
+    );
     // Doctor is not content with it, and the fix that it names works.
     let found = |code: &str| {
-        let report = world.run(&ancestor.args(&["doctor", "--offline", "--require-phase3", "--json"])).json();
+        let report = world
+            .run(&ancestor.args(&["doctor", "--offline", "--require-phase3", "--json"]))
+            .json();
         let checks = report["checks"].as_array().unwrap().clone();
         checks.into_iter().find(|check| check["error_code"] == code)
     };
     let check = found("DOCTOR_MEMORY_DB_FOUND").unwrap();
-    assert_eq!((&check["ok"], &check["suggested_fix"]), (&false.into(), &"local-agent memory repair".into()));
+    assert_eq!(
+        (&check["ok"], &check["suggested_fix"]),
+        (&false.into(), &"local-agent memory repair".into())
+    );
     assert_eq!(ancestor.databases()[2], before[2], "a look changes nothing");
-    assert_eq!(world.json(&ancestor.args(&["memory", "repair"]))["imported"], 1);
+    assert_eq!(
+        world.json(&ancestor.args(&["memory", "repair"]))["imported"],
+        1
+    );
     assert_eq!(found("DOCTOR_MEMORY_DB_FOUND"), None);
     assert_eq!(ancestor.aside("memory"), [before[2].1.clone()]);
     let listed = world.json(&ancestor.args(&["memory", "list"]));
-    assert_eq!((&listed["count"], &listed["items"][0]["content"]), (&1.into(), &"Likes tea.".into()));
-    assert_eq!(listed["items"][0]["created_at"], "2026-01-01T00:00:00.250000000Z");
+    assert_eq!(
+        (&listed["count"], &listed["items"][0]["content"]),
+        (&1.into(), &"Likes tea.".into())
+    );
+    assert_eq!(
+        listed["items"][0]["created_at"],
+        "2026-01-01T00:00:00.250000000Z"
+    );
     world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
-    assert_eq!(world.json(&ancestor.args(&["runs", "verify"]))["anchored"], true);
+    assert_eq!(
+        world.json(&ancestor.args(&["runs", "verify"]))["anchored"],
+        true
+    );
 }
 
 #[test]
 fn w41_earlier_runs_of_the_ancestor_are_no_evidence() {
     let ancestor = Ancestor::new();
-    assert_eq!(ancestor.world.code(&ancestor.args(&["get", "runs/20260101_000000/run.json"])), "FILE_NOT_FOUND");
-    let run = ancestor.world.ok(&ancestor.args(&["get", "allowed/corpus/zebra.md:4:1"]));
+    assert_eq!(
+        ancestor
+            .world
+            .code(&ancestor.args(&["get", "runs/20260101_000000/run.json"])),
+        "FILE_NOT_FOUND"
+    );
+    let run = ancestor
+        .world
+        .ok(&ancestor.args(&["get", "allowed/corpus/zebra.md:4:1"]));
     assert_eq!(run.stdout, "    4  # Zebra\n");
 }

@@ -1,5 +1,5 @@
-//! The rules of the house that no manifest can hold: which module of a package may use which, and what only one place
-//! may do. Which package may use which stands in the manifests.
+//! The rules of the house that no manifest can hold: which module of a package may use which, and
+//! what only one place may do. Which package may use which stands in the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use quote::ToTokens as _;
 use syn::{Attribute, ImplItem, Item, Meta};
 
-/// Package, then its modules from the ground up, each with the modules of its package that it may use.
+/// Package, then its modules from the ground up, each with the modules of its package that it may
+/// use.
 type Modules = &'static [(&'static str, &'static [&'static str])];
 
 /// Packages of several modules. A package of one module needs no table.
@@ -23,7 +24,10 @@ const MAY_USE: &[(&str, Modules)] = &[
         ],
     ),
     ("crates/files", &[("state", &[]), ("sandbox", &[])]),
-    ("crates/embed", &[("models", &[]), ("embedding", &["models"])]),
+    (
+        "crates/embed",
+        &[("models", &[]), ("embedding", &["models"])],
+    ),
     (
         "crates/index",
         &[
@@ -43,10 +47,21 @@ const MAY_USE: &[(&str, Modules)] = &[
             ("ask", &["config", "llm", "tools"]),
             ("runs", &["config"]),
             ("memory", &[]),
-            ("operations", &["ask", "config", "llm", "memory", "runs", "tools"]),
+            (
+                "operations",
+                &["ask", "config", "llm", "memory", "runs", "tools"],
+            ),
         ],
     ),
-    (".", &[("doctor", &[]), ("watch", &[]), ("mcp", &[]), ("cli", &["doctor", "mcp", "watch"])]),
+    (
+        ".",
+        &[
+            ("doctor", &[]),
+            ("watch", &[]),
+            ("mcp", &[]),
+            ("cli", &["doctor", "mcp", "watch"]),
+        ],
+    ),
 ];
 
 /// All packages whose code is read; `testing` is never part of the program.
@@ -63,7 +78,8 @@ const PACKAGES: [&str; 10] = [
     "crates/verify",
 ];
 
-/// A source file of the program: its tokens without white space, comments and what is compiled for tests only.
+/// A source file of the program: its tokens without white space, comments and what is compiled for
+/// tests only.
 struct Source {
     package: &'static str,
     /// Below `src`, with `/`.
@@ -72,7 +88,8 @@ struct Source {
 }
 
 impl Source {
-    /// Package and path, as `only_in` names them: `cli/args.rs` of the program, `net/http.rs` of a package below `crates`.
+    /// Package and path, as `only_in` names them: `cli/args.rs` of the program, `net/http.rs` of a
+    /// package below `crates`.
     fn place(&self) -> String {
         match self.package.strip_prefix("crates/") {
             Some(package) => format!("{package}/{}", self.path),
@@ -87,9 +104,12 @@ impl Source {
 
 fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        let Meta::List(list) = &attribute.meta else { return attribute.path().is_ident("test") };
+        let Meta::List(list) = &attribute.meta else {
+            return attribute.path().is_ident("test");
+        };
         let condition = list.tokens.to_string();
-        attribute.path().is_ident("cfg") && (condition == "test" || condition.starts_with("all (test ,"))
+        attribute.path().is_ident("cfg")
+            && (condition == "test" || condition.starts_with("all (test ,"))
     })
 }
 
@@ -110,7 +130,8 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Takes out what is compiled for tests only; `elsewhere` gets the names of such modules in files of their own.
+/// Takes out what is compiled for tests only; `elsewhere` gets the names of such modules in files
+/// of their own.
 fn without_tests(items: &mut Vec<Item>, elsewhere: &mut BTreeSet<String>) {
     for item in items.iter() {
         if let (Item::Mod(module), true) = (item, is_test_only(attributes(item))) {
@@ -146,7 +167,9 @@ fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn sources_of(package: &'static str) -> Vec<Source> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(package).join("src");
+    let src = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(package)
+        .join("src");
     let mut files = Vec::new();
     source_files(&src, &mut files);
     let mut found = Vec::new();
@@ -162,25 +185,49 @@ fn sources_of(package: &'static str) -> Vec<Source> {
             file.with_extension("")
         };
         test_modules.extend(elsewhere.into_iter().map(|name| folder.join(name)));
-        let tokens: String = parsed.into_token_stream().to_string().chars().filter(|c| !c.is_whitespace()).collect();
+        let tokens: String = parsed
+            .into_token_stream()
+            .to_string()
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .collect();
         found.push((file, tokens));
     }
     found.retain(|(file, _)| {
         let name = file.with_extension("");
         !test_modules.iter().any(|module| name.starts_with(module))
     });
-    let shown = |file: &Path| file.strip_prefix(&src).unwrap().to_string_lossy().replace('\\', "/");
-    found.into_iter().map(|(file, code)| Source { package, path: shown(&file), code }).collect()
+    let shown = |file: &Path| {
+        file.strip_prefix(&src)
+            .unwrap()
+            .to_string_lossy()
+            .replace('\\', "/")
+    };
+    found
+        .into_iter()
+        .map(|(file, code)| Source {
+            package,
+            path: shown(&file),
+            code,
+        })
+        .collect()
 }
 
 fn sources() -> Vec<Source> {
-    PACKAGES.iter().flat_map(|package| sources_of(package)).collect()
+    PACKAGES
+        .iter()
+        .flat_map(|package| sources_of(package))
+        .collect()
 }
 
-/// The modules of its own package that a piece of code names: `crate::module`, also inside `use crate::{a, b::c}`.
+/// The modules of its own package that a piece of code names: `crate::module`, also inside `use
+/// crate::{a, b::c}`.
 fn used(code: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for (at, _) in code.match_indices("crate::").filter(|(at, _)| !code[..*at].ends_with('$')) {
+    for (at, _) in code
+        .match_indices("crate::")
+        .filter(|(at, _)| !code[..*at].ends_with('$'))
+    {
         let rest = &code[at + "crate::".len()..];
         match rest.strip_prefix('{') {
             Some(group) => names.extend(heads_of_group(group)),
@@ -212,7 +259,9 @@ fn heads_of_group(group: &str) -> Vec<String> {
 }
 
 fn head(text: &str) -> String {
-    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    text.chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect()
 }
 
 #[test]
@@ -226,17 +275,29 @@ fn every_module_uses_only_what_stands_above_it() {
                 continue;
             }
             let may = allowed.get(module.as_str());
-            let may = may.unwrap_or_else(|| panic!("the module `{module}` of {package} is not in the table"));
+            let may = may.unwrap_or_else(|| {
+                panic!("the module `{module}` of {package} is not in the table")
+            });
             for name in used(&source.code) {
-                assert!(name == module || may.contains(&name.as_str()), "{package}: {} uses `{name}`", source.path);
+                assert!(
+                    name == module || may.contains(&name.as_str()),
+                    "{package}: {} uses `{name}`",
+                    source.path
+                );
             }
             seen.insert(module);
         }
         let order: Vec<&str> = table.iter().map(|(module, _)| *module).collect();
         for (at, (module, may)) in table.iter().enumerate() {
-            assert!(seen.contains(*module), "the table names a module that does not exist: {module}");
+            assert!(
+                seen.contains(*module),
+                "the table names a module that does not exist: {module}"
+            );
             let up = may.iter().find(|name| !order[..at].contains(*name));
-            assert!(up.is_none(), "`{module}` may not use `{up:?}`: the arrow would point up");
+            assert!(
+                up.is_none(),
+                "`{module}` may not use `{up:?}`: the arrow would point up"
+            );
         }
     }
 }
@@ -246,7 +307,10 @@ fn every_package_is_read() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
     for entry in fs::read_dir(crates).unwrap() {
         let name = format!("crates/{}", entry.unwrap().file_name().to_str().unwrap());
-        assert!(name == "crates/testing" || PACKAGES.contains(&name.as_str()), "{name} is in no rule");
+        assert!(
+            name == "crates/testing" || PACKAGES.contains(&name.as_str()),
+            "{name} is in no rule"
+        );
     }
 }
 
@@ -258,7 +322,12 @@ fn only_in(homes: &[&str], words: &[&str], why: &str) {
         if homes.iter().any(|home| place.starts_with(home)) {
             continue;
         }
-        found.extend(words.iter().filter(|word| source.code.contains(*word)).map(|word| format!("{place}: {word}")));
+        found.extend(
+            words
+                .iter()
+                .filter(|word| source.code.contains(*word))
+                .map(|word| format!("{place}: {word}")),
+        );
     }
     assert!(found.is_empty(), "{why}:\n{}", found.join("\n"));
 }
@@ -286,20 +355,46 @@ fn only_cli_prints_reads_the_environment_or_exits() {
 fn s40_only_net_opens_sockets() {
     only_in(
         &["net/"],
-        &["reqwest::", "hf_hub::", "TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ureq::"],
+        &[
+            "reqwest::",
+            "hf_hub::",
+            "TcpStream",
+            "TcpListener",
+            "UdpSocket",
+            "UnixStream",
+            "UnixListener",
+            "ureq::",
+        ],
         "only the package `net` opens sockets",
     );
 }
 
 #[test]
 fn pure_packages_touch_neither_disk_nor_clock() {
-    const IMPURE: [&str; 9] =
-        ["std::fs", "File::", "SystemTime", "Instant", "std::net", "std::env", "getrandom", "thread::", "std::process"];
+    const IMPURE: [&str; 9] = [
+        "std::fs",
+        "File::",
+        "SystemTime",
+        "Instant",
+        "std::net",
+        "std::env",
+        "getrandom",
+        "thread::",
+        "std::process",
+    ];
     for package in ["crates/text", "crates/verify", "crates/kernels"] {
         for source in sources_of(package) {
-            // Which of the processor's instructions may be used is the one thing the kernels ask the machine.
-            for word in IMPURE.iter().filter(|word| package != "crates/kernels" || **word != "thread::") {
-                assert!(!source.code.contains(word), "{} is pure and must not use {word}", source.place());
+            // Which of the processor's instructions may be used is the one thing the kernels ask
+            // the machine.
+            for word in IMPURE
+                .iter()
+                .filter(|word| package != "crates/kernels" || **word != "thread::")
+            {
+                assert!(
+                    !source.code.contains(word),
+                    "{} is pure and must not use {word}",
+                    source.place()
+                );
             }
         }
     }

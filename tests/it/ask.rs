@@ -170,13 +170,24 @@ fn an_answer_as_an_object() {
 fn questions_in_german_and_japanese_are_answered() {
     let world = World::embedded();
     for (question, file, words) in [
-        ("Wie lang ist die Kündigungsfrist?", "de/Mietvertrag Mühlgasse.md", "sechs Monate zum Quartalsende"),
-        ("最終発酵の温度は何度ですか。", "ja/食パンの手順.md", "最終発酵は32度"),
+        (
+            "Wie lang ist die Kündigungsfrist?",
+            "de/Mietvertrag Mühlgasse.md",
+            "sechs Monate zum Quartalsende",
+        ),
+        (
+            "最終発酵の温度は何度ですか。",
+            "ja/食パンの手順.md",
+            "最終発酵は32度",
+        ),
     ] {
         let body = world.json(&["ask", question]);
         assert_eq!(body["outcome"], "answered");
         let answer = body["answer"].as_str().unwrap();
-        assert!(answer.contains(words) && answer.contains(&format!("[source: {file}")), "{answer}");
+        assert!(
+            answer.contains(words) && answer.contains(&format!("[source: {file}")),
+            "{answer}"
+        );
         assert_eq!(body["citation_validation"]["valid"], true);
     }
 }
@@ -201,21 +212,39 @@ fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
 #[test]
 fn w05_headings_and_paths_with_brackets_bars_and_arrows_are_citable() {
     let world = World::with(&[
-        ("a # b.md", "# [1.2.0] - 2024 | a > b\n\nThe walrus weighs 900 kg.\n"),
-        ("c [x] %41.md", "# C#\n\n## x | y\n\nThe heron weighs 2 kg.\n"),
+        (
+            "a # b.md",
+            "# [1.2.0] - 2024 | a > b\n\nThe walrus weighs 900 kg.\n",
+        ),
+        (
+            "c [x] %41.md",
+            "# C#\n\n## x | y\n\nThe heron weighs 2 kg.\n",
+        ),
         ("d.md", "Setext ] heading\n===\n\nThe otter weighs 8 kg.\n"),
     ]);
     world.ok(&["index"]);
     for (question, citation) in [
-        ("What does the walrus weigh?", "[source: a %23 b.md#H1: [1.2.0%5D - 2024 %7C a %3E b | "),
-        ("What does the heron weigh?", "[source: c [x%5D %2541.md#H1: C%23 > H2: x %7C y | "),
-        ("What does the otter weigh?", "[source: d.md#H1: Setext %5D heading | "),
+        (
+            "What does the walrus weigh?",
+            "[source: a %23 b.md#H1: [1.2.0%5D - 2024 %7C a %3E b | ",
+        ),
+        (
+            "What does the heron weigh?",
+            "[source: c [x%5D %2541.md#H1: C%23 > H2: x %7C y | ",
+        ),
+        (
+            "What does the otter weigh?",
+            "[source: d.md#H1: Setext %5D heading | ",
+        ),
     ] {
         let body = world.json(&["ask", question, "--strict"]);
         let answer = body["answer"].as_str().unwrap_or_else(|| panic!("{body}"));
         assert!(answer.contains(citation), "{answer}");
         let report = &body["citation_validation"];
-        assert_eq!((&report["valid"], &report["unparseable_citations_count"]), (&json!(true), &json!(0)));
+        assert_eq!(
+            (&report["valid"], &report["unparseable_citations_count"]),
+            (&json!(true), &json!(0))
+        );
     }
 }
 
@@ -223,14 +252,29 @@ fn w05_headings_and_paths_with_brackets_bars_and_arrows_are_citable() {
 fn w23_a_path_of_two_sources_is_cited_with_its_source_even_if_only_one_has_evidence() {
     let world = World::empty();
     world.write("a/x.md", "# Log\n\nThe red boat needs 3 planks.\n");
-    world.write("a/y.md", "# Log\n\nThe blue kite needs 7 metres of string.\n");
+    world.write(
+        "a/y.md",
+        "# Log\n\nThe blue kite needs 7 metres of string.\n",
+    );
     world.write("b/x.md", "# Bread\n\nRye wants more water than wheat.\n");
     world.ok(&["init", "--here", "--source", "a=a", "--source", "b=b"]);
     world.ok(&["index"]);
     for (question, scope, citation) in [
-        ("How many planks does the red boat need?", &["--source", "a"][..], "[source: a:x.md#H1: Log | "),
-        ("How many planks does the red boat need?", &[][..], "[source: a:x.md#H1: Log | "),
-        ("How many metres of string does the blue kite need?", &[][..], "[source: y.md#H1: Log | "),
+        (
+            "How many planks does the red boat need?",
+            &["--source", "a"][..],
+            "[source: a:x.md#H1: Log | ",
+        ),
+        (
+            "How many planks does the red boat need?",
+            &[][..],
+            "[source: a:x.md#H1: Log | ",
+        ),
+        (
+            "How many metres of string does the blue kite need?",
+            &[][..],
+            "[source: y.md#H1: Log | ",
+        ),
     ] {
         let body = world.json(&[&["ask", question], scope].concat());
         let answer = body["answer"].as_str().unwrap_or_else(|| panic!("{body}"));
@@ -248,26 +292,55 @@ fn the_snapshot_that_is_written_can_be_read_and_not_be_changed() {
     let snapshot = EvidenceSnapshot::from_json(&text).unwrap();
     assert_eq!(body["snapshot_id"], snapshot.id().to_string());
     assert_eq!(snapshot.question(), PROOFBOX);
-    assert_eq!(snapshot.items().len(), body["evidence"].as_array().unwrap().len());
+    assert_eq!(
+        snapshot.items().len(),
+        body["evidence"].as_array().unwrap().len()
+    );
     for item in snapshot.items() {
         let bytes = fs::read(world.vault().join(item.path.as_str())).unwrap();
-        assert_eq!(item.span.slice(&bytes), Some(item.text.as_bytes()), "w20: {}", item.path);
+        assert_eq!(
+            item.span.slice(&bytes),
+            Some(item.text.as_bytes()),
+            "w20: {}",
+            item.path
+        );
     }
     let changed = text.replacen("27 °C", "28 °C", 1);
     assert_ne!(changed, text);
-    assert_eq!(EvidenceSnapshot::from_json(&changed).unwrap_err().code, ErrorCode::SnapshotTampered);
+    assert_eq!(
+        EvidenceSnapshot::from_json(&changed).unwrap_err().code,
+        ErrorCode::SnapshotTampered
+    );
     fs::write(world.vault().join("in the way"), "").unwrap();
-    assert_eq!(world.code(&["ask", PROOFBOX, "--snapshot-out", "in the way/snapshot.json"]), "WRITE_ERROR");
+    assert_eq!(
+        world.code(&[
+            "ask",
+            PROOFBOX,
+            "--snapshot-out",
+            "in the way/snapshot.json"
+        ]),
+        "WRITE_ERROR"
+    );
 }
 
 #[test]
 fn nothing_outside_the_snapshot_is_cited() {
     let world = World::embedded();
-    for question in [PROOFBOX, "How do I restore the order book from a backup?", "What is Leyla allergic to?"] {
+    for question in [
+        PROOFBOX,
+        "How do I restore the order book from a backup?",
+        "What is Leyla allergic to?",
+    ] {
         let body = world.json(&["ask", question]);
-        let keys: Vec<&str> =
-            body["evidence"].as_array().unwrap().iter().map(|e| e["chunk_key"].as_str().unwrap()).collect();
-        let cited = body["citation_validation"]["parsed_citations"].as_array().unwrap();
+        let keys: Vec<&str> = body["evidence"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| e["chunk_key"].as_str().unwrap())
+            .collect();
+        let cited = body["citation_validation"]["parsed_citations"]
+            .as_array()
+            .unwrap();
         assert!(!cited.is_empty());
         for one in cited {
             assert!(keys.contains(&one["chunk_key"].as_str().unwrap()), "{one}");
@@ -282,7 +355,12 @@ fn the_same_question_gives_the_same_bytes() {
         let mut body = world.json(&["ask", "What did the new oven cost in all?"]);
         // The name of the run is the one thing that must differ.
         for name in ["run_id", "run_record"] {
-            assert!(body.as_object_mut().unwrap().remove(name).is_some_and(|value| value.is_string()));
+            assert!(
+                body.as_object_mut()
+                    .unwrap()
+                    .remove(name)
+                    .is_some_and(|value| value.is_string())
+            );
         }
         body.to_string()
     };
@@ -297,7 +375,10 @@ fn validation_that_is_switched_off_is_said_and_still_done() {
     let run = world.ok(&["ask", PROOFBOX, "--config", config.to_str().unwrap()]);
     assert!(run.stdout.starts_with("UNVERIFIED"), "{}", run.stdout);
     let body = world.json(&["ask", PROOFBOX, "--config", config.to_str().unwrap()]);
-    assert_eq!((&body["verified"], &body["citation_validation"]["valid"]), (&json!(false), &json!(true)));
+    assert_eq!(
+        (&body["verified"], &body["citation_validation"]["valid"]),
+        (&json!(false), &json!(true))
+    );
     assert!(!body["warnings"].as_array().unwrap().is_empty());
 }
 
@@ -308,7 +389,17 @@ fn a_model_that_is_asked_for_and_not_configured_is_said_to_be_missing() {
     world.ok(&["index"]);
     for flag in ["--big", "--fast"] {
         let run = world.ok(&["ask", "How many apples does the zebra eat?", flag]);
-        assert!(run.stderr.contains("extractive: no chat model is configured"), "{flag}: {}", run.stderr);
+        assert!(
+            run.stderr
+                .contains("extractive: no chat model is configured"),
+            "{flag}: {}",
+            run.stderr
+        );
     }
-    assert!(!world.ok(&["ask", "How many apples does the zebra eat?"]).stderr.contains("chat model"));
+    assert!(
+        !world
+            .ok(&["ask", "How many apples does the zebra eat?"])
+            .stderr
+            .contains("chat model")
+    );
 }

@@ -1,5 +1,5 @@
-//! A chat server for tests that speaks the real wire formats: what answers here is a script, what is asked is the
-//! whole program as people run it.
+//! A chat server for tests that speaks the real wire formats: what answers here is a script, what
+//! is asked is the whole program as people run it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,9 @@ impl ChatServer {
     /// An Ollama server with the model `m`, that says these things in turn.
     pub fn ollama(script: Vec<Say>) -> Self {
         Self::start(script, |seen| match seen.path.as_str() {
-            "/api/tags" => Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned()),
+            "/api/tags" => {
+                Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned())
+            }
             "/api/show" => Some(r#"{"model_info":{"llama.context_length":8192}}"#.to_owned()),
             _ => None,
         })
@@ -46,10 +48,13 @@ impl ChatServer {
     /// The same, with a model that was made to call tools.
     pub fn ollama_with_tools(script: Vec<Say>) -> Self {
         Self::start(script, |seen| match seen.path.as_str() {
-            "/api/tags" => Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned()),
-            "/api/show" => {
-                Some(r#"{"capabilities":["tools"],"model_info":{"llama.context_length":131072}}"#.to_owned())
+            "/api/tags" => {
+                Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned())
             }
+            "/api/show" => Some(
+                r#"{"capabilities":["tools"],"model_info":{"llama.context_length":131072}}"#
+                    .to_owned(),
+            ),
             _ => None,
         })
     }
@@ -62,7 +67,10 @@ impl ChatServer {
         })
     }
 
-    fn start(script: Vec<Say>, known: impl Fn(&Seen) -> Option<String> + Send + Sync + 'static) -> Self {
+    fn start(
+        script: Vec<Say>,
+        known: impl Fn(&Seen) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         let script = Mutex::new(VecDeque::from(script));
         let prompts: Arc<Mutex<Vec<Value>>> = Arc::default();
         let log = prompts.clone();
@@ -71,13 +79,23 @@ impl ChatServer {
                 return vec![Step::Bytes(ok_json(&body))];
             }
             if !matches!(seen.path.as_str(), "/api/chat" | "/v1/chat/completions") {
-                return vec![Step::Bytes(b"HTTP/1.1 404 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())];
+                return vec![Step::Bytes(
+                    b"HTTP/1.1 404 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec(),
+                )];
             }
             let asked: Value = serde_json::from_str(&seen.body).unwrap();
-            let bytes: usize =
-                asked["messages"].as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap().len()).sum();
+            let bytes: usize = asked["messages"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|m| m["content"].as_str().unwrap().len())
+                .sum();
             log.lock().unwrap().push(asked);
-            let next = script.lock().unwrap().pop_front().unwrap_or_else(|| say("INSUFFICIENT_EVIDENCE"));
+            let next = script
+                .lock()
+                .unwrap()
+                .pop_front()
+                .unwrap_or_else(|| say("INSUFFICIENT_EVIDENCE"));
             let openai = seen.path.starts_with("/v1");
             vec![Step::Bytes(reply(next, bytes, openai))]
         });
@@ -97,7 +115,11 @@ impl ChatServer {
     pub fn prompt(&self, n: usize) -> String {
         let prompts = self.prompts();
         let messages = prompts[n]["messages"].as_array().unwrap();
-        messages.iter().map(|m| m["content"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
+        messages
+            .iter()
+            .map(|m| m["content"].as_str().unwrap())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -115,12 +137,23 @@ fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
         Say::Cut(text) => (text, usual, "length"),
     };
     let mut out = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
-    let pieces: Vec<String> = text.chars().collect::<Vec<_>>().chunks(7).map(|c| c.iter().collect()).collect();
+    let pieces: Vec<String> = text
+        .chars()
+        .collect::<Vec<_>>()
+        .chunks(7)
+        .map(|c| c.iter().collect())
+        .collect();
     for piece in pieces {
         let line = if openai {
-            format!("data: {}\n\n", json!({"model": "m", "choices": [{"delta": {"content": piece}}]}))
+            format!(
+                "data: {}\n\n",
+                json!({"model": "m", "choices": [{"delta": {"content": piece}}]})
+            )
         } else {
-            format!("{}\n", json!({"model": "m:latest", "message": {"content": piece}, "done": false}))
+            format!(
+                "{}\n",
+                json!({"model": "m:latest", "message": {"content": piece}, "done": false})
+            )
         };
         out.extend(line.bytes());
     }
@@ -130,8 +163,12 @@ fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
             let text = arguments.to_string();
             let (one, two) = text.split_at(text.len() / 2);
             let piece = |id: Value, name: Value, text: &str| {
-                let call = json!({"index": n, "id": id, "function": {"name": name, "arguments": text}});
-                format!("data: {}\n\n", json!({"model": "m", "choices": [{"delta": {"tool_calls": [call]}}]}))
+                let call =
+                    json!({"index": n, "id": id, "function": {"name": name, "arguments": text}});
+                format!(
+                    "data: {}\n\n",
+                    json!({"model": "m", "choices": [{"delta": {"tool_calls": [call]}}]})
+                )
             };
             piece(json!(format!("id{n}")), json!(name), one) + &piece(Value::Null, Value::Null, two)
         } else {
@@ -147,7 +184,10 @@ fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
         let end = json!({"choices": [{"delta": {}, "finish_reason": reason}], "usage": {"prompt_tokens": tokens}});
         format!("data: {end}\n\ndata: [DONE]\n\n")
     } else {
-        format!("{}\n", json!({"model": "m:latest", "done": true, "done_reason": reason, "prompt_eval_count": tokens}))
+        format!(
+            "{}\n",
+            json!({"model": "m:latest", "done": true, "done_reason": reason, "prompt_eval_count": tokens})
+        )
     };
     out.extend(end.bytes());
     out

@@ -1,5 +1,6 @@
-//! A vault that is made from a number and changes from round to round, and a photograph of everything that the jobs
-//! make of it, in a form that two runs can be compared by: no row ids, no commits, no time stamps.
+//! A vault that is made from a number and changes from round to round, and a photograph of
+//! everything that the jobs make of it, in a form that two runs can be compared by: no row ids, no
+//! commits, no time stamps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -103,7 +104,8 @@ struct Note {
     sections: Vec<(String, Vec<String>)>,
 }
 
-/// Notes on disk. Every version of every note is also kept by its hash, so that what was indexed can be looked up.
+/// Notes on disk. Every version of every note is also kept by its hash, so that what was indexed
+/// can be looked up.
 #[derive(Debug)]
 pub struct Vault {
     root: PathBuf,
@@ -145,7 +147,9 @@ impl Vault {
 
     pub fn rename(&mut self) {
         let Some(path) = self.any() else { return };
-        let Some(note) = self.notes.remove(&path) else { return };
+        let Some(note) = self.notes.remove(&path) else {
+            return;
+        };
         let to = self.fresh_path();
         fs::rename(self.root.join(&path), self.place(&to)).unwrap();
         self.notes.insert(to, note);
@@ -167,7 +171,9 @@ impl Vault {
 
     pub fn edit(&mut self) {
         let Some(path) = self.any() else { return };
-        let Some(mut note) = self.notes.remove(&path) else { return };
+        let Some(mut note) = self.notes.remove(&path) else {
+            return;
+        };
         let at = self.dice.below(note.sections.len().max(1));
         match self.dice.below(4) {
             0 => note.sections.insert(at, self.section(self.made + at)),
@@ -201,7 +207,11 @@ impl Vault {
 
     fn fresh_path(&mut self) -> String {
         self.made += 1;
-        format!("{}/note-{}.md", ["inbox", "work/deep", "home"][self.made % 3], self.made)
+        format!(
+            "{}/note-{}.md",
+            ["inbox", "work/deep", "home"][self.made % 3],
+            self.made
+        )
     }
 
     fn place(&self, path: &str) -> PathBuf {
@@ -237,11 +247,19 @@ impl Vault {
     }
 
     fn put(&mut self, path: String, note: Note) {
-        let mut text = format!("---\ntags: [made, {}]\n---\n# {}\n", self.word(), note.title);
+        let mut text = format!(
+            "---\ntags: [made, {}]\n---\n# {}\n",
+            self.word(),
+            note.title
+        );
         for (heading, paragraphs) in &note.sections {
             let _ = write!(text, "\n## {heading}\n\n{}\n", paragraphs.join("\n\n"));
         }
-        fs::write(self.versions.join(Sha256::of(text.as_bytes()).to_string()), &text).unwrap();
+        fs::write(
+            self.versions.join(Sha256::of(text.as_bytes()).to_string()),
+            &text,
+        )
+        .unwrap();
         // Whole or not at all, as editors write: half a note would be a version that nobody kept.
         let file = self.place(&path);
         let half = file.with_file_name(".half-written");
@@ -272,15 +290,24 @@ impl State {
         self.0.join("vectors")
     }
 
-    pub fn engine(&self, fingerprint: Option<&Fingerprint>) -> local_agent_text::error::Result<Engine> {
-        Engine::open(&self.index_db(), &self.lexical(), &self.vectors(), fingerprint)
+    pub fn engine(
+        &self,
+        fingerprint: Option<&Fingerprint>,
+    ) -> local_agent_text::error::Result<Engine> {
+        Engine::open(
+            &self.index_db(),
+            &self.lexical(),
+            &self.vectors(),
+            fingerprint,
+        )
     }
 
     /// Everything that `index` made, as lines.
     pub fn dump_index(&self) -> Vec<String> {
         let db = open(&self.index_db());
         let mut lines = Vec::new();
-        let mut take = |what: &str, sql: &str| lines.extend(rows(&db, sql).map(|row| format!("{what} {row}")));
+        let mut take =
+            |what: &str, sql: &str| lines.extend(rows(&db, sql).map(|row| format!("{what} {row}")));
         take(
             "document",
             "SELECT name, rel_path, status, size, hex(sha256), chunker_sig, title, stem_key, yaml_present, yaml_parse_ok,
@@ -298,7 +325,10 @@ impl State {
             "SELECT rel_path, links.kind, target, target_key, anchor, text
              FROM links JOIN documents ON documents.id = document_id ORDER BY 1, 2, 3, 4, 5, 6",
         );
-        take("tag", "SELECT rel_path, tag FROM tags JOIN documents ON documents.id = document_id ORDER BY 1, 2");
+        take(
+            "tag",
+            "SELECT rel_path, tag FROM tags JOIN documents ON documents.id = document_id ORDER BY 1, 2",
+        );
         take("meta", "SELECT key, value FROM meta ORDER BY 1");
         take("integrity", "PRAGMA integrity_check");
         take("foreign keys", "PRAGMA foreign_key_check");
@@ -307,16 +337,27 @@ impl State {
     }
 
     fn dump_lexical(&self, db: &Connection, lines: &mut Vec<String>) {
-        let reader = lexical::Reader::open(&self.lexical()).unwrap().expect("a lexical projection");
+        let reader = lexical::Reader::open(&self.lexical())
+            .unwrap()
+            .expect("a lexical projection");
         assert_eq!(reader.damaged_files().unwrap(), Vec::<String>::new());
         let mut keys: Vec<String> = reader
             .chunk_keys()
             .unwrap()
             .into_iter()
             .map(|(id, key)| {
-                let of_row: String =
-                    db.query_row("SELECT lower(hex(key)) FROM chunks WHERE id = ?1", [id], |row| row.get(0)).unwrap();
-                assert_eq!(of_row, key.to_string(), "a lexical entry points at another row");
+                let of_row: String = db
+                    .query_row(
+                        "SELECT lower(hex(key)) FROM chunks WHERE id = ?1",
+                        [id],
+                        |row| row.get(0),
+                    )
+                    .unwrap();
+                assert_eq!(
+                    of_row,
+                    key.to_string(),
+                    "a lexical entry points at another row"
+                );
                 format!("lexical {key}")
             })
             .collect();
@@ -325,10 +366,19 @@ impl State {
         lines.push(format!("lexical documents {}", reader.doc_count()));
         let engine = self.engine(None).unwrap();
         assert_eq!(engine.stale(), []);
-        for words in ["oven flour", "\"the lantern\" granite", "note 7 about", "made", "page zinc -kiln", "deep"] {
+        for words in [
+            "oven flour",
+            "\"the lantern\" granite",
+            "note 7 about",
+            "made",
+            "page zinc -kiln",
+            "deep",
+        ] {
             let query = Query::parse(words, &std::collections::BTreeSet::new());
             let request = request(&query, Mode::Lexical, 40);
-            let found = engine.search(&request, || unreachable!("words alone")).unwrap();
+            let found = engine
+                .search(&request, || unreachable!("words alone"))
+                .unwrap();
             assert_eq!(found.dropped, 0);
             lines.extend(found.hits.iter().map(|hit| {
                 let score = hit.trace.lexical_score.unwrap_or_default();
@@ -351,7 +401,11 @@ impl State {
         let mut keys: Vec<String> = matrix
             .rows()
             .map(|(id, key)| {
-                assert_eq!(index.chunks(&[id]).unwrap()[0].key, key, "a matrix row points at another row");
+                assert_eq!(
+                    index.chunks(&[id]).unwrap()[0].key,
+                    key,
+                    "a matrix row points at another row"
+                );
                 format!("matrix {key}")
             })
             .collect();
@@ -360,8 +414,13 @@ impl State {
         let engine = self.engine(Some(fingerprint)).unwrap();
         assert_eq!(engine.stale(), []);
         let coverage = engine.coverage().unwrap();
-        lines.push(format!("coverage {} of {}", coverage.embedded, coverage.chunks));
-        let store = EmbeddingStore::open_read(&self.embeddings_db()).unwrap().unwrap();
+        lines.push(format!(
+            "coverage {} of {}",
+            coverage.embedded, coverage.chunks
+        ));
+        let store = EmbeddingStore::open_read(&self.embeddings_db())
+            .unwrap()
+            .unwrap();
         let mut inputs = store.inputs(fingerprint).unwrap();
         // What is kept for a while although no chunk uses it.
         for (_, input) in store.unused().unwrap() {
@@ -372,9 +431,16 @@ impl State {
         for input in inputs.iter().step_by(inputs.len() / 4 + 1) {
             let vector = store.vector(fingerprint, input).unwrap().unwrap();
             let query = Query::plain("oven flour");
-            let found = engine.search(&request(&query, Mode::Hybrid, 40), || Ok(vector)).unwrap();
+            let found = engine
+                .search(&request(&query, Mode::Hybrid, 40), || Ok(vector))
+                .unwrap();
             assert_eq!(found.dropped, 0);
-            lines.extend(found.hits.iter().map(|hit| format!("hybrid {input} {} {}", hit.chunk.key, hit.score)));
+            lines.extend(
+                found
+                    .hits
+                    .iter()
+                    .map(|hit| format!("hybrid {input} {} {}", hit.chunk.key, hit.score)),
+            );
         }
         lines
     }
@@ -390,7 +456,10 @@ impl State {
             for entry in fs::read_dir(&folder).into_iter().flatten() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
                 if !known(&name) {
-                    names.push(format!("{}/{name}", folder.file_name().unwrap().to_string_lossy()));
+                    names.push(format!(
+                        "{}/{name}",
+                        folder.file_name().unwrap().to_string_lossy()
+                    ));
                 }
             }
         }
@@ -406,7 +475,11 @@ impl State {
         let manifest = read(self.vectors().join("manifest.json"));
         for entry in fs::read_dir(self.lexical()).into_iter().flatten() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.split('.').next().is_some_and(|stem| stem.len() == 32 && !meta.contains(stem)) {
+            if name
+                .split('.')
+                .next()
+                .is_some_and(|stem| stem.len() == 32 && !meta.contains(stem))
+            {
                 names.push(name);
             }
         }
@@ -423,15 +496,21 @@ impl State {
 
 fn known_file(name: &str) -> bool {
     let bases = ["index.sqlite", "embeddings.sqlite"];
-    let side =
-        |base: &str| name.strip_prefix(base).is_some_and(|rest| matches!(rest, "" | "-wal" | "-shm" | "-journal"));
-    matches!(name, "index.lock" | "embed.lock" | "lexical" | "vectors" | "local-agent-id" | ".gitignore")
-        || bases.iter().any(|base| side(base))
+    let side = |base: &str| {
+        name.strip_prefix(base)
+            .is_some_and(|rest| matches!(rest, "" | "-wal" | "-shm" | "-journal"))
+    };
+    matches!(
+        name,
+        "index.lock" | "embed.lock" | "lexical" | "vectors" | "local-agent-id" | ".gitignore"
+    ) || bases.iter().any(|base| side(base))
 }
 
 fn known_lexical(name: &str) -> bool {
-    matches!(name, "meta.json" | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock")
-        || name.split('.').next().is_some_and(|stem| stem.len() == 32)
+    matches!(
+        name,
+        "meta.json" | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock"
+    ) || name.split('.').next().is_some_and(|stem| stem.len() == 32)
 }
 
 fn known_vectors(name: &str) -> bool {
@@ -439,7 +518,14 @@ fn known_vectors(name: &str) -> bool {
 }
 
 pub fn request(query: &Query, mode: Mode, limit: usize) -> Request<'_> {
-    Request { query, mode, scope: Scope::default(), limit, fusion: Fusion::Convex, vector_weight: 0.5 }
+    Request {
+        query,
+        mode,
+        scope: Scope::default(),
+        limit,
+        fusion: Fusion::Convex,
+        vector_weight: 0.5,
+    }
 }
 
 pub fn open(path: &Path) -> Connection {
@@ -455,7 +541,9 @@ fn rows(db: &Connection, sql: &str) -> std::vec::IntoIter<String> {
             (0..columns).map(one).collect::<Result<Vec<_>, _>>()
         })
         .unwrap();
-    rows.map(|row| readable(&row.unwrap().join(" | "))).collect::<Vec<_>>().into_iter()
+    rows.map(|row| readable(&row.unwrap().join(" | ")))
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// rusqlite shows texts as lists of bytes.
@@ -465,7 +553,10 @@ fn readable(row: &str) -> String {
     while let Some(at) = rest.find("Text([") {
         out.push_str(&rest[..at]);
         let end = at + rest[at..].find("])").unwrap();
-        let bytes: Vec<u8> = rest[at + 6..end].split(", ").filter_map(|b| b.parse().ok()).collect();
+        let bytes: Vec<u8> = rest[at + 6..end]
+            .split(", ")
+            .filter_map(|b| b.parse().ok())
+            .collect();
         let _ = write!(out, "{:?}", String::from_utf8_lossy(&bytes));
         rest = &rest[end + 2..];
     }
@@ -477,11 +568,17 @@ pub fn assert_same(left: &[String], right: &[String]) {
     for (at, (a, b)) in left.iter().zip(right).enumerate() {
         assert_eq!(a, b, "line {at}");
     }
-    assert_eq!(left.len(), right.len(), "{:?}", left.get(right.len()).or_else(|| right.get(left.len())));
+    assert_eq!(
+        left.len(),
+        right.len(),
+        "{:?}",
+        left.get(right.len()).or_else(|| right.get(left.len()))
+    );
     assert!(!left.is_empty());
 }
 
-/// Every chunk of the index is, byte for byte, where its row says it is in the version of the file that was indexed.
+/// Every chunk of the index is, byte for byte, where its row says it is in the version of the file
+/// that was indexed.
 pub fn check_rows(index: &IndexReader, versions: &Path) -> usize {
     let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
     let chunks = index.chunks(&ids).unwrap();
@@ -492,13 +589,29 @@ pub fn check_rows(index: &IndexReader, versions: &Path) -> usize {
 }
 
 pub fn check_chunk(chunk: &local_agent_index::store::ChunkRecord, versions: &Path) {
-    let file = fs::read(versions.join(chunk.file_sha256.to_string())).expect("a version that was written");
-    assert_eq!(chunk.span.slice(&file), Some(chunk.text.as_bytes()), "{}", chunk.path);
+    let file =
+        fs::read(versions.join(chunk.file_sha256.to_string())).expect("a version that was written");
+    assert_eq!(
+        chunk.span.slice(&file),
+        Some(chunk.text.as_bytes()),
+        "{}",
+        chunk.path
+    );
     assert_eq!(chunk.text_sha256, Sha256::of(chunk.text.as_bytes()));
     let key = |n| {
-        local_agent_text::types::ChunkKey::derive(&chunk.source, &chunk.path, &chunk.heading, &chunk.text_sha256, n)
+        local_agent_text::types::ChunkKey::derive(
+            &chunk.source,
+            &chunk.path,
+            &chunk.heading,
+            &chunk.text_sha256,
+            n,
+        )
     };
-    assert!((0..4).any(|n| key(n) == chunk.key), "{}: the key is another chunk's", chunk.path);
+    assert!(
+        (0..4).any(|n| key(n) == chunk.key),
+        "{}: the key is another chunk's",
+        chunk.path
+    );
 }
 
 /// What vectors of the compiled-in model are comparable by.

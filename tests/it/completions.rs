@@ -42,7 +42,12 @@ fn the_manual_has_a_page_a_command() {
     assert!(world.ok(&["man"]).stdout.contains(".TH local-agent 1"));
     world.ok(&["man", "--dir", "out/man"]);
     for command in COMMANDS {
-        let page = fs::read_to_string(world.vault().join(format!("out/man/local-agent-{command}.1"))).unwrap();
+        let page = fs::read_to_string(
+            world
+                .vault()
+                .join(format!("out/man/local-agent-{command}.1")),
+        )
+        .unwrap();
         assert!(page.contains(".SH SYNOPSIS"), "{command}");
     }
     world.write("file", "in the way");
@@ -54,6 +59,9 @@ fn help_is_data() {
     let world = World::empty();
     for command in COMMANDS {
         let run = world.ok(&[command, "--help"]);
-        assert!(run.stdout.contains("Usage: local-agent") && run.stderr.is_empty(), "{command}");
+        assert!(
+            run.stdout.contains("Usage: local-agent") && run.stderr.is_empty(),
+            "{command}"
+        );
     }
 }

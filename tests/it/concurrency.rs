@@ -18,7 +18,8 @@ use super::harness::World;
 const READERS: usize = 6;
 const OPERATIONS: usize = 10_000;
 
-/// Set for the processes that read: where the state is, where the versions of the notes are, a seed, how many times.
+/// Set for the processes that read: where the state is, where the versions of the notes are, a
+/// seed, how many times.
 const READER: &str = "LOCAL_AGENT_TEST_READER";
 
 #[test]
@@ -31,8 +32,9 @@ fn s35_six_readers_beside_a_writer_make_ten_thousand_reads_without_an_error() {
     world.ok(&["embed", "--limit", "40"]);
     let began = Instant::now();
     let each = OPERATIONS.div_ceil(READERS);
-    let mut readers: Vec<Reader> =
-        (0..READERS).map(|seed| Reader::start(&world, &state, &versions, seed, each)).collect();
+    let mut readers: Vec<Reader> = (0..READERS)
+        .map(|seed| Reader::start(&world, &state, &versions, seed, each))
+        .collect();
     let mut runs = 0;
     let mut dice = Dice::new(5);
     while readers.iter_mut().any(Reader::runs) {
@@ -61,24 +63,34 @@ fn s35_six_readers_beside_a_writer_make_ten_thousand_reads_without_an_error() {
 /// Does nothing in an ordinary test run: this is what the reading processes execute.
 #[test]
 fn reader_process() {
-    let Some(orders) = std::env::var_os(READER) else { return };
+    let Some(orders) = std::env::var_os(READER) else {
+        return;
+    };
     let orders = orders.into_string().unwrap();
     let [state, versions, seed, times] = orders.split('\n').collect::<Vec<_>>().try_into().unwrap();
     let (state, versions) = (State(PathBuf::from(state)), PathBuf::from(versions));
-    let (mut dice, times) = (Dice::new(seed.parse::<u64>().unwrap() + 100), times.parse::<usize>().unwrap());
+    let (mut dice, times) = (
+        Dice::new(seed.parse::<u64>().unwrap() + 100),
+        times.parse::<usize>().unwrap(),
+    );
     let fingerprint = fingerprint();
-    let hits: usize = (0..times).map(|_| read(&state, &versions, &fingerprint, &mut dice)).sum();
+    let hits: usize = (0..times)
+        .map(|_| read(&state, &versions, &fingerprint, &mut dice))
+        .sum();
     println!("READ {times} {hits}");
 }
 
-/// Opens everything afresh, which is the moment at which a writer can be in the way; returns how many rows it checked.
+/// Opens everything afresh, which is the moment at which a writer can be in the way; returns how
+/// many rows it checked.
 fn read(state: &State, versions: &Path, fingerprint: &Fingerprint, dice: &mut Dice) -> usize {
     let word = WORDS[dice.below(WORDS.len())];
     match dice.below(8) {
         0 => {
             let index = IndexReader::required(&state.index_db()).unwrap();
             let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
-            let some: Vec<i64> = (0..5).filter_map(|_| ids.get(dice.below(ids.len().max(1))).copied()).collect();
+            let some: Vec<i64> = (0..5)
+                .filter_map(|_| ids.get(dice.below(ids.len().max(1))).copied())
+                .collect();
             let chunks = index.chunks(&some).unwrap();
             assert_eq!(chunks.len(), some.len(), "rows vanished inside one read");
             chunks.iter().for_each(|chunk| check_chunk(chunk, versions));
@@ -88,16 +100,28 @@ fn read(state: &State, versions: &Path, fingerprint: &Fingerprint, dice: &mut Di
         1 => {
             let matrix = Matrix::open(&state.vectors()).unwrap().expect("a matrix");
             assert!(!matrix.is_empty());
-            let store = EmbeddingStore::open_read(&state.embeddings_db()).unwrap().expect("vectors");
+            let store = EmbeddingStore::open_read(&state.embeddings_db())
+                .unwrap()
+                .expect("vectors");
             assert!(store.commit_id().unwrap().is_some());
             matrix.verify().unwrap();
             1
         }
         kind @ (2 | 3) => {
-            let store = EmbeddingStore::open_read(&state.embeddings_db()).unwrap().expect("vectors");
+            let store = EmbeddingStore::open_read(&state.embeddings_db())
+                .unwrap()
+                .expect("vectors");
             let inputs = store.inputs(fingerprint).unwrap();
-            let vector = inputs.iter().next().and_then(|input| store.vector(fingerprint, input).unwrap()).unwrap();
-            let mode = if kind == 2 { Mode::Hybrid } else { Mode::Vector };
+            let vector = inputs
+                .iter()
+                .next()
+                .and_then(|input| store.vector(fingerprint, input).unwrap())
+                .unwrap();
+            let mode = if kind == 2 {
+                Mode::Hybrid
+            } else {
+                Mode::Vector
+            };
             search(state, versions, Some(fingerprint), word, mode, vector)
         }
         _ => search(state, versions, None, word, Mode::Lexical, Vec::new()),
@@ -114,8 +138,13 @@ fn search(
 ) -> usize {
     let engine = state.engine(fingerprint).unwrap();
     let query = Query::plain(word);
-    let found = engine.search(&request(&query, mode, 5), || Ok(vector)).unwrap();
-    found.hits.iter().for_each(|hit| check_chunk(&hit.chunk, versions));
+    let found = engine
+        .search(&request(&query, mode, 5), || Ok(vector))
+        .unwrap();
+    found
+        .hits
+        .iter()
+        .for_each(|hit| check_chunk(&hit.chunk, versions));
     found.hits.len()
 }
 
@@ -125,9 +154,18 @@ struct Reader(Child);
 impl Reader {
     fn start(world: &World, state: &State, versions: &Path, seed: usize, times: usize) -> Self {
         let out = fs::File::create(world.root().join(format!("reader-{seed}"))).unwrap();
-        let orders = format!("{}\n{}\n{seed}\n{times}", state.0.display(), versions.display());
+        let orders = format!(
+            "{}\n{}\n{seed}\n{times}",
+            state.0.display(),
+            versions.display()
+        );
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["concurrency::reader_process", "--exact", "--nocapture", "--test-threads=1"])
+            .args([
+                "concurrency::reader_process",
+                "--exact",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .env(READER, orders)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -146,7 +184,11 @@ impl Reader {
         let output = self.0.wait_with_output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{said}");
-        let line = said.lines().find_map(|line| line.split_once("READ ")).expect("what it did").1;
+        let line = said
+            .lines()
+            .find_map(|line| line.split_once("READ "))
+            .expect("what it did")
+            .1;
         let (operations, hits) = line.split_once(' ').unwrap();
         (operations.parse().unwrap(), hits.trim().parse().unwrap())
     }
@@ -155,7 +197,13 @@ impl Reader {
 #[test]
 fn s36_a_second_index_is_refused_at_once_or_waits_its_turn() {
     let world = World::with(&[]);
-    let vault = Vault::new(&world.vault(), &world.root().join("versions"), 3, 40, [4, 1, 30]);
+    let vault = Vault::new(
+        &world.vault(),
+        &world.root().join("versions"),
+        3,
+        40,
+        [4, 1, 30],
+    );
     world.adopt_state();
     let lock = local_agent_index::store::JobLock::take(
         &world.state().join("index.lock"),
@@ -165,32 +213,69 @@ fn s36_a_second_index_is_refused_at_once_or_waits_its_turn() {
     .unwrap();
     let refused = world.fails(&["index", "--json"]);
     assert_eq!(refused["error_code"], "LOCKED");
-    assert!(refused["error_message"].as_str().unwrap().contains("pid 1, `local-agent index`, since noon"));
+    assert!(
+        refused["error_message"]
+            .as_str()
+            .unwrap()
+            .contains("pid 1, `local-agent index`, since noon")
+    );
     assert!(refused["hint"].as_str().unwrap().contains("--wait"));
     // Readers and the other job are not held up by it.
-    assert_eq!(world.fails(&["query", "oven", "--json"])["error_code"], "INDEX_MISSING");
+    assert_eq!(
+        world.fails(&["query", "oven", "--json"])["error_code"],
+        "INDEX_MISSING"
+    );
     let mut waiting: Vec<Child> = (0..3)
-        .map(|_| world.command().args(["index", "--wait", "60", "--quiet"]).stderr(Stdio::null()).spawn().unwrap())
+        .map(|_| {
+            world
+                .command()
+                .args(["index", "--wait", "60", "--quiet"])
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
         .collect();
     std::thread::sleep(Duration::from_millis(200));
-    assert!(waiting.iter_mut().all(|child| child.try_wait().unwrap().is_none()), "one did not wait");
+    assert!(
+        waiting
+            .iter_mut()
+            .all(|child| child.try_wait().unwrap().is_none()),
+        "one did not wait"
+    );
     drop(lock);
-    assert!(waiting.into_iter().all(|mut child| child.wait().unwrap().success()));
+    assert!(
+        waiting
+            .into_iter()
+            .all(|mut child| child.wait().unwrap().success())
+    );
     let fresh = World::with(&[]);
     vault.copy_to(&fresh.vault());
     fresh.ok(&["index"]);
-    assert_same(&State(world.state()).dump_index(), &State(fresh.state()).dump_index());
+    assert_same(
+        &State(world.state()).dump_index(),
+        &State(fresh.state()).dump_index(),
+    );
 }
 
 #[test]
 fn s35_index_and_embed_work_at_the_same_time() {
     let world = World::with(&[]);
-    let mut vault = Vault::new(&world.vault(), &world.root().join("versions"), 31, 20, [2, 1, 12]);
+    let mut vault = Vault::new(
+        &world.vault(),
+        &world.root().join("versions"),
+        31,
+        20,
+        [2, 1, 12],
+    );
     world.ok(&["index"]);
     for round in 0..3 {
         vault.churn(5);
         // Once `embed` is under way first, once `index`.
-        let jobs = if round % 2 == 0 { ["embed", "index"] } else { ["index", "embed"] };
+        let jobs = if round % 2 == 0 {
+            ["embed", "index"]
+        } else {
+            ["index", "embed"]
+        };
         let children = jobs.map(|job| world.command().args([job, "--quiet"]).spawn().unwrap());
         for mut child in children {
             assert!(child.wait().unwrap().success());
@@ -204,5 +289,8 @@ fn s35_index_and_embed_work_at_the_same_time() {
     fresh.ok(&["embed"]);
     let (state, fresh) = (State(world.state()), State(fresh.state()));
     assert_same(&state.dump_index(), &fresh.dump_index());
-    assert_same(&state.dump_vectors(&fingerprint()), &fresh.dump_vectors(&fingerprint()));
+    assert_same(
+        &state.dump_vectors(&fingerprint()),
+        &fresh.dump_vectors(&fingerprint()),
+    );
 }

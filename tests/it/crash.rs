@@ -10,7 +10,8 @@ pub use super::churn::fingerprint;
 use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::harness::World;
 
-/// How many files of killed runs, temporary or of a rebuild, may lie about before the next run clears them away.
+/// How many files of killed runs, temporary or of a rebuild, may lie about before the next run
+/// clears them away.
 const LEFTOVERS: usize = 8;
 
 /// A world, its vault, and how long an undisturbed run of a job takes there.
@@ -45,19 +46,41 @@ struct Pace {
 impl Stage {
     fn new(seed: u64, notes: usize, size: [usize; 3]) -> Self {
         let world = World::with(&[]);
-        let vault = Vault::new(&world.vault(), &world.root().join("versions"), seed, notes, size);
+        let vault = Vault::new(
+            &world.vault(),
+            &world.root().join("versions"),
+            seed,
+            notes,
+            size,
+        );
         let state = State(world.state());
-        Self { world, vault, state, dice: Dice::new(seed + 1), kills: 0, ended: 0, most_left: 0, behind: [0; 2] }
+        Self {
+            world,
+            vault,
+            state,
+            dice: Dice::new(seed + 1),
+            kills: 0,
+            ended: 0,
+            most_left: 0,
+            behind: [0; 2],
+        }
     }
 
     fn spawn(&self, args: &[&str]) -> Child {
         let talk = fs::File::create(self.world.root().join("stderr")).unwrap();
-        self.world.command().args(args).stdout(Stdio::null()).stderr(talk).spawn().unwrap()
+        self.world
+            .command()
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(talk)
+            .spawn()
+            .unwrap()
     }
 
     /// Whether the job of `child` holds its lock.
     fn at_work(&self, child: &Child, job: &str) -> bool {
-        let holder = fs::read_to_string(self.state.0.join(format!("{job}.lock"))).unwrap_or_default();
+        let holder =
+            fs::read_to_string(self.state.0.join(format!("{job}.lock"))).unwrap_or_default();
         holder.starts_with(&format!("pid {},", child.id()))
     }
 
@@ -75,14 +98,21 @@ impl Stage {
         }
         let locked = Instant::now();
         self.end(&mut child, args);
-        Pace { whole: began.elapsed(), job: locked.elapsed() }
+        Pace {
+            whole: began.elapsed(),
+            job: locked.elapsed(),
+        }
     }
 
-    /// Runs a job and kills it at a random moment. One that had ended before says how long such a run takes now.
+    /// Runs a job and kills it at a random moment. One that had ended before says how long such a
+    /// run takes now.
     fn kill(&mut self, args: &[&str], pace: &mut Pace) {
         let from_lock = self.dice.below(4) > 0;
         let span = if from_lock { pace.job } else { pace.whole };
-        let moment = Moment { from_lock, after: span.mul_f64(1.2 * self.dice.share()) };
+        let moment = Moment {
+            from_lock,
+            after: span.mul_f64(1.2 * self.dice.share()),
+        };
         let mut child = self.spawn(args);
         let began = Instant::now();
         let mut locked = None;
@@ -93,7 +123,11 @@ impl Stage {
             if locked.is_none() && self.at_work(&child, args[0]) {
                 locked = Some(Instant::now());
             }
-            let since = if moment.from_lock { locked } else { Some(began) };
+            let since = if moment.from_lock {
+                locked
+            } else {
+                Some(began)
+            };
             if since.is_some_and(|since| since.elapsed() >= moment.after) {
                 child.kill().unwrap();
                 break !child.wait().unwrap().success();
@@ -104,7 +138,10 @@ impl Stage {
             self.kills += 1;
         } else {
             self.ended += 1;
-            *pace = Pace { whole: began.elapsed(), job: locked.unwrap_or(began).elapsed() };
+            *pace = Pace {
+                whole: began.elapsed(),
+                job: locked.unwrap_or(began).elapsed(),
+            };
             self.end(&mut child, args);
         }
     }
@@ -112,11 +149,16 @@ impl Stage {
     /// What a reader sees at this moment: nothing yet, or true rows and no complaint.
     fn look(&mut self) {
         let word = super::churn::WORDS[self.dice.below(super::churn::WORDS.len())];
-        let run = self.world.run(&["query", word, "--mode", "lexical", "--limit", "20", "--json"]);
+        let run = self.world.run(&[
+            "query", word, "--mode", "lexical", "--limit", "20", "--json",
+        ]);
         if run.code == 0 {
             let answer = run.json();
             for hit in answer["hits"].as_array().unwrap() {
-                assert!(hit["text"].as_str().is_some_and(|text| !text.is_empty()), "{hit}");
+                assert!(
+                    hit["text"].as_str().is_some_and(|text| !text.is_empty()),
+                    "{hit}"
+                );
             }
         } else {
             assert_eq!(run.json()["error_code"], "INDEX_MISSING", "{}", run.stdout);
@@ -168,7 +210,10 @@ fn s32_sixty_kills_of_index_leave_what_an_undisturbed_run_leaves() {
     stage.world.ok(&["index"]);
     assert_eq!(stage.state.unnamed_files(), Vec::<String>::new());
     let fresh = stage.undisturbed();
-    assert_same(&stage.state.dump_index(), &State(fresh.state()).dump_index());
+    assert_same(
+        &stage.state.dump_index(),
+        &State(fresh.state()).dump_index(),
+    );
     assert!(stage.behind[0] > 0, "no kill fell between the two commits");
     eprintln!(
         "index: {} killed, {} ended before, {} left words behind; at most {} leftovers; {first:?} {again:?}",
@@ -199,7 +244,14 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
             stage.vault.delete();
         }
         stage.world.ok(&["index"]);
-        stage.kill(&["embed"], if new_text { &mut with_model } else { &mut without_model });
+        stage.kill(
+            &["embed"],
+            if new_text {
+                &mut with_model
+            } else {
+                &mut without_model
+            },
+        );
         stage.look();
         assert!(stage.ended < 200, "the delays are too long to hit anything");
     }
@@ -211,7 +263,10 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
     let fresh = State(fresh.state());
     assert_same(&stage.state.dump_index(), &fresh.dump_index());
     let fingerprint = fingerprint();
-    assert_same(&stage.state.dump_vectors(&fingerprint), &fresh.dump_vectors(&fingerprint));
+    assert_same(
+        &stage.state.dump_vectors(&fingerprint),
+        &fresh.dump_vectors(&fingerprint),
+    );
     assert!(stage.behind[1] > 0, "no kill fell before the publication");
     eprintln!(
         "embed: {} killed, {} ended before, {} left vectors behind; at most {} leftovers; {with_model:?} {without_model:?}",

@@ -1,5 +1,5 @@
-//! Full disks, read-only folders, damaged files, wrong clocks, projections of another time: a typed failure that names
-//! the command which mends it, and that command mends it.
+//! Full disks, read-only folders, damaged files, wrong clocks, projections of another time: a typed
+//! failure that names the command which mends it, and that command mends it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -25,11 +25,23 @@ struct Scene {
 impl Scene {
     fn new(notes: usize, size: [usize; 3]) -> Self {
         let world = World::with(&[]);
-        let vault = Vault::new(&world.vault(), &world.root().join("versions"), 41, notes, size);
+        let vault = Vault::new(
+            &world.vault(),
+            &world.root().join("versions"),
+            41,
+            notes,
+            size,
+        );
         let state = State(world.state());
         world.ok(&["index"]);
         let index = state.dump_index();
-        Self { world, vault, state, index, vectors: Vec::new() }
+        Self {
+            world,
+            vault,
+            state,
+            index,
+            vectors: Vec::new(),
+        }
     }
 
     fn embedded() -> Self {
@@ -53,14 +65,23 @@ impl Scene {
         copy_folder(&copy, &self.state.0);
     }
 
-    /// Runs a command that may succeed; when it fails, it fails with one of `codes` and names a command, which is run.
-    /// Returns the failure.
+    /// Runs a command that may succeed; when it fails, it fails with one of `codes` and names a
+    /// command, which is run. Returns the failure.
     fn mended(&self, args: &[&str], codes: &[&str]) -> Option<Value> {
         let run = self.world.run(args);
         let failure = failure(&run, args, codes)?;
-        let hint = failure["hint"].as_str().unwrap_or_else(|| panic!("{args:?} names no command: {failure}"));
-        let command = hint.strip_prefix("local-agent ").unwrap_or_else(|| panic!("not a command: {failure}"));
-        let command: Vec<&str> = command.split(" (").next().unwrap_or_default().split(' ').collect();
+        let hint = failure["hint"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{args:?} names no command: {failure}"));
+        let command = hint
+            .strip_prefix("local-agent ")
+            .unwrap_or_else(|| panic!("not a command: {failure}"));
+        let command: Vec<&str> = command
+            .split(" (")
+            .next()
+            .unwrap_or_default()
+            .split(' ')
+            .collect();
         self.world.ok(&command);
         Some(failure)
     }
@@ -80,8 +101,13 @@ fn failure(run: &Run, args: &[&str], codes: &[&str]) -> Option<Value> {
         return None;
     }
     assert_eq!(run.code, 1, "{args:?}: {} {}", run.stdout, run.stderr);
-    let text = if run.stdout.is_empty() { run.stderr.lines().last().unwrap_or_default() } else { &run.stdout };
-    let failure: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}"));
+    let text = if run.stdout.is_empty() {
+        run.stderr.lines().last().unwrap_or_default()
+    } else {
+        &run.stdout
+    };
+    let failure: Value =
+        serde_json::from_str(text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}"));
     let code = failure["error_code"].as_str().unwrap();
     assert!(codes.contains(&code), "{args:?}: {failure}");
     Some(failure)
@@ -92,12 +118,21 @@ fn copy_folder(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
-        if path.is_dir() { copy_folder(&path, &target) } else { assert!(fs::copy(&path, target).is_ok()) }
+        if path.is_dir() {
+            copy_folder(&path, &target)
+        } else {
+            assert!(fs::copy(&path, target).is_ok())
+        }
     }
 }
 
 fn cut(file: &Path, keep: u64) {
-    File::options().write(true).open(file).unwrap().set_len(keep).unwrap();
+    File::options()
+        .write(true)
+        .open(file)
+        .unwrap()
+        .set_len(keep)
+        .unwrap();
 }
 
 fn flip(file: &Path, at: usize, count: usize) {
@@ -111,14 +146,27 @@ fn length(file: &Path) -> usize {
     usize::try_from(fs::metadata(file).unwrap().len()).unwrap()
 }
 
-/// Runs a command that may write no file longer than `blocks` × 512 bytes: what a full disk looks like from inside.
+/// Runs a command that may write no file longer than `blocks` × 512 bytes: what a full disk looks
+/// like from inside.
 #[cfg(unix)]
 fn with_small_files(world: &World, blocks: u32, args: &[&str]) -> Run {
     let program = world.command();
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut shell = std::process::Command::new("/bin/sh");
-    shell.env_clear().env("HOME", world.home()).current_dir(world.vault()).stdin(Stdio::null());
-    Run::from(shell.arg("-c").arg(script).arg(program.get_program()).args(args).output().unwrap())
+    shell
+        .env_clear()
+        .env("HOME", world.home())
+        .current_dir(world.vault())
+        .stdin(Stdio::null());
+    Run::from(
+        shell
+            .arg("-c")
+            .arg(script)
+            .arg(program.get_program())
+            .args(args)
+            .output()
+            .unwrap(),
+    )
 }
 
 #[cfg(unix)]
@@ -131,21 +179,39 @@ fn s33_a_full_disk_is_a_typed_failure_and_the_next_run_completes() {
         scene.vault.churn(4);
         scene.vault.add();
         for _ in 0..2 {
-            if let Some(failure) =
-                failure(&with_small_files(&scene.world, blocks, &["index", "--json"]), &["index"], CODES)
-            {
-                assert!(failure["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{failure}");
+            if let Some(failure) = failure(
+                &with_small_files(&scene.world, blocks, &["index", "--json"]),
+                &["index"],
+                CODES,
+            ) {
+                assert!(
+                    failure["hint"]
+                        .as_str()
+                        .is_some_and(|hint| !hint.is_empty()),
+                    "{failure}"
+                );
                 failed += 1;
             }
-            let query = scene.world.run(&["query", "oven", "--mode", "lexical", "--json"]);
+            let query = scene
+                .world
+                .run(&["query", "oven", "--mode", "lexical", "--json"]);
             assert_eq!(query.code, 0, "{}", query.stdout);
-            let index = local_agent_index::store::IndexReader::required(&scene.state.index_db()).unwrap();
+            let index =
+                local_agent_index::store::IndexReader::required(&scene.state.index_db()).unwrap();
             check_rows(&index, &scene.world.root().join("versions"));
         }
         scene.world.ok(&["index"]);
-        if let Some(failure) = failure(&with_small_files(&scene.world, blocks, &["embed", "--json"]), &["embed"], CODES)
-        {
-            assert!(failure["hint"].as_str().is_some_and(|hint| !hint.is_empty()), "{failure}");
+        if let Some(failure) = failure(
+            &with_small_files(&scene.world, blocks, &["embed", "--json"]),
+            &["embed"],
+            CODES,
+        ) {
+            assert!(
+                failure["hint"]
+                    .as_str()
+                    .is_some_and(|hint| !hint.is_empty()),
+                "{failure}"
+            );
             failed += 1;
         }
     }
@@ -156,7 +222,10 @@ fn s33_a_full_disk_is_a_typed_failure_and_the_next_run_completes() {
     let fresh = World::with(&[]);
     scene.vault.copy_to(&fresh.vault());
     fresh.ok(&["index"]);
-    assert_same(&scene.state.dump_index(), &State(fresh.state()).dump_index());
+    assert_same(
+        &scene.state.dump_index(),
+        &State(fresh.state()).dump_index(),
+    );
 }
 
 #[cfg(unix)]
@@ -165,7 +234,11 @@ fn s33_a_read_only_state_folder_can_be_searched_and_not_written() {
     use std::os::unix::fs::PermissionsExt as _;
     let mut scene = Scene::embedded();
     let chmod = |files: u32, folders: u32| {
-        for folder in [scene.state.lexical(), scene.state.vectors(), scene.state.0.clone()] {
+        for folder in [
+            scene.state.lexical(),
+            scene.state.vectors(),
+            scene.state.0.clone(),
+        ] {
             for entry in fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_file() {
@@ -185,7 +258,10 @@ fn s33_a_read_only_state_folder_can_be_searched_and_not_written() {
         scene.vault.edit();
         for job in ["index", "embed"] {
             let refused = scene.world.fails(&[job, "--json"]);
-            assert!(["WRITE_ERROR", "DB_ERROR"].contains(&refused["error_code"].as_str().unwrap()), "{refused}");
+            assert!(
+                ["WRITE_ERROR", "DB_ERROR"].contains(&refused["error_code"].as_str().unwrap()),
+                "{refused}"
+            );
         }
     }
     chmod(0o644, 0o755);
@@ -215,8 +291,11 @@ fn s34_a_damaged_index_database_is_said_and_mended_by_the_command_that_is_named(
             8 => flip(&file, size - 4096 * 3, 4096),
             _ => flip(&file, 100 + dice.below(size - 100), 3000),
         }
-        let args: &[&str] =
-            if damage % 2 == 0 { &["query", "oven", "--mode", "lexical", "--json"] } else { &["index", "--json"] };
+        let args: &[&str] = if damage % 2 == 0 {
+            &["query", "oven", "--mode", "lexical", "--json"]
+        } else {
+            &["index", "--json"]
+        };
         let failure = scene.mended(args, &["DB_CORRUPT", "INDEX_MISSING", "DB_ERROR"]);
         said += usize::from(failure.is_some());
         if failure.is_none() && damage >= 5 {
@@ -233,9 +312,15 @@ fn s34_a_damaged_index_database_is_said_and_mended_by_the_command_that_is_named(
 fn s34_a_chunk_whose_text_was_changed_in_the_database_is_never_shown() {
     let scene = Scene::new(3, [2, 1, 20]);
     let db = Connection::open(scene.state.index_db()).unwrap();
-    db.execute("UPDATE chunks SET text = replace(text, 'e', 'a')", []).unwrap();
+    db.execute("UPDATE chunks SET text = replace(text, 'e', 'a')", [])
+        .unwrap();
     drop(db);
-    let failure = scene.mended(&["query", "made", "--mode", "lexical", "--json"], &["DB_CORRUPT"]).expect("a failure");
+    let failure = scene
+        .mended(
+            &["query", "made", "--mode", "lexical", "--json"],
+            &["DB_CORRUPT"],
+        )
+        .expect("a failure");
     assert_eq!(failure["hint"], "local-agent index --rebuild");
     scene.assert_well();
 }
@@ -246,12 +331,27 @@ fn s34_a_write_ahead_log_that_is_missing_or_damaged_costs_a_run_and_no_content()
     for damage in 0..3 {
         // A writer that was killed leaves its newest commits in the log.
         let holder = Connection::open(scene.state.index_db()).unwrap();
-        holder.query_row("SELECT count(*) FROM chunks", [], |row| row.get::<_, i64>(0)).unwrap();
+        holder
+            .query_row("SELECT count(*) FROM chunks", [], |row| {
+                row.get::<_, i64>(0)
+            })
+            .unwrap();
         let log = scene.state.0.join("index.sqlite-wal");
-        holder.execute_batch("PRAGMA wal_autocheckpoint = 0; BEGIN").unwrap();
-        holder.query_row("SELECT count(*) FROM chunks", [], |row| row.get::<_, i64>(0)).unwrap();
+        holder
+            .execute_batch("PRAGMA wal_autocheckpoint = 0; BEGIN")
+            .unwrap();
+        holder
+            .query_row("SELECT count(*) FROM chunks", [], |row| {
+                row.get::<_, i64>(0)
+            })
+            .unwrap();
         scene.vault.churn(6);
-        let mut child = scene.world.command().args(["index", "--quiet"]).spawn().unwrap();
+        let mut child = scene
+            .world
+            .command()
+            .args(["index", "--quiet"])
+            .spawn()
+            .unwrap();
         for _ in 0..2000 {
             if length(&log) > 0 || child.try_wait().unwrap().is_some() {
                 break;
@@ -272,7 +372,10 @@ fn s34_a_write_ahead_log_that_is_missing_or_damaged_costs_a_run_and_no_content()
             1 => flip(&log, 40, 5000),
             _ => cut(&log, length(&log) as u64 / 2),
         }
-        scene.mended(&["query", "oven", "--mode", "lexical", "--json"], &["DB_CORRUPT"]);
+        scene.mended(
+            &["query", "oven", "--mode", "lexical", "--json"],
+            &["DB_CORRUPT"],
+        );
         scene.mended(&["index", "--json"], &["DB_CORRUPT"]);
         let fresh = World::with(&[]);
         scene.vault.copy_to(&fresh.vault());
@@ -302,11 +405,21 @@ fn s34_damaged_lexical_files_are_said_and_mended_by_the_command_that_is_named() 
                 2 => flip(&file, length(&file) / 2, 40),
                 _ => flip(&file, 0, length(&file)),
             }
-            let query = scene.world.run(&["query", "oven flour", "--mode", "lexical", "--json"]);
-            let failed = failure(&query, &["query"], &["DB_CORRUPT", "INDEX_MISSING", "DB_ERROR"]).is_some();
+            let query = scene
+                .world
+                .run(&["query", "oven flour", "--mode", "lexical", "--json"]);
+            let failed = failure(
+                &query,
+                &["query"],
+                &["DB_CORRUPT", "INDEX_MISSING", "DB_ERROR"],
+            )
+            .is_some();
             said += usize::from(failed);
             if failed {
-                scene.mended(&["query", "oven flour", "--mode", "lexical", "--json"], &["DB_CORRUPT", "INDEX_MISSING"]);
+                scene.mended(
+                    &["query", "oven flour", "--mode", "lexical", "--json"],
+                    &["DB_CORRUPT", "INDEX_MISSING"],
+                );
             } else {
                 // Not read by this query: what checks every byte mends it.
                 scene.world.ok(&["index", "--verify"]);
@@ -336,7 +449,10 @@ fn s34_damaged_vectors_are_said_and_mended_by_the_command_that_is_named() {
                 3 => flip(&file, length(&file) / 2, 8),
                 _ => flip(&file, length(&file) - 8, 8),
             }
-            if scene.mended(&["status", "--json"], &["DB_CORRUPT"]).is_none() {
+            if scene
+                .mended(&["status", "--json"], &["DB_CORRUPT"])
+                .is_none()
+            {
                 scene.world.ok(&["embed"]);
             }
             scene.assert_well();
@@ -373,7 +489,12 @@ fn s37_files_from_the_future_and_clocks_that_ran_ahead_hide_no_change() {
     let stamp = |text: &str, seconds: u64| {
         fs::write(&file, text).unwrap();
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+        File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
     };
     let changed = |world: &World| world.json(&["index"])["docs_changed"].as_u64().unwrap();
     let future = 4_000_000_000;
@@ -384,7 +505,8 @@ fn s37_files_from_the_future_and_clocks_that_ran_ahead_hide_no_change() {
     assert_eq!(changed(&world), 1);
     // The last scan is said to have begun long after now.
     let db = Connection::open(world.state().join("index.sqlite")).unwrap();
-    db.execute("UPDATE sources SET scanned_ns = 4100000000000000000", []).unwrap();
+    db.execute("UPDATE sources SET scanned_ns = 4100000000000000000", [])
+        .unwrap();
     drop(db);
     stamp("# A\n\nand a third one\n", future);
     assert_eq!(changed(&world), 1);
@@ -398,13 +520,26 @@ fn s37_files_from_the_future_and_clocks_that_ran_ahead_hide_no_change() {
 #[test]
 fn s38_a_lexical_projection_that_is_gone_or_of_another_time_is_said_and_mended() {
     let mut scene = Scene::new(12, [2, 1, 20]);
-    let stale = |world: &World| world.json(&["query", "oven"])["stale"].as_array().unwrap().clone();
-    let names_lexical =
-        |stale: &[Value]| stale.iter().any(|one| one["what"] == "lexical" && one["fix"] == "local-agent index");
+    let stale = |world: &World| {
+        world.json(&["query", "oven"])["stale"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let names_lexical = |stale: &[Value]| {
+        stale
+            .iter()
+            .any(|one| one["what"] == "lexical" && one["fix"] == "local-agent index")
+    };
     assert!(!names_lexical(&stale(&scene.world)));
     fs::remove_dir_all(scene.state.lexical()).unwrap();
     assert!(names_lexical(&stale(&scene.world)));
-    assert_eq!(scene.world.fails(&["query", "oven", "--mode", "lexical", "--json"])["hint"], "local-agent index");
+    assert_eq!(
+        scene
+            .world
+            .fails(&["query", "oven", "--mode", "lexical", "--json"])["hint"],
+        "local-agent index"
+    );
     scene.world.ok(&["index"]);
     scene.assert_well();
 
@@ -420,7 +555,9 @@ fn s38_a_lexical_projection_that_is_gone_or_of_another_time_is_said_and_mended()
         // What is shown is a true row all the same.
         let found = scene.world.json(&["query", "made", "--mode", "lexical"]);
         for hit in found["hits"].as_array().unwrap() {
-            let text = fs::read_to_string(scene.world.vault().join(hit["rel_path"].as_str().unwrap())).unwrap();
+            let text =
+                fs::read_to_string(scene.world.vault().join(hit["rel_path"].as_str().unwrap()))
+                    .unwrap();
             assert!(text.contains(hit["text"].as_str().unwrap()));
         }
         scene.world.ok(&["index"]);
@@ -439,13 +576,32 @@ fn s39_vectors_of_another_model_are_not_searched_and_said_so() {
     fs::write(&manifest, text.replace(&ours, &"ab".repeat(32))).unwrap();
     let found = scene.world.json(&["query", "oven flour made"]);
     let stale = &found["stale"].as_array().unwrap()[0];
-    assert_eq!((stale["what"].as_str(), stale["fix"].as_str()), (Some("vectors"), Some("local-agent embed")));
+    assert_eq!(
+        (stale["what"].as_str(), stale["fix"].as_str()),
+        (Some("vectors"), Some("local-agent embed"))
+    );
     assert!(stale["why"].as_str().unwrap().contains("another model"));
     assert_eq!(found["coverage"]["embedded"], 0);
-    assert!(found["hits"].as_array().unwrap().iter().all(|hit| hit["method"] == "lexical"));
-    assert_eq!(scene.world.fails(&["query", "oven", "--mode", "vector", "--json"])["hint"], "local-agent embed");
+    assert!(
+        found["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|hit| hit["method"] == "lexical")
+    );
+    assert_eq!(
+        scene
+            .world
+            .fails(&["query", "oven", "--mode", "vector", "--json"])["hint"],
+        "local-agent embed"
+    );
     scene.world.ok(&["embed"]);
-    assert!(scene.world.json(&["query", "oven"])["stale"].as_array().unwrap().is_empty());
+    assert!(
+        scene.world.json(&["query", "oven"])["stale"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
     scene.assert_well();
 }
 
@@ -459,7 +615,10 @@ fn a_vault_without_vectors_left_is_not_stale_after_embed() {
     scene.world.ok(&["embed"]);
     let found = scene.world.json(&["query", "oven"]);
     assert_eq!(
-        (found["outcome"].as_str(), found["stale"].as_array().unwrap().len()),
+        (
+            found["outcome"].as_str(),
+            found["stale"].as_array().unwrap().len()
+        ),
         (Some("nothing_found"), 0),
         "{found}"
     );
@@ -469,7 +628,10 @@ fn a_vault_without_vectors_left_is_not_stale_after_embed() {
 fn an_empty_vault_is_an_index_in_which_nothing_is_found() {
     let world = World::with(&[]);
     world.ok(&["index"]);
-    assert_eq!(world.json(&["query", "oven", "--mode", "lexical"])["outcome"], "nothing_found");
+    assert_eq!(
+        world.json(&["query", "oven", "--mode", "lexical"])["outcome"],
+        "nothing_found"
+    );
 }
 
 #[test]
@@ -479,12 +641,19 @@ fn a_file_that_stays_skipped_is_no_change() {
     world.ok(&["index"]);
     let commit = || {
         let db = super::churn::open(&world.state().join("index.sqlite"));
-        db.query_row("SELECT max(gen) FROM commits", [], |row| row.get::<_, i64>(0)).unwrap()
+        db.query_row("SELECT max(gen) FROM commits", [], |row| {
+            row.get::<_, i64>(0)
+        })
+        .unwrap()
     };
     let before = commit();
     let again = world.json(&["index"]);
     assert_eq!(again["skipped"][0]["reason"], "not_utf8");
-    assert_eq!(commit(), before, "a run that changed nothing published something");
+    assert_eq!(
+        commit(),
+        before,
+        "a run that changed nothing published something"
+    );
     world.write("bad.md", "café\n");
     assert_eq!(world.json(&["index"])["docs_changed"], 1);
 }

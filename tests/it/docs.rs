@@ -1,16 +1,24 @@
-//! The reference pages are what the program generates. `UPDATE_DOCS=1 cargo test --test it docs` writes them.
+//! The reference pages are what the program generates. `UPDATE_DOCS=1 cargo test --test it docs`
+//! writes them.
 
 use std::fs;
 use std::path::Path;
 
 fn holds(name: &str, generated: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs")
+        .join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, generated).unwrap();
     }
-    let written = fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
-    assert!(written == generated, "docs/{name} is behind the program: UPDATE_DOCS=1 cargo test --test it docs");
+    let written = fs::read_to_string(&file)
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
+    assert!(
+        written == generated,
+        "docs/{name} is behind the program: UPDATE_DOCS=1 cargo test --test it docs"
+    );
 }
 
 #[test]
@@ -25,5 +33,8 @@ fn the_code_reference_is_the_tables() {
 
 #[test]
 fn the_configuration_reference_is_the_table_of_keys() {
-    holds("config.md", &local_agent_agent::config::reference_markdown());
+    holds(
+        "config.md",
+        &local_agent_agent::config::reference_markdown(),
+    );
 }

@@ -1,4 +1,5 @@
-//! `doctor`: what it says, what it fails on, that its commands mend what they are named for, and that it changes nothing.
+//! `doctor`: what it says, what it fails on, that its commands mend what they are named for, and
+//! that it changes nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use serde_json::Value;
 
 use crate::harness::{Run, World};
 
-/// The example vault, indexed and embedded, where it stands now: a copy has other stamps and another root.
+/// The example vault, indexed and embedded, where it stands now: a copy has other stamps and
+/// another root.
 fn healthy() -> World {
     let world = World::embedded();
     world.ok(&["index"]);
@@ -25,27 +27,46 @@ fn configure(world: &World, name: &str, more: &str) {
 /// The codes of the checks that fail.
 fn failing(report: &Value) -> Vec<&str> {
     let checks = report["checks"].as_array().unwrap();
-    checks.iter().filter(|check| check["ok"] == false).map(|check| check["error_code"].as_str().unwrap()).collect()
+    checks
+        .iter()
+        .filter(|check| check["ok"] == false)
+        .map(|check| check["error_code"].as_str().unwrap())
+        .collect()
 }
 
 fn codes(report: &Value) -> Vec<&str> {
-    report["checks"].as_array().unwrap().iter().map(|check| check["error_code"].as_str().unwrap()).collect()
+    report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| check["error_code"].as_str().unwrap())
+        .collect()
 }
 
 fn fix_of(report: &Value, code: &str) -> String {
     let checks = report["checks"].as_array().unwrap();
-    let check = checks.iter().find(|check| check["error_code"] == code).unwrap_or_else(|| panic!("{code}: {report}"));
+    let check = checks
+        .iter()
+        .find(|check| check["error_code"] == code)
+        .unwrap_or_else(|| panic!("{code}: {report}"));
     check["suggested_fix"].as_str().unwrap().to_owned()
 }
 
-/// Runs doctor, which must exit with 1 exactly when it says `ok: false`, and every failure must have a fix.
+/// Runs doctor, which must exit with 1 exactly when it says `ok: false`, and every failure must
+/// have a fix.
 fn doctor(world: &World, more: &[&str]) -> Value {
     let run = world.run(&[&["doctor", "--offline", "--json"], more].concat());
     let report = run.json();
     assert_eq!(run.code, i32::from(report["ok"] == false), "{}", run.stderr);
     assert_eq!(report["ok"] == false, !failing(&report).is_empty());
     for check in report["checks"].as_array().unwrap() {
-        assert!(check["ok"] == true || check["suggested_fix"].as_str().is_some_and(|fix| !fix.is_empty()), "{check}");
+        assert!(
+            check["ok"] == true
+                || check["suggested_fix"]
+                    .as_str()
+                    .is_some_and(|fix| !fix.is_empty()),
+            "{check}"
+        );
     }
     report
 }
@@ -69,14 +90,25 @@ fn follow(world: &World, fix: &str) {
 /// What was broken is found under its code, and the suggested command mends it.
 fn is_found_and_mended(world: &World, code: &str, more: &[&str]) {
     let report = doctor(world, more);
-    assert!(failing(&report).contains(&code), "{code} is not among {:?}: {report}", failing(&report));
+    assert!(
+        failing(&report).contains(&code),
+        "{code} is not among {:?}: {report}",
+        failing(&report)
+    );
     follow(world, &fix_of(&report, code));
     let after = doctor(world, more);
-    assert_eq!(failing(&after), [] as [&str; 0], "after following the fix of {code}: {after}");
+    assert_eq!(
+        failing(&after),
+        [] as [&str; 0],
+        "after following the fix of {code}: {after}"
+    );
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect()
 }
 
 /// Changes one byte in the middle of the largest file that fits.
@@ -95,7 +127,8 @@ fn flip_a_byte(folder: &Path, fits: impl Fn(&str) -> bool) {
     fs::write(&file, bytes).unwrap();
 }
 
-/// The output with everything replaced that differs between machines, samples and versions of the example vault.
+/// The output with everything replaced that differs between machines, samples and versions of the
+/// example vault.
 fn shown(world: &World, text: &str) -> String {
     let text = text.replace(&world.root().display().to_string(), "[root]");
     let line = |line: &str| match line.split_once("DOCTOR_CONFINEMENT: ") {
@@ -103,8 +136,15 @@ fn shown(world: &World, text: &str) -> String {
         None => line.to_owned(),
     };
     let word = |word: &str| match word {
-        _ if word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit()) => "[sha256]".to_owned(),
-        _ if word.strip_suffix(';').is_some_and(|name| INSTRUCTIONS.contains(&name)) => "[instructions];".to_owned(),
+        _ if word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            "[sha256]".to_owned()
+        }
+        _ if word
+            .strip_suffix(';')
+            .is_some_and(|name| INSTRUCTIONS.contains(&name)) =>
+        {
+            "[instructions];".to_owned()
+        }
         "0" | "1" => word.to_owned(),
         _ if word.bytes().all(|b| b.is_ascii_digit()) && !word.is_empty() => "[n]".to_owned(),
         _ => word.to_owned(),
@@ -158,7 +198,12 @@ fn a_healthy_vault_reads_like_this() {
 
     [n] checks, 0 failed
     ");
-    assert_eq!(world.ok(&["doctor", "--require-phase3", "--offline", "--quiet"]).stdout, "");
+    assert_eq!(
+        world
+            .ok(&["doctor", "--require-phase3", "--offline", "--quiet"])
+            .stdout,
+        ""
+    );
     let lenient = world.ok(&["doctor", "--no-ollama"]);
     assert_eq!(shown(&world, &lenient.stdout), shown(&world, &run.stdout));
     let report = doctor(&world, &["--require-phase3"]);
@@ -167,7 +212,13 @@ fn a_healthy_vault_reads_like_this() {
     assert_eq!(phase3["missing_embeddings"], 0);
     assert!(phase3["chunks_total"].as_u64().unwrap() > 0);
     assert_eq!(phase3["embed_runtime_fingerprint_match"], true);
-    for root in ["resolved_config_path", "config_root", "package_root", "workroot", "security_root"] {
+    for root in [
+        "resolved_config_path",
+        "config_root",
+        "package_root",
+        "workroot",
+        "security_root",
+    ] {
         assert!(report.get(root).is_some(), "{root}");
     }
 }
@@ -213,7 +264,11 @@ fn w50_missing_outdated_and_orphaned_vectors_are_counted_without_being_required(
     }
     assert!(report["phase3"]["missing_embeddings"].as_u64().unwrap() > 0);
     assert!(report["phase3"]["orphan_embeddings"].as_u64().unwrap() > 0);
-    is_found_and_mended(&world, "DOCTOR_EMBED_MISSING_REQUIRE_PHASE3", &["--require-phase3"]);
+    is_found_and_mended(
+        &world,
+        "DOCTOR_EMBED_MISSING_REQUIRE_PHASE3",
+        &["--require-phase3"],
+    );
 }
 
 #[test]
@@ -225,28 +280,57 @@ fn w50_a_broken_configuration_is_a_check_and_later_groups_still_run() {
     let report = doctor(&world, &[]);
     assert_eq!(failing(&report), ["DOCTOR_CONFIG_INVALID"]);
     assert!(codes(&report).contains(&"DOCTOR_LEXICAL_OK"));
-    assert!(fix_of(&report, "DOCTOR_CONFIG_INVALID").contains("local-agent"), "{report}");
+    assert!(
+        fix_of(&report, "DOCTOR_CONFIG_INVALID").contains("local-agent"),
+        "{report}"
+    );
     fs::write(&file, sound).unwrap();
     assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0]);
     fs::write(&file, "{{{ not yaml").unwrap();
     assert!(failing(&doctor(&world, &[])).contains(&"DOCTOR_CONFIG_INVALID"));
-    world.run(&["--workroot", "/nowhere/at/all", "doctor", "--offline", "--json"]).json();
+    world
+        .run(&[
+            "--workroot",
+            "/nowhere/at/all",
+            "doctor",
+            "--offline",
+            "--json",
+        ])
+        .json();
 }
 
 #[test]
 fn instructions_that_the_machine_lacks_are_named_before_anybody_embeds() {
     let world = healthy();
-    let lacking = if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" };
-    configure(&world, "vault", &format!("embed: {{instructions: {lacking}}}\n"));
+    let lacking = if cfg!(target_arch = "x86_64") {
+        "neon"
+    } else {
+        "avx2"
+    };
+    configure(
+        &world,
+        "vault",
+        &format!("embed: {{instructions: {lacking}}}\n"),
+    );
     let report = doctor(&world, &[]);
-    assert!(failing(&report).contains(&"DOCTOR_EMBED_MODEL_NOT_READY"), "{report}");
-    assert!(fix_of(&report, "DOCTOR_EMBED_MODEL_NOT_READY").starts_with("set embed.instructions to auto"));
+    assert!(
+        failing(&report).contains(&"DOCTOR_EMBED_MODEL_NOT_READY"),
+        "{report}"
+    );
+    assert!(
+        fix_of(&report, "DOCTOR_EMBED_MODEL_NOT_READY")
+            .starts_with("set embed.instructions to auto")
+    );
 }
 
 #[test]
 fn a_configuration_that_asks_for_more_is_trusted_by_the_suggested_command() {
     let world = World::example();
-    configure(&world, "vault", "llm: {base_url: \"http://192.0.2.1:11434\"}\n");
+    configure(
+        &world,
+        "vault",
+        "llm: {base_url: \"http://192.0.2.1:11434\"}\n",
+    );
     is_found_and_mended(&world, "DOCTOR_CONFIG_UNTRUSTED", &[]);
 }
 
@@ -255,10 +339,17 @@ fn a_folder_that_nobody_set_up_is_said_to_be_so() {
     let world = World::empty();
     world.write("a.md", "# A\n\nText.\n");
     let report = doctor(&world, &[]);
-    assert!(failing(&report).contains(&"DOCTOR_CONFIG_PATH_MISSING"), "{report}");
+    assert!(
+        failing(&report).contains(&"DOCTOR_CONFIG_PATH_MISSING"),
+        "{report}"
+    );
     follow(&world, &fix_of(&report, "DOCTOR_CONFIG_PATH_MISSING"));
     is_found_and_mended(&world, "DOCTOR_INDEX_DB_MISSING", &[]);
-    is_found_and_mended(&world, "DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING", &["--require-phase3"]);
+    is_found_and_mended(
+        &world,
+        "DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING",
+        &["--require-phase3"],
+    );
 }
 
 #[test]
@@ -267,13 +358,27 @@ fn new_changed_and_gone_files_make_the_index_stale() {
     world.ok(&["index"]);
     assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0]);
     let later = fs::FileTimes::new().set_modified(std::time::SystemTime::now());
-    fs::File::options().write(true).open(world.vault().join("a.md")).unwrap().set_times(later).unwrap();
-    assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0], "only the stamp moved");
+    fs::File::options()
+        .write(true)
+        .open(world.vault().join("a.md"))
+        .unwrap()
+        .set_times(later)
+        .unwrap();
+    assert_eq!(
+        failing(&doctor(&world, &[])),
+        [] as [&str; 0],
+        "only the stamp moved"
+    );
     world.write("a.md", "# A\n\nOther.\n");
     world.write("c.md", "# C\n\nThree.\n");
     fs::remove_file(world.vault().join("b.md")).unwrap();
     let report = doctor(&world, &[]);
-    let check = report["checks"].as_array().unwrap().iter().find(|c| c["error_code"] == "DOCTOR_FILES_STALE").unwrap();
+    let check = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["error_code"] == "DOCTOR_FILES_STALE")
+        .unwrap();
     assert_eq!(
         check["message"],
         "since they were indexed, files are new (1), changed (1), gone (1): notes:c.md, notes:a.md, notes:b.md"
@@ -303,9 +408,16 @@ fn skipped_files_are_counted_by_reason() {
     world.write("id_rsa.md", "# kept\n\nNot a secret by that name.\n");
     world.ok(&["index"]);
     let report = doctor(&world, &[]);
-    let check =
-        report["checks"].as_array().unwrap().iter().find(|c| c["error_code"] == "DOCTOR_SKIPPED_FILES").unwrap();
-    assert_eq!(check["message"], "1 file listed and not indexed: 1 not_utf8");
+    let check = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["error_code"] == "DOCTOR_SKIPPED_FILES")
+        .unwrap();
+    assert_eq!(
+        check["message"],
+        "1 file listed and not indexed: 1 not_utf8"
+    );
     assert_eq!(failing(&report), [] as [&str; 0]);
 }
 
@@ -337,14 +449,24 @@ fn junk_and_foreign_files_where_the_databases_belong_are_moved_aside_by_the_fix(
     let foreign = [b"SQLite format 3\0".as_slice(), &[0; 200]].concat();
     fs::write(&index, &foreign).unwrap();
     is_found_and_mended(&world, "DOCTOR_INDEX_DB_FOREIGN", &[]);
-    let aside = files_in(&world.state()).into_iter().filter(|f| f.to_string_lossy().contains(".ancestor-"));
-    assert!(aside.map(|file| fs::read(file).unwrap()).any(|bytes| bytes == foreign), "the foreign file is kept");
+    let aside = files_in(&world.state())
+        .into_iter()
+        .filter(|f| f.to_string_lossy().contains(".ancestor-"));
+    assert!(
+        aside
+            .map(|file| fs::read(file).unwrap())
+            .any(|bytes| bytes == foreign),
+        "the foreign file is kept"
+    );
     fs::write(&index, "no database at all").unwrap();
     is_found_and_mended(&world, "DOCTOR_INDEX_DB_ERROR", &[]);
     fs::write(world.state().join("embeddings.sqlite"), &foreign).unwrap();
     is_found_and_mended(&world, "DOCTOR_EMBED_DB_FOREIGN", &[]);
     // Damage inside a database of ours, which only SQLite itself finds.
-    for (database, code) in [("index", "DOCTOR_INDEX_DB_ERROR"), ("embeddings", "DOCTOR_EMBED_DB_ERROR")] {
+    for (database, code) in [
+        ("index", "DOCTOR_INDEX_DB_ERROR"),
+        ("embeddings", "DOCTOR_EMBED_DB_ERROR"),
+    ] {
         let file = world.state().join(format!("{database}.sqlite"));
         let mut bytes = fs::read(&file).unwrap();
         let end = bytes.len();
@@ -354,7 +476,10 @@ fn junk_and_foreign_files_where_the_databases_belong_are_moved_aside_by_the_fix(
         assert!(failing(&report).contains(&code), "{report}");
         follow(&world, &fix_of(&report, code));
         follow(&world, "local-agent embed");
-        assert_eq!(failing(&doctor(&world, &["--require-phase3"])), [] as [&str; 0]);
+        assert_eq!(
+            failing(&doctor(&world, &["--require-phase3"])),
+            [] as [&str; 0]
+        );
     }
 }
 
@@ -370,7 +495,10 @@ fn a_newer_database_is_named_and_left_alone() {
     let report = doctor(&world, &[]);
     assert_eq!(failing(&report), ["DOCTOR_INDEX_SCHEMA_VERSION"]);
     let fix = fix_of(&report, "DOCTOR_INDEX_SCHEMA_VERSION");
-    assert!(!fix.contains("--rebuild") && fix.contains("`index.db_path`"), "{fix}");
+    assert!(
+        !fix.contains("--rebuild") && fix.contains("`index.db_path`"),
+        "{fix}"
+    );
     assert_eq!(data(&world), before);
 }
 
@@ -381,53 +509,94 @@ fn w48_doctor_creates_nothing_and_changes_nothing() {
     let foreign = World::with(&[("a.md", "# A\n\nOne.\n")]);
     fs::create_dir_all(foreign.state()).unwrap();
     for name in ["index.sqlite", "embeddings.sqlite", "durable.sqlite"] {
-        fs::write(foreign.state().join(name), [b"SQLite format 3\0".as_slice(), &[0; 200]].concat()).unwrap();
+        fs::write(
+            foreign.state().join(name),
+            [b"SQLite format 3\0".as_slice(), &[0; 200]].concat(),
+        )
+        .unwrap();
     }
     for world in [nothing, never_indexed, foreign, healthy()] {
         let before = data(&world);
-        for args in [["doctor", "--offline", "--quiet"], ["doctor", "--require-phase3", "--json"]] {
+        for args in [
+            ["doctor", "--offline", "--quiet"],
+            ["doctor", "--require-phase3", "--json"],
+        ] {
             world.run(&args);
             let after = data(&world);
-            let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+            let names = |files: &[(PathBuf, Vec<u8>)]| {
+                files
+                    .iter()
+                    .map(|(path, _)| path.clone())
+                    .collect::<Vec<_>>()
+            };
             assert_eq!(names(&after), names(&before));
-            let changed = after.iter().zip(&before).find(|(after, before)| after != before);
+            let changed = after
+                .iter()
+                .zip(&before)
+                .find(|(after, before)| after != before);
             assert_eq!(changed.map(|(after, _)| &after.0), None);
         }
     }
 }
 
-/// Every file with its bytes. `-shm` is the memory that SQLite's readers share: it holds nothing that is not in the
-/// database and its log, and whoever opens them first sets it up, so only its presence counts.
+/// Every file with its bytes. `-shm` is the memory that SQLite's readers share: it holds nothing
+/// that is not in the database and its log, and whoever opens them first sets it up, so only its
+/// presence counts.
 fn data(world: &World) -> Vec<(PathBuf, Vec<u8>)> {
     let is_memory = |path: &Path| path.to_string_lossy().ends_with("-shm");
     let files = world.photograph().into_iter();
-    files.map(|(path, bytes)| if is_memory(&path) { (path, Vec::new()) } else { (path, bytes) }).collect()
+    files
+        .map(|(path, bytes)| {
+            if is_memory(&path) {
+                (path, Vec::new())
+            } else {
+                (path, bytes)
+            }
+        })
+        .collect()
 }
 
 #[test]
 fn w49_a_server_that_does_not_answer_is_a_check_of_its_own() {
     let world = World::example();
     // The discard port: nothing listens there.
-    configure(&world, "vault", "llm: {model: some-model, base_url: \"http://127.0.0.1:9\"}\n");
+    configure(
+        &world,
+        "vault",
+        "llm: {model: some-model, base_url: \"http://127.0.0.1:9\"}\n",
+    );
     let report = world.run(&["doctor", "--json"]).json();
     assert_eq!(failing(&report), ["DOCTOR_OLLAMA_UNREACHABLE"], "{report}");
-    assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0], "not contacted with --offline");
+    assert_eq!(
+        failing(&doctor(&world, &[])),
+        [] as [&str; 0],
+        "not contacted with --offline"
+    );
 }
 
 #[test]
 fn records_and_memory_are_looked_at() {
     let world = healthy();
-    world.json(&["ask", "At what temperature and humidity does the proofbox hold sourdough?"]);
+    world.json(&[
+        "ask",
+        "At what temperature and humidity does the proofbox hold sourdough?",
+    ]);
     let report = doctor(&world, &["--require-phase3"]);
     assert_eq!(failing(&report), [] as [&str; 0]);
-    for code in
-        ["DOCTOR_LEDGER_OK", "DOCTOR_RUN_RECORDS_OK", "DOCTOR_MEMORY_DB_OK", "DOCTOR_MEMORY_DANGLING_EVIDENCE_OK"]
-    {
+    for code in [
+        "DOCTOR_LEDGER_OK",
+        "DOCTOR_RUN_RECORDS_OK",
+        "DOCTOR_MEMORY_DB_OK",
+        "DOCTOR_MEMORY_DANGLING_EVIDENCE_OK",
+    ] {
         assert!(codes(&report).contains(&code), "{code}: {report}");
     }
     assert_eq!(report["phase3"]["dangling_memory_evidence"], 0);
     // A memory whose chunk moved with its file.
-    let key = world.json(&["query", "proofbox sourdough"])["hits"][0]["chunk_key"].as_str().unwrap().to_owned();
+    let key = world.json(&["query", "proofbox sourdough"])["hits"][0]["chunk_key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let args = [
         "memory",
         "add",
@@ -441,7 +610,11 @@ fn records_and_memory_are_looked_at() {
         &key,
     ];
     world.ok(&args);
-    fs::rename(world.vault().join("projects/Proofbox.md"), world.vault().join("projects/Box.md")).unwrap();
+    fs::rename(
+        world.vault().join("projects/Proofbox.md"),
+        world.vault().join("projects/Box.md"),
+    )
+    .unwrap();
     world.ok(&["index"]);
     world.ok(&["embed"]);
     is_found_and_mended(&world, "DOCTOR_MEMORY_DANGLING_EVIDENCE", &[]);
@@ -450,7 +623,10 @@ fn records_and_memory_are_looked_at() {
     let text = fs::read_to_string(&ledger).unwrap();
     fs::write(&ledger, text.lines().next().unwrap().to_owned() + "\n").unwrap();
     let report = doctor(&world, &[]);
-    assert_eq!(failing(&report), ["DOCTOR_LEDGER_BROKEN", "DOCTOR_RUN_RECORDS_DAMAGED"]);
+    assert_eq!(
+        failing(&report),
+        ["DOCTOR_LEDGER_BROKEN", "DOCTOR_RUN_RECORDS_DAMAGED"]
+    );
     follow(&world, &fix_of(&report, "DOCTOR_LEDGER_BROKEN"));
     world.ok(&["runs", "prune", "--keep", "0"]);
     assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0]);

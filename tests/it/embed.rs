@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::harness::World;
 
 fn vectors(world: &World) -> u64 {
-    world.json(&["embed", "--dry-run"])["embeddings_total_before"].as_u64().unwrap()
+    world.json(&["embed", "--dry-run"])["embeddings_total_before"]
+        .as_u64()
+        .unwrap()
 }
 
 fn three_notes() -> World {
@@ -82,7 +84,12 @@ fn the_example_is_embedded_and_a_second_run_finds_nothing_to_do() {
 fn w48_a_dry_run_and_a_run_without_an_index_create_nothing() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let before = world.photograph();
-    for args in [&["embed"][..], &["embed", "--dry-run"], &["embed", "--rebuild"], &["embed", "--limit", "1"]] {
+    for args in [
+        &["embed"][..],
+        &["embed", "--dry-run"],
+        &["embed", "--rebuild"],
+        &["embed", "--limit", "1"],
+    ] {
         assert_eq!(world.code(args), "INDEX_MISSING", "{args:?}");
         world.is_as(&before, args);
     }
@@ -96,19 +103,37 @@ fn w48_a_dry_run_and_a_run_without_an_index_create_nothing() {
 fn w32_a_limit_embeds_so_many_and_prunes_nothing() {
     let world = three_notes();
     let run = world.json(&["embed", "--limit", "2"]);
-    assert_eq!(some(&run, &["embedded_written", "covered_chunks", "missing"]), json!([2, 2, 3]));
+    assert_eq!(
+        some(&run, &["embedded_written", "covered_chunks", "missing"]),
+        json!([2, 2, 3])
+    );
     let run = world.json(&["embed", "--limit", "1"]);
-    assert_eq!(some(&run, &["embedded_written", "orphan_embeddings_pruned"]), json!([1, 0]));
+    assert_eq!(
+        some(&run, &["embedded_written", "orphan_embeddings_pruned"]),
+        json!([1, 0])
+    );
     assert_eq!(vectors(&world), 3);
-    // An orphan survives a limited run and one with --no-prune, and is kept for a while by the next whole run.
+    // An orphan survives a limited run and one with --no-prune, and is kept for a while by the next
+    // whole run.
     fs::remove_file(world.vault().join("a.md")).unwrap();
     world.ok(&["index"]);
     for args in [&["embed", "--limit", "1"][..], &["embed", "--no-prune"]] {
         let run = world.json(args);
-        assert_eq!(some(&run, &["orphan_embeddings_before", "orphan_embeddings_pruned"]), json!([1, 0]), "{args:?}");
+        assert_eq!(
+            some(
+                &run,
+                &["orphan_embeddings_before", "orphan_embeddings_pruned"]
+            ),
+            json!([1, 0]),
+            "{args:?}"
+        );
     }
     let run = world.json(&["embed"]);
-    let fields = ["orphan_embeddings_pruned", "orphan_embeddings_kept", "embeddings_total_after"];
+    let fields = [
+        "orphan_embeddings_pruned",
+        "orphan_embeddings_kept",
+        "embeddings_total_after",
+    ];
     assert_eq!(some(&run, &fields), json!([0, 1, 3]));
 }
 
@@ -117,11 +142,23 @@ fn a_moved_note_is_not_embedded_again() {
     let world = three_notes();
     world.ok(&["embed"]);
     fs::create_dir(world.vault().join("zoo")).unwrap();
-    fs::rename(world.vault().join("a.md"), world.vault().join("zoo/renamed.md")).unwrap();
+    fs::rename(
+        world.vault().join("a.md"),
+        world.vault().join("zoo/renamed.md"),
+    )
+    .unwrap();
     world.ok(&["index"]);
     let run = world.json(&["embed"]);
     assert_eq!(
-        some(&run, &["embedded_written", "skipped_ok", "covered_chunks", "orphan_embeddings_pruned"]),
+        some(
+            &run,
+            &[
+                "embedded_written",
+                "skipped_ok",
+                "covered_chunks",
+                "orphan_embeddings_pruned"
+            ]
+        ),
         json!([0, 3, 3, 0])
     );
     let hit = &world.json(&["query", "zebra", "--mode", "vector", "--limit", "1"])["hits"][0];
@@ -132,14 +169,20 @@ fn a_moved_note_is_not_embedded_again() {
 fn w22_a_new_section_costs_one_embedding() {
     let words = |name: &str| format!("{name} stands here with many words. ").repeat(40);
     let section = |name: &str| format!("## {name}\n\n{}\n\n", words(name));
-    let (top, body) = (format!("# Note\n\n{}\n\n", words("It")), ["Alpha", "Beta", "Gamma"].map(section).concat());
+    let (top, body) = (
+        format!("# Note\n\n{}\n\n", words("It")),
+        ["Alpha", "Beta", "Gamma"].map(section).concat(),
+    );
     let world = World::with(&[("a.md", &format!("{top}{body}"))]);
     world.ok(&["index"]);
     let first = world.json(&["embed"])["embedded_written"].as_u64().unwrap();
     world.write("a.md", &format!("{top}{}{body}", section("New")));
     world.ok(&["index"]);
     let total = world.json(&["status"])["chunks"].as_u64().unwrap();
-    assert_eq!(world.json(&["embed"])["embedded_written"].as_u64().unwrap(), total - first);
+    assert_eq!(
+        world.json(&["embed"])["embedded_written"].as_u64().unwrap(),
+        total - first
+    );
 }
 
 #[test]
@@ -148,8 +191,17 @@ fn a_rebuild_embeds_everything_again_and_changes_no_answer() {
     world.ok(&["embed"]);
     let before = world.json(&["query", "which animal rests", "--mode", "vector"])["hits"].clone();
     let run = world.json(&["embed", "--rebuild"]);
-    assert_eq!(some(&run, &["embedded_written", "embeddings_total_after", "moved_aside"]), json!([3, 3, null]));
-    assert_eq!(world.json(&["query", "which animal rests", "--mode", "vector"])["hits"], before);
+    assert_eq!(
+        some(
+            &run,
+            &["embedded_written", "embeddings_total_after", "moved_aside"]
+        ),
+        json!([3, 3, null])
+    );
+    assert_eq!(
+        world.json(&["query", "which animal rests", "--mode", "vector"])["hits"],
+        before
+    );
 }
 
 #[test]
@@ -158,23 +210,37 @@ fn an_interrupted_embedding_is_said_to_cover_only_a_part() {
     world.ok(&["embed", "--limit", "1"]);
     let run = world.ok(&["query", "heron"]);
     assert_snapshot!(run.stderr, @"coverage: 1 of 3 chunks can be found by meaning (fix: local-agent embed)");
-    assert_eq!(world.json(&["query", "heron"])["coverage"], json!({"chunks": 3, "embedded": 1}));
+    assert_eq!(
+        world.json(&["query", "heron"])["coverage"],
+        json!({"chunks": 3, "embedded": 1})
+    );
     // What has no vector is still found by its words.
-    assert_eq!(world.json(&["query", "heron"])["hits"][0]["rel_path"], "c.md");
+    assert_eq!(
+        world.json(&["query", "heron"])["hits"][0]["rel_path"],
+        "c.md"
+    );
 }
 
 #[test]
 fn a_second_job_is_told_who_holds_the_lock() {
     let world = three_notes();
     world.ok(&["embed"]);
-    let lock = fs::File::options().read(true).write(true).open(world.state().join("embed.lock")).unwrap();
+    let lock = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(world.state().join("embed.lock"))
+        .unwrap();
     lock.lock().unwrap();
     assert_eq!(world.code(&["embed", "--json"]), "LOCKED");
     // Indexing and searching go on.
     world.ok(&["index"]);
     world.ok(&["query", "zebra"]);
     assert!(world.json(&["status"])["embed_job"].is_string());
-    let waiting = world.command().args(["embed", "--wait", "60", "--quiet"]).spawn().unwrap();
+    let waiting = world
+        .command()
+        .args(["embed", "--wait", "60", "--quiet"])
+        .spawn()
+        .unwrap();
     drop(lock);
     assert!(waiting.wait_with_output().unwrap().status.success());
 }
@@ -182,15 +248,33 @@ fn a_second_job_is_told_who_holds_the_lock() {
 #[test]
 fn models_that_are_missing_or_broken_are_named() {
     let world = three_notes();
-    assert_eq!(world.code(&["embed", "--model", "bge-small-en-v1.5"]), "MODEL_NOT_FOUND");
+    assert_eq!(
+        world.code(&["embed", "--model", "bge-small-en-v1.5"]),
+        "MODEL_NOT_FOUND"
+    );
     let folder = world.root().join("model");
-    world.write("../own.yaml", &format!("embed: {{model: own, model_path: {}}}\n", folder.display()));
+    world.write(
+        "../own.yaml",
+        &format!("embed: {{model: own, model_path: {}}}\n", folder.display()),
+    );
     let own = world.root().join("own.yaml");
     let own = own.to_str().unwrap();
-    assert_eq!(world.code(&["embed", "--config", own]), "MODEL_NOT_FOUND", "no folder");
+    assert_eq!(
+        world.code(&["embed", "--config", own]),
+        "MODEL_NOT_FOUND",
+        "no folder"
+    );
     fs::create_dir(&folder).unwrap();
-    assert_eq!(world.code(&["embed", "--config", own]), "MODEL_INVALID", "an empty folder");
-    for (file, text) in [("config.json", "{}"), ("tokenizer.json", "{}"), ("model.safetensors", "junk")] {
+    assert_eq!(
+        world.code(&["embed", "--config", own]),
+        "MODEL_INVALID",
+        "an empty folder"
+    );
+    for (file, text) in [
+        ("config.json", "{}"),
+        ("tokenizer.json", "{}"),
+        ("model.safetensors", "junk"),
+    ] {
         fs::write(folder.join(file), text).unwrap();
     }
     assert_eq!(world.code(&["embed", "--config", own]), "MODEL_INVALID");

@@ -1,5 +1,5 @@
-//! A source that shows none of its files any more is kept until a person says that they are meant to be gone; vectors that
-//! nothing uses are kept for a while.
+//! A source that shows none of its files any more is kept until a person says that they are meant
+//! to be gone; vectors that nothing uses are kept for a while.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,14 @@ fn two_sources() -> World {
     world.write("disk/a.md", "# A\n\nOne quokka sleeps.\n");
     world.write("disk/b.md", "# B\n\nTwo wombats eat.\n");
     world.write("desk/c.md", "# C\n\nThree numbats dig.\n");
-    world.ok(&["init", "--here", "--source", "disk=disk", "--source", "desk=desk"]);
+    world.ok(&[
+        "init",
+        "--here",
+        "--source",
+        "disk=disk",
+        "--source",
+        "desk=desk",
+    ]);
     world.ok(&["index"]);
     world
 }
@@ -41,17 +48,43 @@ fn a_source_that_shows_nothing_any_more_is_kept_and_the_others_go_on() {
     let world = two_sources();
     let away = unmount(&world);
     world.write("desk/d.md", "# D\n\nFour bilbies hop.\n");
-    for args in [&["index", "--json"][..], &["index", "--verify", "--json"], &["index", "--rebuild", "--json"]] {
+    for args in [
+        &["index", "--json"][..],
+        &["index", "--verify", "--json"],
+        &["index", "--rebuild", "--json"],
+    ] {
         let run = world.run(args);
         let body = run.json();
-        assert_eq!((run.code, &body["error_code"]), (1, &json!("SOURCE_EMPTY")), "{args:?}: {body}");
-        assert!(body["hint"].as_str().unwrap().contains("`local-agent index --allow-empty`"), "{body}");
-        assert_eq!((&body["docs_pruned"], &body["total_docs"]), (&json!(0), &json!(4)), "{args:?}: {body}");
-        assert_eq!((hits(&world, "wombats"), hits(&world, "bilbies")), (json!(1), json!(1)), "{args:?}");
+        assert_eq!(
+            (run.code, &body["error_code"]),
+            (1, &json!("SOURCE_EMPTY")),
+            "{args:?}: {body}"
+        );
+        assert!(
+            body["hint"]
+                .as_str()
+                .unwrap()
+                .contains("`local-agent index --allow-empty`"),
+            "{body}"
+        );
+        assert_eq!(
+            (&body["docs_pruned"], &body["total_docs"]),
+            (&json!(0), &json!(4)),
+            "{args:?}: {body}"
+        );
+        assert_eq!(
+            (hits(&world, "wombats"), hits(&world, "bilbies")),
+            (json!(1), json!(1)),
+            "{args:?}"
+        );
     }
     mount(&world, &away);
     let back = world.json(&["index"]);
-    assert_eq!((&back["docs_pruned"], &back["docs_changed"]), (&json!(0), &json!(0)), "{back}");
+    assert_eq!(
+        (&back["docs_pruned"], &back["docs_changed"]),
+        (&json!(0), &json!(0)),
+        "{back}"
+    );
 }
 
 #[test]
@@ -59,15 +92,37 @@ fn a_person_can_say_that_the_files_are_meant_to_be_gone() {
     let world = two_sources();
     unmount(&world);
     let said = world.run(&["index"]).stderr;
-    assert!(said.contains("error[SOURCE_EMPTY]: the source `disk` had 2 documents and shows no file now"), "{said}");
+    assert!(
+        said.contains(
+            "error[SOURCE_EMPTY]: the source `disk` had 2 documents and shows no file now"
+        ),
+        "{said}"
+    );
     let run = world.json(&["index", "--allow-empty"]);
-    assert_eq!((&run["docs_pruned"], &run["total_docs"]), (&json!(2), &json!(1)));
+    assert_eq!(
+        (&run["docs_pruned"], &run["total_docs"]),
+        (&json!(2), &json!(1))
+    );
     world.ok(&["index"]);
     unmount_desk(&world);
-    assert_eq!(world.json(&["index", "--rebuild", "--allow-empty"])["total_docs"], 0);
+    assert_eq!(
+        world.json(&["index", "--rebuild", "--allow-empty"])["total_docs"],
+        0
+    );
     let checks = world.run(&["doctor", "--offline", "--json"]).json()["checks"].clone();
-    let empty = checks.as_array().unwrap().iter().find(|check| check["error_code"] == "DOCTOR_INDEX_EMPTY").unwrap();
-    assert!(empty["message"].as_str().unwrap().ends_with("its sources show no file now"), "{empty}");
+    let empty = checks
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["error_code"] == "DOCTOR_INDEX_EMPTY")
+        .unwrap();
+    assert!(
+        empty["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("its sources show no file now"),
+        "{empty}"
+    );
 }
 
 fn unmount_desk(world: &World) {
@@ -78,7 +133,15 @@ fn unmount_desk(world: &World) {
 fn a_search_that_refreshes_keeps_such_a_source_says_so_and_finds_what_is_in_it() {
     let world = two_sources();
     unmount(&world);
-    let run = world.ok(&["query", "--refresh", "wombats", "--mode", "lexical", "--min-score", "0"]);
+    let run = world.ok(&[
+        "query",
+        "--refresh",
+        "wombats",
+        "--mode",
+        "lexical",
+        "--min-score",
+        "0",
+    ]);
     assert!(run.stderr.contains("error[SOURCE_EMPTY]"), "{}", run.stderr);
     assert!(run.stdout.contains("wombats"), "{}", run.stdout);
 }
@@ -86,8 +149,9 @@ fn a_search_that_refreshes_keeps_such_a_source_says_so_and_finds_what_is_in_it()
 #[test]
 fn doctor_says_that_the_disk_is_missing_and_never_proposes_to_forget_what_a_person_wrote() {
     let world = two_sources();
-    let key =
-        world.json(&["query", "wombats", "--mode", "lexical", "--min-score", "0"])["hits"][0]["chunk_key"].clone();
+    let key = world.json(&["query", "wombats", "--mode", "lexical", "--min-score", "0"])["hits"][0]
+        ["chunk_key"]
+        .clone();
     let key = key.as_str().unwrap();
     world.ok(&[
         "memory",
@@ -105,16 +169,34 @@ fn doctor_says_that_the_disk_is_missing_and_never_proposes_to_forget_what_a_pers
     let fixes = |code: &str| -> Option<String> {
         let checks = world.run(&["doctor", "--offline", "--json"]).json()["checks"].clone();
         let all = checks.as_array().unwrap().clone();
-        assert!(all.iter().all(|check| !check["suggested_fix"].to_string().contains("--drop")), "{checks}");
+        assert!(
+            all.iter()
+                .all(|check| !check["suggested_fix"].to_string().contains("--drop")),
+            "{checks}"
+        );
         let found = all.iter().find(|check| check["error_code"] == code)?;
-        Some(format!("{} | {}", found["message"].as_str().unwrap(), found["suggested_fix"].as_str().unwrap_or("")))
+        Some(format!(
+            "{} | {}",
+            found["message"].as_str().unwrap(),
+            found["suggested_fix"].as_str().unwrap_or("")
+        ))
     };
     let said = fixes("DOCTOR_SOURCE_EMPTY").unwrap();
-    assert!(said.contains("`disk` had 2 documents") && said.contains("local-agent index --allow-empty"), "{said}");
-    assert_eq!(fixes("DOCTOR_FILES_STALE"), None, "the files are not believed to be gone");
+    assert!(
+        said.contains("`disk` had 2 documents") && said.contains("local-agent index --allow-empty"),
+        "{said}"
+    );
+    assert_eq!(
+        fixes("DOCTOR_FILES_STALE"),
+        None,
+        "the files are not believed to be gone"
+    );
     // The person said so, and the link waits.
     world.ok(&["index", "--allow-empty"]);
-    assert!(fixes("DOCTOR_MEMORY_DANGLING_EVIDENCE_WARN").is_some_and(|said| said.contains("memory list")));
+    assert!(
+        fixes("DOCTOR_MEMORY_DANGLING_EVIDENCE_WARN")
+            .is_some_and(|said| said.contains("memory list"))
+    );
     assert_eq!(fixes("DOCTOR_SOURCE_EMPTY"), None);
     mount(&world, &away);
     world.ok(&["index"]);
@@ -129,20 +211,35 @@ fn vectors_that_no_chunk_uses_are_kept_and_used_again_when_the_notes_come_back()
     world.ok(&["index", "--allow-empty"]);
     let run = world.json(&["embed"]);
     let counts = |run: &Value| {
-        ["orphan_embeddings_pruned", "orphan_embeddings_kept", "embeddings_total_after", "covered_chunks"]
-            .map(|field| run[field].as_u64().unwrap())
+        [
+            "orphan_embeddings_pruned",
+            "orphan_embeddings_kept",
+            "embeddings_total_after",
+            "covered_chunks",
+        ]
+        .map(|field| run[field].as_u64().unwrap())
     };
     assert_eq!(counts(&run), [0, 2, 3, 1]);
     assert_eq!(counts(&world.json(&["embed"])), [0, 2, 3, 1]);
-    let checks = world.run(&["doctor", "--offline", "--require-phase3", "--json"]).json()["checks"].clone();
+    let checks = world
+        .run(&["doctor", "--offline", "--require-phase3", "--json"])
+        .json()["checks"]
+        .clone();
     assert!(
-        checks.as_array().unwrap().iter().any(|check| check["error_code"] == "DOCTOR_EMBED_ORPHANS_OK"),
+        checks
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|check| check["error_code"] == "DOCTOR_EMBED_ORPHANS_OK"),
         "{checks}"
     );
     mount(&world, &away);
     world.ok(&["index"]);
     let back = world.json(&["embed"]);
-    assert_eq!((&back["embedded_written"], counts(&back)), (&json!(0), [0, 0, 3, 3]));
+    assert_eq!(
+        (&back["embedded_written"], counts(&back)),
+        (&json!(0), [0, 0, 3, 3])
+    );
     // Whoever wants none of it says so.
     let config = world.vault().join("local-agent.yaml");
     let text = fs::read_to_string(&config).unwrap();

@@ -14,7 +14,10 @@ fn zoo() -> World {
         "pub/deep/b.md",
         "---\ntags: animal\ndate: 2026-02-10\nstatus: [Closed, old]\n---\n# Stork\n\nA stork is a white bird.\n",
     );
-    world.write("public/c.md", "---\ndate: 2026-03-10\n---\n# Crane\n\nA crane is a tall bird. #animals\n");
+    world.write(
+        "public/c.md",
+        "---\ndate: 2026-03-10\n---\n# Crane\n\nA crane is a tall bird. #animals\n",
+    );
     world.write("private/d.md", "# Owl\n\nAn owl is a quiet bird.\n");
     world.write("more/e.md", "# Gull\n\nA gull is a loud bird of the sea.\n");
     world.ok(&[
@@ -36,8 +39,13 @@ fn zoo() -> World {
 
 fn found(world: &World, args: &[&str]) -> BTreeSet<String> {
     let body = world.json(&[args, &["--limit", "50"]].concat());
-    let path =
-        |hit: &serde_json::Value| format!("{}:{}", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap());
+    let path = |hit: &serde_json::Value| {
+        format!(
+            "{}:{}",
+            hit["source"].as_str().unwrap(),
+            hit["rel_path"].as_str().unwrap()
+        )
+    };
     body["hits"].as_array().unwrap().iter().map(path).collect()
 }
 
@@ -45,39 +53,69 @@ fn found(world: &World, args: &[&str]) -> BTreeSet<String> {
 fn w14_every_filter_holds_for_words_for_meaning_and_for_both() {
     let world = zoo();
     let cases: &[(&[&str], &str, &[&str])] = &[
-        (&["--source", "pub"], "source:pub", &["pub:a.md", "pub:deep/b.md"]),
+        (
+            &["--source", "pub"],
+            "source:pub",
+            &["pub:a.md", "pub:deep/b.md"],
+        ),
         (&["--path", "deep"], "path:deep", &["pub:deep/b.md"]),
         (&["--path", "*/b.md"], "path:*/b.md", &["pub:deep/b.md"]),
         (&["--path", "dee"], "path:dee", &[]),
-        (&["--tag", "animal"], "tag:animal", &["pub:a.md", "pub:deep/b.md"]),
-        (&["--tag", "#animal/bird"], "tag:#animal/bird", &["pub:a.md"]),
+        (
+            &["--tag", "animal"],
+            "tag:animal",
+            &["pub:a.md", "pub:deep/b.md"],
+        ),
+        (
+            &["--tag", "#animal/bird"],
+            "tag:#animal/bird",
+            &["pub:a.md"],
+        ),
         (
             &["--after", "2026-02-10", "--before", "2026-03-10"],
             "after:2026-02-10 before:2026-03-10",
             &["pub:deep/b.md"],
         ),
-        (&["--before", "2026-02-10"], "before:2026-02-10", &["pub:a.md"]),
+        (
+            &["--before", "2026-02-10"],
+            "before:2026-02-10",
+            &["pub:a.md"],
+        ),
     ];
     for (flags, words, expected) in cases {
         let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
         for mode in ["lexical", "vector", "hybrid"] {
-            let by_flag = found(&world, &[&["query", "bird", "--mode", mode], *flags].concat());
+            let by_flag = found(
+                &world,
+                &[&["query", "bird", "--mode", mode], *flags].concat(),
+            );
             assert_eq!(by_flag, expected, "{flags:?} {mode}");
             let text = format!("bird {words}");
-            assert_eq!(found(&world, &["query", &text, "--mode", mode]), expected, "{text} {mode}");
+            assert_eq!(
+                found(&world, &["query", &text, "--mode", mode]),
+                expected,
+                "{text} {mode}"
+            );
         }
     }
     for (text, expected) in [
         ("bird status:open", &["pub:a.md"][..]),
         ("bird status:closed", &["pub:deep/b.md"]),
-        ("bird -tag:animal -source:more", &["public:c.md", "rest:d.md"]),
+        (
+            "bird -tag:animal -source:more",
+            &["public:c.md", "rest:d.md"],
+        ),
         ("bird -status:open -tag:zoo source:pub", &["pub:deep/b.md"]),
         ("bird -heron -stork source:pub", &[]),
         ("bird \"grey bird\"", &["pub:a.md"]),
     ] {
         let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
         for mode in ["lexical", "vector", "hybrid"] {
-            assert_eq!(found(&world, &["query", text, "--mode", mode]), expected, "{text} {mode}");
+            assert_eq!(
+                found(&world, &["query", text, "--mode", mode]),
+                expected,
+                "{text} {mode}"
+            );
         }
     }
 }
@@ -89,7 +127,10 @@ fn w14_an_answer_stays_inside_its_scope() {
     for item in body["evidence"].as_array().unwrap() {
         assert_eq!(item["source"], "pub");
     }
-    assert_eq!(world.json(&["ask", "Which bird is quiet?", "--path", "nowhere"])["outcome"], "abstained");
+    assert_eq!(
+        world.json(&["ask", "Which bird is quiet?", "--path", "nowhere"])["outcome"],
+        "abstained"
+    );
 }
 
 #[test]
@@ -115,8 +156,14 @@ fn w23_the_same_path_in_two_sources_can_be_found_and_cited_in_both() {
     let both: BTreeSet<String> = ["a:x.md", "b:x.md"].map(str::to_owned).into();
     assert_eq!(found(&world, &["query", "boat", "--mode", "lexical"]), both);
     for (question, citation) in [
-        ("How many planks does the red boat need?", "[source: a:x.md#H1: Log | "),
-        ("How many nails does the green boat need?", "[source: b:x.md#H1: Log | "),
+        (
+            "How many planks does the red boat need?",
+            "[source: a:x.md#H1: Log | ",
+        ),
+        (
+            "How many nails does the green boat need?",
+            "[source: b:x.md#H1: Log | ",
+        ),
     ] {
         let body = world.json(&["ask", question]);
         let answer = body["answer"].as_str().unwrap();

@@ -1,4 +1,5 @@
-//! Evidence is compared with the files as they are now (W3): what moved is found again, what is gone is never cited.
+//! Evidence is compared with the files as they are now (W3): what moved is found again, what is
+//! gone is never cited.
 
 use std::fs;
 
@@ -21,26 +22,41 @@ fn zoo() -> World {
 #[test]
 fn w03_text_that_moved_in_its_file_is_found_again_and_said_to_have_moved() {
     let world = zoo();
-    world.write("zebra.md", "Two new lines\nabove.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    world.write(
+        "zebra.md",
+        "Two new lines\nabove.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n",
+    );
     let body = world.json(&["ask", QUESTION]);
     assert_eq!(body["outcome"], "answered", "{body}");
     let item = &body["evidence"][0];
     assert_eq!(item["rel_path"], "zebra.md");
     assert_eq!(body["freshness"]["E1"]["state"], "moved");
-    let (start, end) = (item["start_byte"].as_u64().unwrap() as usize, item["end_byte"].as_u64().unwrap() as usize);
+    let (start, end) = (
+        item["start_byte"].as_u64().unwrap() as usize,
+        item["end_byte"].as_u64().unwrap() as usize,
+    );
     let bytes = fs::read(world.vault().join("zebra.md")).unwrap();
-    assert!(String::from_utf8_lossy(&bytes[start..end]).contains("14 apples"), "the span is that of the file now");
+    assert!(
+        String::from_utf8_lossy(&bytes[start..end]).contains("14 apples"),
+        "the span is that of the file now"
+    );
 }
 
 /// The search for the moved text stepped into the middle of its first letter.
 #[test]
 fn text_that_begins_with_a_letter_of_several_bytes_is_found_again() {
-    let world = World::with(&[("p.md", "Äpfel kosten heute 99 Cent.\n"), ("ja.md", "林檎は一個120円です。\n")]);
+    let world = World::with(&[
+        ("p.md", "Äpfel kosten heute 99 Cent.\n"),
+        ("ja.md", "林檎は一個120円です。\n"),
+    ]);
     world.ok(&["index"]);
     world.write("p.md", "Neu.\n\nÄpfel kosten heute 99 Cent.\n");
     world.write("ja.md", "新しい行。\n\n林檎は一個120円です。\n");
     let body = world.json(&["ask", "Was kosten Äpfel heute?"]);
-    assert!(body["answer"].as_str().unwrap().contains("99 Cent"), "{body}");
+    assert!(
+        body["answer"].as_str().unwrap().contains("99 Cent"),
+        "{body}"
+    );
     assert_eq!(world.run(&["ask", "林檎は一個いくらですか。"]).code, 0);
 }
 
@@ -50,8 +66,20 @@ fn w03_text_that_was_edited_away_is_dropped_and_said() {
     world.write("zebra.md", "# Zebra\n\nThe zebra eats 15 apples a day.\n");
     let body = world.json(&["ask", QUESTION]);
     assert_eq!(body["index_stale"], json!(["notes:zebra.md"]));
-    assert!(!body["answer"].as_str().unwrap_or_default().contains("14 apples"), "{body}");
-    assert!(body["evidence"].as_array().unwrap().iter().all(|item| item["rel_path"] != "zebra.md"));
+    assert!(
+        !body["answer"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("14 apples"),
+        "{body}"
+    );
+    assert!(
+        body["evidence"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["rel_path"] != "zebra.md")
+    );
     let run = world.ok(&["ask", QUESTION]);
     assert_snapshot!(run.stderr, @r#"
     stale: notes:zebra.md changed, went or cannot be read since it was indexed (fix: local-agent index)
@@ -67,7 +95,10 @@ fn w03_text_that_now_stands_twice_is_dropped() {
         "zebra.md",
         "New.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n\n# Zebra\n\nThe zebra eats 14 apples a day.\n",
     );
-    assert_eq!(world.json(&["ask", QUESTION])["index_stale"], json!(["notes:zebra.md"]));
+    assert_eq!(
+        world.json(&["ask", QUESTION])["index_stale"],
+        json!(["notes:zebra.md"])
+    );
 }
 
 #[test]
@@ -78,7 +109,13 @@ fn a_deleted_file_is_never_cited() {
     let body = world.json(&["ask", QUESTION]);
     assert_eq!(body["index_stale"], json!(["notes:zebra.md"]));
     assert!(!body.to_string().contains("14 apples"), "{body}");
-    assert!(body["evidence"].as_array().unwrap().iter().all(|item| item["rel_path"] != "zebra.md"));
+    assert!(
+        body["evidence"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["rel_path"] != "zebra.md")
+    );
     world.ok(&["index"]);
     assert_eq!(world.json(&["ask", QUESTION])["index_stale"], json!([]));
 }
@@ -87,13 +124,26 @@ fn a_deleted_file_is_never_cited() {
 fn a_file_that_became_a_link_or_lost_its_text_is_never_cited() {
     let world = zoo();
     fs::write(world.vault().join("zebra.md"), b"\xff\xfe\x00").unwrap();
-    assert_eq!(world.json(&["ask", QUESTION])["index_stale"], json!(["notes:zebra.md"]));
+    assert_eq!(
+        world.json(&["ask", QUESTION])["index_stale"],
+        json!(["notes:zebra.md"])
+    );
     #[cfg(unix)]
     {
         fs::remove_file(world.vault().join("zebra.md")).unwrap();
-        world.write("../outside.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
-        std::os::unix::fs::symlink(world.root().join("outside.md"), world.vault().join("zebra.md")).unwrap();
-        assert_eq!(world.json(&["ask", QUESTION])["index_stale"], json!(["notes:zebra.md"]));
+        world.write(
+            "../outside.md",
+            "# Zebra\n\nThe zebra eats 14 apples a day.\n",
+        );
+        std::os::unix::fs::symlink(
+            world.root().join("outside.md"),
+            world.vault().join("zebra.md"),
+        )
+        .unwrap();
+        assert_eq!(
+            world.json(&["ask", QUESTION])["index_stale"],
+            json!(["notes:zebra.md"])
+        );
     }
 }
 
@@ -105,7 +155,11 @@ fn vectors_that_are_behind_are_said_to_be() {
     world.write("heron.md", "# Heron\n\nThe heron eats 3 fish a day.\n");
     world.ok(&["index"]);
     let run = world.ok(&["ask", "How many fish does the heron eat a day?"]);
-    assert!(run.stdout.contains("The heron eats 3 fish a day."), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("The heron eats 3 fish a day."),
+        "{}",
+        run.stdout
+    );
     assert_snapshot!(run.stderr, @r#"
     stale: the vectors were made from another state of the index (fix: local-agent embed)
     coverage: 2 of 3 chunks can be found by meaning (fix: local-agent embed)
@@ -119,20 +173,39 @@ fn vectors_that_are_behind_are_said_to_be() {
 fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     let world = zoo();
     world.ok(&["embed"]);
-    assert_eq!(world.json(&["query", "zebra apples"])["index_stale"], json!([]));
+    assert_eq!(
+        world.json(&["query", "zebra apples"])["index_stale"],
+        json!([])
+    );
     world.write("zebra.md", "# Zebra\n\nThe zebra eats 15 apples a day.\n");
     let body = world.json(&["query", "zebra apples"]);
     assert_eq!(body["index_stale"], json!(["notes:zebra.md"]), "{body}");
-    let fresh: Vec<_> = body["hits"].as_array().unwrap().iter().map(|hit| (&hit["rel_path"], &hit["fresh"])).collect();
-    assert!(fresh.contains(&(&json!("zebra.md"), &json!(false))), "{body}");
-    assert!(fresh.iter().all(|(path, fresh)| *fresh == (*path != "zebra.md")), "{body}");
-    let run = world.ok(&["query", "zebra apples"]);
+    let fresh: Vec<_> = body["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| (&hit["rel_path"], &hit["fresh"]))
+        .collect();
     assert!(
-        run.stdout.contains("    stale: the file changed, went or cannot be read; this is the text that was indexed\n")
+        fresh.contains(&(&json!("zebra.md"), &json!(false))),
+        "{body}"
     );
+    assert!(
+        fresh
+            .iter()
+            .all(|(path, fresh)| *fresh == (*path != "zebra.md")),
+        "{body}"
+    );
+    let run = world.ok(&["query", "zebra apples"]);
+    assert!(run.stdout.contains(
+        "    stale: the file changed, went or cannot be read; this is the text that was indexed\n"
+    ));
     assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed, went or cannot be read since it was indexed (fix: local-agent index)");
     fs::remove_file(world.vault().join("zebra.md")).unwrap();
-    assert_eq!(world.json(&["query", "zebra apples"])["index_stale"], json!(["notes:zebra.md"]));
+    assert_eq!(
+        world.json(&["query", "zebra apples"])["index_stale"],
+        json!(["notes:zebra.md"])
+    );
     world.ok(&["index"]);
     world.ok(&["embed"]);
     assert_eq!(world.ok(&["query", "lion meat"]).stderr, "");
@@ -144,17 +217,32 @@ fn nothing_is_found_and_it_is_said_which_files_were_not_searched() {
     let world = zoo();
     world.ok(&["embed"]);
     assert_eq!(world.ok(&["ask", "Where does the okapi sleep?"]).stderr, "");
-    world.write("okapi.md", "# Okapi\n\nThe okapi sleeps under the fig tree.\n");
-    for args in [&["ask", "Where does the okapi sleep?"][..], &["query", "okapi \"fig tree\""], &["status"]] {
+    world.write(
+        "okapi.md",
+        "# Okapi\n\nThe okapi sleeps under the fig tree.\n",
+    );
+    for args in [
+        &["ask", "Where does the okapi sleep?"][..],
+        &["query", "okapi \"fig tree\""],
+        &["status"],
+    ] {
         let run = world.ok(args);
         let said = run.stdout.clone() + &run.stderr;
-        assert!(said.contains("stale: files are new (1): notes:okapi.md (fix: local-agent index)"), "{args:?}: {said}");
+        assert!(
+            said.contains("stale: files are new (1): notes:okapi.md (fix: local-agent index)"),
+            "{args:?}: {said}"
+        );
         let body = world.json(args);
         assert_eq!(body["stale"][0]["what"], "files", "{args:?}: {body}");
     }
     world.ok(&["index"]);
     world.ok(&["embed"]);
-    assert!(world.ok(&["ask", "Where does the okapi sleep?"]).stdout.contains("fig tree"));
+    assert!(
+        world
+            .ok(&["ask", "Where does the okapi sleep?"])
+            .stdout
+            .contains("fig tree")
+    );
     assert_eq!(world.json(&["status"])["stale"], json!([]));
 }
 
@@ -165,24 +253,43 @@ fn vectors_of_chunks_that_are_gone_do_not_count() {
     world.ok(&["embed"]);
     fs::remove_file(world.vault().join("lion.md")).unwrap();
     world.ok(&["index"]);
-    assert_eq!(world.json(&["status"])["coverage"], json!({"chunks": 1, "embedded": 1}));
+    assert_eq!(
+        world.json(&["status"])["coverage"],
+        json!({"chunks": 1, "embedded": 1})
+    );
 }
 
-/// A search of one source named new files of others; a source that was taken out of the configuration went unsaid.
+/// A search of one source named new files of others; a source that was taken out of the
+/// configuration went unsaid.
 #[test]
-fn what_is_behind_is_said_of_the_sources_that_were_searched_and_of_those_that_are_configured_no_longer() {
+fn what_is_behind_is_said_of_the_sources_that_were_searched_and_of_those_that_are_configured_no_longer()
+ {
     let world = World::empty();
     world.write("a/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
     world.write("b/lion.md", "# Lion\n\nThe lion eats 9 kg of meat a day.\n");
     world.ok(&["init", "--here", "--source", "a=a", "--source", "b=b"]);
     world.ok(&["index"]);
     world.ok(&["embed"]);
-    world.write("b/okapi.md", "# Okapi\n\nThe okapi sleeps under the fig tree.\n");
+    world.write(
+        "b/okapi.md",
+        "# Okapi\n\nThe okapi sleeps under the fig tree.\n",
+    );
     let new = "stale: files are new (1): b:okapi.md (fix: local-agent index)\n";
-    for ask in [&["query", "okapi \"fig tree\""][..], &["ask", "Where does the okapi sleep?"]] {
+    for ask in [
+        &["query", "okapi \"fig tree\""][..],
+        &["ask", "Where does the okapi sleep?"],
+    ] {
         assert_eq!(world.ok(ask).stderr, new, "{ask:?}");
-        assert_eq!(world.ok(&[ask, &["--source", "b"]].concat()).stderr, new, "{ask:?}");
-        assert_eq!(world.ok(&[ask, &["--source", "a"]].concat()).stderr, "", "{ask:?}");
+        assert_eq!(
+            world.ok(&[ask, &["--source", "b"]].concat()).stderr,
+            new,
+            "{ask:?}"
+        );
+        assert_eq!(
+            world.ok(&[ask, &["--source", "a"]].concat()).stderr,
+            "",
+            "{ask:?}"
+        );
     }
     let settings = fs::read_to_string(world.vault().join("local-agent.yaml")).unwrap();
     let kept = settings.replace("  - name: \"b\"\n    root: \"b\"\n", "");

@@ -1,4 +1,5 @@
-//! The entry points of `fuzz/`, driven with generated texts: no panic, spans in order, the same report twice.
+//! The entry points of `fuzz/`, driven with generated texts: no panic, spans in order, the same
+//! report twice.
 
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
 use local_agent_text::markdown::sentences;
@@ -86,7 +87,8 @@ fn dense() -> impl Strategy<Value = String> {
     prop::collection::vec(parts, 0..60).prop_map(|parts| parts.concat())
 }
 
-/// The beginning of a block quote: a handful of bytes in which callouts, hard breaks and line ends of all kinds meet.
+/// The beginning of a block quote: a handful of bytes in which callouts, hard breaks and line ends
+/// of all kinds meet.
 fn quoted() -> impl Strategy<Value = String> {
     "> ?\\[!e\\][\\\\ \\t\r\n>a.%]{0,8}"
 }

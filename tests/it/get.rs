@@ -31,7 +31,8 @@ fn documents_lines_and_chunks() {
       "truncated": false
     }
     "##);
-    let hit = world.json(&["query", "proofbox", "--mode", "lexical", "--limit", "1"])["hits"][0].clone();
+    let hit =
+        world.json(&["query", "proofbox", "--mode", "lexical", "--limit", "1"])["hits"][0].clone();
     let key = format!("#{}", hit["chunk_key"].as_str().unwrap());
     assert_eq!(world.json(&["get", &key])["text"], hit["text"]);
     let numbered = world.ok(&["get", &key]).stdout;
@@ -48,9 +49,18 @@ fn documents_lines_and_chunks() {
 #[test]
 fn raw_is_the_bytes_of_the_file() {
     let world = World::with(&[("a.md", "one\r\ntwo\u{202e}\x1b[31m\n\nlast")]);
-    assert_eq!(world.ok(&["get", "a.md", "--raw"]).stdout, "one\r\ntwo\u{202e}\x1b[31m\n\nlast");
-    assert_eq!(world.ok(&["get", "a.md:2:1", "--raw"]).stdout, "two\u{202e}\x1b[31m\n");
-    assert_eq!(world.json(&["get", "a.md"])["text"], "one\r\ntwo\u{202e}\x1b[31m\n\nlast");
+    assert_eq!(
+        world.ok(&["get", "a.md", "--raw"]).stdout,
+        "one\r\ntwo\u{202e}\x1b[31m\n\nlast"
+    );
+    assert_eq!(
+        world.ok(&["get", "a.md:2:1", "--raw"]).stdout,
+        "two\u{202e}\x1b[31m\n"
+    );
+    assert_eq!(
+        world.json(&["get", "a.md"])["text"],
+        "one\r\ntwo\u{202e}\x1b[31m\n\nlast"
+    );
 }
 
 #[test]
@@ -94,7 +104,11 @@ fn every_refusal_has_its_code() {
     }
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink(world.root().join("outside.md"), world.vault().join("a/link.md")).unwrap();
+        std::os::unix::fs::symlink(
+            world.root().join("outside.md"),
+            world.vault().join("a/link.md"),
+        )
+        .unwrap();
         assert_eq!(world.code(&["get", "a:link.md"]), "FILE_NOT_FOUND");
     }
     assert_snapshot!(world.stable(&world.fails(&["get", "x.md"])["error_message"].to_string()), @r#""`x.md` fits more than one file: `a:x.md`, `b:x.md`.""#);
@@ -111,7 +125,10 @@ fn any_path_needs_a_configuration_of_the_operator() {
     let open = world.root().join("open.yaml");
     let open = open.to_str().unwrap();
     assert_snapshot!(world.ok(&["get", outside, "--config", open]).stdout, @"    1  # Outside");
-    world.write("local-agent.yaml", "sources: [{name: notes, root: .}]\nsecurity: {allow_any_path: true}\n");
+    world.write(
+        "local-agent.yaml",
+        "sources: [{name: notes, root: .}]\nsecurity: {allow_any_path: true}\n",
+    );
     assert_eq!(world.code(&["get", outside]), "CONFIG_UNTRUSTED");
 }
 
@@ -119,7 +136,10 @@ fn any_path_needs_a_configuration_of_the_operator() {
 fn a_chunk_whose_file_changed_is_not_shown_as_if_it_stood_there() {
     let world = World::with(&[("a.md", "# A\n\nThe zebra.\n")]);
     world.ok(&["index"]);
-    let key = world.json(&["query", "zebra", "--mode", "lexical"])["hits"][0]["chunk_key"].as_str().unwrap().to_owned();
+    let key = world.json(&["query", "zebra", "--mode", "lexical"])["hits"][0]["chunk_key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     world.write("a.md", "# A\n\nThe horse.\n");
     assert_eq!(world.code(&["get", &format!("#{key}")]), "FILE_READ_ERROR");
 }
@@ -158,13 +178,26 @@ fn globs_name_many_documents() {
        13  Review of [[D-007 Order book on SQLite#^review-date|the SQLite decision]] is next Monday. No lost order so far.
     "#);
     let body = world.json(&["multi-get", "vault:daily/*.md"]);
-    assert_eq!((body["count"].as_u64(), body["outcome"].as_str()), (Some(5), Some("found")));
-    assert_eq!(world.json(&["multi-get", "*.md"])["count"], 3, "a star stays inside its folder");
+    assert_eq!(
+        (body["count"].as_u64(), body["outcome"].as_str()),
+        (Some(5), Some("found"))
+    );
+    assert_eq!(
+        world.json(&["multi-get", "*.md"])["count"],
+        3,
+        "a star stays inside its folder"
+    );
     let nothing = world.ok(&["multi-get", "zoo/**"]);
     assert_snapshot!(nothing.stdout, @"No document fits this glob.");
-    assert_eq!(world.json(&["multi-get", "zoo/**"])["outcome"], "nothing_found");
+    assert_eq!(
+        world.json(&["multi-get", "zoo/**"])["outcome"],
+        "nothing_found"
+    );
     assert_eq!(world.code(&["multi-get", "["]), "INVALID_ARGS");
     let cut = world.json(&["multi-get", "daily/*.md", "--max-bytes", "900"]);
     assert!(cut["left_out_by_max_bytes"].as_u64().unwrap() > 0);
-    assert_eq!(cut["count"].as_u64().unwrap() + cut["left_out_by_max_bytes"].as_u64().unwrap(), 5);
+    assert_eq!(
+        cut["count"].as_u64().unwrap() + cut["left_out_by_max_bytes"].as_u64().unwrap(),
+        5
+    );
 }

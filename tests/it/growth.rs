@@ -21,10 +21,15 @@ fn frozen(text: &str) -> EvidenceSnapshot {
     EvidenceSnapshot::freeze("Who leads?", vec![excerpt]).unwrap()
 }
 
-/// Nanoseconds that this thread has computed, where the system counts them: a machine busy with other things does not
-/// make them more.
+/// Nanoseconds that this thread has computed, where the system counts them: a machine busy with
+/// other things does not make them more.
 fn computed() -> Option<u64> {
-    fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+    fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()?
+        .split(' ')
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// What makes much of one kind of work; repeated until the answer is long enough.
@@ -100,7 +105,8 @@ const DENSE: &[&str] = &[
     "\u{202e}a",
 ];
 
-/// Two kinds of work that meet: the first half of the answer is made of the first, the rest of the second.
+/// Two kinds of work that meet: the first half of the answer is made of the first, the rest of the
+/// second.
 const HALVES: &[(&str, &str)] = &[
     ("> ", "a\n"),
     ("> ", "> a\n"),
@@ -135,24 +141,39 @@ fn repeated(unit: &str, size: usize) -> String {
 fn work(frozen: &EvidenceSnapshot, words: &str) -> Option<u64> {
     let answer = format!("{words} [E1].");
     let before = computed()?;
-    verify_text(&answer, frozen, &FreshnessReport::default(), &VerifyOptions::default());
+    verify_text(
+        &answer,
+        frozen,
+        &FreshnessReport::default(),
+        &VerifyOptions::default(),
+    );
     Some(computed()? - before)
 }
 
-/// Those of [`DENSE`] and [`HALVES`] that took more than nine times the work for four times the text, where linear work
-/// takes four times and quadratic work sixteen.
+/// Those of [`DENSE`] and [`HALVES`] that took more than nine times the work for four times the
+/// text, where linear work takes four times and quadratic work sixteen.
 fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
     let mut out = Vec::new();
-    for (unit, rest) in DENSE.iter().map(|unit| (*unit, "")).chain(HALVES.iter().copied()) {
+    for (unit, rest) in DENSE
+        .iter()
+        .map(|unit| (*unit, ""))
+        .chain(HALVES.iter().copied())
+    {
         // The least of some runs: what other threads do to the caches is no work of this one.
         let mut least = |size: usize| {
             let text = match rest {
                 "" => repeated(unit, size),
-                rest => format!("{}a\n{}", repeated(unit, size / 2), repeated(rest, size / 2)),
+                rest => format!(
+                    "{}a\n{}",
+                    repeated(unit, size / 2),
+                    repeated(rest, size / 2)
+                ),
             };
             (0..2).filter_map(|_| run(&text)).min()
         };
-        let (Some(few), Some(many)) = (least(12_000), least(48_000)) else { continue };
+        let (Some(few), Some(many)) = (least(12_000), least(48_000)) else {
+            continue;
+        };
         // Eight milliseconds are two ticks of the clock that counts.
         if many > 9 * few.max(8_000_000) {
             out.push(format!("{unit:?} {rest:?}: {few} ns, then {many} ns"));
@@ -169,11 +190,18 @@ fn c43_four_times_the_answer_is_not_sixteen_times_the_work() {
 
 #[test]
 fn c43_four_times_the_evidence_is_not_sixteen_times_the_work() {
-    let answer = "Alice does not lead 7 of the word groups since 5 May, not \"abc def ghi jkl\" [E1]. ".repeat(10);
+    let answer =
+        "Alice does not lead 7 of the word groups since 5 May, not \"abc def ghi jkl\" [E1]. "
+            .repeat(10);
     let run = |text: &str| {
         let frozen = frozen(&format!("Alice leads.\n\n{text}\n"));
         let before = computed()?;
-        verify_text(&answer, &frozen, &FreshnessReport::default(), &VerifyOptions::default());
+        verify_text(
+            &answer,
+            &frozen,
+            &FreshnessReport::default(),
+            &VerifyOptions::default(),
+        );
         Some(computed()? - before)
     };
     assert_eq!(steep(run), [""; 0]);
@@ -182,9 +210,28 @@ fn c43_four_times_the_evidence_is_not_sixteen_times_the_work() {
 #[test]
 fn c43_a_megabyte_of_anything_gets_a_verdict() {
     let frozen = frozen("Alice leads.\n");
-    for (unit, rest) in [("[", "]"), ("> ", "a\n"), ("- ", "\n"), ("|", "|\n"), ("\"", "7"), ("\u{301}", "`")] {
-        let answer = format!("{}{} [E1].", unit.repeat(500_000 / unit.len()), rest.repeat(500_000 / rest.len()));
-        let report = verify_text(&answer, &frozen, &FreshnessReport::default(), &VerifyOptions::default());
-        assert!(report.claims.iter().all(|c| !c.why.is_empty()), "{unit:?} {rest:?}");
+    for (unit, rest) in [
+        ("[", "]"),
+        ("> ", "a\n"),
+        ("- ", "\n"),
+        ("|", "|\n"),
+        ("\"", "7"),
+        ("\u{301}", "`"),
+    ] {
+        let answer = format!(
+            "{}{} [E1].",
+            unit.repeat(500_000 / unit.len()),
+            rest.repeat(500_000 / rest.len())
+        );
+        let report = verify_text(
+            &answer,
+            &frozen,
+            &FreshnessReport::default(),
+            &VerifyOptions::default(),
+        );
+        assert!(
+            report.claims.iter().all(|c| !c.why.is_empty()),
+            "{unit:?} {rest:?}"
+        );
     }
 }

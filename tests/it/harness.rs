@@ -12,7 +12,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The fields that every JSON object of the program names.
-pub const ROOTS: [&str; 5] = ["resolved_config_path", "config_root", "package_root", "workroot", "security_root"];
+pub const ROOTS: [&str; 5] = [
+    "resolved_config_path",
+    "config_root",
+    "package_root",
+    "workroot",
+    "security_root",
+];
 
 /// A home folder and a vault that nobody else sees.
 pub struct World {
@@ -34,7 +40,9 @@ impl World {
 
     /// An empty vault in a folder that decides which file system it stands on.
     pub fn empty_in(place: &Path) -> Self {
-        let world = Self { dir: tempfile::tempdir_in(place).unwrap() };
+        let world = Self {
+            dir: tempfile::tempdir_in(place).unwrap(),
+        };
         fs::create_dir_all(world.vault()).unwrap();
         fs::create_dir_all(world.home()).unwrap();
         world
@@ -43,7 +51,9 @@ impl World {
     /// A vault of these notes, with a configuration written by `init --here`.
     pub fn with(notes: &[(&str, &str)]) -> Self {
         let world = Self::empty();
-        notes.iter().for_each(|(path, text)| world.write(path, text));
+        notes
+            .iter()
+            .for_each(|(path, text)| world.write(path, text));
         world.ok(&["init", "--here", "--source", "notes=."]);
         world
     }
@@ -51,17 +61,22 @@ impl World {
     /// A copy of the example vault, configured and indexed.
     pub fn example() -> Self {
         let world = Self::empty();
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vault"), &world.vault());
+        copy(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vault"),
+            &world.vault(),
+        );
         world.ok(&["init", "--here", "--source", "vault=."]);
         world.ok(&["index"]);
         world
     }
 
-    /// The example vault, indexed and embedded. Embedding takes seconds, so it is done once for one build of the
-    /// program and copied.
+    /// The example vault, indexed and embedded. Embedding takes seconds, so it is done once for one
+    /// build of the program and copied.
     pub fn embedded() -> Self {
         static MADE: OnceLock<PathBuf> = OnceLock::new();
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let world = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
         copy(MADE.get_or_init(make_embedded), world.root());
         world
     }
@@ -86,7 +101,9 @@ impl World {
     /// Makes the state folder as the program does before it puts anything there.
     pub fn adopt_state(&self) {
         let known = self.home().join(".config/local-agent/states");
-        local_agent_files::state::KnownStates::new(&known).adopt(&self.state()).unwrap();
+        local_agent_files::state::KnownStates::new(&known)
+            .adopt(&self.state())
+            .unwrap();
     }
 
     pub fn write(&self, path: &str, text: &str) {
@@ -109,7 +126,13 @@ impl World {
 
     /// The program in the vault, under the name that the environment gives a variable.
     pub fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
-        Run::from(self.command().envs(variables.iter().copied()).args(args).output().unwrap())
+        Run::from(
+            self.command()
+                .envs(variables.iter().copied())
+                .args(args)
+                .output()
+                .unwrap(),
+        )
     }
 
     pub fn run(&self, args: &[&str]) -> Run {
@@ -119,7 +142,11 @@ impl World {
     /// Runs and expects exit code 0.
     pub fn ok(&self, args: &[&str]) -> Run {
         let run = self.run(args);
-        assert_eq!(run.code, 0, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
+        assert_eq!(
+            run.code, 0,
+            "{args:?}\nstdout: {}\nstderr: {}",
+            run.stdout, run.stderr
+        );
         run
     }
 
@@ -129,10 +156,15 @@ impl World {
         run.json()
     }
 
-    /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`, else on stderr.
+    /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`, else
+    /// on stderr.
     pub fn fails(&self, args: &[&str]) -> Value {
         let run = self.run(args);
-        assert_eq!(run.code, 1, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
+        assert_eq!(
+            run.code, 1,
+            "{args:?}\nstdout: {}\nstderr: {}",
+            run.stdout, run.stderr
+        );
         let json = args.contains(&"--json") || args.contains(&"--jsonl");
         let envelope = if json {
             run.json()
@@ -142,9 +174,16 @@ impl World {
             serde_json::from_str(last).unwrap_or_else(|e| panic!("{args:?}: {e}: {}", run.stderr))
         };
         assert_eq!(envelope["ok"], false);
-        assert!(envelope["error_message"].as_str().is_some_and(|m| !m.is_empty()));
+        assert!(
+            envelope["error_message"]
+                .as_str()
+                .is_some_and(|m| !m.is_empty())
+        );
         for field in ["error_code", "hint"].iter().chain(&ROOTS) {
-            assert!(envelope.get(field).is_some(), "{args:?}: no `{field}` in {envelope}");
+            assert!(
+                envelope.get(field).is_some(),
+                "{args:?}: no `{field}` in {envelope}"
+            );
         }
         envelope
     }
@@ -154,26 +193,41 @@ impl World {
         self.fails(args)["error_code"].as_str().unwrap().to_owned()
     }
 
-    /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on stderr; with `--json` the
-    /// envelope on stdout instead.
+    /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on
+    /// stderr; with `--json` the envelope on stdout instead.
     pub fn usage(&self, args: &[&str]) -> String {
         let run = self.run(args);
-        assert_eq!(run.code, 2, "{args:?}\nstdout: {}\nstderr: {}", run.stdout, run.stderr);
-        if args.iter().take_while(|arg| **arg != "--").any(|arg| matches!(*arg, "--json" | "--jsonl")) {
+        assert_eq!(
+            run.code, 2,
+            "{args:?}\nstdout: {}\nstderr: {}",
+            run.stdout, run.stderr
+        );
+        if args
+            .iter()
+            .take_while(|arg| **arg != "--")
+            .any(|arg| matches!(*arg, "--json" | "--jsonl"))
+        {
             assert_eq!(run.stderr, "", "{args:?}");
             let envelope = run.json();
             assert_eq!(envelope["error_code"], "INVALID_ARGS", "{args:?}");
             return envelope["error_message"].as_str().unwrap().to_owned();
         }
         assert_eq!(run.stdout, "", "{args:?}");
-        assert!(run.stderr.contains("Usage:") || run.stderr.contains("--help"), "{args:?}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("Usage:") || run.stderr.contains("--help"),
+            "{args:?}: {}",
+            run.stderr
+        );
         run.stderr
     }
 
-    /// `text` with what differs from run to run replaced by words: places, hashes, keys, times, measured numbers.
+    /// `text` with what differs from run to run replaced by words: places, hashes, keys, times,
+    /// measured numbers.
     pub fn stable(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        let package = Path::new(env!("CARGO_BIN_EXE_local-agent")).parent().unwrap();
+        let package = Path::new(env!("CARGO_BIN_EXE_local-agent"))
+            .parent()
+            .unwrap();
         for (path, word) in [
             (self.vault(), "<vault>"),
             (self.home(), "<home>"),
@@ -181,7 +235,9 @@ impl World {
             (package.into(), "<package>"),
         ] {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            text = text.replace(&*real.to_string_lossy(), word).replace(&*path.to_string_lossy(), word);
+            text = text
+                .replace(&*real.to_string_lossy(), word)
+                .replace(&*path.to_string_lossy(), word);
         }
         for (pattern, word) in [
             (r"\b[0-9a-f]{64}\b", "<sha256>"),
@@ -193,7 +249,10 @@ impl World {
             (r"\bpid \d+", "pid <pid>"),
             (r"\b\d+\.\d{3,}(e-?\d+)?\b", "<n>"),
         ] {
-            text = Regex::new(pattern).unwrap().replace_all(&text, word).into_owned();
+            text = Regex::new(pattern)
+                .unwrap()
+                .replace_all(&text, word)
+                .into_owned();
         }
         text
     }
@@ -206,7 +265,8 @@ impl World {
         self.stable(&serde_json::to_string_pretty(&value).unwrap())
     }
 
-    /// Every file below the vault and the home with its bytes, so that "nothing was written" can be seen.
+    /// Every file below the vault and the home with its bytes, so that "nothing was written" can be
+    /// seen.
     pub fn photograph(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         photograph(self.dir.path(), &mut files);
@@ -216,16 +276,23 @@ impl World {
 }
 
 impl World {
-    /// Fails with the names of the files that came, went or changed since `before`, after `args` were run. SQLite's
-    /// `-shm` is memory that its processes share for locking: it may be there, and what stands in it is nobody's data.
+    /// Fails with the names of the files that came, went or changed since `before`, after `args`
+    /// were run. SQLite's `-shm` is memory that its processes share for locking: it may be there,
+    /// and what stands in it is nobody's data.
     pub fn is_as(&self, before: &[(PathBuf, Vec<u8>)], args: &[&str]) {
         let kept = |(path, bytes): &(PathBuf, Vec<u8>)| {
             let shared = path.to_string_lossy().ends_with("-shm");
-            (path.clone(), if shared { Vec::new() } else { bytes.clone() })
+            (
+                path.clone(),
+                if shared { Vec::new() } else { bytes.clone() },
+            )
         };
         let before: BTreeSet<(PathBuf, Vec<u8>)> = before.iter().map(kept).collect();
         let after: BTreeSet<(PathBuf, Vec<u8>)> = self.photograph().iter().map(kept).collect();
-        let changed: BTreeSet<&PathBuf> = before.symmetric_difference(&after).map(|(path, _)| path).collect();
+        let changed: BTreeSet<&PathBuf> = before
+            .symmetric_difference(&after)
+            .map(|(path, _)| path)
+            .collect();
         assert!(changed.is_empty(), "{args:?} changed {changed:?}");
     }
 }
@@ -243,7 +310,12 @@ impl From<Output> for Run {
 impl Run {
     /// The one JSON object that stdout holds.
     pub fn json(&self) -> Value {
-        assert_eq!(self.stdout.lines().count(), 1, "one object, alone: {}", self.stdout);
+        assert_eq!(
+            self.stdout.lines().count(),
+            1,
+            "one object, alone: {}",
+            self.stdout
+        );
         serde_json::from_str(&self.stdout).unwrap()
     }
 }
@@ -251,7 +323,12 @@ impl Run {
 /// The embedded example of this build of the program. A leftover of another build is taken away.
 fn make_embedded() -> PathBuf {
     let built = fs::metadata(env!("CARGO_BIN_EXE_local-agent")).unwrap();
-    let age = built.modified().unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let age = built
+        .modified()
+        .unwrap()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_nanos();
     let shelf = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let made = shelf.join(format!("embedded-{}-{age}", built.len()));
     if made.is_dir() {

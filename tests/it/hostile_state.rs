@@ -1,5 +1,5 @@
-//! A state folder that came with somebody's clone, and links in any state folder: nothing outside is read, changed,
-//! made or removed.
+//! A state folder that came with somebody's clone, and links in any state folder: nothing outside
+//! is read, changed, made or removed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -18,7 +18,16 @@ const COMMANDS: &[&[&str]] = &[
     &["ask", "How warm is the boiler?"],
     &["status"],
     &["get", "a.md"],
-    &["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "x"],
+    &[
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        "x",
+    ],
     &["memory", "list"],
     &["memory", "repair"],
     &["runs", "list"],
@@ -34,7 +43,16 @@ fn used() -> World {
     let world = World::with(&[("a.md", "# Boiler\n\nThe boiler runs at 72 degrees.\n")]);
     world.ok(&["index"]);
     world.ok(&["embed"]);
-    world.ok(&["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "x"]);
+    world.ok(&[
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        "x",
+    ]);
     world.ok(&["ask", "How warm is the boiler?"]);
     world
 }
@@ -43,9 +61,12 @@ fn used() -> World {
 fn victim(world: &World) -> PathBuf {
     let victim = world.root().join("victim");
     fs::create_dir_all(victim.join("folder")).unwrap();
-    for name in
-        ["thesis.md", "folder/manifest.json", "folder/meta.json", "folder/seg-0123456789abcdef0123456789abcdef.vec"]
-    {
+    for name in [
+        "thesis.md",
+        "folder/manifest.json",
+        "folder/meta.json",
+        "folder/seg-0123456789abcdef0123456789abcdef.vec",
+    ] {
         fs::write(victim.join(name), "precious, without a line end").unwrap();
     }
     victim
@@ -82,12 +103,21 @@ fn a_state_folder_that_was_not_made_here_is_used_by_no_command() {
     for command in COMMANDS {
         let envelope = clone.fails(command);
         assert_eq!(envelope["error_code"], "CONFIG_UNTRUSTED", "{command:?}");
-        assert!(envelope["hint"].as_str().unwrap().starts_with("local-agent config trust"), "{command:?}");
+        assert!(
+            envelope["hint"]
+                .as_str()
+                .unwrap()
+                .starts_with("local-agent config trust"),
+            "{command:?}"
+        );
         clone.is_as(&before, command);
     }
     let report = clone.run(&["doctor", "--offline", "--json"]);
     assert_eq!(report.code, 1);
-    assert!(report.stdout.contains("DOCTOR_CONFIG_UNTRUSTED") && report.stdout.contains("was not made by you"));
+    assert!(
+        report.stdout.contains("DOCTOR_CONFIG_UNTRUSTED")
+            && report.stdout.contains("was not made by you")
+    );
     clone.is_as(&before, &["doctor"]);
     // Agreeing to it is one command, and then everything works.
     let trusted = clone.json(&["config", "trust"]);
@@ -102,36 +132,73 @@ fn a_state_folder_is_recognised_wherever_its_owner_moves_it() {
     let world = used();
     let moved = world.root().join("moved");
     fs::rename(world.vault(), &moved).unwrap();
-    let run = world.command().current_dir(&moved).args(["query", "boiler"]).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let run = world
+        .command()
+        .current_dir(&moved)
+        .args(["query", "boiler"])
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
 }
 
 #[test]
 fn files_that_a_list_in_the_index_names_are_never_removed() {
-    for names in [vec!["VICTIM"], vec!["../durable.sqlite"], vec!["VICTIM", "../durable.sqlite", "../../a.md"]] {
-        for command in
-            [&["index"][..], &["query", "--refresh", "boiler"], &["index", "--rebuild"], &["index", "--verify"]]
-        {
+    for names in [
+        vec!["VICTIM"],
+        vec!["../durable.sqlite"],
+        vec!["VICTIM", "../durable.sqlite", "../../a.md"],
+    ] {
+        for command in [
+            &["index"][..],
+            &["query", "--refresh", "boiler"],
+            &["index", "--rebuild"],
+            &["index", "--verify"],
+        ] {
             let world = used();
             let victim = victim(&world).join("thesis.md");
             let list = world.state().join("lexical/.managed.json");
-            let mut managed: Vec<String> = serde_json::from_slice(&fs::read(&list).unwrap()).unwrap();
-            managed.extend(names.iter().map(|name| name.replace("VICTIM", &victim.to_string_lossy())));
+            let mut managed: Vec<String> =
+                serde_json::from_slice(&fs::read(&list).unwrap()).unwrap();
+            managed.extend(
+                names
+                    .iter()
+                    .map(|name| name.replace("VICTIM", &victim.to_string_lossy())),
+            );
             fs::write(&list, serde_json::to_vec(&managed).unwrap()).unwrap();
             world.write("b.md", "# Pump\n\nThe pump runs at noon.\n");
             world.ok(command);
-            assert!(victim.exists() && world.vault().join("a.md").exists(), "{names:?} {command:?}");
+            assert!(
+                victim.exists() && world.vault().join("a.md").exists(),
+                "{names:?} {command:?}"
+            );
             let list = world.json(&["memory", "list"]);
             assert_eq!(list["count"], 1, "{names:?} {command:?}");
             // The projection is made anew.
-            assert!(world.ok(&["query", "--mode", "lexical", "boiler"]).stdout.contains("a.md"), "{command:?}");
-            assert!(world.ok(&["query", "--mode", "lexical", "pump"]).stdout.contains("b.md"), "{command:?}");
+            assert!(
+                world
+                    .ok(&["query", "--mode", "lexical", "boiler"])
+                    .stdout
+                    .contains("a.md"),
+                "{command:?}"
+            );
+            assert!(
+                world
+                    .ok(&["query", "--mode", "lexical", "pump"])
+                    .stdout
+                    .contains("b.md"),
+                "{command:?}"
+            );
         }
     }
 }
 
-/// Each file and folder of the state is a link to something of the user's, in turn. Every command, with the state
-/// trusted: it refuses with a typed failure, or does its work beside the link; the victim stays as it was.
+/// Each file and folder of the state is a link to something of the user's, in turn. Every command,
+/// with the state trusted: it refuses with a typed failure, or does its work beside the link; the
+/// victim stays as it was.
 #[test]
 fn no_command_follows_a_link_in_the_state_folder() {
     let places = [
@@ -172,14 +239,23 @@ fn no_command_follows_a_link_in_the_state_folder() {
         let before = contents(&victim);
         for command in COMMANDS {
             let run = world.run(command);
-            assert_eq!(contents(&victim), before, "{command:?} through {}", place.display());
+            assert_eq!(
+                contents(&victim),
+                before,
+                "{command:?} through {}",
+                place.display()
+            );
             assert!(
                 run.code == 0 || run.stderr.contains("error_code"),
                 "{command:?} {}: {}",
                 place.display(),
                 run.stderr
             );
-            assert!(!run.stdout.contains("precious"), "{command:?} through {}", place.display());
+            assert!(
+                !run.stdout.contains("precious"),
+                "{command:?} through {}",
+                place.display()
+            );
         }
     }
 }
@@ -194,12 +270,20 @@ fn a_link_in_the_state_folder_is_named_with_the_way_to_remove_it() {
     world.ok(&["index"]);
     let envelope = world.fails(&["embed"]);
     assert_eq!(envelope["error_code"], "CONFIG_UNTRUSTED");
-    assert!(envelope["error_message"].as_str().unwrap().contains("embed.lock is a link"));
+    assert!(
+        envelope["error_message"]
+            .as_str()
+            .unwrap()
+            .contains("embed.lock is a link")
+    );
     let hint = envelope["hint"].as_str().unwrap();
     assert!(hint.starts_with("rm "), "{hint}");
     fs::remove_file(world.state().join("embed.lock")).unwrap();
     world.ok(&["embed"]);
-    assert_eq!(fs::read_to_string(victim.join("thesis.md")).unwrap(), "precious, without a line end");
+    assert_eq!(
+        fs::read_to_string(victim.join("thesis.md")).unwrap(),
+        "precious, without a line end"
+    );
 }
 
 #[test]
@@ -209,7 +293,10 @@ fn a_lock_that_is_a_second_name_of_a_file_is_not_written() {
     fs::remove_file(world.state().join("index.lock")).unwrap();
     fs::hard_link(&victim, world.state().join("index.lock")).unwrap();
     assert_eq!(world.code(&["index"]), "CONFIG_UNTRUSTED");
-    assert_eq!(fs::read_to_string(victim).unwrap(), "precious, without a line end");
+    assert_eq!(
+        fs::read_to_string(victim).unwrap(),
+        "precious, without a line end"
+    );
 }
 
 #[test]
@@ -221,10 +308,16 @@ fn what_the_program_writes_is_for_its_owner_alone() {
             Vec::new(),
             fs::metadata(world.state()).unwrap().permissions().mode(),
         )]);
-        all.filter(|(_, _, mode)| mode & 0o077 != 0).map(|(path, ..)| path).collect()
+        all.filter(|(_, _, mode)| mode & 0o077 != 0)
+            .map(|(path, ..)| path)
+            .collect()
     };
     assert_eq!(open(&world), Vec::<PathBuf>::new());
-    assert!(fs::read_to_string(world.state().join(".gitignore")).unwrap().contains("\n*\n"));
+    assert!(
+        fs::read_to_string(world.state().join(".gitignore"))
+            .unwrap()
+            .contains("\n*\n")
+    );
     // A folder that an earlier version left open is closed by the next job.
     for (path, ..) in contents(&world.state()) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
@@ -232,9 +325,14 @@ fn what_the_program_writes_is_for_its_owner_alone() {
     }
     fs::set_permissions(world.state(), fs::Permissions::from_mode(0o755)).unwrap();
     world.ok(&["index"]);
-    assert_eq!(fs::metadata(world.state()).unwrap().permissions().mode() & 0o777, 0o700);
-    let left: Vec<PathBuf> =
-        open(&world).into_iter().filter(|path| !path.starts_with(world.state().join("runs"))).collect();
+    assert_eq!(
+        fs::metadata(world.state()).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let left: Vec<PathBuf> = open(&world)
+        .into_iter()
+        .filter(|path| !path.starts_with(world.state().join("runs")))
+        .collect();
     assert_eq!(left, Vec::<PathBuf>::new());
 }
 
@@ -242,7 +340,12 @@ fn what_the_program_writes_is_for_its_owner_alone() {
 fn looking_makes_no_state_folder() {
     let world = World::with(&[("a.md", "# A\n\ntext\n")]);
     let before = world.photograph();
-    for command in [&["status"][..], &["get", "a.md"], &["runs", "list"], &["memory", "list"]] {
+    for command in [
+        &["status"][..],
+        &["get", "a.md"],
+        &["runs", "list"],
+        &["memory", "list"],
+    ] {
         world.run(command);
         assert!(!world.state().exists(), "{command:?}");
         world.is_as(&before, command);

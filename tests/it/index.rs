@@ -32,7 +32,15 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
     let mut body = world.json(&["index"]);
     // Files this young are opened again, whatever their stamp; how many depends on the clock.
-    assert!(body.as_object_mut().unwrap().remove("docs_read").unwrap().as_u64().unwrap() <= 60);
+    assert!(
+        body.as_object_mut()
+            .unwrap()
+            .remove("docs_read")
+            .unwrap()
+            .as_u64()
+            .unwrap()
+            <= 60
+    );
     body["confinement"] = "<as this kernel offers>".into();
     assert_snapshot!(world.pretty(body), @r#"
     {
@@ -95,17 +103,31 @@ fn more_files_than_a_batch_holds_are_all_found_and_counted() {
     let world = World::empty();
     // A batch holds 2,000 files.
     for n in 0..2_050 {
-        world.write(&format!("v/{n:04}.md"), &format!("# Note {n}\n\nTerm{n} stands here.\n"));
+        world.write(
+            &format!("v/{n:04}.md"),
+            &format!("# Note {n}\n\nTerm{n} stands here.\n"),
+        );
     }
     fs::write(world.vault().join("v/1000.md"), b"\xff\xfe not text").unwrap();
     world.ok(&["init", "--here", "--source", "v=v"]);
     let body = world.json(&["index"]);
     let count = |key: &str| body[key].as_u64().unwrap();
-    assert_eq!((count("docs_changed"), count("chunks_written"), count("total_docs")), (2_049, 2_049, 2_049));
+    assert_eq!(
+        (
+            count("docs_changed"),
+            count("chunks_written"),
+            count("total_docs")
+        ),
+        (2_049, 2_049, 2_049)
+    );
     assert_eq!(body["skipped"].as_array().unwrap().len(), 1);
     for n in [0, 1_999, 2_000, 2_049] {
         let found = world.json(&["query", "--mode", "lexical", &format!("term{n}")]);
-        assert_eq!(found["hits"][0]["rel_path"], format!("{n:04}.md"), "{found}");
+        assert_eq!(
+            found["hits"][0]["rel_path"],
+            format!("{n:04}.md"),
+            "{found}"
+        );
     }
 }
 
@@ -115,11 +137,20 @@ fn a_touched_file_is_not_indexed_again() {
     world.ok(&["index"]);
     world.write("a.md", "# A\n\nOne.\n");
     let again = world.json(&["index"]);
-    assert_eq!((&again["docs_changed"], &again["docs_unchanged"]), (&0.into(), &2.into()));
+    assert_eq!(
+        (&again["docs_changed"], &again["docs_unchanged"]),
+        (&0.into(), &2.into())
+    );
     world.write("a.md", "# A\n\nUno.\n");
     let changed = world.json(&["index"]);
-    assert_eq!((&changed["docs_changed"], &changed["docs_unchanged"]), (&1.into(), &1.into()));
-    assert_eq!((&changed["chunks_written"], &changed["chunks_removed"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&changed["docs_changed"], &changed["docs_unchanged"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(
+        (&changed["chunks_written"], &changed["chunks_removed"]),
+        (&1.into(), &1.into())
+    );
 }
 
 /// The same size within the same second, as an editor that saves twice: only hashing can see it.
@@ -128,9 +159,17 @@ fn a_touched_file_is_not_indexed_again() {
 fn an_edit_that_keeps_size_and_time_is_seen() {
     let world = World::with(&[("a.md", "# A\n\nAlpha one.\n")]);
     world.ok(&["index"]);
-    let time = fs::metadata(world.vault().join("a.md")).unwrap().modified().unwrap();
+    let time = fs::metadata(world.vault().join("a.md"))
+        .unwrap()
+        .modified()
+        .unwrap();
     world.write("a.md", "# A\n\nAlpha two.\n");
-    File::options().write(true).open(world.vault().join("a.md")).unwrap().set_modified(time).unwrap();
+    File::options()
+        .write(true)
+        .open(world.vault().join("a.md"))
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
     assert_eq!(world.json(&["index"])["docs_changed"], 1);
 }
 
@@ -138,12 +177,20 @@ fn an_edit_that_keeps_size_and_time_is_seen() {
 fn w22_a_section_at_the_top_keeps_the_keys_of_all_others() {
     let words = |name: &str| format!("{name} stands here with many words. ").repeat(40);
     let section = |name: &str| format!("## {name}\n\n{}\n\n", words(name));
-    let (top, body) = (format!("# Note\n\n{}\n\n", words("It")), ["Alpha", "Beta", "Gamma"].map(section).concat());
+    let (top, body) = (
+        format!("# Note\n\n{}\n\n", words("It")),
+        ["Alpha", "Beta", "Gamma"].map(section).concat(),
+    );
     let world = World::with(&[("a.md", &format!("{top}{body}"))]);
     world.ok(&["index"]);
     let keys = || -> std::collections::BTreeSet<String> {
         let hits = world.json(&["query", "words", "--mode", "lexical", "--limit", "50"]);
-        hits["hits"].as_array().unwrap().iter().map(|h| h["chunk_key"].as_str().unwrap().to_owned()).collect()
+        hits["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|h| h["chunk_key"].as_str().unwrap().to_owned())
+            .collect()
     };
     let before = keys();
     assert!(before.len() >= 3, "{before:?}");
@@ -161,7 +208,10 @@ fn w24_a_run_over_one_source_never_marks_the_others_as_current() {
     assert_eq!(partial["docs_changed"], 1);
     // The whole run must cut the other source again, and only that one.
     let whole = world.json(&["index", "--max-tokens", "100"]);
-    assert_eq!((&whole["docs_changed"], &whole["docs_unchanged"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&whole["docs_changed"], &whole["docs_unchanged"]),
+        (&1.into(), &1.into())
+    );
     assert_eq!(whole["total_docs"], 2);
 }
 
@@ -169,10 +219,20 @@ fn w24_a_run_over_one_source_never_marks_the_others_as_current() {
 fn w28_a_source_that_left_the_configuration_is_forgotten() {
     let world = two_sources();
     world.ok(&["init", "--here", "--force", "--source", "a=a"]);
-    assert_eq!(world.json(&["query", "lion", "--mode", "lexical"])["count"], 1, "not before the next run");
+    assert_eq!(
+        world.json(&["query", "lion", "--mode", "lexical"])["count"],
+        1,
+        "not before the next run"
+    );
     let run = world.json(&["index"]);
-    assert_eq!((&run["docs_pruned"], &run["total_docs"]), (&1.into(), &1.into()));
-    assert_eq!(world.json(&["query", "lion", "--mode", "lexical"])["outcome"], "nothing_found");
+    assert_eq!(
+        (&run["docs_pruned"], &run["total_docs"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(
+        world.json(&["query", "lion", "--mode", "lexical"])["outcome"],
+        "nothing_found"
+    );
 }
 
 #[test]
@@ -182,7 +242,10 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
     let run = world.run(&["index", "--json"]);
     assert_eq!(run.code, 1, "{}", run.stdout);
     let body = run.json();
-    assert_eq!((&body["ok"], &body["errors_count"], &body["total_docs"]), (&false.into(), &1.into(), &2.into()));
+    assert_eq!(
+        (&body["ok"], &body["errors_count"], &body["total_docs"]),
+        (&false.into(), &1.into(), &2.into())
+    );
     assert_snapshot!(world.stable(body["errors"][0].as_str().unwrap()), @"The folder of `b` cannot be opened: No such file or directory (os error 2).");
     assert_eq!(body["error_code"], "CONFIG_ERROR");
     let said = world.run(&["index"]).stderr;
@@ -192,7 +255,11 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
     ");
     let partial = world.json(&["index", "--allow-partial"]);
     assert_eq!(
-        (&partial["ok"], &partial["errors_count"], &partial["total_docs"]),
+        (
+            &partial["ok"],
+            &partial["errors_count"],
+            &partial["total_docs"]
+        ),
         (&true.into(), &1.into(), &2.into())
     );
 }
@@ -200,11 +267,26 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
 #[test]
 fn a_source_with_another_name_that_cannot_be_read_loses_nothing() {
     let world = two_sources();
-    world.ok(&["init", "--here", "--force", "--source", "a=a", "--source", "c=nowhere"]);
+    world.ok(&[
+        "init",
+        "--here",
+        "--force",
+        "--source",
+        "a=a",
+        "--source",
+        "c=nowhere",
+    ]);
     let body = world.run(&["index", "--json"]).json();
-    assert_eq!((&body["ok"], &body["docs_pruned"], &body["total_docs"]), (&false.into(), &0.into(), &2.into()));
+    assert_eq!(
+        (&body["ok"], &body["docs_pruned"], &body["total_docs"]),
+        (&false.into(), &0.into(), &2.into())
+    );
     fs::create_dir(world.vault().join("nowhere")).unwrap();
-    assert_eq!(world.json(&["index"])["docs_pruned"], 1, "what was known of `b`");
+    assert_eq!(
+        world.json(&["index"])["docs_pruned"],
+        1,
+        "what was known of `b`"
+    );
 }
 
 #[cfg(unix)]
@@ -219,7 +301,10 @@ fn w25_w26_w28_w31_what_cannot_be_read_is_listed_with_its_reason_and_no_longer_f
         (".obsidian/plugin.md", "# Plugin\n\nThe walrus is hidden.\n"),
     ]);
     world.ok(&["index"]);
-    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical"])["count"], 4);
+    assert_eq!(
+        world.json(&["query", "walrus", "--mode", "lexical"])["count"],
+        4
+    );
     let at = |name: &str| world.vault().join(name);
     fs::write(at("bytes.md"), b"walrus \xff\xfe").unwrap();
     fs::write(at("large.md"), "walrus ".repeat(1_600_000)).unwrap();
@@ -234,32 +319,59 @@ fn w25_w26_w28_w31_what_cannot_be_read_is_listed_with_its_reason_and_no_longer_f
     skipped: notes:bytes.md (not_utf8)
     "#);
     let hits = world.json(&["query", "walrus", "--mode", "lexical"]);
-    assert_eq!((hits["count"].as_u64(), hits["hits"][0]["rel_path"].as_str()), (Some(1), Some("kept.md")));
+    assert_eq!(
+        (hits["count"].as_u64(), hits["hits"][0]["rel_path"].as_str()),
+        (Some(1), Some("kept.md"))
+    );
     // They stay listed, and the run stays healthy.
-    assert_eq!(world.json(&["index"])["skipped"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        world.json(&["index"])["skipped"].as_array().unwrap().len(),
+        3
+    );
     assert_eq!(world.json(&["status"])["skipped_files"], 3);
     fs::remove_file(at("linked.md")).unwrap();
     world.write("bytes.md", "# Bytes\n\nThe walrus is text again.\n");
     let run = world.json(&["index"]);
     assert_eq!(run["skipped"].as_array().unwrap().len(), 1);
-    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical"])["count"], 2);
+    assert_eq!(
+        world.json(&["query", "walrus", "--mode", "lexical"])["count"],
+        2
+    );
 }
 
 #[test]
 fn s36_a_second_job_is_told_who_holds_the_lock_and_can_wait() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     world.ok(&["index"]);
-    let lock = File::options().read(true).write(true).open(world.state().join("index.lock")).unwrap();
+    let lock = File::options()
+        .read(true)
+        .write(true)
+        .open(world.state().join("index.lock"))
+        .unwrap();
     lock.lock().unwrap();
-    fs::write(world.state().join("index.lock"), "pid 7, `local-agent index`, since noon\n").unwrap();
+    fs::write(
+        world.state().join("index.lock"),
+        "pid 7, `local-agent index`, since noon\n",
+    )
+    .unwrap();
     let refused = world.fails(&["index", "--json"]);
     assert_eq!(refused["error_code"], "LOCKED");
     assert_snapshot!(world.stable(refused["error_message"].as_str().unwrap()), @"<vault>/.local-agent/index.lock is held by pid <pid>, `local-agent index`, since noon");
     assert_eq!(world.code(&["index", "--wait", "1"]), "LOCKED");
     // Readers do not care.
-    assert_eq!(world.json(&["query", "one", "--mode", "lexical"])["count"], 1);
-    assert_eq!(world.json(&["status"])["index_job"], "pid 7, `local-agent index`, since noon");
-    let waiting = world.command().args(["index", "--wait", "60", "--quiet"]).spawn().unwrap();
+    assert_eq!(
+        world.json(&["query", "one", "--mode", "lexical"])["count"],
+        1
+    );
+    assert_eq!(
+        world.json(&["status"])["index_job"],
+        "pid 7, `local-agent index`, since noon"
+    );
+    let waiting = world
+        .command()
+        .args(["index", "--wait", "60", "--quiet"])
+        .spawn()
+        .unwrap();
     drop(lock);
     assert!(waiting.wait_with_output().unwrap().status.success());
 }
@@ -272,15 +384,26 @@ fn databases_of_others_and_of_newer_versions_are_not_touched() {
     let make = |pragmas: &str| {
         let _ = fs::remove_file(&db);
         let conn = rusqlite::Connection::open(&db).unwrap();
-        conn.execute_batch(&format!("CREATE TABLE theirs (x); {pragmas}")).unwrap();
+        conn.execute_batch(&format!("CREATE TABLE theirs (x); {pragmas}"))
+            .unwrap();
     };
     let untouched = |code: &str, rebuild: &str| {
         let before = fs::read(&db).unwrap();
-        for args in [&["index"][..], &["query", "x"], &["ask", "x"], &["status"], &["embed"]] {
+        for args in [
+            &["index"][..],
+            &["query", "x"],
+            &["ask", "x"],
+            &["status"],
+            &["embed"],
+        ] {
             assert_eq!(world.code(args), code, "{args:?}");
             assert_eq!(fs::read(&db).unwrap(), before, "{args:?}");
         }
-        assert_eq!(world.run(&["index", "--rebuild"]).code == 0, rebuild == "mends", "{code}");
+        assert_eq!(
+            world.run(&["index", "--rebuild"]).code == 0,
+            rebuild == "mends",
+            "{code}"
+        );
     };
     make("PRAGMA application_id = 7; PRAGMA user_version = 3");
     untouched("DB_FOREIGN", "mends");
@@ -291,7 +414,9 @@ fn databases_of_others_and_of_newer_versions_are_not_touched() {
     let kept = fs::read_dir(world.state()).unwrap();
     let names = kept.map(|e| e.unwrap().file_name().into_string().unwrap());
     assert_eq!(
-        names.filter(|name| name.starts_with("index.sqlite.ancestor-")).count(),
+        names
+            .filter(|name| name.starts_with("index.sqlite.ancestor-"))
+            .count(),
         2,
         "both foreign files were moved aside"
     );
@@ -309,11 +434,18 @@ fn a_damaged_index_is_said_to_be_damaged_and_can_be_made_again() {
         *byte = 0xa5;
     }
     fs::write(&db, &bytes).unwrap();
-    for args in [&["query", "proofbox", "--mode", "lexical"][..], &["status"], &["index"]] {
+    for args in [
+        &["query", "proofbox", "--mode", "lexical"][..],
+        &["status"],
+        &["index"],
+    ] {
         assert_eq!(world.code(args), "DB_CORRUPT", "{args:?}");
     }
     world.ok(&["index", "--rebuild"]);
-    assert_ne!(world.json(&["query", "proofbox", "--mode", "lexical"])["count"], 0);
+    assert_ne!(
+        world.json(&["query", "proofbox", "--mode", "lexical"])["count"],
+        0
+    );
 }
 
 #[test]
@@ -328,8 +460,17 @@ fn nothing_to_index_is_an_error_with_a_remedy() {
 fn two_databases_in_one_folder_do_not_share_a_projection() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     world.ok(&["index"]);
-    world.ok(&["index", "--db-path", ".local-agent/other.sqlite", "--scheme", "fixed_window_v1"]);
-    assert_eq!(world.json(&["query", "one", "--mode", "lexical"])["stale"], serde_json::json!([]));
+    world.ok(&[
+        "index",
+        "--db-path",
+        ".local-agent/other.sqlite",
+        "--scheme",
+        "fixed_window_v1",
+    ]);
+    assert_eq!(
+        world.json(&["query", "one", "--mode", "lexical"])["stale"],
+        serde_json::json!([])
+    );
 }
 
 /// A folder that cannot be made, because a file stands in its place.
@@ -344,13 +485,30 @@ fn a_state_folder_that_cannot_be_written_is_a_write_error() {
 #[test]
 fn the_kernel_confines_a_run_where_it_can() {
     let world = World::with(&[("a.md", "# A\n\nOne quokka.\n")]);
-    let confinement = world.json(&["index"])["confinement"].as_str().unwrap().to_owned();
+    let confinement = world.json(&["index"])["confinement"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let checks = world.run(&["doctor", "--offline", "--json"]).json()["checks"].clone();
-    let said = checks.as_array().unwrap().iter().find(|check| check["error_code"] == "DOCTOR_CONFINEMENT").unwrap();
+    let said = checks
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["error_code"] == "DOCTOR_CONFINEMENT")
+        .unwrap();
     let message = said["message"].as_str().unwrap();
     match confinement.as_str() {
-        "enforced" => assert!(message.starts_with("the kernel confines every command"), "{message}"),
-        "partly" => assert!(message.starts_with("the kernel confines reading"), "{message}"),
-        _ => assert!(confinement == "absent" && message.contains("no process"), "{confinement}: {message}"),
+        "enforced" => assert!(
+            message.starts_with("the kernel confines every command"),
+            "{message}"
+        ),
+        "partly" => assert!(
+            message.starts_with("the kernel confines reading"),
+            "{message}"
+        ),
+        _ => assert!(
+            confinement == "absent" && message.contains("no process"),
+            "{confinement}: {message}"
+        ),
     }
 }

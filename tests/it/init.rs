@@ -94,19 +94,38 @@ fn without_here_the_users_own_configuration_is_written_and_holds_everywhere() {
     let world = World::empty();
     world.write("notes/a.md", "# A\n\nThe zebra.\n");
     let body = world.json(&["init", "--source", "mine=notes"]);
-    assert!(body["written"].as_str().unwrap().starts_with(world.home().to_str().unwrap()), "{body}");
+    assert!(
+        body["written"]
+            .as_str()
+            .unwrap()
+            .starts_with(world.home().to_str().unwrap()),
+        "{body}"
+    );
     world.ok(&["index"]);
-    assert!(!world.state().exists(), "the state lies in the user's data folder");
-    let output =
-        world.command().current_dir(world.root()).args(["query", "zebra", "--mode", "lexical", "--files"]).output();
-    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), "mine:a.md\n");
+    assert!(
+        !world.state().exists(),
+        "the state lies in the user's data folder"
+    );
+    let output = world
+        .command()
+        .current_dir(world.root())
+        .args(["query", "zebra", "--mode", "lexical", "--files"])
+        .output();
+    assert_eq!(
+        String::from_utf8(output.unwrap().stdout).unwrap(),
+        "mine:a.md\n"
+    );
 }
 
 #[test]
 fn sources_are_name_and_folder() {
     let world = World::empty();
     for source in ["notes", "=x", "a b:c=x", ""] {
-        assert_eq!(world.code(&["init", "--here", "--source", source]), "INVALID_ARGS", "{source}");
+        assert_eq!(
+            world.code(&["init", "--here", "--source", source]),
+            "INVALID_ARGS",
+            "{source}"
+        );
     }
     assert!(!world.vault().join("local-agent.yaml").exists());
 }
@@ -115,7 +134,10 @@ fn sources_are_name_and_folder() {
 fn a_folder_that_cannot_be_written_is_a_write_error() {
     let world = World::empty();
     fs::write(world.home().join(".config"), "in the way").unwrap();
-    assert_eq!(world.code(&["init", "--source", "mine=notes"]), "WRITE_ERROR");
+    assert_eq!(
+        world.code(&["init", "--source", "mine=notes"]),
+        "WRITE_ERROR"
+    );
 }
 
 /// `index` refused what `init` had written.
@@ -123,7 +145,11 @@ fn a_folder_that_cannot_be_written_is_a_write_error() {
 fn a_configuration_in_a_folder_names_nothing_outside_of_it() {
     let world = World::empty();
     for source in ["o=..", "o=../elsewhere", "o=sub/../../elsewhere", "o=/"] {
-        assert_eq!(world.code(&["init", "--here", "--source", source]), "INVALID_ARGS", "{source}");
+        assert_eq!(
+            world.code(&["init", "--here", "--source", source]),
+            "INVALID_ARGS",
+            "{source}"
+        );
     }
     assert!(!world.vault().join("local-agent.yaml").exists());
     let error = world.fails(&["init", "--here", "--source", "o=../elsewhere"]);
@@ -131,7 +157,13 @@ fn a_configuration_in_a_folder_names_nothing_outside_of_it() {
     world.write("sub/a.md", "# A\n\nOne.\n");
     let absolute = world.vault().join("sub").display().to_string();
     world.ok(&["init", "--here", "--source", "one=other/../sub"]);
-    world.ok(&["init", "--here", "--force", "--source", &format!("two={absolute}")]);
+    world.ok(&[
+        "init",
+        "--here",
+        "--force",
+        "--source",
+        &format!("two={absolute}"),
+    ]);
     assert_eq!(world.json(&["index"])["total_docs"], 1);
 }
 

@@ -31,13 +31,29 @@ impl Session {
     /// Starts the server with nothing said.
     fn silent(world: &World, args: &[&str]) -> Self {
         let mut command = world.command();
-        command.args(args).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(args)
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (send, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        std::thread::spawn(move || {
+            stdout
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| send.send(line))
+        });
         let stdin = child.stdin.take();
-        Self { child, stdin, lines, next: 0, progress: Vec::new() }
+        Self {
+            child,
+            stdin,
+            lines,
+            next: 0,
+            progress: Vec::new(),
+        }
     }
 
     fn start(world: &World, args: &[&str]) -> Self {
@@ -64,7 +80,10 @@ impl Session {
 
     /// The next message; every one must be well-formed.
     fn receive(&mut self) -> Value {
-        let line = self.lines.recv_timeout(CAP).expect("the server says something");
+        let line = self
+            .lines
+            .recv_timeout(CAP)
+            .expect("the server says something");
         well_formed(&line)
     }
 
@@ -92,7 +111,10 @@ impl Session {
     /// Calls a tool.
     fn call(&mut self, tool: &str, args: Value) -> Value {
         let response = self.request("tools/call", json!({"name": tool, "arguments": args}));
-        response.get("result").unwrap_or_else(|| panic!("{tool}: {response}")).clone()
+        response
+            .get("result")
+            .unwrap_or_else(|| panic!("{tool}: {response}"))
+            .clone()
     }
 
     /// Calls a tool that must do its job, and gives its data.
@@ -108,7 +130,11 @@ impl Session {
         drop(self.stdin.take());
         let output = self.child.wait_with_output().unwrap();
         let rest = self.lines.iter().collect();
-        (output.status.code().unwrap_or(-1), rest, String::from_utf8(output.stderr).unwrap())
+        (
+            output.status.code().unwrap_or(-1),
+            rest,
+            String::from_utf8(output.stderr).unwrap(),
+        )
     }
 }
 
@@ -116,13 +142,27 @@ impl Session {
 fn well_formed(line: &str) -> Value {
     let message: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
     assert_eq!(message["jsonrpc"], "2.0", "{line}");
-    let (result, error, method) = (message.get("result"), message.get("error"), message.get("method"));
-    assert_eq!([result, error, method].iter().flatten().count(), 1, "{line}");
+    let (result, error, method) = (
+        message.get("result"),
+        message.get("error"),
+        message.get("method"),
+    );
+    assert_eq!(
+        [result, error, method].iter().flatten().count(),
+        1,
+        "{line}"
+    );
     if result.is_some() {
-        assert!(message["id"].is_i64() || message["id"].is_string(), "{line}");
+        assert!(
+            message["id"].is_i64() || message["id"].is_string(),
+            "{line}"
+        );
     }
     if let Some(error) = error {
-        assert!(error["code"].is_i64() && error["message"].is_string(), "{line}");
+        assert!(
+            error["code"].is_i64() && error["message"].is_string(),
+            "{line}"
+        );
     }
     message
 }
@@ -132,8 +172,25 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     let world = World::embedded();
     let mut session = Session::start(&world, &[]);
     let listed = session.request("tools/list", json!({}))["result"]["tools"].clone();
-    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["search", "get", "multi_get", "ask", "verify", "status", "grep", "list_dir"]);
+    let names: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "search",
+            "get",
+            "multi_get",
+            "ask",
+            "verify",
+            "status",
+            "grep",
+            "list_dir"
+        ]
+    );
     for tool in listed.as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
@@ -141,8 +198,16 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
         assert!(tool["outputSchema"]["type"] == "object" || files, "{tool}");
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
         assert_eq!(tool["annotations"]["destructiveHint"], false, "{tool}");
-        for (name, field) in tool["inputSchema"]["properties"].as_object().into_iter().flatten() {
-            assert!(field["description"].is_string(), "{name} of {} says nothing", tool["name"]);
+        for (name, field) in tool["inputSchema"]["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+        {
+            assert!(
+                field["description"].is_string(),
+                "{name} of {} says nothing",
+                tool["name"]
+            );
         }
     }
     let mut gives = |tool: &str, args: Value| {
@@ -155,31 +220,58 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     let found = gives("search", json!({"query": question}));
     let hit = &found["hits"][0];
     assert_eq!(found["outcome"], "found");
-    let by_key = gives("get", json!({"address": format!("#{}", hit["chunk_key"].as_str().unwrap())}));
+    let by_key = gives(
+        "get",
+        json!({"address": format!("#{}", hit["chunk_key"].as_str().unwrap())}),
+    );
     assert_eq!(by_key["text"], hit["text"]);
     let by_place = gives(
         "get",
         json!({"address": format!("{}:{}:1:2", hit["source"].as_str().unwrap(), hit["rel_path"].as_str().unwrap())}),
     );
     assert_eq!(by_place["text"].as_str().unwrap().lines().count(), 2);
-    assert_eq!(gives("multi_get", json!({"glob": "**/*.md", "max_bytes": 262_144}))["skipped"], json!([]));
+    assert_eq!(
+        gives(
+            "multi_get",
+            json!({"glob": "**/*.md", "max_bytes": 262_144})
+        )["skipped"],
+        json!([])
+    );
     let asked = gives("ask", json!({"question": question}));
     assert_eq!(asked["outcome"], "answered");
     assert!(asked["answer"].as_str().unwrap().contains("[source: "));
     // What it says about itself passes, by its own words and against the evidence of its run.
-    let judged = gives("verify", json!({"answer": asked["answer"], "run_id": asked["run_id"]}));
+    let judged = gives(
+        "verify",
+        json!({"answer": asked["answer"], "run_id": asked["run_id"]}),
+    );
     assert_eq!(judged["passed"], true, "{judged}");
-    let cited = format!("{} {}", hit["text"].as_str().unwrap().lines().last().unwrap(), hit["cite"].as_str().unwrap());
+    let cited = format!(
+        "{} {}",
+        hit["text"].as_str().unwrap().lines().last().unwrap(),
+        hit["cite"].as_str().unwrap()
+    );
     let judged = gives("verify", json!({"answer": cited}));
     assert_eq!(judged["unresolved"], json!([]), "{judged}");
-    let wrong =
-        gives("verify", json!({"answer": "The proofbox holds sourdough at 99 °C [E1].", "run_id": asked["run_id"]}));
-    assert_eq!((&wrong["passed"], &wrong["outcome"]), (&json!(false), &json!("rejected")));
+    let wrong = gives(
+        "verify",
+        json!({"answer": "The proofbox holds sourdough at 99 °C [E1].", "run_id": asked["run_id"]}),
+    );
+    assert_eq!(
+        (&wrong["passed"], &wrong["outcome"]),
+        (&json!(false), &json!("rejected"))
+    );
     assert_eq!(gives("status", json!({}))["indexed"], true);
     let nothing = gives("search", json!({"query": "xylophone quokka zeppelin"}));
-    assert_eq!((&nothing["outcome"], &nothing["hits"]), (&json!("nothing_found"), &json!([])));
+    assert_eq!(
+        (&nothing["outcome"], &nothing["hits"]),
+        (&json!("nothing_found"), &json!([]))
+    );
     let lines = session.data("grep", json!({"pattern": "proofbox"}));
-    assert!(lines["text"].as_str().unwrap().contains("proofbox"), "{lines}");
+    assert!(
+        lines["text"].as_str().unwrap().contains("proofbox"),
+        "{lines}"
+    );
     assert_eq!(
         session.call("grep", json!({"patern": "x"}))["_meta"]["local-agent/error"]["error_code"],
         "INVALID_ARGS"
@@ -194,17 +286,43 @@ fn tools_for_files_are_those_that_the_configuration_offers() {
     let config = world.root().join("more.yaml");
     let names = |session: &mut Session| -> Vec<String> {
         let listed = session.request("tools/list", json!({}))["result"]["tools"].clone();
-        listed.as_array().unwrap().iter().skip(6).map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .skip(6)
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
     };
-    fs::write(&config, "mcp: {tools: [read_text_file, outline]}\ntools: {grep: deny}\n").unwrap();
+    fs::write(
+        &config,
+        "mcp: {tools: [read_text_file, outline]}\ntools: {grep: deny}\n",
+    )
+    .unwrap();
     let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
     assert_eq!(names(&mut session), ["read_text_file", "outline"]);
-    assert!(session.data("read_text_file", json!({"path": "a.md"}))["text"].as_str().unwrap().contains("One."));
-    assert_eq!(session.request("tools/call", json!({"name": "grep", "arguments": {}}))["error"]["code"], -32602);
+    assert!(
+        session.data("read_text_file", json!({"path": "a.md"}))["text"]
+            .as_str()
+            .unwrap()
+            .contains("One.")
+    );
+    assert_eq!(
+        session.request("tools/call", json!({"name": "grep", "arguments": {}}))["error"]["code"],
+        -32602
+    );
     assert_eq!(session.end().0, 0);
     for tools in ["[grep]", "[propose_write]", "[nope]"] {
-        fs::write(&config, format!("mcp: {{tools: {tools}}}\ntools: {{grep: deny}}\n")).unwrap();
-        assert_eq!(world.code(&["mcp", "--config", config.to_str().unwrap()]), "CONFIG_ERROR", "{tools}");
+        fs::write(
+            &config,
+            format!("mcp: {{tools: {tools}}}\ntools: {{grep: deny}}\n"),
+        )
+        .unwrap();
+        assert_eq!(
+            world.code(&["mcp", "--config", config.to_str().unwrap()]),
+            "CONFIG_ERROR",
+            "{tools}"
+        );
     }
 }
 
@@ -216,13 +334,29 @@ fn a_run_says_who_asked_and_how_far_it_is() {
     let params = json!({"name": "ask", "arguments": {"question": "How many apples does the zebra eat a day?"},
         "_meta": {"progressToken": "p"}});
     let result = session.request("tools/call", params)["result"].clone();
-    let run = result["structuredContent"]["run_id"].as_str().unwrap().to_owned();
+    let run = result["structuredContent"]["run_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let record = world.json(&["runs", "show", &run]);
     assert_eq!(record["record"]["asked_by"], "mcp: tester 7");
     assert!(world.json(&["runs", "verify"])["ok"].as_bool().unwrap());
-    let steps: Vec<f64> = session.progress.iter().map(|p| p["params"]["progress"].as_f64().unwrap()).collect();
-    assert!(steps.len() >= 2 && steps.is_sorted_by(|a, b| a < b), "{:?}", session.progress);
-    assert!(session.progress.iter().all(|p| p["params"]["progressToken"] == "p"));
+    let steps: Vec<f64> = session
+        .progress
+        .iter()
+        .map(|p| p["params"]["progress"].as_f64().unwrap())
+        .collect();
+    assert!(
+        steps.len() >= 2 && steps.is_sorted_by(|a, b| a < b),
+        "{:?}",
+        session.progress
+    );
+    assert!(
+        session
+            .progress
+            .iter()
+            .all(|p| p["params"]["progressToken"] == "p")
+    );
     assert_eq!(session.end().0, 0);
 }
 
@@ -234,29 +368,69 @@ fn failures_are_those_of_the_command_line() {
         assert_eq!(told["isError"], true, "{told}");
         assert!(told.get("structuredContent").is_none(), "{told}");
         for field in ["ok", "error_code", "error_message", "hint"] {
-            assert_eq!(told["_meta"]["local-agent/error"][field], envelope[field], "{field}: {told}");
+            assert_eq!(
+                told["_meta"]["local-agent/error"][field], envelope[field],
+                "{field}: {told}"
+            );
         }
         let text = told["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains(envelope["error_code"].as_str().unwrap()), "{text}");
+        assert!(
+            text.contains(envelope["error_code"].as_str().unwrap()),
+            "{text}"
+        );
     };
-    same(session.call("search", json!({"query": "one"})), &world.fails(&["query", "one", "--json"]));
-    same(session.call("ask", json!({"question": "one?"})), &world.fails(&["ask", "one?", "--json"]));
-    same(session.call("search", json!({"query": "  "})), &world.fails(&["query", "  ", "--json"]));
-    same(session.call("ask", json!({"question": ""})), &world.fails(&["ask", "", "--json"]));
+    same(
+        session.call("search", json!({"query": "one"})),
+        &world.fails(&["query", "one", "--json"]),
+    );
+    same(
+        session.call("ask", json!({"question": "one?"})),
+        &world.fails(&["ask", "one?", "--json"]),
+    );
+    same(
+        session.call("search", json!({"query": "  "})),
+        &world.fails(&["query", "  ", "--json"]),
+    );
+    same(
+        session.call("ask", json!({"question": ""})),
+        &world.fails(&["ask", "", "--json"]),
+    );
     // The index that is made meanwhile is seen.
     world.ok(&["index"]);
-    assert_eq!(session.data("search", json!({"query": "one"}))["outcome"], "found");
+    assert_eq!(
+        session.data("search", json!({"query": "one"}))["outcome"],
+        "found"
+    );
     for (tool, args, line) in [
         ("get", json!({"address": "../x.md"}), vec!["get", "../x.md"]),
-        ("get", json!({"address": "missing.md"}), vec!["get", "missing.md"]),
+        (
+            "get",
+            json!({"address": "missing.md"}),
+            vec!["get", "missing.md"],
+        ),
         ("get", json!({"address": "a.md:99"}), vec!["get", "a.md:99"]),
         ("get", json!({"address": "#zz"}), vec!["get", "#zz"]),
         ("multi_get", json!({"glob": "[x"}), vec!["multi-get", "[x"]),
-        ("search", json!({"query": "one", "source": ["nope"]}), vec!["query", "one", "--source", "nope"]),
-        ("search", json!({"query": "one", "after": "soon"}), vec!["query", "one", "--after", "soon"]),
-        ("ask", json!({"question": "one?", "file": "missing.md"}), vec!["ask", "one?", "--read", "missing.md"]),
+        (
+            "search",
+            json!({"query": "one", "source": ["nope"]}),
+            vec!["query", "one", "--source", "nope"],
+        ),
+        (
+            "search",
+            json!({"query": "one", "after": "soon"}),
+            vec!["query", "one", "--after", "soon"],
+        ),
+        (
+            "ask",
+            json!({"question": "one?", "file": "missing.md"}),
+            vec!["ask", "one?", "--read", "missing.md"],
+        ),
     ] {
-        same(session.call(tool, args), &world.fails(&[line, vec!["--json"]].concat()));
+        same(
+            session.call(tool, args),
+            &world.fails(&[line, vec!["--json"]].concat()),
+        );
     }
     for (tool, args) in [
         ("search", json!({})),
@@ -264,53 +438,87 @@ fn failures_are_those_of_the_command_line() {
         ("search", json!({"query": "one", "limt": 3})),
         ("search", json!({"query": "one", "limit": 0})),
         ("search", json!({"query": "one", "max_bytes": 1})),
-        ("search", json!({"query": "one", "cursor": "9-0000000000000000"})),
+        (
+            "search",
+            json!({"query": "one", "cursor": "9-0000000000000000"}),
+        ),
         ("status", json!({"x": 1})),
     ] {
         let told = session.call(tool, args.clone());
         assert_eq!(
-            (&told["isError"], &told["_meta"]["local-agent/error"]["error_code"]),
+            (
+                &told["isError"],
+                &told["_meta"]["local-agent/error"]["error_code"]
+            ),
             (&json!(true), &json!("INVALID_ARGS")),
             "{args}"
         );
     }
     assert_eq!(
-        session.call("verify", json!({"answer": "x", "run_id": "nope"}))["_meta"]["local-agent/error"]["error_code"],
+        session.call("verify", json!({"answer": "x", "run_id": "nope"}))["_meta"]["local-agent/error"]
+            ["error_code"],
         "RUN_NOT_FOUND"
     );
     // What cannot be routed is the protocol's own error.
     for (method, params, code) in [
         ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
         ("tools/call", json!({"name": 7}), -32602),
-        ("tools/call", json!({"name": "search", "arguments": [1]}), -32602),
+        (
+            "tools/call",
+            json!({"name": "search", "arguments": [1]}),
+            -32602,
+        ),
         ("prompts/get", json!({"name": "nope"}), -32602),
         ("prompts/get", json!({"name": "cite_the_notes"}), -32602),
         ("no/such/method", json!({}), -32601),
     ] {
-        assert_eq!(session.request(method, params.clone())["error"]["code"], code, "{method} {params}");
+        assert_eq!(
+            session.request(method, params.clone())["error"]["code"],
+            code,
+            "{method} {params}"
+        );
     }
-    let told = session.request("prompts/get", json!({"name": "cite_the_notes", "arguments": {"question": "How hot?"}}));
-    let words = told["result"]["messages"][0]["content"]["text"].as_str().unwrap();
-    assert!(words.contains("How hot?") && words.contains("[E1]") && words.contains("`verify`"), "{words}");
+    let told = session.request(
+        "prompts/get",
+        json!({"name": "cite_the_notes", "arguments": {"question": "How hot?"}}),
+    );
+    let words = told["result"]["messages"][0]["content"]["text"]
+        .as_str()
+        .unwrap();
+    assert!(
+        words.contains("How hot?") && words.contains("[E1]") && words.contains("`verify`"),
+        "{words}"
+    );
     assert_eq!(session.end().0, 0);
 }
 
 /// A note of many sections, each long enough to be a chunk of its own.
 fn long_note() -> String {
-    let section =
-        |n: usize| format!("## Part {n}\n\n{}\n\n", format!("The kiln number {n} bakes tiles ä 日本. ").repeat(40));
+    let section = |n: usize| {
+        format!(
+            "## Part {n}\n\n{}\n\n",
+            format!("The kiln number {n} bakes tiles ä 日本. ").repeat(40)
+        )
+    };
     (1..12).map(section).collect()
 }
 
 #[test]
 fn what_is_long_comes_in_pages_that_join_without_a_seam() {
     let long = long_note();
-    let world = World::with(&[("long.md", &long), ("b.md", "# B\n\nTwo kilns.\n"), ("c.md", "# C\n\nThree.\n")]);
+    let world = World::with(&[
+        ("long.md", &long),
+        ("b.md", "# B\n\nTwo kilns.\n"),
+        ("c.md", "# C\n\nThree.\n"),
+    ]);
     world.ok(&["index"]);
     let mut session = Session::start(&world, &[]);
     let (mut cursor, mut joined, mut pages, mut line) = (Value::Null, String::new(), 0, 1);
     loop {
-        let page = session.data("get", json!({"address": "long.md", "max_bytes": 3000, "cursor": cursor}));
+        let page = session.data(
+            "get",
+            json!({"address": "long.md", "max_bytes": 3000, "cursor": cursor}),
+        );
         let text = page["text"].as_str().unwrap();
         assert!(text.len() <= 3000 && !text.is_empty());
         assert_eq!(page["first_line"], line);
@@ -323,15 +531,31 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
         }
     }
     assert!(joined == long && pages > 5);
-    let all = session.data("search", json!({"query": "kiln", "limit": 50, "max_bytes": 262_144}));
-    let whole: Vec<&Value> = all["hits"].as_array().unwrap().iter().map(|hit| &hit["chunk_key"]).collect();
+    let all = session.data(
+        "search",
+        json!({"query": "kiln", "limit": 50, "max_bytes": 262_144}),
+    );
+    let whole: Vec<&Value> = all["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| &hit["chunk_key"])
+        .collect();
     assert!(whole.len() > 10 && all["next_cursor"].is_null());
     let (mut cursor, mut keys) = (Value::Null, Vec::new());
     loop {
-        let page = session.data("search", json!({"query": "kiln", "limit": 4, "max_bytes": 4000, "cursor": cursor}));
+        let page = session.data(
+            "search",
+            json!({"query": "kiln", "limit": 4, "max_bytes": 4000, "cursor": cursor}),
+        );
         let hits = page["hits"].as_array().unwrap();
         assert!(!hits.is_empty() && hits.len() <= 4);
-        assert!(hits.iter().map(|hit| hit["text"].as_str().unwrap().len()).sum::<usize>() <= 4000);
+        assert!(
+            hits.iter()
+                .map(|hit| hit["text"].as_str().unwrap().len())
+                .sum::<usize>()
+                <= 4000
+        );
         assert_eq!(hits[0]["rank"], keys.len() + 1);
         keys.extend(hits.iter().map(|hit| hit["chunk_key"].clone()));
         cursor = page["next_cursor"].clone();
@@ -342,16 +566,31 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
     assert_eq!(keys.iter().collect::<Vec<_>>(), whole);
     // A page speaks of the files of its own hits alone.
     world.write("b.md", "# B\n\nTwo kilns and a half.\n");
-    let place = all["hits"].as_array().unwrap().iter().position(|hit| hit["rel_path"] == "b.md").unwrap();
+    let place = all["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|hit| hit["rel_path"] == "b.md")
+        .unwrap();
     let mut cursor = Value::Null;
     for number in 0..keys.len() {
-        let page = session.data("search", json!({"query": "kiln", "limit": 1, "max_bytes": 4000, "cursor": cursor}));
-        assert_eq!(page["stale"].to_string().contains("notes:b.md"), number == place, "{page}");
+        let page = session.data(
+            "search",
+            json!({"query": "kiln", "limit": 1, "max_bytes": 4000, "cursor": cursor}),
+        );
+        assert_eq!(
+            page["stale"].to_string().contains("notes:b.md"),
+            number == place,
+            "{page}"
+        );
         cursor = page["next_cursor"].clone();
     }
     let (mut cursor, mut names) = (Value::Null, Vec::new());
     loop {
-        let page = session.data("multi_get", json!({"glob": "*.md", "max_bytes": 1000, "cursor": cursor}));
+        let page = session.data(
+            "multi_get",
+            json!({"glob": "*.md", "max_bytes": 1000, "cursor": cursor}),
+        );
         for document in page["documents"].as_array().unwrap() {
             let is_long = document["address"] == "notes:long.md";
             assert_eq!(document["truncated"], is_long, "{document}");
@@ -364,13 +603,23 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
     }
     assert_eq!(names.iter().collect::<BTreeSet<&String>>().len(), 3);
     // A cursor into what has changed is refused.
-    let cursor = session.data("search", json!({"query": "kiln", "limit": 4}))["next_cursor"].clone();
+    let cursor =
+        session.data("search", json!({"query": "kiln", "limit": 4}))["next_cursor"].clone();
     world.write("d.md", "# D\n\nThe kiln number 99.\n");
     let status = session.data("status", json!({"compare_files": true}));
-    assert!(status["stale"].to_string().contains("notes:d.md"), "{status}");
+    assert!(
+        status["stale"].to_string().contains("notes:d.md"),
+        "{status}"
+    );
     world.ok(&["index"]);
-    let told = session.call("search", json!({"query": "kiln", "limit": 4, "cursor": cursor}));
-    assert_eq!(told["_meta"]["local-agent/error"]["error_code"], "INVALID_ARGS", "{told}");
+    let told = session.call(
+        "search",
+        json!({"query": "kiln", "limit": 4, "cursor": cursor}),
+    );
+    assert_eq!(
+        told["_meta"]["local-agent/error"]["error_code"], "INVALID_ARGS",
+        "{told}"
+    );
     assert_eq!(session.end().0, 0);
 }
 
@@ -379,11 +628,16 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut session = Session::silent(&world, &[]);
     // Before the session, things that mean nothing are passed over.
-    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}));
+    session.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}),
+    );
     session.send(&json!({"jsonrpc": "2.0", "id": 4, "result": {}}));
     session.raw(b"\n\r\n   \n");
     assert_eq!(session.request("ping", json!({}))["result"], json!({}));
-    assert!(session.request("tools/list", json!({}))["error"]["code"].is_i64(), "nobody has said hello");
+    assert!(
+        session.request("tools/list", json!({}))["error"]["code"].is_i64(),
+        "nobody has said hello"
+    );
     session.request(
         "initialize",
         json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}),
@@ -393,16 +647,38 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
         (b"{\"jsonrpc\": \"2.0\", \"id\": 1", -32700, Value::Null),
         (b"\xff\xfe{}", -32700, Value::Null),
         (b"[]", -32600, Value::Null),
-        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600, Value::Null),
+        (
+            b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+            -32600,
+            Value::Null,
+        ),
         (b"7", -32600, Value::Null),
-        (b"{\"id\": \"seven\", \"method\": \"ping\"}", -32600, json!("seven")),
-        (b"{\"jsonrpc\": \"1.0\", \"id\": 8, \"method\": \"ping\"}", -32600, json!(8)),
+        (
+            b"{\"id\": \"seven\", \"method\": \"ping\"}",
+            -32600,
+            json!("seven"),
+        ),
+        (
+            b"{\"jsonrpc\": \"1.0\", \"id\": 8, \"method\": \"ping\"}",
+            -32600,
+            json!(8),
+        ),
     ] {
         session.raw(bytes);
         session.raw(b"\n");
         let answer = session.receive();
-        assert_eq!(answer["error"]["code"], code, "{}: {answer}", String::from_utf8_lossy(bytes));
-        assert_eq!(answer["id"], id, "{}: {answer}", String::from_utf8_lossy(bytes));
+        assert_eq!(
+            answer["error"]["code"],
+            code,
+            "{}: {answer}",
+            String::from_utf8_lossy(bytes)
+        );
+        assert_eq!(
+            answer["id"],
+            id,
+            "{}: {answer}",
+            String::from_utf8_lossy(bytes)
+        );
     }
     let deep = format!("{}{}\n", "[".repeat(5000), "]".repeat(5000));
     session.raw(deep.as_bytes());
@@ -430,7 +706,10 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
     }
     session.raw(b"{\"jsonrpc\": \"2.0\", \"id\": 7");
     let (code, rest, stderr) = session.end();
-    let answered: BTreeSet<i64> = rest.iter().map(|line| well_formed(line)["id"].as_i64().unwrap()).collect();
+    let answered: BTreeSet<i64> = rest
+        .iter()
+        .map(|line| well_formed(line)["id"].as_i64().unwrap())
+        .collect();
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert_eq!(answered, (100..120).collect());
 }
@@ -438,12 +717,20 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
 /// A model that says one word and then nothing for an hour.
 fn slow_model() -> local_agent_testing::server::Server {
     serve(|seen| match seen.path.as_str() {
-        "/api/tags" => vec![Step::Bytes(ok_json(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#))],
-        "/api/show" => vec![Step::Bytes(ok_json(r#"{"model_info":{"llama.context_length":8192}}"#))],
+        "/api/tags" => vec![Step::Bytes(ok_json(
+            r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#,
+        ))],
+        "/api/show" => vec![Step::Bytes(ok_json(
+            r#"{"model_info":{"llama.context_length":8192}}"#,
+        ))],
         _ => {
             let line = json!({"model": "m:latest", "message": {"content": "on "}, "done": false});
             let head = Step::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec());
-            vec![head, Step::Bytes(format!("{line}\n").into_bytes()), Step::Wait(Duration::from_secs(3600))]
+            vec![
+                head,
+                Step::Bytes(format!("{line}\n").into_bytes()),
+                Step::Wait(Duration::from_secs(3600)),
+            ]
         }
     })
 }
@@ -453,24 +740,45 @@ fn a_call_that_is_taken_back_ends_and_its_record_says_so() {
     let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
     world.ok(&["index"]);
     let config = world.root().join("llm.yaml");
-    fs::write(&config, "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n").unwrap();
+    fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
     let server = slow_model();
     let url = server.url("");
-    let mut session = Session::start(&world, &["--config", config.to_str().unwrap(), "--ollama-base-url", &url]);
+    let mut session = Session::start(
+        &world,
+        &[
+            "--config",
+            config.to_str().unwrap(),
+            "--ollama-base-url",
+            &url,
+        ],
+    );
     session.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "ask",
         "arguments": {"question": "How many apples does the zebra eat a day?"}, "_meta": {"progressToken": 1}}}));
     // The model is being asked.
     loop {
         let step = session.receive();
-        if step["params"]["message"].as_str().unwrap().starts_with("m:latest")
-            || step["params"]["message"].as_str().unwrap().starts_with("m at")
+        if step["params"]["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("m:latest")
+            || step["params"]["message"]
+                .as_str()
+                .unwrap()
+                .starts_with("m at")
         {
             break;
         }
     }
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
     // Others are served at once, and nothing more is heard of the call.
-    assert_eq!(session.data("search", json!({"query": "zebra"}))["outcome"], "found");
+    assert_eq!(
+        session.data("search", json!({"query": "zebra"}))["outcome"],
+        "found"
+    );
     let (code, rest, _) = session.end();
     assert_eq!((code, rest.len()), (0, 0), "{rest:?}");
     let record = world.json(&["runs", "show", "last"]);
@@ -482,7 +790,10 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
     }
 }
@@ -531,7 +842,11 @@ fn whatever_comes_in_only_protocol_comes_out_and_the_end_is_clean() {
         assert_eq!(code, 0, "seed {seed}: {stderr}");
         assert!(!stderr.contains("panicked"), "seed {seed}: {stderr}");
         lines.iter().for_each(|line| drop(well_formed(line)));
-        assert!((50..=sent).contains(&lines.len()), "seed {seed}: {} answers to {sent} lines", lines.len());
+        assert!(
+            (50..=sent).contains(&lines.len()),
+            "seed {seed}: {} answers to {sent} lines",
+            lines.len()
+        );
     }
 }
 
@@ -539,11 +854,19 @@ fn whatever_comes_in_only_protocol_comes_out_and_the_end_is_clean() {
 fn many_calls_at_once_are_all_answered() {
     let world = World::embedded();
     let mut session = Session::start(&world, &[]);
-    let queries = ["proofbox", "order book", "backup", "sourdough", "restore the database"];
+    let queries = [
+        "proofbox",
+        "order book",
+        "backup",
+        "sourdough",
+        "restore the database",
+    ];
     for id in 0..60 {
         let query = queries[id % queries.len()];
-        session.send(&json!({"jsonrpc": "2.0", "id": 1000 + id, "method": "tools/call",
-            "params": {"name": "search", "arguments": {"query": query}}}));
+        session.send(
+            &json!({"jsonrpc": "2.0", "id": 1000 + id, "method": "tools/call",
+            "params": {"name": "search", "arguments": {"query": query}}}),
+        );
     }
     let mut found = std::collections::BTreeMap::new();
     for _ in 0..60 {
@@ -555,7 +878,12 @@ fn many_calls_at_once_are_all_answered() {
             .iter()
             .map(|hit| hit["chunk_key"].to_string())
             .collect();
-        assert_eq!(found.entry(id % queries.len()).or_insert_with(|| keys.clone()), &keys);
+        assert_eq!(
+            found
+                .entry(id % queries.len())
+                .or_insert_with(|| keys.clone()),
+            &keys
+        );
     }
     assert_eq!(session.end().0, 0);
 }
@@ -563,23 +891,42 @@ fn many_calls_at_once_are_all_answered() {
 #[test]
 fn install_edits_one_entry_and_keeps_a_copy() {
     let world = World::with(&[]);
-    let printed = world.ok(&["mcp", "install", "--client", "vscode", "--print"]).stdout;
+    let printed = world
+        .ok(&["mcp", "install", "--client", "vscode", "--print"])
+        .stdout;
     let entry: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!(entry["servers"]["local-agent"]["args"].as_array().unwrap().last().unwrap(), "mcp");
+    assert_eq!(
+        entry["servers"]["local-agent"]["args"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap(),
+        "mcp"
+    );
     let file = world.home().join(".claude.json");
     let before = "{\n  \"zz\": 1,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  },\n  \"aa\": [ ]\n}\n";
     fs::write(&file, before).unwrap();
     let body = world.json(&["mcp", "install", "--client", "claude-code"]);
     assert_eq!(body["changed"], true);
-    assert_eq!(fs::read_to_string(body["backup"].as_str().unwrap()).unwrap(), before);
+    assert_eq!(
+        fs::read_to_string(body["backup"].as_str().unwrap()).unwrap(),
+        before
+    );
     let after = fs::read_to_string(&file).unwrap();
     let (head, tail) = before.split_at(before.find("}\n  },").unwrap() + 1);
     assert!(after.starts_with(head) && after.ends_with(tail), "{after}");
-    assert_eq!(world.json(&["mcp", "install", "--client", "claude-code"])["changed"], false);
+    assert_eq!(
+        world.json(&["mcp", "install", "--client", "claude-code"])["changed"],
+        false
+    );
     // What was entered starts a server.
     let entered: Value = serde_json::from_str(&after).unwrap();
     let server = &entered["mcpServers"]["local-agent"];
-    let args = server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
+    let args = server["args"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|arg| arg.as_str().unwrap());
     let mut command = Command::new(server["command"].as_str().unwrap());
     let output = command
         .args(args)
@@ -589,12 +936,23 @@ fn install_edits_one_entry_and_keeps_a_copy() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     // Clients that have no file yet get one; a file that is not understood stays as it is.
-    assert_eq!(world.json(&["mcp", "install", "--client", "cursor"])["backup"], Value::Null);
+    assert_eq!(
+        world.json(&["mcp", "install", "--client", "cursor"])["backup"],
+        Value::Null
+    );
     assert!(world.home().join(".cursor/mcp.json").exists());
     fs::write(&file, "{ // mine\n}\n").unwrap();
-    assert_eq!(world.code(&["mcp", "install", "--client", "claude-code", "--json"]), "CONFIG_ERROR");
+    assert_eq!(
+        world.code(&["mcp", "install", "--client", "claude-code", "--json"]),
+        "CONFIG_ERROR"
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}\n");
 }
 
@@ -602,7 +960,10 @@ fn install_edits_one_entry_and_keeps_a_copy() {
 #[test]
 fn the_python_client_asks_and_verifies() {
     let python = std::env::var("LOCAL_AGENT_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let there = Command::new(&python).args(["-c", "import mcp"]).output().is_ok_and(|o| o.status.success());
+    let there = Command::new(&python)
+        .args(["-c", "import mcp"])
+        .output()
+        .is_ok_and(|o| o.status.success());
     if !there {
         // Past the capture of the test runner: nobody is to take this for a pass.
         let why = format!(
@@ -621,32 +982,67 @@ fn the_python_client_asks_and_verifies() {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("verify: passed") && told.contains("verify of a changed number: rejected"), "{told}");
+    assert!(
+        output.status.success(),
+        "{told}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        told.contains("verify: passed") && told.contains("verify of a changed number: rejected"),
+        "{told}"
+    );
     // What the documents show is what the client was told.
-    let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/mcp.md")).unwrap();
-    let shown = document.split("<!-- transcript: peer.py -->\n```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let document =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/mcp.md")).unwrap();
+    let shown = document
+        .split("<!-- transcript: peer.py -->\n```text\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     for line in shown.lines().filter(|line| !line.starts_with("server:")) {
-        assert!(told.lines().any(|told| told == line), "docs/mcp.md shows a line that is not told: {line}\n{told}");
+        assert!(
+            told.lines().any(|told| told == line),
+            "docs/mcp.md shows a line that is not told: {line}\n{told}"
+        );
     }
 }
 
-/// A configuration that was found by walking up may be edited by whoever sends notes: it is asked about again.
+/// A configuration that was found by walking up may be edited by whoever sends notes: it is asked
+/// about again.
 #[test]
 fn what_install_enters_trusts_no_later_edit_of_a_found_configuration() {
     let world = World::with(&[("a.md", "# A\n\nOne quokka.\n")]);
-    let entry: Value =
-        serde_json::from_str(&world.ok(&["mcp", "install", "--client", "cursor", "--print"]).stdout).unwrap();
-    let args: Vec<String> = serde_json::from_value(entry["mcpServers"]["local-agent"]["args"].clone()).unwrap();
+    let entry: Value = serde_json::from_str(
+        &world
+            .ok(&["mcp", "install", "--client", "cursor", "--print"])
+            .stdout,
+    )
+    .unwrap();
+    let args: Vec<String> =
+        serde_json::from_value(entry["mcpServers"]["local-agent"]["args"].clone()).unwrap();
     assert_eq!(args[0], "-C", "{args:?}");
     let file = world.vault().join("local-agent.yaml");
     let config = fs::read_to_string(&file).unwrap();
-    let loosened = config.replace("  # base_url: http://127.0.0.1:11434", "  base_url: http://192.0.2.1:11434");
+    let loosened = config.replace(
+        "  # base_url: http://127.0.0.1:11434",
+        "  base_url: http://192.0.2.1:11434",
+    );
     assert_ne!(config, loosened);
     fs::write(&file, loosened).unwrap();
-    let output = world.command().args(&args).current_dir("/").stdin(Stdio::null()).output().unwrap();
+    let output = world
+        .command()
+        .args(&args)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("CONFIG_UNTRUSTED"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("CONFIG_UNTRUSTED"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -659,7 +1055,10 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
     session.data("get", json!({"address": "a.md"}));
     session.call("get", json!({"address": "../secret.md"}));
     session.data("multi_get", json!({"glob": "*.md"}));
-    session.data("verify", json!({"answer": "The quokka sleeps in the shed [a.md:3-3]."}));
+    session.data(
+        "verify",
+        json!({"answer": "The quokka sleeps in the shed [a.md:3-3]."}),
+    );
     session.data("status", json!({}));
     assert_eq!(session.end().0, 0);
     let log = world.json(&["tool", "log"]);
@@ -670,7 +1069,13 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
         .rev()
         .map(|call| {
             let word = |key: &str| call["tool"][key].as_str().unwrap_or_default().to_owned();
-            format!("{} {} {} {}", word("caller"), word("name"), word("subject"), word("outcome"))
+            format!(
+                "{} {} {} {}",
+                word("caller"),
+                word("name"),
+                word("subject"),
+                word("outcome")
+            )
         })
         .collect();
     let expected = [
@@ -683,16 +1088,38 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
     ];
     assert_eq!(lines, expected);
     let file = world.vault().join("local-agent.yaml");
-    fs::write(&file, fs::read_to_string(&file).unwrap() + "mcp:\n  operations: [search, status]\n").unwrap();
+    fs::write(
+        &file,
+        fs::read_to_string(&file).unwrap() + "mcp:\n  operations: [search, status]\n",
+    )
+    .unwrap();
     let mut session = Session::start(&world, &[]);
     let listed = session.request("tools/list", json!({}));
-    let names: Vec<&str> =
-        listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["search", "status", "grep", "list_dir"]);
     session.end();
-    fs::write(&file, fs::read_to_string(&file).unwrap().replace("[search, status]", "[find]")).unwrap();
-    let output = world.command().arg("mcp").stdin(Stdio::null()).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`mcp.operations` names `find`"), "{output:?}");
+    fs::write(
+        &file,
+        fs::read_to_string(&file)
+            .unwrap()
+            .replace("[search, status]", "[find]"),
+    )
+    .unwrap();
+    let output = world
+        .command()
+        .arg("mcp")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("`mcp.operations` names `find`"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -704,20 +1131,36 @@ fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
     fs::write(&file, config.replace("root: \".\"", "root: sub")).unwrap();
     world.ok(&["index"]);
     let mut session = Session::start(&world, &[]);
-    assert!(session.data("get", json!({"address": "a.md"}))["text"].as_str().unwrap().contains("Old"));
+    assert!(
+        session.data("get", json!({"address": "a.md"}))["text"]
+            .as_str()
+            .unwrap()
+            .contains("Old")
+    );
     fs::rename(world.vault().join("sub"), world.vault().join("gone")).unwrap();
     world.write("sub/a.md", "# A\n\nNew words.\n");
     let got = session.call("get", json!({"address": "a.md"}));
     if got["isError"] == true {
         // Where the kernel confines the server to the folder of before, it says what to do.
         let text = got["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("FILE_READ_ERROR") && text.contains("restart the server"), "{text}");
+        assert!(
+            text.contains("FILE_READ_ERROR") && text.contains("restart the server"),
+            "{text}"
+        );
         session.end();
         let log = world.json(&["tool", "log"]);
-        assert_eq!(log["calls"][0]["tool"]["outcome"], "FILE_READ_ERROR", "{log}");
+        assert_eq!(
+            log["calls"][0]["tool"]["outcome"], "FILE_READ_ERROR",
+            "{log}"
+        );
         session = Session::start(&world, &[]);
     }
-    assert!(session.data("get", json!({"address": "a.md"}))["text"].as_str().unwrap().contains("New"));
+    assert!(
+        session.data("get", json!({"address": "a.md"}))["text"]
+            .as_str()
+            .unwrap()
+            .contains("New")
+    );
     let listed = session.data("grep", json!({"pattern": "words"}));
     assert!(listed.to_string().contains("New words"), "{listed}");
     assert_eq!(session.end().0, 0);

@@ -33,9 +33,21 @@ fn the_embedded_model_is_what_it_was_made_of() {
         @"all-MiniLM-L6-v2  matches its recorded hashes; its vectors are those of a second implementation (10 texts, cosine at least 0.99"
     );
     let body = world.json(&["models", "verify", "all-MiniLM-L6-v2"]);
-    assert_eq!((&body["verified"][0]["compared"], &body["verified"][0]["texts_embedded"]), (&true.into(), &10.into()));
+    assert_eq!(
+        (
+            &body["verified"][0]["compared"],
+            &body["verified"][0]["texts_embedded"]
+        ),
+        (&true.into(), &10.into())
+    );
     assert!(body["verified"][0]["least_cosine"].as_f64().unwrap() > 0.997);
-    assert!(body["verified"][0]["files"].as_array().unwrap().iter().all(|f| f["sha256"].as_str().unwrap().len() == 64));
+    assert!(
+        body["verified"][0]["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|f| f["sha256"].as_str().unwrap().len() == 64)
+    );
 }
 
 #[test]
@@ -45,7 +57,10 @@ fn what_is_verified_is_computed_as_the_configuration_says() {
     let body = world.json(&["models", "verify", "all-MiniLM-L6-v2"]);
     assert!(body["verified"][0]["least_cosine"].as_f64().unwrap() > 0.999_99);
     world.write("local-agent.yaml", "embed:\n  precision: f23\n");
-    assert_eq!(world.fails(&["models", "verify", "--json"])["error_code"], "CONFIG_ERROR");
+    assert_eq!(
+        world.fails(&["models", "verify", "--json"])["error_code"],
+        "CONFIG_ERROR"
+    );
 }
 
 #[test]

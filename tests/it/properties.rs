@@ -1,4 +1,5 @@
-//! What holds for every vault and every history of it: the whole of `index`, in this process, over made-up notes.
+//! What holds for every vault and every history of it: the whole of `index`, in this process, over
+//! made-up notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -40,22 +41,38 @@ impl Folder {
         State(self.dir.path().join(name))
     }
 
-    /// Writes a note; its time stamp is long past when `old`, so that only size, inode and change time tell of it.
+    /// Writes a note; its time stamp is long past when `old`, so that only size, inode and change
+    /// time tell of it.
     fn write(&self, path: &str, text: &str, old: bool) {
         let file = self.notes().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
         if old {
             let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-            File::options().write(true).open(file).unwrap().set_modified(then).unwrap();
+            File::options()
+                .write(true)
+                .open(file)
+                .unwrap()
+                .set_modified(then)
+                .unwrap();
         }
     }
 
     fn index(&self, state: &State) -> IndexSummary {
         let name = SourceName::new("notes").unwrap();
-        let sources = [Source { name: name.clone(), root: self.notes(), kind: "notes".into(), code: false }];
+        let sources = [Source {
+            name: name.clone(),
+            root: self.notes(),
+            kind: "notes".into(),
+            code: false,
+        }];
         let config = Config::defaults(self.dir.path()).unwrap();
-        let spec = RootSpec { name, path: self.notes(), kind: "notes".into(), code: false };
+        let spec = RootSpec {
+            name,
+            path: self.notes(),
+            kind: "notes".into(),
+            code: false,
+        };
         let sandbox = Sandbox::open(vec![spec], Policy::from(&config.security)).unwrap();
         let options = IndexOptions {
             selected: &sources,
@@ -87,7 +104,12 @@ fn words(text: &str) -> usize {
 }
 
 const fn chunking() -> ChunkOptions {
-    ChunkOptions { scheme: Scheme::ObsidianV2, max_tokens: BUDGET, max_chars: 1200, overlap: 120 }
+    ChunkOptions {
+        scheme: Scheme::ObsidianV2,
+        max_tokens: BUDGET,
+        max_chars: 1200,
+        overlap: 120,
+    }
 }
 
 /// A block of a note, in any of the shapes that notes have.
@@ -121,9 +143,15 @@ fn note() -> impl Strategy<Value = String> {
     ];
     let body = prop::collection::vec((block(), any::<bool>()), 0..14);
     (head, body, prop::bool::weighted(0.15)).prop_map(|(head, body, crlf)| {
-        let blocks = body.into_iter().map(|(block, gap)| if gap { block + "\n" } else { block });
+        let blocks = body
+            .into_iter()
+            .map(|(block, gap)| if gap { block + "\n" } else { block });
         let text = head + &blocks.collect::<String>();
-        if crlf { text.replace('\n', "\r\n") } else { text }
+        if crlf {
+            text.replace('\n', "\r\n")
+        } else {
+            text
+        }
     })
 }
 
@@ -135,7 +163,14 @@ enum Change {
     Rename(usize, usize),
 }
 
-const PATHS: [&str; 6] = ["p0.md", "p1.md", "sub/p2.md", "sub/p3.md", "Ünï/p4.md", "a b/p5.md"];
+const PATHS: [&str; 6] = [
+    "p0.md",
+    "p1.md",
+    "sub/p2.md",
+    "sub/p3.md",
+    "Ünï/p4.md",
+    "a b/p5.md",
+];
 
 fn change() -> impl Strategy<Value = Change> {
     let at = 0..PATHS.len();
@@ -180,17 +215,27 @@ fn check(folder: &Folder, state: &State, files: &BTreeMap<usize, String>) {
         let own = of_file.remove(PATHS[*at]).unwrap_or_default();
         check_file(text, &own);
     }
-    assert!(of_file.is_empty(), "chunks of files that are gone: {:?}", of_file.keys());
+    assert!(
+        of_file.is_empty(),
+        "chunks of files that are gone: {:?}",
+        of_file.keys()
+    );
 }
 
-/// Every chunk is a slice of the file, on the lines it says; together they hold every byte of the body that is seen.
+/// Every chunk is a slice of the file, on the lines it says; together they hold every byte of the
+/// body that is seen.
 fn check_file(text: &str, chunks: &[&ChunkRecord]) {
     let mut covered = vec![false; text.len()];
     for chunk in chunks {
         let (start, end) = (chunk.span.start(), chunk.span.end());
         assert_eq!(text.get(start..end), Some(chunk.text.as_str()));
         assert!(!chunk.text.trim().is_empty());
-        let line = |byte: usize| 1 + text.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count();
+        let line = |byte: usize| {
+            1 + text.as_bytes()[..byte]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count()
+        };
         assert_eq!(
             (chunk.lines.first() as usize, chunk.lines.last() as usize),
             (line(start), line(end - 1)),
@@ -202,14 +247,21 @@ fn check_file(text: &str, chunks: &[&ChunkRecord]) {
             *byte = true;
         }
     }
-    let head = markdown::parse(text, &chunking(), &words).frontmatter.span.map_or(0, |span| span.end());
+    let head = markdown::parse(text, &chunking(), &words)
+        .frontmatter
+        .span
+        .map_or(0, |span| span.end());
     for (at, c) in text.char_indices() {
         let seen = at >= head && !c.is_whitespace() && c != '\u{feff}';
-        assert!(!seen || covered[at], "byte {at} ({c:?}) lies in no chunk of {text:?}");
+        assert!(
+            !seen || covered[at],
+            "byte {at} ({c:?}) lies in no chunk of {text:?}"
+        );
     }
 }
 
-/// A chapter that is a chunk of its own: neither so small that it joins a neighbour, nor so large that it is cut.
+/// A chapter that is a chunk of its own: neither so small that it joins a neighbour, nor so large
+/// that it is cut.
 fn chapter(name: &str) -> impl Strategy<Value = String> + use<> {
     let name = name.to_owned();
     prop::collection::vec("[a-z]{2,7}", BUDGET / 2..BUDGET - 6)
@@ -223,8 +275,15 @@ fn chapters() -> impl Strategy<Value = Vec<String>> {
 
 /// Each case indexes folders, so there are few, unless PROPTEST_CASES asks for more.
 fn few() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(24);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    let cases = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(24);
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {

@@ -8,7 +8,14 @@ use crate::harness::World;
 #[test]
 fn hits_of_the_example_by_words() {
     let world = World::example();
-    let run = world.ok(&["query", "proofbox humidity", "--mode", "lexical", "--limit", "2"]);
+    let run = world.ok(&[
+        "query",
+        "proofbox humidity",
+        "--mode",
+        "lexical",
+        "--limit",
+        "2",
+    ]);
     assert_eq!(run.stderr, "");
     assert_snapshot!(world.stable(&run.stdout), @r#"
     [1] vault:projects/Proofbox.md:8  <n>
@@ -33,7 +40,13 @@ fn hits_of_the_example_by_words_and_meaning() {
         heading_path: H1: Proofbox
         snippet: # Proofbox The proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the...
     "#);
-    let body = world.json(&["query", "proofbox holds sourdough", "--limit", "1", "--explain"]);
+    let body = world.json(&[
+        "query",
+        "proofbox holds sourdough",
+        "--limit",
+        "1",
+        "--explain",
+    ]);
     assert_snapshot!(world.pretty(body), @r##"
     {
       "count": 1,
@@ -106,14 +119,30 @@ fn hits_of_the_example_by_words_and_meaning() {
 fn one_object_a_hit_or_one_path_a_document() {
     let world = World::example();
     let run = world.ok(&["query", "bread", "--mode", "lexical", "--jsonl"]);
-    let hits: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let hits: Vec<Value> = run
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let body = world.json(&["query", "bread", "--mode", "lexical"]);
     assert_eq!(json!(hits), body["hits"]);
-    let files = world.ok(&["query", "proofbox", "--mode", "lexical", "--files", "--limit", "20"]).stdout;
+    let files = world
+        .ok(&[
+            "query", "proofbox", "--mode", "lexical", "--files", "--limit", "20",
+        ])
+        .stdout;
     let paths: Vec<&str> = files.lines().collect();
     assert!(paths.contains(&"vault:projects/Proofbox.md"), "{files}");
-    assert_eq!(paths.iter().collect::<std::collections::HashSet<_>>().len(), paths.len(), "each once: {files}");
-    for args in [["--json", "--jsonl"], ["--json", "--files"], ["--jsonl", "--files"]] {
+    assert_eq!(
+        paths.iter().collect::<std::collections::HashSet<_>>().len(),
+        paths.len(),
+        "each once: {files}"
+    );
+    for args in [
+        ["--json", "--jsonl"],
+        ["--json", "--files"],
+        ["--jsonl", "--files"],
+    ] {
         world.usage(&[&["query", "bread"], &args[..]].concat());
     }
 }
@@ -124,9 +153,22 @@ fn finding_nothing_is_done_and_said() {
     let run = world.ok(&["query", "qqqqzzzz", "--mode", "lexical"]);
     assert_snapshot!(run.stdout, @"Nothing in the index fits this query.");
     let body = world.json(&["query", "qqqqzzzz", "--mode", "lexical"]);
-    assert_eq!((&body["outcome"], &body["count"], &body["hits"]), (&json!("nothing_found"), &json!(0), &json!([])));
-    assert_eq!(world.ok(&["query", "qqqqzzzz", "--mode", "lexical", "--jsonl"]).stdout, "");
-    assert_eq!(world.ok(&["query", "qqqqzzzz", "--mode", "lexical", "--files"]).stdout, "");
+    assert_eq!(
+        (&body["outcome"], &body["count"], &body["hits"]),
+        (&json!("nothing_found"), &json!(0), &json!([]))
+    );
+    assert_eq!(
+        world
+            .ok(&["query", "qqqqzzzz", "--mode", "lexical", "--jsonl"])
+            .stdout,
+        ""
+    );
+    assert_eq!(
+        world
+            .ok(&["query", "qqqqzzzz", "--mode", "lexical", "--files"])
+            .stdout,
+        ""
+    );
 }
 
 #[test]
@@ -155,7 +197,11 @@ fn words_need_no_model_and_meaning_names_the_one_that_is_missing() {
     let other = ["--config", other.to_str().unwrap()];
     let lexical = world.json(&[&["query", "proofbox", "--mode", "lexical"], &other[..]].concat());
     assert_ne!(lexical["count"], 0);
-    for args in [&["query", "proofbox"][..], &["query", "proofbox", "--mode", "vector"], &["ask", "proofbox?"]] {
+    for args in [
+        &["query", "proofbox"][..],
+        &["query", "proofbox", "--mode", "vector"],
+        &["ask", "proofbox?"],
+    ] {
         let failure = world.fails(&[args, &other].concat());
         assert_eq!(failure["error_code"], "MODEL_NOT_FOUND", "{args:?}");
         assert_eq!(failure["hint"], "local-agent models pull bge-small-en-v1.5");
@@ -165,7 +211,10 @@ fn words_need_no_model_and_meaning_names_the_one_that_is_missing() {
 #[test]
 fn meaning_alone_needs_vectors() {
     let world = World::example();
-    assert_eq!(world.code(&["query", "bread", "--mode", "vector"]), "PHASE2_QUERY_ERROR");
+    assert_eq!(
+        world.code(&["query", "bread", "--mode", "vector"]),
+        "PHASE2_QUERY_ERROR"
+    );
     let run = world.ok(&["query", "bread"]);
     assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
 }
@@ -176,17 +225,30 @@ fn a_refresh_brings_the_index_up_to_date_first() {
     let body = world.json(&["query", "walrus", "--mode", "lexical", "--refresh"]);
     assert_eq!(body["outcome"], "nothing_found", "an index is made");
     world.write("b.md", "# B\n\nThe walrus.\n");
-    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical"])["count"], 0);
-    assert_eq!(world.json(&["query", "walrus", "--mode", "lexical", "--refresh"])["count"], 1);
+    assert_eq!(
+        world.json(&["query", "walrus", "--mode", "lexical"])["count"],
+        0
+    );
+    assert_eq!(
+        world.json(&["query", "walrus", "--mode", "lexical", "--refresh"])["count"],
+        1
+    );
 }
 
 #[test]
 fn two_indexes_of_the_same_files_answer_alike() {
     let (one, two) = (World::example(), World::example());
-    for text in
-        ["proofbox", "bread oven price", "order book backup", "\"sourdough starter\" -rye", "Brötchen", "食パン"]
-    {
-        let hits = |world: &World| world.json(&["query", text, "--mode", "lexical", "--limit", "30"])["hits"].clone();
+    for text in [
+        "proofbox",
+        "bread oven price",
+        "order book backup",
+        "\"sourdough starter\" -rye",
+        "Brötchen",
+        "食パン",
+    ] {
+        let hits = |world: &World| {
+            world.json(&["query", text, "--mode", "lexical", "--limit", "30"])["hits"].clone()
+        };
         assert_eq!(hits(&one), hits(&two), "{text}");
     }
 }
@@ -194,7 +256,12 @@ fn two_indexes_of_the_same_files_answer_alike() {
 #[test]
 fn the_query_language_is_shown_as_it_was_understood() {
     let world = World::example();
-    let body = world.json(&["query", "bread \"wild yeast\" -oven tag:recipe nosuch:thing 12:30", "--mode", "lexical"]);
+    let body = world.json(&[
+        "query",
+        "bread \"wild yeast\" -oven tag:recipe nosuch:thing 12:30",
+        "--mode",
+        "lexical",
+    ]);
     assert_snapshot!(serde_json::to_string_pretty(&body["parsed"]).unwrap(), @r#"
     {
       "excluded": [

@@ -1,6 +1,7 @@
-//! Races: one thread swaps what stands at a path while others read it. Not one byte from outside may arrive, on either
-//! way in which the sandbox's library opens files: `openat2`, and its own walk where the kernel has no such call. A
-//! reader that checks first and opens then loses the same race, so the race can be lost.
+//! Races: one thread swaps what stands at a path while others read it. Not one byte from outside
+//! may arrive, on either way in which the sandbox's library opens files: `openat2`, and its own
+//! walk where the kernel has no such call. A reader that checks first and opens then loses the same
+//! race, so the race can be lost.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -30,7 +31,11 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
-        let world = Self { vault: base.join("vault"), outside: base.join("outside"), _dir: dir };
+        let world = Self {
+            vault: base.join("vault"),
+            outside: base.join("outside"),
+            _dir: dir,
+        };
         for folder in ["vault/folder", "vault/.hidden", "outside"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
@@ -49,19 +54,29 @@ impl World {
         let mut rules = Config::defaults(Path::new("/nowhere")).unwrap().security;
         rules.follow_links = follow;
         let name = SourceName::new("notes").unwrap();
-        let root = RootSpec { name, path: self.vault.clone(), kind: "notes".into(), code: false };
+        let root = RootSpec {
+            name,
+            path: self.vault.clone(),
+            kind: "notes".into(),
+            code: false,
+        };
         Sandbox::open(vec![root], Policy::from(&rules)).unwrap()
     }
 }
 
-/// Reads by `read` in several threads while `swap` runs in another. Gives every text that arrived with its count.
+/// Reads by `read` in several threads while `swap` runs in another. Gives every text that arrived
+/// with its count.
 fn race(
     read: impl Fn() -> Option<Vec<u8>> + Sync,
     swap: impl Fn() + Sync,
     enough: impl Fn(&[u8]) -> bool + Sync,
 ) -> (usize, usize) {
-    let (done, inside, leaked, left) =
-        (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(READS));
+    let (done, inside, leaked, left) = (
+        AtomicBool::new(false),
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+        AtomicUsize::new(READS),
+    );
     std::thread::scope(|threads| {
         threads.spawn(|| {
             while !done.load(Ordering::Relaxed) {
@@ -71,7 +86,10 @@ fn race(
         let readers: Vec<_> = (0..THREADS)
             .map(|_| {
                 threads.spawn(|| {
-                    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
+                    while left
+                        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+                        .is_ok()
+                    {
                         let Some(bytes) = read() else { continue };
                         if enough(&bytes) {
                             leaked.fetch_add(1, Ordering::Relaxed)
@@ -82,17 +100,22 @@ fn race(
                 })
             })
             .collect();
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        readers
+            .into_iter()
+            .for_each(|reader| reader.join().unwrap());
         done.store(true, Ordering::Relaxed);
     });
     (inside.into_inner(), leaked.into_inner())
 }
 
-/// The sandbox must have read the file, and nothing else. Threads that take turns on few processors may find the file
-/// swapped away each time; then the race is run again.
+/// The sandbox must have read the file, and nothing else. Threads that take turns on few processors
+/// may find the file swapped away each time; then the race is run again.
 fn never_leaves(world: &World, follow: FollowLinks, path: &str, swap: impl Fn() + Sync) {
     let sandbox = world.sandbox(follow);
-    let at = Address { source: SourceName::new("notes").unwrap(), path: RelPath::new(path).unwrap() };
+    let at = Address {
+        source: SourceName::new("notes").unwrap(),
+        path: RelPath::new(path).unwrap(),
+    };
     let read = || sandbox.read(&at).ok().map(|file| file.bytes);
     for _ in 0..50 {
         let (inside, leaked) = race(read, &swap, |bytes| bytes != b"inside");
@@ -124,12 +147,22 @@ fn all_races() {
     let (path, secret) = (world.vault.join("note.md"), world.outside.join("secret.md"));
     let [folder, away, link] = ["folder", "away", "link"].map(|n| world.vault.join(n));
     for follow in [FollowLinks::Never, FollowLinks::Inside] {
-        for target in [secret.as_path(), Path::new("../outside/secret.md"), Path::new(".hidden/secret.md")] {
+        for target in [
+            secret.as_path(),
+            Path::new("../outside/secret.md"),
+            Path::new(".hidden/secret.md"),
+        ] {
             never_leaves(&world, follow, "note.md", || swap_file(&path, target));
         }
-        for target in [world.outside.as_path(), Path::new("../outside"), Path::new(".hidden")] {
+        for target in [
+            world.outside.as_path(),
+            Path::new("../outside"),
+            Path::new(".hidden"),
+        ] {
             symlink(target, &link).unwrap();
-            never_leaves(&world, follow, "folder/secret.md", || swap_folder(&folder, &away, &link));
+            never_leaves(&world, follow, "folder/secret.md", || {
+                swap_folder(&folder, &away, &link)
+            });
             fs::remove_file(&link).unwrap();
         }
     }
@@ -137,7 +170,14 @@ fn all_races() {
 
 fn has_openat2() -> bool {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-    openat2(CWD, ".", OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), ResolveFlags::BENEATH).is_ok()
+    openat2(
+        CWD,
+        ".",
+        OFlags::RDONLY | OFlags::DIRECTORY,
+        Mode::empty(),
+        ResolveFlags::BENEATH,
+    )
+    .is_ok()
 }
 
 #[test]
@@ -157,10 +197,17 @@ fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2() {
     }
     // The filter cannot be taken off again, so it is put on a process of its own.
     let name = "races::s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2";
-    let child =
-        Command::new(std::env::current_exe().unwrap()).args(["--exact", name]).env(WITHOUT, "1").output().unwrap();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name])
+        .env(WITHOUT, "1")
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
+    assert!(
+        child.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
 }
 
 /// From here on `openat2` answers that there is no such call, in this process and all its threads.
@@ -169,7 +216,13 @@ fn take_openat2_away() {
     let openat2 = 437; // the same number on every architecture
     let arch: TargetArch = std::env::consts::ARCH.try_into().unwrap();
     let enosys = SeccompAction::Errno(38);
-    let filter = SeccompFilter::new([(openat2, vec![])].into(), SeccompAction::Allow, enosys, arch).unwrap();
+    let filter = SeccompFilter::new(
+        [(openat2, vec![])].into(),
+        SeccompAction::Allow,
+        enosys,
+        arch,
+    )
+    .unwrap();
     let program: BpfProgram = filter.try_into().unwrap();
     seccompiler::apply_filter_all_threads(&program).unwrap();
 }
@@ -194,10 +247,17 @@ fn s11_s12_a_reader_that_checks_and_then_opens_loses_the_same_races() {
         (0..50).any(|_| race(read, swap, |bytes| bytes != b"inside" && !bytes.is_empty()).1 > 0)
     };
     let secret = world.outside.join("secret.md");
-    assert!(lost(&|| check_then_open(&world.vault, &path), &|| swap_file(&path, &secret)), "S11 was never lost");
+    assert!(
+        lost(&|| check_then_open(&world.vault, &path), &|| swap_file(
+            &path, &secret
+        )),
+        "S11 was never lost"
+    );
     let inner = folder.join("secret.md");
     assert!(
-        lost(&|| check_then_open(&world.vault, &inner), &|| swap_folder(&folder, &away, &link)),
+        lost(&|| check_then_open(&world.vault, &inner), &|| swap_folder(
+            &folder, &away, &link
+        )),
         "S12 was never lost"
     );
 }

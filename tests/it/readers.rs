@@ -7,9 +7,26 @@ use crate::harness::World;
 
 const READERS: &[&[&str]] = &[
     &["query", "proofbox temperature"],
-    &["query", "proofbox temperature", "--mode", "lexical", "--json"],
-    &["query", "proofbox temperature", "--mode", "vector", "--files"],
-    &["ask", "At what temperature and humidity does the proofbox hold sourdough?", "--config", "../quiet.yaml"],
+    &[
+        "query",
+        "proofbox temperature",
+        "--mode",
+        "lexical",
+        "--json",
+    ],
+    &[
+        "query",
+        "proofbox temperature",
+        "--mode",
+        "vector",
+        "--files",
+    ],
+    &[
+        "ask",
+        "At what temperature and humidity does the proofbox hold sourdough?",
+        "--config",
+        "../quiet.yaml",
+    ],
     &["runs", "list"],
     &["runs", "verify"],
     &["runs", "head"],
@@ -27,7 +44,8 @@ const READERS: &[&[&str]] = &[
     &["man"],
 ];
 
-/// The example vault, and a configuration under which `ask` keeps no record: then it is a reader too.
+/// The example vault, and a configuration under which `ask` keeps no record: then it is a reader
+/// too.
 fn world() -> World {
     let world = World::embedded();
     world.write("../quiet.yaml", "runs: {enabled: false}\n");
@@ -47,7 +65,8 @@ fn w48_no_reader_changes_a_byte() {
 #[cfg(unix)]
 fn set_modes(folder: &Path, folders: u32, files: u32) {
     use std::os::unix::fs::PermissionsExt;
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let set =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     set(folder, 0o755);
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -93,14 +112,26 @@ fn a_lost_projection_is_named_and_mended() {
     let world = World::embedded();
     fs::remove_dir_all(world.state().join("lexical")).unwrap();
     let body = world.json(&["query", "proofbox", "--mode", "hybrid"]);
-    assert_eq!((&body["stale"][0]["what"], &body["stale"][0]["fix"]), (&"lexical".into(), &"local-agent index".into()));
+    assert_eq!(
+        (&body["stale"][0]["what"], &body["stale"][0]["fix"]),
+        (&"lexical".into(), &"local-agent index".into())
+    );
     assert_ne!(body["count"], 0, "meaning is still searched");
-    assert_eq!(world.code(&["query", "proofbox", "--mode", "lexical"]), "INDEX_MISSING");
+    assert_eq!(
+        world.code(&["query", "proofbox", "--mode", "lexical"]),
+        "INDEX_MISSING"
+    );
     world.ok(&["index"]);
     fs::remove_dir_all(world.state().join("vectors")).unwrap();
-    assert_eq!(world.json(&["query", "proofbox"])["stale"][0]["fix"], "local-agent embed");
+    assert_eq!(
+        world.json(&["query", "proofbox"])["stale"][0]["fix"],
+        "local-agent embed"
+    );
     assert_eq!(world.json(&["embed"])["embedded_written"], 0);
-    assert_eq!(world.json(&["query", "proofbox"])["stale"], serde_json::json!([]));
+    assert_eq!(
+        world.json(&["query", "proofbox"])["stale"],
+        serde_json::json!([])
+    );
 }
 
 #[test]
@@ -114,9 +145,15 @@ fn a_damaged_projection_is_said_to_be_damaged() {
         }
     }
     assert_eq!(world.code(&["query", "proofbox"]), "DB_CORRUPT");
-    assert_ne!(world.json(&["query", "proofbox", "--mode", "lexical"])["count"], 0);
+    assert_ne!(
+        world.json(&["query", "proofbox", "--mode", "lexical"])["count"],
+        0
+    );
     world.ok(&["embed"]);
-    assert_eq!(world.json(&["query", "proofbox"])["stale"], serde_json::json!([]));
+    assert_eq!(
+        world.json(&["query", "proofbox"])["stale"],
+        serde_json::json!([])
+    );
 }
 
 #[test]
@@ -125,9 +162,13 @@ fn an_index_of_an_older_version_is_named_and_made_again() {
     let db = world.state().join("index.sqlite");
     let conn = rusqlite::Connection::open(&db).unwrap();
     conn.pragma_update(None, "user_version", 0).unwrap();
-    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .unwrap();
     drop(conn);
     let failure = world.fails(&["query", "proofbox"]);
-    assert_eq!((&failure["error_code"], &failure["hint"]), (&"DB_ERROR".into(), &"local-agent index".into()));
+    assert_eq!(
+        (&failure["error_code"], &failure["hint"]),
+        (&"DB_ERROR".into(), &"local-agent index".into())
+    );
     assert_eq!(world.json(&["index"])["docs_changed"], 60);
 }

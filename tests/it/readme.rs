@@ -16,7 +16,13 @@ fn blocks(text: &str, language: &str) -> Vec<Vec<String>> {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line.strip_prefix("```") == Some(language) {
-            found.push(lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect());
+            found.push(
+                lines
+                    .by_ref()
+                    .take_while(|line| *line != "```")
+                    .map(str::to_owned)
+                    .collect(),
+            );
         }
     }
     found
@@ -33,7 +39,10 @@ fn the_transcript_in_the_readme_is_what_the_program_prints() {
     let args: Vec<&str> = transcript[0].split_whitespace().skip(2).collect();
     let printed = world.ok(&args).stdout;
     for line in &transcript[1..] {
-        assert!(printed.lines().any(|l| l == line), "the README shows a line that is not printed: {line}\n{printed}");
+        assert!(
+            printed.lines().any(|l| l == line),
+            "the README shows a line that is not printed: {line}\n{printed}"
+        );
     }
 }
 
@@ -45,15 +54,26 @@ fn the_transcripts_of_a_chat_model_in_the_readme_are_what_the_program_prints() {
     let wrong = "The proofbox holds sourdough at 29 °C and 78 % relative humidity [E1].";
     let right = "The proofbox holds sourdough at 27 °C and 78 % relative humidity [E1].";
     let readme = document("README.md");
-    let mut transcripts =
-        blocks(&readme, "text").into_iter().filter(|block| block[0].starts_with("$ local-agent ask \""));
+    let mut transcripts = blocks(&readme, "text")
+        .into_iter()
+        .filter(|block| block[0].starts_with("$ local-agent ask \""));
     for script in [[wrong, right], [wrong, wrong]] {
-        let transcript = transcripts.next().expect("the README shows a repaired and a rejected answer");
+        let transcript = transcripts
+            .next()
+            .expect("the README shows a repaired and a rejected answer");
         let question = transcript[0].split('"').nth(1).unwrap();
         let server = ChatServer::ollama(script.map(say).into());
         let url = server.url();
-        let run = world.ok(&["ask", question, "--config", config.to_str().unwrap(), "--ollama-base-url", &url]);
-        let printed = format!("{}{}", run.stdout, run.stderr).replace(&url.replace("http://", ""), "127.0.0.1:11434");
+        let run = world.ok(&[
+            "ask",
+            question,
+            "--config",
+            config.to_str().unwrap(),
+            "--ollama-base-url",
+            &url,
+        ]);
+        let printed = format!("{}{}", run.stdout, run.stderr)
+            .replace(&url.replace("http://", ""), "127.0.0.1:11434");
         for line in &transcript[1..] {
             assert!(
                 printed.lines().any(|l| l == line),
@@ -67,10 +87,19 @@ fn the_transcripts_of_a_chat_model_in_the_readme_are_what_the_program_prints() {
 fn every_command_line_in_the_documents_is_understood() {
     let world = World::empty();
     let mut seen = 0;
-    for name in ["README.md", "OPERATOR_QUICKREF.md", "docs/quality.md", "docs/mcp.md"] {
+    for name in [
+        "README.md",
+        "OPERATOR_QUICKREF.md",
+        "docs/quality.md",
+        "docs/mcp.md",
+    ] {
         for line in blocks(&document(name), "sh").concat() {
             let line = line.split(" #").next().unwrap_or_default();
-            for command in line.split("&&").map(str::trim).filter(|c| c.starts_with("local-agent ")) {
+            for command in line
+                .split("&&")
+                .map(str::trim)
+                .filter(|c| c.starts_with("local-agent "))
+            {
                 // `--help` is read with the whole line parsed, and runs nothing.
                 let subcommand = command.split_whitespace().nth(1).unwrap();
                 // `eval retrieval` and its like have flags of their own.
@@ -78,10 +107,19 @@ fn every_command_line_in_the_documents_is_understood() {
                     .split_whitespace()
                     .nth(2)
                     .filter(|_| ["eval", "runs", "memory", "mcp", "tool"].contains(&subcommand));
-                let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")].into_iter().flatten().collect();
+                let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")]
+                    .into_iter()
+                    .flatten()
+                    .collect();
                 let help = world.ok(&path).stdout;
-                for flag in command.split_whitespace().filter(|word| word.starts_with("--")) {
-                    assert!(help.contains(flag), "{name}: `{command}`: {flag} is not a flag of {subcommand}");
+                for flag in command
+                    .split_whitespace()
+                    .filter(|word| word.starts_with("--"))
+                {
+                    assert!(
+                        help.contains(flag),
+                        "{name}: `{command}`: {flag} is not a flag of {subcommand}"
+                    );
                 }
                 seen += 1;
             }

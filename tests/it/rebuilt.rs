@@ -1,4 +1,5 @@
-//! A rebuild mends every damage, and whoever reads meanwhile reads the old state until the new one is whole.
+//! A rebuild mends every damage, and whoever reads meanwhile reads the old state until the new one
+//! is whole.
 
 use std::fs;
 use std::path::Path;
@@ -22,13 +23,22 @@ fn damage(file: &Path, dice: &mut Dice) {
 
 /// Folds the log into the file, so that damage is not covered up.
 fn fold(file: &Path) {
-    Connection::open(file).unwrap().execute_batch("PRAGMA journal_mode = delete").unwrap();
+    Connection::open(file)
+        .unwrap()
+        .execute_batch("PRAGMA journal_mode = delete")
+        .unwrap();
 }
 
 #[test]
 fn a_rebuild_of_the_index_mends_whatever_was_damaged_in_it() {
     let world = World::with(&[]);
-    let _vault = Vault::new(&world.vault(), &world.root().join("versions"), 17, 8, [2, 1, 12]);
+    let _vault = Vault::new(
+        &world.vault(),
+        &world.root().join("versions"),
+        17,
+        8,
+        [2, 1, 12],
+    );
     let state = State(world.state());
     world.ok(&["index"]);
     let whole = state.dump_index();
@@ -40,8 +50,15 @@ fn a_rebuild_of_the_index_mends_whatever_was_damaged_in_it() {
         let run = world.run(&["index", "--rebuild"]);
         assert_eq!(run.code, 0, "{round}: {}", run.stderr);
         assert_same(&state.dump_index(), &whole);
-        let left: Vec<_> = fs::read_dir(world.state()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        let beside = |name: &&std::ffi::OsString| [".new", ".old"].iter().any(|s| name.to_string_lossy().contains(s));
+        let left: Vec<_> = fs::read_dir(world.state())
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
+        let beside = |name: &&std::ffi::OsString| {
+            [".new", ".old"]
+                .iter()
+                .any(|s| name.to_string_lossy().contains(s))
+        };
         assert!(!left.iter().any(|name| beside(&name)), "{left:?}");
     }
     world.ok(&["query", "oven", "--mode", "lexical"]);
@@ -49,7 +66,10 @@ fn a_rebuild_of_the_index_mends_whatever_was_damaged_in_it() {
 
 #[test]
 fn a_rebuild_of_the_vectors_mends_whatever_was_damaged_in_them() {
-    let world = World::with(&[("a.md", "# A\n\nThe zebra sleeps.\n"), ("b.md", "# B\n\nThe oven is hot.\n")]);
+    let world = World::with(&[
+        ("a.md", "# A\n\nThe zebra sleeps.\n"),
+        ("b.md", "# B\n\nThe oven is hot.\n"),
+    ]);
     let state = State(world.state());
     world.ok(&["index"]);
     world.ok(&["embed"]);
@@ -68,7 +88,13 @@ fn a_rebuild_of_the_vectors_mends_whatever_was_damaged_in_them() {
 #[test]
 fn whoever_asks_during_a_rebuild_gets_what_the_old_index_held() {
     let world = World::with(&[]);
-    let _vault = Vault::new(&world.vault(), &world.root().join("versions"), 29, 500, [6, 2, 60]);
+    let _vault = Vault::new(
+        &world.vault(),
+        &world.root().join("versions"),
+        29,
+        500,
+        [6, 2, 60],
+    );
     world.write("oven.md", "# The oven\n\nLeyla repairs the oven in May.\n");
     world.ok(&["index"]);
     let found = |args: &[&str]| world.json(args)["hits"][0]["rel_path"].clone();
@@ -81,15 +107,25 @@ fn whoever_asks_during_a_rebuild_gets_what_the_old_index_held() {
         let mut rebuild = rebuild.spawn().unwrap();
         while rebuild.try_wait().unwrap().is_none() {
             let body = world.json(&query);
-            assert_eq!((&body["hits"][0]["rel_path"], &body["stale"]), (&json!("oven.md"), &json!([])), "{body}");
+            assert_eq!(
+                (&body["hits"][0]["rel_path"], &body["stale"]),
+                (&json!("oven.md"), &json!([])),
+                "{body}"
+            );
             let answer = world.json(&["ask", "Who repairs the oven?"]);
-            assert!(answer["answer"].as_str().unwrap().contains("Leyla"), "{answer}");
+            assert!(
+                answer["answer"].as_str().unwrap().contains("Leyla"),
+                "{answer}"
+            );
             looks += 1;
         }
         assert!(rebuild.wait().unwrap().success());
         assert_eq!(found(&query), json!("oven.md"));
     }
-    assert!(looks > 3, "the rebuilds were over too soon to be looked at: {looks}");
+    assert!(
+        looks > 3,
+        "the rebuilds were over too soon to be looked at: {looks}"
+    );
 }
 
 #[test]
@@ -97,14 +133,17 @@ fn what_a_killed_rebuild_leaves_is_mended_by_the_next_run() {
     let world = World::with(&[("a.md", "# A\n\nThe zebra sleeps.\n")]);
     world.ok(&["index"]);
     let state = world.state();
-    let finds = || world.json(&["query", "zebra", "--mode", "lexical", "--min-score", "0"])["count"].clone();
+    let finds = || {
+        world.json(&["query", "zebra", "--mode", "lexical", "--min-score", "0"])["count"].clone()
+    };
     // Killed while the new index was made.
     fs::copy(state.join("index.sqlite"), state.join("index.sqlite.new")).unwrap();
     fs::create_dir(state.join("lexical.new")).unwrap();
     assert_eq!(finds(), json!(1));
     world.ok(&["index"]);
     assert!(!state.join("index.sqlite.new").exists() && !state.join("lexical.new").exists());
-    // Killed when the new index was in place and its projection was not: the projection of another index stands there.
+    // Killed when the new index was in place and its projection was not: the projection of another
+    // index stands there.
     let other = World::with(&[("b.md", "# B\n\nThe oven is hot.\n")]);
     other.ok(&["index"]);
     fs::rename(state.join("lexical"), state.join("lexical.new")).unwrap();
@@ -124,8 +163,13 @@ fn what_a_killed_rebuild_leaves_is_mended_by_the_next_run() {
 #[test]
 fn one_note_with_thousands_of_long_links_to_one_target_is_indexed_and_found() {
     let long = "wombat ".repeat(140);
-    let links: String = (0..4_000).map(|n| format!("[{n} {long}](home.md)\n\n")).collect();
-    let world = World::with(&[("home.md", "# Home\n\nThe zebra sleeps.\n"), ("hub.md", &links)]);
+    let links: String = (0..4_000)
+        .map(|n| format!("[{n} {long}](home.md)\n\n"))
+        .collect();
+    let world = World::with(&[
+        ("home.md", "# Home\n\nThe zebra sleeps.\n"),
+        ("hub.md", &links),
+    ]);
     world.ok(&["index"]);
     let body = world.json(&["query", "zebra", "--mode", "lexical", "--min-score", "0"]);
     assert_eq!(body["hits"][0]["rel_path"], "home.md");
@@ -138,11 +182,21 @@ fn vectors_of_the_schema_before_this_one_are_kept() {
     world.ok(&["embed"]);
     let file = world.state().join("embeddings.sqlite");
     fold(&file);
-    Connection::open(&file).unwrap().execute_batch("DROP TABLE unused; PRAGMA user_version = 1").unwrap();
+    Connection::open(&file)
+        .unwrap()
+        .execute_batch("DROP TABLE unused; PRAGMA user_version = 1")
+        .unwrap();
     world.ok(&["query", "zebra", "--mode", "vector"]);
     let run = world.json(&["embed"]);
-    assert_eq!((&run["embedded_written"], &run["existing_embeddings"]), (&json!(0), &json!(1)), "{run}");
-    let version: u32 = Connection::open(&file).unwrap().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(
+        (&run["embedded_written"], &run["existing_embeddings"]),
+        (&json!(0), &json!(1)),
+        "{run}"
+    );
+    let version: u32 = Connection::open(&file)
+        .unwrap()
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(version, 2);
     world.ok(&["doctor", "--offline", "--require-phase3"]);
 }
@@ -158,7 +212,10 @@ fn a_limit_for_the_size_of_files_is_a_failure_with_a_name() {
         let command = world.command();
         let script = format!("ulimit -f 64; exec \"$0\" {job} --json");
         let mut limited = std::process::Command::new("bash");
-        limited.args(["-c", &script]).arg(&program).envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        limited
+            .args(["-c", &script])
+            .arg(&program)
+            .envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
         limited.current_dir(command.get_current_dir().unwrap());
         let run = limited.output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{run:?}");

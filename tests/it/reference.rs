@@ -1,4 +1,5 @@
-//! Every command line of the ancestor that this program carries on: accepted, does its job, keeps its fields.
+//! Every command line of the ancestor that this program carries on: accepted, does its job, keeps
+//! its fields.
 
 use serde_json::Value;
 
@@ -75,7 +76,13 @@ const EMBED: &[(&str, Kind)] = &[
     ("dim", Count),
 ];
 
-const QUERY: &[(&str, Kind)] = &[("ok", Bool), ("query", Text), ("outcome", Text), ("count", Count), ("hits", List)];
+const QUERY: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("query", Text),
+    ("outcome", Text),
+    ("count", Count),
+    ("hits", List),
+];
 
 const ASK: &[(&str, Kind)] = &[
     ("ok", Bool),
@@ -88,13 +95,28 @@ const ASK: &[(&str, Kind)] = &[
     ("citation_validation_footer", Text),
 ];
 
-const MEMORY_LIST: &[(&str, Kind)] =
-    &[("ok", Bool), ("action", Text), ("memory_db", Text), ("count", Count), ("items", List)];
+const MEMORY_LIST: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("action", Text),
+    ("memory_db", Text),
+    ("count", Count),
+    ("items", List),
+];
 
-const MEMORY_ADD: &[(&str, Kind)] = &[("ok", Bool), ("action", Text), ("memory_id", Text), ("memory_db", Text)];
+const MEMORY_ADD: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("action", Text),
+    ("memory_id", Text),
+    ("memory_db", Text),
+];
 
-const MEMORY_EXPORT: &[(&str, Kind)] =
-    &[("ok", Bool), ("action", Text), ("path", Text), ("memory_db", Text), ("items_count", Count)];
+const MEMORY_EXPORT: &[(&str, Kind)] = &[
+    ("ok", Bool),
+    ("action", Text),
+    ("path", Text),
+    ("memory_db", Text),
+    ("items_count", Count),
+];
 
 const QUESTION: &str = "At what temperature and humidity does the proofbox hold sourdough?";
 
@@ -110,13 +132,35 @@ const LINES: &[(&[&str], Gives)] = &[
     (&["index", "--json"], Fields(INDEX)),
     (&["index", "--list-sources"], Says),
     (&["index", "--list-sources", "--json"], Fields(LIST_SOURCES)),
-    (&["index", "--list-sources", "--source", "vault", "--json"], Fields(LIST_SOURCES)),
-    (&["index", "--list-sources", "--source", "nope", "--json"], Fails("PHASE2_INDEX_ERROR")),
-    (&["index", "--source", "vault", "--source", "vault", "--json"], Fields(INDEX)),
+    (
+        &["index", "--list-sources", "--source", "vault", "--json"],
+        Fields(LIST_SOURCES),
+    ),
+    (
+        &["index", "--list-sources", "--source", "nope", "--json"],
+        Fails("PHASE2_INDEX_ERROR"),
+    ),
+    (
+        &["index", "--source", "vault", "--source", "vault", "--json"],
+        Fields(INDEX),
+    ),
     (&["index", "--source", "nope"], Fails("PHASE2_INDEX_ERROR")),
-    (&["index", "--source", "nope", "--json"], Fails("PHASE2_INDEX_ERROR")),
+    (
+        &["index", "--source", "nope", "--json"],
+        Fails("PHASE2_INDEX_ERROR"),
+    ),
     (&["index", "--allow-partial", "--json"], Fields(INDEX)),
-    (&["index", "--db-path", "other/v1.sqlite", "--scheme", "obsidian_v1", "--json"], Fields(INDEX)),
+    (
+        &[
+            "index",
+            "--db-path",
+            "other/v1.sqlite",
+            "--scheme",
+            "obsidian_v1",
+            "--json",
+        ],
+        Fields(INDEX),
+    ),
     (
         &[
             "index",
@@ -132,9 +176,21 @@ const LINES: &[(&[&str], Gives)] = &[
         ],
         Fields(INDEX),
     ),
-    (&["index", "--db-path", "other/v1.sqlite", "--rebuild", "--json"], Fields(INDEX)),
+    (
+        &[
+            "index",
+            "--db-path",
+            "other/v1.sqlite",
+            "--rebuild",
+            "--json",
+        ],
+        Fields(INDEX),
+    ),
     (&["index", "--max-chars", "0"], Fails("INVALID_ARGS")),
-    (&["index", "--max-chars", "100", "--overlap", "100", "--json"], Fails("INVALID_ARGS")),
+    (
+        &["index", "--max-chars", "100", "--overlap", "100", "--json"],
+        Fails("INVALID_ARGS"),
+    ),
     (&["index", "--max-chars", "many"], Usage),
     (&["index", "--overlap"], Usage),
     (&["index", "--scheme", "obsidian_v9"], Usage),
@@ -142,9 +198,18 @@ const LINES: &[(&[&str], Gives)] = &[
     // query
     (&["query", "proofbox"], Says),
     (&["query", "proofbox", "--limit", "2"], Says),
-    (&["query", "proofbox", "--limit", "2", "--json"], Fields(QUERY)),
-    (&["query", "proofbox", "--limit", "0", "--json"], Fields(QUERY)),
-    (&["query", "proofbox", "--limit", "-3", "--json"], Fields(QUERY)),
+    (
+        &["query", "proofbox", "--limit", "2", "--json"],
+        Fields(QUERY),
+    ),
+    (
+        &["query", "proofbox", "--limit", "0", "--json"],
+        Fields(QUERY),
+    ),
+    (
+        &["query", "proofbox", "--limit", "-3", "--json"],
+        Fields(QUERY),
+    ),
     (&["query", "  "], Fails("INVALID_QUERY")),
     (&["query", "", "--json"], Fails("INVALID_QUERY")),
     (&["query"], Usage),
@@ -156,10 +221,27 @@ const LINES: &[(&[&str], Gives)] = &[
     (&["embed", "--limit", "3", "--json"], Fields(EMBED)),
     (&["embed", "--no-prune", "--json"], Fields(EMBED)),
     (&["embed", "--batch-size", "32", "--json"], Fields(EMBED)),
-    (&["embed", "--model", "all-MiniLM-L6-v2", "--json"], Fields(EMBED)),
-    (&["embed", "--model", "sentence-transformers/all-MiniLM-L6-v2", "--json"], Fields(EMBED)),
-    (&["embed", "--model", "no-such-model", "--json"], Fails("MODEL_NOT_FOUND")),
-    (&["embed", "--rebuild", "--limit", "2", "--json"], Fields(EMBED)),
+    (
+        &["embed", "--model", "all-MiniLM-L6-v2", "--json"],
+        Fields(EMBED),
+    ),
+    (
+        &[
+            "embed",
+            "--model",
+            "sentence-transformers/all-MiniLM-L6-v2",
+            "--json",
+        ],
+        Fields(EMBED),
+    ),
+    (
+        &["embed", "--model", "no-such-model", "--json"],
+        Fails("MODEL_NOT_FOUND"),
+    ),
+    (
+        &["embed", "--rebuild", "--limit", "2", "--json"],
+        Fields(EMBED),
+    ),
     (&["embed", "--batch-size", "0"], Fails("INVALID_ARGS")),
     (&["embed", "--limit", "x"], Usage),
     // ask
@@ -177,20 +259,76 @@ const LINES: &[(&[&str], Gives)] = &[
     (&["memory", "list"], Says),
     (&["memory", "list", "--json"], Fields(MEMORY_LIST)),
     (
-        &["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "Likes tea.", "--json"],
+        &[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "manual",
+            "--content",
+            "Likes tea.",
+            "--json",
+        ],
         Fields(MEMORY_ADD),
     ),
     (
-        &["memory", "add", "--type", "user_fact", "--source", "derived_from_evidence", "--content", "x", "--json"],
+        &[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "derived_from_evidence",
+            "--content",
+            "x",
+            "--json",
+        ],
         Fails("PHASE3_MEMORY_ERROR"),
     ),
-    (&["memory", "add", "--type", "user_fact", "--source", "manual", "--content", " "], Fails("PHASE3_MEMORY_ERROR")),
-    (&["memory", "add", "--type", "opinion", "--source", "manual", "--content", "x"], Usage),
-    (&["memory", "add", "--type", "user_fact", "--content", "x"], Usage),
+    (
+        &[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "manual",
+            "--content",
+            " ",
+        ],
+        Fails("PHASE3_MEMORY_ERROR"),
+    ),
+    (
+        &[
+            "memory",
+            "add",
+            "--type",
+            "opinion",
+            "--source",
+            "manual",
+            "--content",
+            "x",
+        ],
+        Usage,
+    ),
+    (
+        &["memory", "add", "--type", "user_fact", "--content", "x"],
+        Usage,
+    ),
     (&["memory", "list", "--json"], Fields(MEMORY_LIST)),
-    (&["memory", "export", "exported.json", "--json"], Fields(MEMORY_EXPORT)),
-    (&["memory", "export", "exported.json"], Fails("PHASE3_MEMORY_ERROR")),
-    (&["memory", "delete", "nothing"], Fails("PHASE3_MEMORY_ERROR")),
+    (
+        &["memory", "export", "exported.json", "--json"],
+        Fields(MEMORY_EXPORT),
+    ),
+    (
+        &["memory", "export", "exported.json"],
+        Fails("PHASE3_MEMORY_ERROR"),
+    ),
+    (
+        &["memory", "delete", "nothing"],
+        Fails("PHASE3_MEMORY_ERROR"),
+    ),
     (&["memory", "delete"], Usage),
     (&["memory"], Usage),
     // Global options, before the command and after it.
@@ -198,11 +336,46 @@ const LINES: &[(&[&str], Gives)] = &[
     (&["index", "--workroot", ".", "--json"], Fields(INDEX)),
     (&["--workroot", "nowhere", "index"], Fails("INVALID_ARGS")),
     (&["--workroot"], Usage),
-    (&["--ollama-base-url", "http://127.0.0.1:9", "query", "proofbox", "--json"], Fields(QUERY)),
-    (&["query", "proofbox", "--ollama-base-url", "http://127.0.0.1:9", "--json"], Fields(QUERY)),
+    (
+        &[
+            "--ollama-base-url",
+            "http://127.0.0.1:9",
+            "query",
+            "proofbox",
+            "--json",
+        ],
+        Fields(QUERY),
+    ),
+    (
+        &[
+            "query",
+            "proofbox",
+            "--ollama-base-url",
+            "http://127.0.0.1:9",
+            "--json",
+        ],
+        Fields(QUERY),
+    ),
     // A server that is not used is not looked at.
-    (&["--ollama-base-url", "http://127.0.0.1:9/path", "embed", "--json"], Fields(EMBED)),
-    (&["--ollama-base-url", "not a url", "config", "check", "--json"], Fails("")),
+    (
+        &[
+            "--ollama-base-url",
+            "http://127.0.0.1:9/path",
+            "embed",
+            "--json",
+        ],
+        Fields(EMBED),
+    ),
+    (
+        &[
+            "--ollama-base-url",
+            "not a url",
+            "config",
+            "check",
+            "--json",
+        ],
+        Fails(""),
+    ),
 ];
 
 fn is(value: &Value, kind: Kind) -> bool {
@@ -226,11 +399,19 @@ fn w47_every_command_line_of_the_ancestor_does_its_job_and_keeps_its_fields() {
                 let body = run.json();
                 assert_eq!(run.stderr, "", "{args:?}");
                 for (name, kind) in *fields {
-                    let value = body.get(name).unwrap_or_else(|| panic!("{args:?}: no `{name}` in {body}"));
-                    assert!(is(value, *kind), "{args:?}: `{name}` is no {kind:?}: {value}");
+                    let value = body
+                        .get(name)
+                        .unwrap_or_else(|| panic!("{args:?}: no `{name}` in {body}"));
+                    assert!(
+                        is(value, *kind),
+                        "{args:?}: `{name}` is no {kind:?}: {value}"
+                    );
                 }
                 for root in ROOTS {
-                    assert!(body.get(root).is_some_and(Value::is_string), "{args:?}: no `{root}` in {body}");
+                    assert!(
+                        body.get(root).is_some_and(Value::is_string),
+                        "{args:?}: no `{root}` in {body}"
+                    );
                 }
             }
             Fails("") => assert_eq!(world.run(args).code, 1, "{args:?}"),
@@ -245,7 +426,10 @@ fn items_of_lists_keep_their_fields() {
     let world = World::embedded();
     let sources = world.json(&["index", "--list-sources"]);
     let source = &sources["sources"][0];
-    assert_eq!((source["name"].as_str(), source["kind"].as_str()), (Some("vault"), Some("notes")));
+    assert_eq!(
+        (source["name"].as_str(), source["kind"].as_str()),
+        (Some("vault"), Some("notes"))
+    );
     assert!(source["root"].is_string());
     let hit = &world.json(&["query", "proofbox"])["hits"][0];
     for (name, kind) in [
@@ -292,28 +476,62 @@ fn the_environment_names_workroot_configuration_and_server() {
     let vault = vault.to_str().unwrap();
     let run = |variables: &[(&str, &str)], args: &[&str]| {
         let mut command = world.command();
-        let output = command.envs(variables.iter().copied()).current_dir(&elsewhere).args(args).output().unwrap();
+        let output = command
+            .envs(variables.iter().copied())
+            .current_dir(&elsewhere)
+            .args(args)
+            .output()
+            .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         serde_json::from_str::<Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
     };
-    let unset = run(&[("LOCAL_AGENT_WORKROOT", "  ")], &["index", "--list-sources", "--json"]);
-    assert_eq!((unset["workroot"].as_str(), unset["selected_count"].as_u64()), (None, Some(0)));
-    let named = run(&[("LOCAL_AGENT_WORKROOT", vault)], &["index", "--list-sources", "--json"]);
-    assert_eq!((named["workroot"].as_str(), named["selected_count"].as_u64()), (Some(vault), Some(1)));
-    let flag =
-        run(&[("LOCAL_AGENT_WORKROOT", "/nowhere")], &["index", "--list-sources", "--json", "--workroot", vault]);
+    let unset = run(
+        &[("LOCAL_AGENT_WORKROOT", "  ")],
+        &["index", "--list-sources", "--json"],
+    );
+    assert_eq!(
+        (unset["workroot"].as_str(), unset["selected_count"].as_u64()),
+        (None, Some(0))
+    );
+    let named = run(
+        &[("LOCAL_AGENT_WORKROOT", vault)],
+        &["index", "--list-sources", "--json"],
+    );
+    assert_eq!(
+        (named["workroot"].as_str(), named["selected_count"].as_u64()),
+        (Some(vault), Some(1))
+    );
+    let flag = run(
+        &[("LOCAL_AGENT_WORKROOT", "/nowhere")],
+        &["index", "--list-sources", "--json", "--workroot", vault],
+    );
     assert_eq!(flag["workroot"].as_str(), Some(vault));
     let config = format!("{vault}/local-agent.yaml");
-    let config = run(&[("LOCAL_AGENT_CONFIG", &config)], &["index", "--list-sources", "--json"]);
+    let config = run(
+        &[("LOCAL_AGENT_CONFIG", &config)],
+        &["index", "--list-sources", "--json"],
+    );
     assert_eq!(config["selected_count"], 1);
-    let urls = [("LOCAL_AGENT_OLLAMA_BASE_URL", "http://127.0.0.1:2"), ("OLLAMA_BASE_URL", "http://127.0.0.1:3")];
+    let urls = [
+        ("LOCAL_AGENT_OLLAMA_BASE_URL", "http://127.0.0.1:2"),
+        ("OLLAMA_BASE_URL", "http://127.0.0.1:3"),
+    ];
     let url = |variables: &[(&str, &str)], args: &[&str]| {
         let shown = run(variables, &[&["config", "show", "--json"], args].concat());
         let settings = shown["settings"].as_array().unwrap().clone();
-        settings.iter().find(|s| s["key"] == "llm.base_url").unwrap()["value"].as_str().unwrap().to_owned()
+        settings
+            .iter()
+            .find(|s| s["key"] == "llm.base_url")
+            .unwrap()["value"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     assert_eq!(url(&[], &[]), "http://127.0.0.1:11434");
     assert_eq!(url(&urls[1..], &[]), "http://127.0.0.1:3");
     assert_eq!(url(&urls, &[]), "http://127.0.0.1:2");
-    assert_eq!(url(&urls, &["--ollama-base-url", "http://127.0.0.1:1"]), "http://127.0.0.1:1");
+    assert_eq!(
+        url(&urls, &["--ollama-base-url", "http://127.0.0.1:1"]),
+        "http://127.0.0.1:1"
+    );
 }

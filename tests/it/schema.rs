@@ -11,7 +11,15 @@ use serde_json::{Value, json};
 use crate::harness::World;
 
 /// Words that say nothing about a value.
-const SAYS_NOTHING: [&str; 7] = ["$schema", "$id", "$defs", "title", "description", "required", "format"];
+const SAYS_NOTHING: [&str; 7] = [
+    "$schema",
+    "$id",
+    "$defs",
+    "title",
+    "description",
+    "required",
+    "format",
+];
 
 fn schema() -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/run.schema.json");
@@ -37,20 +45,36 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
         let holds = match word.as_str() {
             word if SAYS_NOTHING.contains(&word) => true,
             "$ref" => {
-                let target = root.pointer(rule.as_str().unwrap().strip_prefix('#').unwrap()).unwrap();
+                let target = root
+                    .pointer(rule.as_str().unwrap().strip_prefix('#').unwrap())
+                    .unwrap();
                 return check(root, target, value, at);
             }
             "type" => match rule {
                 Value::String(name) => is_type(value, name),
-                names => names.as_array().unwrap().iter().any(|name| is_type(value, name.as_str().unwrap())),
+                names => names
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|name| is_type(value, name.as_str().unwrap())),
             },
             "const" => value == rule,
             "enum" => rule.as_array().unwrap().contains(value),
-            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
-            "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
+            "minItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+            "maxItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
             "minimum" => value.as_f64() >= rule.as_f64(),
-            "pattern" => value.as_str().is_none_or(|text| Regex::new(rule.as_str().unwrap()).unwrap().is_match(text)),
-            "anyOf" => rule.as_array().unwrap().iter().any(|one| check(root, one, value, at).is_ok()),
+            "pattern" => value
+                .as_str()
+                .is_none_or(|text| Regex::new(rule.as_str().unwrap()).unwrap().is_match(text)),
+            "anyOf" => rule
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|one| check(root, one, value, at).is_ok()),
             "items" => {
                 for (n, item) in value.as_array().into_iter().flatten().enumerate() {
                     check(root, rule, item, &format!("{at}/{n}"))?;
@@ -71,16 +95,23 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
 }
 
 fn fields(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
-    let Some(fields) = value.as_object() else { return Ok(()) };
+    let Some(fields) = value.as_object() else {
+        return Ok(());
+    };
     for name in schema["required"].as_array().into_iter().flatten() {
         if !fields.contains_key(name.as_str().unwrap()) {
             return Err(format!("{at}: `{name}` is missing"));
         }
     }
     for (name, field) in fields {
-        match (schema["properties"].get(name), &schema["additionalProperties"]) {
+        match (
+            schema["properties"].get(name),
+            &schema["additionalProperties"],
+        ) {
             (Some(rule), _) => check(root, rule, field, &format!("{at}/{name}"))?,
-            (None, Value::Bool(false)) => return Err(format!("{at}: `{name}` is not in the schema")),
+            (None, Value::Bool(false)) => {
+                return Err(format!("{at}: `{name}` is not in the schema"));
+            }
             (None, Value::Null) => {}
             (None, rule) => check(root, rule, field, &format!("{at}/{name}"))?,
         }
@@ -111,7 +142,8 @@ fn the_validator_rejects_what_the_schema_forbids() {
     world.ok(&["index"]);
     let body = world.json(&["ask", "How many apples does the zebra eat a day?"]);
     let record: Value =
-        serde_json::from_str(&fs::read_to_string(body["run_record"].as_str().unwrap()).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(body["run_record"].as_str().unwrap()).unwrap())
+            .unwrap();
     fits(&record);
     let schema = schema();
     for (place, bad) in [
@@ -126,7 +158,9 @@ fn the_validator_rejects_what_the_schema_forbids() {
         ("/exact", json!(null)),
     ] {
         let mut changed = record.clone();
-        *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = bad;
+        *changed
+            .pointer_mut(place)
+            .unwrap_or_else(|| panic!("{place}")) = bad;
         assert!(check(&schema, &schema, &changed, "").is_err(), "{place}");
     }
     let mut more = record.clone();

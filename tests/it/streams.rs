@@ -13,12 +13,27 @@ fn a_closed_pipe_is_silent() {
     // More than a pipe holds, so that the program still writes when the reader is gone.
     let long = "A line of a long note, again and again.\n".repeat(20_000);
     world.write("long.md", &long);
-    for args in [&["get", "long.md"][..], &["get", "long.md", "--raw"], &["get", "long.md", "--json"]] {
-        let mut child = world.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for args in [
+        &["get", "long.md"][..],
+        &["get", "long.md", "--raw"],
+        &["get", "long.md", "--json"],
+    ] {
+        let mut child = world
+            .command()
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut first = [0; 16];
         child.stdout.take().unwrap().read_exact(&mut first).unwrap();
         let mut talk = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut talk).unwrap();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut talk)
+            .unwrap();
         let status = child.wait().unwrap();
         assert_eq!((status.code(), talk.as_str()), (Some(0), ""), "{args:?}");
     }
@@ -29,28 +44,40 @@ fn colour_is_for_terminals_and_for_those_who_ask() {
     let world = World::example();
     let query = ["query", "proofbox", "--mode", "lexical"];
     let coloured = |variables: &[(&str, &str)], args: &[&str]| {
-        world.run_with(variables, &[&query[..], args].concat()).stdout.contains('\x1b')
+        world
+            .run_with(variables, &[&query[..], args].concat())
+            .stdout
+            .contains('\x1b')
     };
     assert!(!coloured(&[], &[]));
     assert!(coloured(&[], &["--color", "always"]));
     assert!(!coloured(&[], &["--color", "never"]));
     assert!(!coloured(&[("NO_COLOR", "1")], &[]));
-    assert!(coloured(&[("NO_COLOR", "1")], &["--color", "always"]), "a flag says more than a variable");
-    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("COLORTERM", "truecolor")], &[]), "nothing else is looked at");
+    assert!(
+        coloured(&[("NO_COLOR", "1")], &["--color", "always"]),
+        "a flag says more than a variable"
+    );
+    assert!(
+        !coloured(&[("CLICOLOR_FORCE", "1"), ("COLORTERM", "truecolor")], &[]),
+        "nothing else is looked at"
+    );
     world.usage(&[&query[..], &["--color", "sometimes"]].concat());
 }
 
 #[test]
 fn json_is_never_coloured_and_errors_are_no_less() {
     let world = World::example();
-    let run = world.run(&["query", "proofbox", "--mode", "lexical", "--json", "--color", "always"]);
+    let run = world.run(&[
+        "query", "proofbox", "--mode", "lexical", "--json", "--color", "always",
+    ]);
     assert!(!run.stdout.contains('\x1b'));
     let run = world.run(&["get", "missing.md", "--json", "--color", "always"]);
     assert_eq!((run.code, run.stderr.as_str()), (1, ""));
     assert!(!run.stdout.contains('\x1b'));
 }
 
-/// S27: a pipe gets the exact bytes of a note, whatever they are; making them safe is for terminals.
+/// S27: a pipe gets the exact bytes of a note, whatever they are; making them safe is for
+/// terminals.
 #[test]
 fn s27_control_characters_reach_a_pipe_as_they_are() {
     let text = "# A\n\nThe walrus \u{202e}esrever\u{202c} \x1b]52;c;eA==\x07 end.\n";
@@ -66,12 +93,24 @@ fn s27_control_characters_reach_a_pipe_as_they_are() {
 fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_for() {
     let world = World::empty();
     for (args, hint) in [
-        (&["query", "bread", "--limit", "few", "--json"][..], "local-agent query --help"),
-        (&["query", "bread", "--frobnicate", "--jsonl"], "local-agent query --help"),
-        (&["tool", "list", "extra", "--json"], "local-agent tool list --help"),
+        (
+            &["query", "bread", "--limit", "few", "--json"][..],
+            "local-agent query --help",
+        ),
+        (
+            &["query", "bread", "--frobnicate", "--jsonl"],
+            "local-agent query --help",
+        ),
+        (
+            &["tool", "list", "extra", "--json"],
+            "local-agent tool list --help",
+        ),
         (&["ask", "--json"], "local-agent ask --help"),
         (&["--json"], "local-agent --help"),
-        (&["query", "bread", "--json=yes"], "local-agent query --help"),
+        (
+            &["query", "bread", "--json=yes"],
+            "local-agent query --help",
+        ),
         (&["-C", "tool", "ask", "--json"], "local-agent ask --help"),
     ] {
         let run = world.run(args);
@@ -80,9 +119,14 @@ fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_fo
         assert_eq!(envelope["error_code"], "INVALID_ARGS", "{args:?}");
         assert_eq!(envelope["hint"], hint, "{args:?}");
         let message = envelope["error_message"].as_str().unwrap();
-        assert!(!message.is_empty() && !message.contains('\n') && !message.contains("Usage"), "{message}");
+        assert!(
+            !message.is_empty() && !message.contains('\n') && !message.contains("Usage"),
+            "{message}"
+        );
     }
-    let envelope = world.run(&["query", "bread", "--limit", "few", "--json"]).json();
+    let envelope = world
+        .run(&["query", "bread", "--limit", "few", "--json"])
+        .json();
     assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"invalid value 'few' for '--limit <N>': invalid digit found in string");
     // Either will do, and only one was named.
     let envelope = world.run(&["verify", "answer.md", "--json"]).json();

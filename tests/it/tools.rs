@@ -1,5 +1,5 @@
-//! `tool`: what each tool prints, what every call leaves in the ledger, and that no outcome differs by what lies
-//! outside the roots.
+//! `tool`: what each tool prints, what every call leaves in the ledger, and that no outcome differs
+//! by what lies outside the roots.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -30,7 +30,11 @@ fn zoo() -> World {
 
 fn text(world: &World, tool: &str, args: &[&str]) -> String {
     let args: Vec<&str> = args.iter().flat_map(|arg| ["--arg", arg]).collect();
-    world.stable(&world.ok(&[&["tool", "run", tool], args.as_slice()].concat()).stdout)
+    world.stable(
+        &world
+            .ok(&[&["tool", "run", tool], args.as_slice()].concat())
+            .stdout,
+    )
 }
 
 #[test]
@@ -112,7 +116,13 @@ fn what_each_tool_prints() {
 #[test]
 fn the_object_of_a_tool() {
     let world = zoo();
-    let body = world.json(&["tool", "run", "read_text_file", "--json-args", r#"{"path": "people/Ada.md"}"#]);
+    let body = world.json(&[
+        "tool",
+        "run",
+        "read_text_file",
+        "--json-args",
+        r#"{"path": "people/Ada.md"}"#,
+    ]);
     assert_snapshot!(world.pretty(body), @r##"
     {
       "chars_full": 37,
@@ -137,13 +147,42 @@ fn failures_are_typed_and_say_what_to_do() {
     assert_eq!(code(&["rm", "--arg", "path=/"]), "TOOL_ERROR");
     assert_eq!(code(&["read_text_file"]), "INVALID_ARGS");
     assert_eq!(code(&["read_text_file", "--arg", "path"]), "INVALID_ARGS");
-    assert_eq!(code(&["read_text_file", "--json-args", "{"]), "INVALID_ARGS");
-    assert_eq!(code(&["read_text_file", "--arg", "path=a.md", "--arg", "mode=x"]), "INVALID_ARGS");
-    for path in ["../x.md", "/etc/passwd", ".env.md", "sub/.git/a.md", "notes:src/feed.rs", "~/a.md"] {
-        assert_eq!(code(&["read_text_file", "--arg", &format!("path={path}")]), "PATH_DENIED", "{path}");
+    assert_eq!(
+        code(&["read_text_file", "--json-args", "{"]),
+        "INVALID_ARGS"
+    );
+    assert_eq!(
+        code(&["read_text_file", "--arg", "path=a.md", "--arg", "mode=x"]),
+        "INVALID_ARGS"
+    );
+    for path in [
+        "../x.md",
+        "/etc/passwd",
+        ".env.md",
+        "sub/.git/a.md",
+        "notes:src/feed.rs",
+        "~/a.md",
+    ] {
+        assert_eq!(
+            code(&["read_text_file", "--arg", &format!("path={path}")]),
+            "PATH_DENIED",
+            "{path}"
+        );
     }
-    assert_eq!(code(&["read_text_file", "--arg", "path=gone.md"]), "FILE_NOT_FOUND");
-    assert_eq!(code(&["read_symbol", "--arg", "path=zoo.md", "--arg", "symbol=Nothing"]), "SYMBOL_NOT_FOUND");
+    assert_eq!(
+        code(&["read_text_file", "--arg", "path=gone.md"]),
+        "FILE_NOT_FOUND"
+    );
+    assert_eq!(
+        code(&[
+            "read_symbol",
+            "--arg",
+            "path=zoo.md",
+            "--arg",
+            "symbol=Nothing"
+        ]),
+        "SYMBOL_NOT_FOUND"
+    );
 }
 
 #[test]
@@ -152,7 +191,18 @@ fn the_configuration_can_deny_a_tool() {
     let config = world.root().join("deny.yaml");
     std::fs::write(&config, "tools: {grep: deny}\n").unwrap();
     let config = config.to_str().unwrap();
-    assert_eq!(world.code(&["--config", config, "tool", "run", "grep", "--arg", "pattern=x"]), "TOOL_DENIED");
+    assert_eq!(
+        world.code(&[
+            "--config",
+            config,
+            "tool",
+            "run",
+            "grep",
+            "--arg",
+            "pattern=x"
+        ]),
+        "TOOL_DENIED"
+    );
     world.ok(&["--config", config, "tool", "run", "list_dir"]);
 }
 
@@ -164,7 +214,13 @@ fn s31_every_call_is_a_line_of_the_ledger_with_its_true_reason() {
     world.ok(&["tool", "run", "list_dir"]);
     let refused = world.fails(&["tool", "run", "read_text_file", "--arg", "path=link.md"]);
     let missing = world.fails(&["tool", "run", "read_text_file", "--arg", "path=gone.md"]);
-    assert_eq!(refused["error_message"].as_str().unwrap().replace("link", "gone"), missing["error_message"]);
+    assert_eq!(
+        refused["error_message"]
+            .as_str()
+            .unwrap()
+            .replace("link", "gone"),
+        missing["error_message"]
+    );
     world.code(&["tool", "run", "read_text_file", "--arg", "path=../x.md"]);
     let calls = world.json(&["tool", "log"])["calls"].clone();
     let rows: Vec<Value> = calls
@@ -186,8 +242,20 @@ fn s31_every_call_is_a_line_of_the_ledger_with_its_true_reason() {
         json!(rows),
         json!([
             ["person", "list_dir", "", "ok", null],
-            ["person", "read_text_file", "link.md", "FILE_NOT_FOUND", "symlink"],
-            ["person", "read_text_file", "gone.md", "FILE_NOT_FOUND", "missing"],
+            [
+                "person",
+                "read_text_file",
+                "link.md",
+                "FILE_NOT_FOUND",
+                "symlink"
+            ],
+            [
+                "person",
+                "read_text_file",
+                "gone.md",
+                "FILE_NOT_FOUND",
+                "missing"
+            ],
             ["person", "read_text_file", "../x.md", "PATH_DENIED", null],
         ])
     );
@@ -206,7 +274,15 @@ fn only_the_controlling_terminal_can_say_yes() {
     use std::process::{Command, Stdio};
     let world = zoo();
     let program = env!("CARGO_BIN_EXE_local-agent");
-    let args = ["tool", "run", "propose_write", "--arg", "path=notes:new.md", "--arg", "content=hello"];
+    let args = [
+        "tool",
+        "run",
+        "propose_write",
+        "--arg",
+        "path=notes:new.md",
+        "--arg",
+        "content=hello",
+    ];
     // Without a terminal, with a pipe that says yes.
     let mut child = Command::new("setsid")
         .arg("--wait")
@@ -222,15 +298,25 @@ fn only_the_controlling_terminal_can_say_yes() {
         .unwrap();
     let _ = child.stdin.take().unwrap().write_all(b"y\nyes\n");
     let out = child.wait_with_output().unwrap();
-    assert!(String::from_utf8_lossy(&out.stderr).contains("WRITE_DENIED"), "{out:?}");
+    assert!(
+        String::from_utf8_lossy(&out.stderr).contains("WRITE_DENIED"),
+        "{out:?}"
+    );
     assert!(!world.vault().join("new.md").exists());
-    // With a terminal at which somebody answers; what is typed before the question is no answer to it.
-    for (early, answer, applied) in
-        [("", "n\n", false), ("", "\n", false), ("yes\n", "n\n", false), ("", "yes\n", true)]
-    {
+    // With a terminal at which somebody answers; what is typed before the question is no answer to
+    // it.
+    for (early, answer, applied) in [
+        ("", "n\n", false),
+        ("", "\n", false),
+        ("yes\n", "n\n", false),
+        ("", "yes\n", true),
+    ] {
         // Long enough for what is typed early to be there first.
         let wait = if early.is_empty() { "" } else { "sleep 1; " };
-        let line = format!("{wait}{program} {} 2>&1", args.map(|a| format!("'{a}'")).join(" "));
+        let line = format!(
+            "{wait}{program} {} 2>&1",
+            args.map(|a| format!("'{a}'")).join(" ")
+        );
         let mut child = Command::new("script")
             .args(["-qec", &line, "/dev/null"])
             .env_clear()
@@ -257,11 +343,30 @@ fn only_the_controlling_terminal_can_say_yes() {
         }
         child.wait().unwrap();
         assert!(said.contains("+hello") && said.contains("[y/N]"), "{said}");
-        assert_eq!(world.vault().join("new.md").exists(), applied, "{early:?} {answer:?}: {said}");
+        assert_eq!(
+            world.vault().join("new.md").exists(),
+            applied,
+            "{early:?} {answer:?}: {said}"
+        );
     }
     let log = world.json(&["tool", "log"]);
-    let outcomes: Vec<&Value> = log["calls"].as_array().unwrap().iter().map(|c| &c["tool"]["outcome"]).collect();
-    assert_eq!(outcomes, ["ok", "agreed", "WRITE_DENIED", "WRITE_DENIED", "WRITE_DENIED", "WRITE_DENIED"]);
+    let outcomes: Vec<&Value> = log["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| &c["tool"]["outcome"])
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            "ok",
+            "agreed",
+            "WRITE_DENIED",
+            "WRITE_DENIED",
+            "WRITE_DENIED",
+            "WRITE_DENIED"
+        ]
+    );
 }
 
 #[cfg(unix)]
@@ -306,7 +411,11 @@ mod invisible {
         let vault = base.join("vault");
         fs::create_dir_all(vault.join("sub")).unwrap();
         fs::create_dir(base.join("beside")).unwrap();
-        fs::write(vault.join("note.md"), "# Note\n\nThe secret word is here. [[x]] #tag\n").unwrap();
+        fs::write(
+            vault.join("note.md"),
+            "# Note\n\nThe secret word is here. [[x]] #tag\n",
+        )
+        .unwrap();
         fs::write(vault.join("sub/a.rs"), "fn secret() {}\n").unwrap();
         // The target's place is the same in both worlds; what stands there differs.
         let target = base.join("beside/x.md");
@@ -315,20 +424,35 @@ mod invisible {
             Outside::File(bytes) => fs::write(&target, bytes).unwrap(),
             Outside::Folder(names) => {
                 fs::create_dir(&target).unwrap();
-                names.iter().for_each(|name| fs::write(target.join(name), "SECRET secret").unwrap());
+                names
+                    .iter()
+                    .for_each(|name| fs::write(target.join(name), "SECRET secret").unwrap());
             }
             Outside::Link(to) => symlink(to, &target).unwrap(),
-            Outside::Fifo => drop(std::process::Command::new("mkfifo").arg(&target).status().unwrap()),
+            Outside::Fifo => drop(
+                std::process::Command::new("mkfifo")
+                    .arg(&target)
+                    .status()
+                    .unwrap(),
+            ),
         }
-        for (link, to) in
-            [("x.md", "../beside/x.md"), ("dir", "../beside"), ("sub/x.md", "../../beside/x.md"), ("via.md", "x.md")]
-        {
+        for (link, to) in [
+            ("x.md", "../beside/x.md"),
+            ("dir", "../beside"),
+            ("sub/x.md", "../../beside/x.md"),
+            ("via.md", "x.md"),
+        ] {
             symlink(to, vault.join(link)).unwrap();
         }
         let mut rules = Config::defaults(Path::new("/nowhere")).unwrap().security;
         rules.follow_links = follow;
         let name = SourceName::new("notes").unwrap();
-        let spec = RootSpec { name, path: vault, kind: "notes".into(), code: true };
+        let spec = RootSpec {
+            name,
+            path: vault,
+            kind: "notes".into(),
+            code: true,
+        };
         Sandbox::open(vec![spec], Policy::from(&rules)).unwrap()
     }
 
@@ -353,20 +477,36 @@ mod invisible {
             let calls: Vec<Value> = match tool.name() {
                 "grep" => [
                     vec![json!({"pattern": "secret", "context": 2})],
-                    paths.iter().map(|p| json!({"pattern": "s", "path": p})).collect(),
+                    paths
+                        .iter()
+                        .map(|p| json!({"pattern": "s", "path": p}))
+                        .collect(),
                 ]
                 .concat(),
                 "find_defs" | "find_refs" => [
                     vec![json!({"name": "secret"}), json!({"name": "x"})],
-                    paths.iter().map(|p| json!({"name": "secret", "path": p})).collect(),
+                    paths
+                        .iter()
+                        .map(|p| json!({"name": "secret", "path": p}))
+                        .collect(),
                 ]
                 .concat(),
-                "read_symbol" => paths.iter().map(|p| json!({"path": p, "symbol": "secret"})).collect(),
-                "propose_write" => paths.iter().map(|p| json!({"path": p, "content": "new"})).collect(),
+                "read_symbol" => paths
+                    .iter()
+                    .map(|p| json!({"path": p, "symbol": "secret"}))
+                    .collect(),
+                "propose_write" => paths
+                    .iter()
+                    .map(|p| json!({"path": p, "content": "new"}))
+                    .collect(),
                 _ => paths.iter().map(|p| json!({"path": p})).collect(),
             };
             for call in calls {
-                out.push(format!("{} {call} → {}", tool.name(), tool.run(&call).to_json()));
+                out.push(format!(
+                    "{} {call} → {}",
+                    tool.name(),
+                    tool.run(&call).to_json()
+                ));
             }
         }
         out

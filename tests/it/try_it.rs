@@ -8,10 +8,21 @@ use crate::harness::World;
 #[test]
 fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
     let world = World::empty();
-    world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
-    world.write("zoo/lion.md", "# Lion\n\nThe lion eats 9 kg of meat a day.\n");
-    let zoo =
-        |world: &World| world.photograph().into_iter().filter(|f| f.0.starts_with(world.vault())).collect::<Vec<_>>();
+    world.write(
+        "zoo/zebra.md",
+        "# Zebra\n\nThe zebra eats 14 apples a day.\n",
+    );
+    world.write(
+        "zoo/lion.md",
+        "# Lion\n\nThe lion eats 9 kg of meat a day.\n",
+    );
+    let zoo = |world: &World| {
+        world
+            .photograph()
+            .into_iter()
+            .filter(|f| f.0.starts_with(world.vault()))
+            .collect::<Vec<_>>()
+    };
     let before = zoo(&world);
     let args = ["try", "zoo", "How many apples does the zebra eat a day?"];
     let run = world.ok(&args);
@@ -26,20 +37,55 @@ fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
     "#);
     assert!(zoo(&world) == before);
     let again = world.json(&args);
-    assert_eq!(again["embed"]["embedded_written"], 0, "a second run goes on where the first stopped");
-    assert_eq!((&again["index"]["docs_changed"], &again["answers"][0]["outcome"]), (&json!(0), &json!("answered")));
+    assert_eq!(
+        again["embed"]["embedded_written"], 0,
+        "a second run goes on where the first stopped"
+    );
+    assert_eq!(
+        (
+            &again["index"]["docs_changed"],
+            &again["answers"][0]["outcome"]
+        ),
+        (&json!(0), &json!("answered"))
+    );
 }
 
 #[test]
 fn without_a_budget_words_alone_answer() {
     let world = World::empty();
-    world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
-    let body = world.json(&["try", "--budget", "0", "zoo", "How many apples does the zebra eat a day?"]);
-    assert_eq!((&body["embed"], &body["answers"][0]["outcome"]), (&json!(null), &json!("answered")));
-    assert_eq!(body["answers"][0]["coverage"], json!({"chunks": 1, "embedded": 0}));
+    world.write(
+        "zoo/zebra.md",
+        "# Zebra\n\nThe zebra eats 14 apples a day.\n",
+    );
+    let body = world.json(&[
+        "try",
+        "--budget",
+        "0",
+        "zoo",
+        "How many apples does the zebra eat a day?",
+    ]);
+    assert_eq!(
+        (&body["embed"], &body["answers"][0]["outcome"]),
+        (&json!(null), &json!("answered"))
+    );
+    assert_eq!(
+        body["answers"][0]["coverage"],
+        json!({"chunks": 1, "embedded": 0})
+    );
     let none = world.json(&["try", "--budget", "0", "zoo", "Who painted the ceiling?"]);
-    assert_eq!((&none["answers"][0]["outcome"], &none["answers"][0]["answer"]), (&json!("abstained"), &json!(null)));
-    assert!(body["state"].as_str().unwrap().starts_with(world.home().to_str().unwrap()));
+    assert_eq!(
+        (
+            &none["answers"][0]["outcome"],
+            &none["answers"][0]["answer"]
+        ),
+        (&json!("abstained"), &json!(null))
+    );
+    assert!(
+        body["state"]
+            .as_str()
+            .unwrap()
+            .starts_with(world.home().to_str().unwrap())
+    );
 }
 
 #[test]
@@ -75,7 +121,11 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     Run it again without `--budget 0` to search by meaning too.
     "#);
     let run = world.ok(&["try", "--budget", "0", "What is Leyla allergic to?"]);
-    assert!(run.stdout.contains("Leyla is allergic to hazelnuts."), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("Leyla is allergic to hazelnuts."),
+        "{}",
+        run.stdout
+    );
     assert_eq!(world.vault().read_dir().unwrap().count(), 0);
 }
 
@@ -88,7 +138,10 @@ fn a_folder_without_a_question_is_prepared_and_a_missing_folder_is_refused() {
     Run it again without `--budget 0` to search by meaning too.
     Ask: local-agent try '<vault>' "your question"
     "#);
-    assert_eq!(world.code(&["try", "nowhere", "a question"]), "INVALID_ARGS");
+    assert_eq!(
+        world.code(&["try", "nowhere", "a question"]),
+        "INVALID_ARGS"
+    );
     world.usage(&["try", "--budget", "soon"]);
 }
 
@@ -97,6 +150,9 @@ fn a_folder_without_a_question_is_prepared_and_a_missing_folder_is_refused() {
 fn a_broken_configuration_nearby_does_not_matter() {
     let world = World::empty();
     world.write("local-agent.yaml", "sauces: 1\n");
-    world.write("zoo/zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n");
+    world.write(
+        "zoo/zebra.md",
+        "# Zebra\n\nThe zebra eats 14 apples a day.\n",
+    );
     world.ok(&["try", "--budget", "0", "zoo", "What does the zebra eat?"]);
 }

@@ -19,7 +19,12 @@ fn world(answer: &str) -> World {
 
 fn judge(world: &World) -> crate::harness::Run {
     let (answer, vault) = (world.root().join("answer.md"), world.vault());
-    world.run(&["verify", answer.to_str().unwrap(), "--vault", vault.to_str().unwrap()])
+    world.run(&[
+        "verify",
+        answer.to_str().unwrap(),
+        "--vault",
+        vault.to_str().unwrap(),
+    ])
 }
 
 #[test]
@@ -68,7 +73,11 @@ fn citations_of_nothing_are_named_and_rejected() {
         let run = judge(&world);
         assert_eq!(run.code, 1, "{answer}");
         assert!(run.stderr.contains(why), "{answer}: {}", run.stderr);
-        assert!(run.stdout.contains("NOT_IN_SNAPSHOT"), "{answer}: {}", run.stdout);
+        assert!(
+            run.stdout.contains("NOT_IN_SNAPSHOT"),
+            "{answer}: {}",
+            run.stdout
+        );
     }
 }
 
@@ -77,7 +86,13 @@ fn the_object_counts_in_the_answer_as_it_was_given() {
     let text = "Alice leads the project [plan.md:6]. Bob owns it.\n";
     let world = world(text);
     let (answer, vault) = (world.root().join("answer.md"), world.vault());
-    let run = world.run(&["verify", answer.to_str().unwrap(), "--vault", vault.to_str().unwrap(), "--json"]);
+    let run = world.run(&[
+        "verify",
+        answer.to_str().unwrap(),
+        "--vault",
+        vault.to_str().unwrap(),
+        "--json",
+    ]);
     assert_eq!(run.code, 1);
     let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(json["ok"], false);
@@ -91,7 +106,9 @@ fn the_object_counts_in_the_answer_as_it_was_given() {
     assert_eq!(at(&claim["span"]), "Alice leads the project [plan.md:6].");
     assert_eq!(at(&claim["citations"][0]["span"]), "[plan.md:6]");
     assert_eq!(claim["evidence"]["lines"], "6");
-    assert!(json["counts"]["missing"] == 0 && claim["why"].is_string() && claim["codes"].is_array());
+    assert!(
+        json["counts"]["missing"] == 0 && claim["why"].is_string() && claim["codes"].is_array()
+    );
 }
 
 #[test]
@@ -100,24 +117,60 @@ fn a_snapshot_is_judged_without_the_files() {
     world.ok(&["index"]);
     let (snapshot, answer) = (world.root().join("s.json"), world.root().join("a.md"));
     let snapshot = snapshot.to_str().unwrap();
-    world.ok(&["ask", "How many apples does the zebra eat a day?", "--snapshot-out", snapshot]);
+    world.ok(&[
+        "ask",
+        "How many apples does the zebra eat a day?",
+        "--snapshot-out",
+        snapshot,
+    ]);
     let judge = |text: &str| {
         fs::write(&answer, text).unwrap();
         world.run(&["verify", answer.to_str().unwrap(), "--snapshot", snapshot])
     };
     assert_eq!(judge("The zebra eats 14 apples a day [E1].").code, 0);
     let wrong = judge("The zebra eats 41 apples a day [E1].");
-    assert!(wrong.code == 1 && wrong.stdout.contains("NUMBER"), "{}", wrong.stdout);
+    assert!(
+        wrong.code == 1 && wrong.stdout.contains("NUMBER"),
+        "{}",
+        wrong.stdout
+    );
     // A run's record holds the snapshot in a field.
-    let held = format!("{{\"snapshot\": {}}}", fs::read_to_string(snapshot).unwrap());
+    let held = format!(
+        "{{\"snapshot\": {}}}",
+        fs::read_to_string(snapshot).unwrap()
+    );
     fs::write(world.root().join("run.json"), held).unwrap();
     let run = world.root().join("run.json");
-    assert_eq!(world.run(&["verify", answer.to_str().unwrap(), "--snapshot", run.to_str().unwrap()]).code, 1);
+    assert_eq!(
+        world
+            .run(&[
+                "verify",
+                answer.to_str().unwrap(),
+                "--snapshot",
+                run.to_str().unwrap()
+            ])
+            .code,
+        1
+    );
     // A snapshot that was changed afterwards is none.
-    fs::write(&run, fs::read_to_string(snapshot).unwrap().replace("14 apples", "41 apples")).unwrap();
-    let tampered = world.run(&["verify", answer.to_str().unwrap(), "--snapshot", run.to_str().unwrap()]);
+    fs::write(
+        &run,
+        fs::read_to_string(snapshot)
+            .unwrap()
+            .replace("14 apples", "41 apples"),
+    )
+    .unwrap();
+    let tampered = world.run(&[
+        "verify",
+        answer.to_str().unwrap(),
+        "--snapshot",
+        run.to_str().unwrap(),
+    ]);
     assert!(
-        tampered.code == 1 && tampered.stderr.contains(ErrorCode::SnapshotTampered.as_str()),
+        tampered.code == 1
+            && tampered
+                .stderr
+                .contains(ErrorCode::SnapshotTampered.as_str()),
         "{}",
         tampered.stderr
     );

@@ -1,5 +1,5 @@
-//! `watch`, `status --wait-fresh`, `query --refresh`: staying current. Nothing here asserts how long anything takes; what
-//! is waited for has a cap that only a hang reaches.
+//! `watch`, `status --wait-fresh`, `query --refresh`: staying current. Nothing here asserts how
+//! long anything takes; what is waited for has a cap that only a hang reaches.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -22,8 +22,14 @@ struct Watch {
 impl Watch {
     fn start(world: &World, more: &[&str]) -> Self {
         let mut command = world.command();
-        command.args(["watch", "--json", "--debounce", "50"]).args(more);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        command
+            .args(["watch", "--json", "--debounce", "50"])
+            .args(more);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let (send, events) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
@@ -45,7 +51,10 @@ impl Watch {
             let event = self.events.recv_timeout(left).unwrap_or_else(|_| {
                 let _ = self.child.kill();
                 let mut said = String::new();
-                let _ = std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said);
+                let _ = std::io::Read::read_to_string(
+                    &mut self.child.stderr.take().unwrap(),
+                    &mut said,
+                );
                 panic!("no `{kind}`: {said}")
             });
             if event["event"] == kind {
@@ -63,12 +72,27 @@ impl Drop for Watch {
 }
 
 fn fresh(world: &World) -> Value {
-    world.json(&["status", "--wait-fresh", "--timeout", &CAP.as_secs().to_string()])
+    world.json(&[
+        "status",
+        "--wait-fresh",
+        "--timeout",
+        &CAP.as_secs().to_string(),
+    ])
 }
 
 /// Documents that hold a word, by words alone.
 fn files(world: &World, word: &str) -> Vec<String> {
-    let run = world.ok(&["query", word, "--mode", "lexical", "--files", "--limit", "50", "--min-score", "0"]);
+    let run = world.ok(&[
+        "query",
+        word,
+        "--mode",
+        "lexical",
+        "--files",
+        "--limit",
+        "50",
+        "--min-score",
+        "0",
+    ]);
     run.stdout.lines().map(str::to_owned).collect()
 }
 
@@ -78,7 +102,13 @@ fn what_is_written_moved_and_deleted_is_found_soon_and_the_rest_goes() {
     let mut watch = Watch::start(&world, &[]);
     assert_eq!(watch.hears("watching")["by"], "notifications");
     let first = watch.hears("updated");
-    assert_eq!((&first["index"]["total_docs"], &first["embed"]["embedded_written"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (
+            &first["index"]["total_docs"],
+            &first["embed"]["embedded_written"]
+        ),
+        (&1.into(), &1.into())
+    );
     assert_eq!(fresh(&world)["fresh"], true);
     world.write("b.md", "# B\n\nTwo wombats.\n");
     watch.hears("updated");
@@ -88,7 +118,10 @@ fn what_is_written_moved_and_deleted_is_found_soon_and_the_rest_goes() {
     world.write(".a.md.tmp", "# A\n\nThree numbats.\n");
     fs::rename(world.vault().join(".a.md.tmp"), world.vault().join("a.md")).unwrap();
     fresh(&world);
-    assert_eq!((files(&world, "numbats"), files(&world, "quokka")), (vec!["notes:a.md".to_owned()], vec![]));
+    assert_eq!(
+        (files(&world, "numbats"), files(&world, "quokka")),
+        (vec!["notes:a.md".to_owned()], vec![])
+    );
     // A folder that comes, is renamed, goes.
     world.write("deep/er/c.md", "# C\n\nFour bilbies.\n");
     fresh(&world);
@@ -101,7 +134,10 @@ fn what_is_written_moved_and_deleted_is_found_soon_and_the_rest_goes() {
     assert_eq!(files(&world, "dingoes"), ["notes:other/er/d.md"]);
     fs::remove_dir_all(world.vault().join("other")).unwrap();
     let status = fresh(&world);
-    assert_eq!((&status["documents"], &status["stale"]), (&2.into(), &serde_json::json!([])));
+    assert_eq!(
+        (&status["documents"], &status["stale"]),
+        (&2.into(), &serde_json::json!([]))
+    );
 }
 
 #[test]
@@ -121,10 +157,14 @@ fn a_root_that_is_deleted_and_made_again_is_watched_again() {
     )
     .unwrap();
     let config = config.to_str().unwrap();
-    let mut watch = Watch::start(&world, &["--config", config, "--no-embed", "--poll", "3600"]);
+    let mut watch = Watch::start(
+        &world,
+        &["--config", config, "--no-embed", "--poll", "3600"],
+    );
     watch.hears("updated");
     fs::remove_dir_all(&notes).unwrap();
-    // First its files go, then the folder: what is seen of that is either failure, and nothing is forgotten.
+    // First its files go, then the folder: what is seen of that is either failure, and nothing is
+    // forgotten.
     while watch.hears("failed")["error_code"] != "CONFIG_ERROR" {}
     // In one step, so that no walk sees half of it.
     let made = world.root().join("made");
@@ -141,7 +181,10 @@ fn a_root_that_is_deleted_and_made_again_is_watched_again() {
 
 #[test]
 fn a_disk_that_is_taken_away_is_said_and_nothing_of_it_is_forgotten() {
-    let world = World::with(&[("a.md", "# A\n\nOne quokka.\n"), ("b.md", "# B\n\nTwo wombats.\n")]);
+    let world = World::with(&[
+        ("a.md", "# A\n\nOne quokka.\n"),
+        ("b.md", "# B\n\nTwo wombats.\n"),
+    ]);
     let mut watch = Watch::start(&world, &["--no-embed", "--poll", "1"]);
     watch.hears("updated");
     for note in ["a.md", "b.md"] {
@@ -162,7 +205,10 @@ fn ten_thousand_changes_at_once_are_one_piece_of_work_or_few() {
     watch.hears("updated");
     for folder in 0..20 {
         for n in 0..500 {
-            world.write(&format!("f{folder}/n{n}.md"), &format!("# N\n\nNote {folder} of {n}.\n"));
+            world.write(
+                &format!("f{folder}/n{n}.md"),
+                &format!("# N\n\nNote {folder} of {n}.\n"),
+            );
         }
     }
     let mut rounds = 0;
@@ -180,7 +226,11 @@ fn without_notifications_it_walks() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut watch = Watch::start(&world, &["--poll", "1", "--no-embed", "--no-notifications"]);
     let how = watch.hears("watching");
-    assert_eq!((how["by"].as_str(), how["why"].is_string()), (Some("walks"), true), "{how}");
+    assert_eq!(
+        (how["by"].as_str(), how["why"].is_string()),
+        (Some("walks"), true),
+        "{how}"
+    );
     watch.hears("updated");
     world.write("b.md", "# B\n\nTwo wombats.\n");
     watch.hears("updated");
@@ -193,7 +243,11 @@ fn a_lock_that_another_job_holds_puts_the_work_off_and_ends_nothing() {
     world.ok(&["index"]);
     let mut watch = Watch::start(&world, &["--no-embed"]);
     watch.hears("watching");
-    let lock = fs::OpenOptions::new().read(true).write(true).open(world.state().join("index.lock")).unwrap();
+    let lock = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(world.state().join("index.lock"))
+        .unwrap();
     // Whatever the watch is doing now, it gives the lock back.
     lock.lock().unwrap();
     world.write("b.md", "# B\n\nTwo wombats.\n");
@@ -212,30 +266,58 @@ fn waiting_for_what_nobody_does_ends_with_what_is_behind() {
     assert_eq!(told["error_code"], "NOT_FRESH");
     world.ok(&["index"]);
     world.ok(&["embed"]);
-    assert_eq!(world.json(&["status", "--wait-fresh", "--timeout", "0"])["fresh"], true);
+    assert_eq!(
+        world.json(&["status", "--wait-fresh", "--timeout", "0"])["fresh"],
+        true
+    );
     world.write("b.md", "# B\n\nTwo wombats.\n");
     let told = world.fails(&["status", "--wait-fresh", "--timeout", "0", "--json"]);
-    assert!(told["error_message"].as_str().unwrap().contains("notes:b.md"), "{told}");
+    assert!(
+        told["error_message"]
+            .as_str()
+            .unwrap()
+            .contains("notes:b.md"),
+        "{told}"
+    );
     // Asking for it is enough for words; the status still says what is missing for meaning.
-    assert_eq!(world.json(&["query", "wombats", "--refresh", "--mode", "lexical"])["count"], 1);
+    assert_eq!(
+        world.json(&["query", "wombats", "--refresh", "--mode", "lexical"])["count"],
+        1
+    );
     let told = world.fails(&["status", "--wait-fresh", "--timeout", "0", "--json"]);
-    assert!(told["error_message"].as_str().unwrap().contains("vectors"), "{told}");
+    assert!(
+        told["error_message"].as_str().unwrap().contains("vectors"),
+        "{told}"
+    );
 }
 
 #[test]
 fn the_units_name_this_program_and_this_configuration() {
     let world = World::with(&[]);
-    // A configuration that was found is found again: its edits are asked about as they are in its folder.
+    // A configuration that was found is found again: its edits are asked about as they are in its
+    // folder.
     let folder = world.vault().canonicalize().unwrap();
     let unit = world.ok(&["watch", "--print-unit", "systemd"]).stdout;
-    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
-    assert!(start.ends_with(" watch") && start.contains(&format!(" -C {}", folder.display())), "{unit}");
+    let start = unit
+        .lines()
+        .find_map(|line| line.strip_prefix("ExecStart="))
+        .unwrap();
+    assert!(
+        start.ends_with(" watch") && start.contains(&format!(" -C {}", folder.display())),
+        "{unit}"
+    );
     let cron = world.ok(&["watch", "--print-unit", "cron"]).stdout;
     let command = cron.trim_end().strip_prefix("*/10 * * * * ").unwrap();
     // What cron would run does what it says.
     world.write("a.md", "# A\n\nOne quokka.\n");
-    let done =
-        std::process::Command::new("sh").args(["-c", command]).env("HOME", world.home()).current_dir("/").output();
+    let done = std::process::Command::new("sh")
+        .args(["-c", command])
+        .env("HOME", world.home())
+        .current_dir("/")
+        .output();
     assert!(done.unwrap().status.success());
-    assert_eq!(world.json(&["status", "--wait-fresh", "--timeout", "0"])["coverage"]["embedded"], 1);
+    assert_eq!(
+        world.json(&["status", "--wait-fresh", "--timeout", "0"])["coverage"]["embedded"],
+        1
+    );
 }

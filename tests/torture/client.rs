@@ -28,13 +28,27 @@ impl Client {
     /// A server that has been greeted; or how it refused.
     pub fn start(world: &World) -> Result<Self, String> {
         let mut command = world.command();
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let (send, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        std::thread::spawn(move || {
+            stdout
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| send.send(line))
+        });
         let stdin = child.stdin.take();
-        let mut client = Self { child, stdin, lines, next: 0 };
+        let mut client = Self {
+            child,
+            stdin,
+            lines,
+            next: 0,
+        };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
                            "clientInfo": {"name": "torture", "version": "1"}});
         client.request("initialize", &hello)?;
@@ -44,18 +58,26 @@ impl Client {
 
     pub fn raw(&mut self, bytes: &[u8]) -> Result<(), String> {
         let stdin = self.stdin.as_mut().ok_or("stdin is closed")?;
-        stdin.write_all(bytes).and_then(|()| stdin.flush()).map_err(|e| format!("the server is gone: {e}"))
+        stdin
+            .write_all(bytes)
+            .and_then(|()| stdin.flush())
+            .map_err(|e| format!("the server is gone: {e}"))
     }
 
-    /// Sends a request and gives the message that answers it. Other messages may come before it; all must be protocol.
+    /// Sends a request and gives the message that answers it. Other messages may come before it;
+    /// all must be protocol.
     pub fn request(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.next += 1;
         let id = format!("torture-{}", self.next);
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.raw(format!("{message}\n").as_bytes())?;
         loop {
-            let line = self.lines.recv_timeout(LIMIT).map_err(|e| format!("{method}: no answer: {e}"))?;
-            let said: Value = serde_json::from_str(&line).map_err(|e| format!("no protocol: {e}: {line}"))?;
+            let line = self
+                .lines
+                .recv_timeout(LIMIT)
+                .map_err(|e| format!("{method}: no answer: {e}"))?;
+            let said: Value =
+                serde_json::from_str(&line).map_err(|e| format!("no protocol: {e}: {line}"))?;
             if said["jsonrpc"] != "2.0" {
                 return Err(format!("no protocol: {line}"));
             }
@@ -89,5 +111,10 @@ impl Client {
 /// The code of a result that is a failure.
 pub fn code_of(result: &Value) -> Option<String> {
     let failed = result["isError"] == true || result.is_null();
-    failed.then(|| result["_meta"]["local-agent/error"]["error_code"].as_str().unwrap_or("NO_CODE").to_owned())
+    failed.then(|| {
+        result["_meta"]["local-agent/error"]["error_code"]
+            .as_str()
+            .unwrap_or("NO_CODE")
+            .to_owned()
+    })
 }

@@ -1,5 +1,6 @@
-//! Random damage of one file of state or cache: a true answer or a typed failure, and the fixes that are printed,
-//! followed to the letter, end in health with nothing lost that cannot be made again.
+//! Random damage of one file of state or cache: a true answer or a typed failure, and the fixes
+//! that are printed, followed to the letter, end in health with nothing lost that cannot be made
+//! again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,8 +15,22 @@ use super::tally::{Budget, Kind, Tally};
 
 /// What is run in a damaged state before anything is mended.
 const LOOKS: &[&[&str]] = &[
-    &["query", "oven flour", "--mode", "lexical", "--limit", "20", "--json"],
-    &["query", "what is made of granite", "--limit", "20", "--json"],
+    &[
+        "query",
+        "oven flour",
+        "--mode",
+        "lexical",
+        "--limit",
+        "20",
+        "--json",
+    ],
+    &[
+        "query",
+        "what is made of granite",
+        "--limit",
+        "20",
+        "--json",
+    ],
     &["status", "--json"],
     &["memory", "list", "--json"],
     &["runs", "list", "--json"],
@@ -45,9 +60,18 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
     let mut stage = Stage::new(seed, &budget.place, 8, [2, 1, 14]);
     for _ in 0..3 {
         tally.must("memory add", &stage.remember());
-        tally.must("ask", &run_here(&stage.world, &["ask", "What is the oven made of?", "--json"]));
+        tally.must(
+            "ask",
+            &run_here(
+                &stage.world,
+                &["ask", "What is the oven made of?", "--json"],
+            ),
+        );
     }
-    let kept = [stage.world.root().join("kept-state"), stage.world.root().join("kept-home")];
+    let kept = [
+        stage.world.root().join("kept-state"),
+        stage.world.root().join("kept-home"),
+    ];
     let live = [stage.world.state(), stage.world.home()];
     live.iter().zip(&kept).for_each(|(from, to)| copy(from, to));
     let files = damageable(&stage.world);
@@ -61,7 +85,12 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
         let file = files[stage.dice.below(files.len())].clone();
         let damage = damage(&mut stage.dice, &file);
         let class = class_of(&stage.world, &file);
-        trial(&mut tally, &mut stage, &class, &format!("{} {damage}", file.display()));
+        trial(
+            &mut tally,
+            &mut stage,
+            &class,
+            &format!("{} {damage}", file.display()),
+        );
         if done % 25 == 24 {
             compare(&mut tally, &stage.world, &budget.place);
         }
@@ -85,7 +114,11 @@ fn damageable(world: &World) -> Vec<PathBuf> {
 fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() { list(&path, files) } else { files.push(path) }
+        if path.is_dir() {
+            list(&path, files)
+        } else {
+            files.push(path)
+        }
     }
 }
 
@@ -93,16 +126,27 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
 fn empty(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
-        let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let _ = if path.is_dir() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
     }
 }
 
 /// The name of a file without what is random in it.
 fn class_of(world: &World, file: &Path) -> String {
-    let short = file.strip_prefix(world.state()).or_else(|_| file.strip_prefix(world.home())).unwrap_or(file);
+    let short = file
+        .strip_prefix(world.state())
+        .or_else(|_| file.strip_prefix(world.home()))
+        .unwrap_or(file);
     let name = short.to_string_lossy().into_owned();
-    for (start, class) in [("lexical", "lexical"), ("vectors", "vectors"), ("runs/2", "run.json"), (".cache", "cache")]
-    {
+    for (start, class) in [
+        ("lexical", "lexical"),
+        ("vectors", "vectors"),
+        ("runs/2", "run.json"),
+        (".cache", "cache"),
+    ] {
         if name.starts_with(start) {
             return class.to_owned();
         }
@@ -117,7 +161,10 @@ fn damage(dice: &mut Dice, file: &Path) -> String {
     let way = dice.below(6);
     match way {
         0 => bytes[at] ^= 1 << dice.below(8),
-        1 => bytes[at..].iter_mut().take(64).for_each(|byte| *byte = dice.roll() as u8),
+        1 => bytes[at..]
+            .iter_mut()
+            .take(64)
+            .for_each(|byte| *byte = dice.roll() as u8),
         2 => bytes.truncate(at),
         3 => bytes.clear(),
         4 => bytes[at..].iter_mut().take(4096).for_each(|byte| *byte = 0),
@@ -127,7 +174,10 @@ fn damage(dice: &mut Dice, file: &Path) -> String {
         }
     }
     fs::write(file, &bytes).unwrap();
-    format!("{} at {at}", ["bit flipped", "overwritten", "cut", "emptied", "zeroes"][way])
+    format!(
+        "{} at {at}",
+        ["bit flipped", "overwritten", "cut", "emptied", "zeroes"][way]
+    )
 }
 
 fn trial(tally: &mut Tally, stage: &mut Stage, class: &str, what: &str) {
@@ -149,28 +199,50 @@ fn trial(tally: &mut Tally, stage: &mut Stage, class: &str, what: &str) {
     if let Some(still) = healthy
         && !(durable || class == "run.json")
     {
-        tally.defect(&format!("{class}: the fixes do not mend"), format!("{what}: {followed:?}: {still}"));
+        tally.defect(
+            &format!("{class}: the fixes do not mend"),
+            format!("{what}: {followed:?}: {still}"),
+        );
     }
     let listed = memories(&run_here(&stage.world, &["memory", "list", "--json"]).json());
     let is_known = durable && said;
     if !is_known && !stage.confirmed.is_subset(&listed) {
-        tally.find(Kind::LostRow, &format!("{class}: memory"), format!("{what}: {followed:?}: {listed:?}"));
+        tally.find(
+            Kind::LostRow,
+            &format!("{class}: memory"),
+            format!("{what}: {followed:?}: {listed:?}"),
+        );
     }
     let gone: Vec<_> = before.difference(&records(&stage.world)).cloned().collect();
     if !gone.is_empty() && class != "run.json" {
-        tally.find(Kind::LostRow, &format!("{class}: records of runs"), format!("{what}: {followed:?}: {gone:?}"));
+        tally.find(
+            Kind::LostRow,
+            &format!("{class}: records of runs"),
+            format!("{what}: {followed:?}: {gone:?}"),
+        );
     }
 }
 
 /// The records of runs that are there.
 fn records(world: &World) -> BTreeSet<String> {
-    let entries = fs::read_dir(world.state().join("runs")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(world.state().join("runs"))
+        .into_iter()
+        .flatten()
+        .flatten();
     let names = entries.filter(|entry| entry.path().join("run.json").is_file());
-    names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    names
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
-/// Follows what is printed until all is well: what is still wrong then, and the commands that were followed.
-fn mend(tally: &mut Tally, stage: &Stage, class: &str, what: &str) -> (Option<String>, Vec<String>) {
+/// Follows what is printed until all is well: what is still wrong then, and the commands that were
+/// followed.
+fn mend(
+    tally: &mut Tally,
+    stage: &Stage,
+    class: &str,
+    what: &str,
+) -> (Option<String>, Vec<String>) {
     let mut followed: Vec<String> = Vec::new();
     let mut wrong = None;
     for _ in 0..FIXES {
@@ -183,7 +255,9 @@ fn mend(tally: &mut Tally, stage: &Stage, class: &str, what: &str) -> (Option<St
             }
         };
         wrong = Some(why);
-        let Some(fix) = fix else { return (wrong, followed) };
+        let Some(fix) = fix else {
+            return (wrong, followed);
+        };
         let ran = shell(&stage.world, &fix);
         if let Some(crash) = ran.crashed() {
             tally.defect(class, format!("{what}: {fix}: {crash}"));
@@ -195,8 +269,8 @@ fn mend(tally: &mut Tally, stage: &Stage, class: &str, what: &str) -> (Option<St
 
 type Complaint = (String, Option<String>);
 
-/// The first thing that is not well, with the command that is named for it. A command that was followed twice and
-/// changed nothing gives way to the next that is named.
+/// The first thing that is not well, with the command that is named for it. A command that was
+/// followed twice and changed nothing gives way to the next that is named.
 fn complaint(stage: &Stage, followed: &[String]) -> Result<Option<Complaint>, String> {
     let mut found: Vec<Complaint> = Vec::new();
     for args in HEALTHY {
@@ -217,7 +291,9 @@ fn complaint(stage: &Stage, followed: &[String]) -> Result<Option<Complaint>, St
         found.push((code, command_of(&fix)));
     }
     let tried = |fix: &str| followed.iter().filter(|one| *one == fix).count();
-    let new = found.iter().position(|(_, fix)| fix.as_ref().is_some_and(|fix| tried(fix) < 2));
+    let new = found
+        .iter()
+        .position(|(_, fix)| fix.as_ref().is_some_and(|fix| tried(fix) < 2));
     Ok(match new {
         Some(at) => Some(found.swap_remove(at)),
         None => found.into_iter().next().map(|(why, _)| (why, None)),
@@ -226,7 +302,16 @@ fn complaint(stage: &Stage, followed: &[String]) -> Result<Option<Complaint>, St
 
 /// `runs verify` names a fix with each finding.
 fn fix_in_findings(ran: &Ran) -> Option<String> {
-    let findings = ran.json()["findings"].as_array().cloned().unwrap_or_default();
-    let fixes = findings.iter().flat_map(|one| [one["fix"].clone(), one["hint"].clone(), one["suggested_fix"].clone()]);
+    let findings = ran.json()["findings"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let fixes = findings.iter().flat_map(|one| {
+        [
+            one["fix"].clone(),
+            one["hint"].clone(),
+            one["suggested_fix"].clone(),
+        ]
+    });
     fixes.filter_map(|fix| command_of(fix.as_str()?)).next()
 }

@@ -56,7 +56,9 @@ pub fn compare(tally: &mut Tally, world: &World, place: &Place) {
     fresh.ok(&["embed"]);
     let dumps = [world, &fresh].map(|one| {
         let state = State(one.state());
-        catch_unwind(AssertUnwindSafe(|| [state.dump_index(), state.dump_vectors(&fingerprint())].concat()))
+        catch_unwind(AssertUnwindSafe(|| {
+            [state.dump_index(), state.dump_vectors(&fingerprint())].concat()
+        }))
     });
     match dumps {
         [Ok(ours), Ok(theirs)] => differences(tally, &ours, &theirs),
@@ -68,7 +70,9 @@ pub fn compare(tally: &mut Tally, world: &World, place: &Place) {
 /// The words of a panic.
 pub fn said(why: &(dyn std::any::Any + Send)) -> String {
     let owned = why.downcast_ref::<String>().cloned();
-    owned.or_else(|| why.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+    owned
+        .or_else(|| why.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_default()
 }
 
 fn is_search(line: &str) -> bool {
@@ -77,11 +81,20 @@ fn is_search(line: &str) -> bool {
 
 fn differences(tally: &mut Tally, ours: &[String], theirs: &[String]) {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
-    ours.iter().filter(|line| !is_search(line)).for_each(|line| *counts.entry(line).or_default() += 1);
-    theirs.iter().filter(|line| !is_search(line)).for_each(|line| *counts.entry(line).or_default() -= 1);
+    ours.iter()
+        .filter(|line| !is_search(line))
+        .for_each(|line| *counts.entry(line).or_default() += 1);
+    theirs
+        .iter()
+        .filter(|line| !is_search(line))
+        .for_each(|line| *counts.entry(line).or_default() -= 1);
     let other: Vec<_> = counts.iter().filter(|(_, n)| **n != 0).collect();
     if let Some((line, n)) = other.first() {
-        let what = if **n > 0 { "only here" } else { "only in the fresh one" };
+        let what = if **n > 0 {
+            "only here"
+        } else {
+            "only in the fresh one"
+        };
         tally.find(
             Kind::LostRow,
             "rows are not those of a fresh index",
@@ -90,7 +103,11 @@ fn differences(tally: &mut Tally, ours: &[String], theirs: &[String]) {
         return;
     }
     let order = |lines: &[String], start: &str| -> Vec<String> {
-        lines.iter().filter(|line| line.starts_with(start)).cloned().collect()
+        lines
+            .iter()
+            .filter(|line| line.starts_with(start))
+            .cloned()
+            .collect()
     };
     for (start, case) in [
         ("search ", "search order is not that of a fresh index"),
@@ -99,7 +116,11 @@ fn differences(tally: &mut Tally, ours: &[String], theirs: &[String]) {
         let (here, there) = (order(ours, start), order(theirs, start));
         if here != there {
             let first = here.iter().zip(&there).find(|(a, b)| a != b);
-            tally.find(Kind::LostRow, case, format!("{} and {} lines; {first:?}", here.len(), there.len()));
+            tally.find(
+                Kind::LostRow,
+                case,
+                format!("{} and {} lines; {first:?}", here.len(), there.len()),
+            );
         }
     }
 }

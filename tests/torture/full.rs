@@ -1,5 +1,5 @@
-//! Disks that are full and files that may not grow: a typed failure, nothing confirmed is lost, and when there is room
-//! again the next run mends.
+//! Disks that are full and files that may not grow: a typed failure, nothing confirmed is lost, and
+//! when there is room again the next run mends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,20 +21,33 @@ impl Mount {
     pub fn over(folder: &Path, kilobytes: usize) -> Option<Self> {
         let options = format!("size={kilobytes}k,mode=700");
         let mut command = Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success()).then(|| Self(folder.to_owned()))
+        command
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(folder)
+            .stderr(Stdio::null());
+        command
+            .status()
+            .is_ok_and(|status| status.success())
+            .then(|| Self(folder.to_owned()))
     }
 
     pub fn again(&self, option: &str) -> bool {
         let mut command = Command::new("mount");
-        command.args(["-o", &format!("remount,{option}")]).arg(&self.0).stderr(Stdio::null());
+        command
+            .args(["-o", &format!("remount,{option}")])
+            .arg(&self.0)
+            .stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
 }
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).stderr(Stdio::null()).status();
+        let _ = Command::new("umount")
+            .arg("-l")
+            .arg(&self.0)
+            .stderr(Stdio::null())
+            .status();
     }
 }
 
@@ -42,12 +55,17 @@ impl Drop for Mount {
 pub fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("full", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 12, [2, 1, 14]);
-    let half = Budget { operations: budget.operations / 3, ..budget.clone() };
+    let half = Budget {
+        operations: budget.operations / 3,
+        ..budget.clone()
+    };
     while tally.goes_on(&half) {
         let command = pick(&mut stage.dice);
         let blocks = 1 << stage.dice.below(11);
         let trapped = stage.dice.below(2) == 0;
-        without_room(&mut stage, &mut tally, command, |world, args| small_files(world, blocks, trapped, args));
+        without_room(&mut stage, &mut tally, command, |world, args| {
+            small_files(world, blocks, trapped, args)
+        });
     }
     settle(&mut stage, &mut tally, budget);
     readonly::run(&mut tally, seed, budget);
@@ -60,7 +78,12 @@ fn pick(dice: &mut Dice) -> &'static str {
 }
 
 /// Runs one command in a place without room; it ends well or typed.
-fn without_room(stage: &mut Stage, tally: &mut Tally, command: &str, go: impl Fn(&World, &[&str]) -> Ran) {
+fn without_room(
+    stage: &mut Stage,
+    tally: &mut Tally,
+    command: &str,
+    go: impl Fn(&World, &[&str]) -> Ran,
+) {
     stage.vault.churn(3);
     let content = stage.new_memory();
     let args: Vec<&str> = match command {
@@ -90,13 +113,22 @@ fn settle(stage: &mut Stage, tally: &mut Tally, budget: &Budget) {
     tally.operations = operations;
 }
 
-/// Runs a command that may write no file longer than `blocks` × 512 bytes. Untrapped, the kernel sends a signal, too.
+/// Runs a command that may write no file longer than `blocks` × 512 bytes. Untrapped, the kernel
+/// sends a signal, too.
 fn small_files(world: &World, blocks: usize, trapped: bool, args: &[&str]) -> Ran {
     let trap = if trapped { "trap '' XFSZ; " } else { "" };
     let script = format!("{trap}ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut shell = Command::new("/bin/sh");
-    shell.env_clear().env("HOME", world.home()).current_dir(world.vault()).stdin(Stdio::null());
-    shell.arg("-c").arg(script).arg(world.command().get_program()).args(args);
+    shell
+        .env_clear()
+        .env("HOME", world.home())
+        .current_dir(world.vault())
+        .stdin(Stdio::null());
+    shell
+        .arg("-c")
+        .arg(script)
+        .arg(world.command().get_program())
+        .args(args);
     program::piped(shell)
 }
 
@@ -105,7 +137,9 @@ fn on_full_disks(tally: &mut Tally, seed: u64, budget: &Budget) {
     let kept = stage.world.root().join("kept");
     super::harness::copy(&stage.world.state(), &kept);
     let Some(_disk) = Mount::over(&stage.world.state(), 4096) else {
-        return tally.skipped.push("no full file systems: this user may not mount one".to_owned());
+        return tally
+            .skipped
+            .push("no full file systems: this user may not mount one".to_owned());
     };
     super::harness::copy(&kept, &stage.world.state());
     program::run(&stage.world, &["config", "trust", "--json"]);
@@ -120,7 +154,10 @@ fn on_full_disks(tally: &mut Tally, seed: u64, budget: &Budget) {
         let _ = fs::remove_file(&filler);
         let operations = tally.operations;
         for job in ["index", "embed"] {
-            tally.must("the job after a full disk", &program::run(&stage.world, &[job, "--json"]));
+            tally.must(
+                "the job after a full disk",
+                &program::run(&stage.world, &[job, "--json"]),
+            );
         }
         stage.check_memory(tally);
         tally.operations = operations;

@@ -1,5 +1,5 @@
-//! Mutated markdown and mutated messages. Nothing ends, every chunk is word for word where its row says, a second run
-//! changes nothing, and a server says nothing but protocol.
+//! Mutated markdown and mutated messages. Nothing ends, every chunk is word for word where its row
+//! says, a second run changes nothing, and a server says nothing but protocol.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -77,7 +77,10 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("fuzz", seed, budget);
     let mut dice = Dice::new(seed);
     let mut seeds = Vec::new();
-    read_notes(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vault"), &mut seeds);
+    read_notes(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vault"),
+        &mut seeds,
+    );
     let world = empty_world(&budget.place);
     let versions = world.root().join("versions");
     fs::create_dir_all(&versions).unwrap();
@@ -97,7 +100,11 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
 }
 
 fn read_notes(folder: &Path, notes: &mut Vec<Vec<u8>>) {
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     paths.sort();
     for path in paths {
         if path.is_dir() {
@@ -110,7 +117,11 @@ fn read_notes(folder: &Path, notes: &mut Vec<Vec<u8>>) {
 
 /// A note with pieces put in, taken out, doubled and swapped; now and then no longer UTF-8.
 fn mutated(dice: &mut Dice, seeds: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = if dice.below(4) == 0 { Vec::new() } else { seeds[dice.below(seeds.len())].clone() };
+    let mut bytes = if dice.below(4) == 0 {
+        Vec::new()
+    } else {
+        seeds[dice.below(seeds.len())].clone()
+    };
     for _ in 0..1 + dice.below(40) {
         let at = boundary(&bytes, dice.below(bytes.len() + 1));
         let end = boundary(&bytes, (at + dice.below(60)).min(bytes.len()));
@@ -132,7 +143,9 @@ fn mutated(dice: &mut Dice, seeds: &[Vec<u8>]) -> Vec<u8> {
 
 /// The first place from `at` on where a character begins.
 fn boundary(bytes: &[u8], at: usize) -> usize {
-    (at..bytes.len()).find(|at| bytes[*at] & 0xc0 != 0x80).unwrap_or(bytes.len())
+    (at..bytes.len())
+        .find(|at| bytes[*at] & 0xc0 != 0x80)
+        .unwrap_or(bytes.len())
 }
 
 fn index(tally: &mut Tally, world: &World, versions: &Path) {
@@ -142,7 +155,10 @@ fn index(tally: &mut Tally, world: &World, versions: &Path) {
         tally.defect("a second run changes something", again.stdout);
     }
     let checked = catch_unwind(AssertUnwindSafe(|| {
-        check_rows(&IndexReader::required(&world.state().join("index.sqlite")).unwrap(), versions)
+        check_rows(
+            &IndexReader::required(&world.state().join("index.sqlite")).unwrap(),
+            versions,
+        )
     }));
     if let Err(why) = checked {
         tally.defect("a chunk is not word for word", said(&*why));
@@ -154,11 +170,16 @@ fn read(tally: &mut Tally, dice: &mut Dice, world: &World) {
         let name = format!("n{}.md", dice.below(BATCH));
         let ran = run_here(world, &["get", &name, "--json"]);
         let file = fs::read(world.vault().join(&name)).unwrap();
-        if tally.judge("get", &ran) && ran.json()["text"].as_str().map(str::as_bytes) != Some(&file[..]) {
+        if tally.judge("get", &ran)
+            && ran.json()["text"].as_str().map(str::as_bytes) != Some(&file[..])
+        {
             tally.defect("get gives other bytes", format!("{name}: {}", ran.stdout));
         }
         let path = format!("path={name}");
-        tally.judge("outline", &run_here(world, &["tool", "run", "outline", "--arg", &path, "--json"]));
+        tally.judge(
+            "outline",
+            &run_here(world, &["tool", "run", "outline", "--arg", &path, "--json"]),
+        );
     }
 }
 
@@ -180,7 +201,8 @@ fn messages(tally: &mut Tally, dice: &mut Dice, world: &World) -> usize {
     let mut sent = Vec::new();
     for at in 0..count {
         let params = &calls[dice.below(calls.len())];
-        let line = json!({"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": params}).to_string();
+        let line = json!({"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": params})
+            .to_string();
         let mut line = mutated(dice, &[line.into_bytes()]);
         line.retain(|byte| *byte != b'\n');
         line.truncate(4096);
@@ -193,7 +215,13 @@ fn messages(tally: &mut Tally, dice: &mut Dice, world: &World) -> usize {
     let alive = client.request("ping", &json!({}));
     let ended = alive.and_then(|_| client.end());
     if let Err(why) = ended {
-        tally.defect("mcp", format!("{why}; the last lines: {:?}", &sent[sent.len().saturating_sub(3)..]));
+        tally.defect(
+            "mcp",
+            format!(
+                "{why}; the last lines: {:?}",
+                &sent[sent.len().saturating_sub(3)..]
+            ),
+        );
     }
     count
 }

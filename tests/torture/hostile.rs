@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// One thing done to a state folder.
 #[derive(Debug, Clone)]
 pub enum Trap {
-    /// A link in place of an entry, or where there is none: to a file of the victim, a folder, or to nothing yet.
+    /// A link in place of an entry, or where there is none: to a file of the victim, a folder, or
+    /// to nothing yet.
     Link {
         at: String,
         to: Target,
@@ -19,7 +20,8 @@ pub enum Trap {
     Whole,
     /// Names of foreign files in the list of the lexical projection's own files.
     Managed,
-    /// Names of foreign files as segments in the manifest of vectors, or in the lexical projection's.
+    /// Names of foreign files as segments in the manifest of vectors, or in the lexical
+    /// projection's.
     Manifest(&'static str),
     /// Triggers on every table of a database, or views in place of its tables.
     Triggers(&'static str),
@@ -52,25 +54,40 @@ const POSSIBLE: [&str; 9] = [
 
 /// Every trap for a state folder that looks like this one.
 pub fn all(state: &Path) -> Vec<Trap> {
-    let lock = Trap::Link { at: "embed.lock".to_owned(), to: Target::File };
+    let lock = Trap::Link {
+        at: "embed.lock".to_owned(),
+        to: Target::File,
+    };
     let mut traps = vec![Trap::Managed, lock, Trap::Whole, Trap::Ledger];
     traps.extend(["vectors/manifest.json", "lexical/meta.json"].map(Trap::Manifest));
     for name in DATABASES {
         traps.extend([Trap::Triggers(name), Trap::Views(name)]);
         for side in ["-wal", "-shm", "-journal"] {
-            traps.push(Trap::Link { at: format!("{name}{side}"), to: Target::File });
-            traps.push(Trap::Link { at: format!("{name}{side}"), to: Target::Nothing });
+            traps.push(Trap::Link {
+                at: format!("{name}{side}"),
+                to: Target::File,
+            });
+            traps.push(Trap::Link {
+                at: format!("{name}{side}"),
+                to: Target::Nothing,
+            });
         }
     }
     for name in POSSIBLE {
         for to in [Target::File, Target::Nothing] {
-            traps.push(Trap::Link { at: name.to_owned(), to });
+            traps.push(Trap::Link {
+                at: name.to_owned(),
+                to,
+            });
         }
     }
     let mut entries = Vec::new();
     list(state, Path::new(""), &mut entries);
     for (at, folder) in entries {
-        traps.push(Trap::Link { at, to: if folder { Target::Folder } else { Target::File } });
+        traps.push(Trap::Link {
+            at,
+            to: if folder { Target::Folder } else { Target::File },
+        });
     }
     traps
 }
@@ -92,8 +109,15 @@ impl Trap {
         match self {
             Self::Link { at, to } => {
                 let plain = |part: &str| !part.chars().any(|c| c.is_ascii_digit());
-                let short: Vec<&str> = at.split('/').map(|part| if plain(part) { part } else { "…" }).collect();
-                format!("link {} to {}", short.join("/"), format!("{to:?}").to_lowercase())
+                let short: Vec<&str> = at
+                    .split('/')
+                    .map(|part| if plain(part) { part } else { "…" })
+                    .collect();
+                format!(
+                    "link {} to {}",
+                    short.join("/"),
+                    format!("{to:?}").to_lowercase()
+                )
             }
             Self::Whole => "the folder is a link".to_owned(),
             Self::Managed => "names in .managed.json".to_owned(),
@@ -127,7 +151,11 @@ fn link(at: &Path, to: Target, victim: &Path) {
         Target::Folder => victim.join("folder"),
         Target::Nothing => victim.join("made-by-a-stranger"),
     };
-    let _ = if at.is_dir() { fs::remove_dir_all(at) } else { fs::remove_file(at) };
+    let _ = if at.is_dir() {
+        fs::remove_dir_all(at)
+    } else {
+        fs::remove_file(at)
+    };
     fs::create_dir_all(at.parent().unwrap()).unwrap();
     symlink(target, at).unwrap();
 }
@@ -164,7 +192,9 @@ fn replace(value: &mut Value, names: &mut impl Iterator<Item = String>) {
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, names)),
         Value::Object(fields) => {
             for (name, field) in fields.iter_mut() {
-                if ["segment_id", "file", "name", "id", "dead"].contains(&name.as_str()) && field.is_string() {
+                if ["segment_id", "file", "name", "id", "dead"].contains(&name.as_str())
+                    && field.is_string()
+                {
                     *field = names.next().into();
                 } else {
                     replace(field, names);
@@ -178,7 +208,11 @@ fn replace(value: &mut Value, names: &mut impl Iterator<Item = String>) {
 fn tables(db: &Connection) -> Vec<String> {
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let mut statement = db.prepare(sql).unwrap();
-    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 fn triggers(file: &Path) {
@@ -195,7 +229,8 @@ fn triggers(file: &Path) {
 
 fn views(file: &Path) {
     let db = Connection::open(file).unwrap();
-    db.execute_batch("PRAGMA foreign_keys = off; PRAGMA legacy_alter_table = on").unwrap();
+    db.execute_batch("PRAGMA foreign_keys = off; PRAGMA legacy_alter_table = on")
+        .unwrap();
     for table in tables(&db) {
         let endless = format!(
             "ALTER TABLE \"{table}\" RENAME TO \"was {table}\";
@@ -210,7 +245,12 @@ fn views(file: &Path) {
 fn ledger(state: &Path) {
     let file = state.join("runs/ledger.jsonl");
     let text = fs::read_to_string(&file).unwrap();
-    let named = text.split("\"run\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("none").to_owned();
+    let named = text
+        .split("\"run\":\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .unwrap_or("none")
+        .to_owned();
     fs::write(&file, text.replace(&named, "../../../outside/folder")).unwrap();
     for entry in fs::read_dir(state.join("runs")).unwrap().flatten() {
         let record = entry.path().join("run.json");

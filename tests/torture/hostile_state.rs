@@ -1,5 +1,6 @@
-//! A vault that came from a stranger with a state folder in it. Whatever stands there, with trust and without: nothing
-//! outside the state folder is changed, made or deleted, and every failure has a code.
+//! A vault that came from a stranger with a state folder in it. Whatever stands there, with trust
+//! and without: nothing outside the state folder is changed, made or deleted, and every failure has
+//! a code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,11 +26,26 @@ const COMMANDS: &[&[&str]] = &[
     &["doctor", "--offline", "--json"],
     &["query", "oven", "--json"],
     &["ask", "What is the oven made of?", "--json"],
-    &["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "mine", "--json"],
+    &[
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        "mine",
+        "--json",
+    ],
     &["memory", "list", "--json"],
     &["memory", "search", "mine", "--json"],
     &["memory", "repair", "--drop", "--json"],
-    &["memory", "delete", "00000000-0000-4000-8000-000000000000", "--json"],
+    &[
+        "memory",
+        "delete",
+        "00000000-0000-4000-8000-000000000000",
+        "--json",
+    ],
     &["runs", "list", "--json"],
     &["runs", "verify", "--json"],
     &["runs", "head", "--json"],
@@ -78,7 +94,9 @@ fn template(seed: u64, budget: &Budget) -> World {
     let mut stage = Stage::new(seed, &budget.place, 5, [2, 1, 12]);
     stage.remember();
     stage.world.ok(&["ask", "What is the oven made of?"]);
-    stage.world.write("precious-note.md", "# Precious\n\nThis note is mine.\n");
+    stage
+        .world
+        .write("precious-note.md", "# Precious\n\nThis note is mine.\n");
     stage.world
 }
 
@@ -88,7 +106,12 @@ fn world(tally: &mut Tally, template: &World, trap: &Trap, trusted: bool, budget
     copy(&template.vault(), &world.vault());
     warm(&world);
     let outside = world.root().join("outside");
-    for path in ["outside/precious.md", "outside/folder/inner.md", "home/.bashrc", "home/.ssh/keys"] {
+    for path in [
+        "outside/precious.md",
+        "outside/folder/inner.md",
+        "home/.bashrc",
+        "home/.ssh/keys",
+    ] {
         let file = world.root().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, format!("{path} is precious\n")).unwrap();
@@ -96,21 +119,36 @@ fn world(tally: &mut Tally, template: &World, trap: &Trap, trusted: bool, budget
     symlink("precious.md", outside.join("link")).unwrap();
     trap.set(&world.state(), &outside);
     if trusted {
-        tally.judge("config trust", &run_here(&world, &["config", "trust", "--json"]));
+        tally.judge(
+            "config trust",
+            &run_here(&world, &["config", "trust", "--json"]),
+        );
     }
     let before = photograph(&world);
     let name = trap.name();
     for args in COMMANDS {
         let ran = run_here(&world, args);
         tally.judge(&format!("{name}: {}", args[0]), &ran);
-        if touched(tally, &world, &before, &name, &format!("{args:?}, trusted: {trusted}")) {
+        if touched(
+            tally,
+            &world,
+            &before,
+            &name,
+            &format!("{args:?}, trusted: {trusted}"),
+        ) {
             return;
         }
     }
     watch(tally, &world, &name);
     agent(&world);
     tally.operations += 1;
-    touched(tally, &world, &before, &name, &format!("watch or mcp, trusted: {trusted}"));
+    touched(
+        tally,
+        &world,
+        &before,
+        &name,
+        &format!("watch or mcp, trusted: {trusted}"),
+    );
 }
 
 fn watch(tally: &mut Tally, world: &World, name: &str) {
@@ -130,7 +168,9 @@ fn watch(tally: &mut Tally, world: &World, name: &str) {
 
 /// An agent at work. A server that refuses to start has done no harm.
 fn agent(world: &World) {
-    let Ok(mut client) = Client::start(world) else { return };
+    let Ok(mut client) = Client::start(world) else {
+        return;
+    };
     for (tool, arguments) in [
         ("status", json!({})),
         ("search", json!({"query": "oven"})),
@@ -147,7 +187,8 @@ fn photograph(world: &World) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     look(world.root(), &world.state(), &mut found);
     found.retain(|path, _| {
-        !path.starts_with(world.home().join(".cache")) && !path.starts_with(world.home().join(".config"))
+        !path.starts_with(world.home().join(".cache"))
+            && !path.starts_with(world.home().join(".config"))
     });
     found.retain(|path, _| !path.starts_with(world.home().join(".local")));
     found
@@ -172,14 +213,29 @@ fn look(folder: &Path, but: &Path, found: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-fn touched(tally: &mut Tally, world: &World, before: &BTreeMap<PathBuf, String>, name: &str, after: &str) -> bool {
+fn touched(
+    tally: &mut Tally,
+    world: &World,
+    before: &BTreeMap<PathBuf, String>,
+    name: &str,
+    after: &str,
+) -> bool {
     let now = photograph(world);
-    let changed: Vec<_> =
-        before.iter().filter(|(path, what)| now.get(*path) != Some(what)).map(|(path, _)| path).collect();
-    let made: Vec<_> = now.keys().filter(|path| !before.contains_key(*path)).collect();
+    let changed: Vec<_> = before
+        .iter()
+        .filter(|(path, what)| now.get(*path) != Some(what))
+        .map(|(path, _)| path)
+        .collect();
+    let made: Vec<_> = now
+        .keys()
+        .filter(|path| !before.contains_key(*path))
+        .collect();
     let any = !changed.is_empty() || !made.is_empty();
     if any {
-        tally.defect(&format!("{name}: touched outside"), format!("{after}: changed {changed:?}, made {made:?}"));
+        tally.defect(
+            &format!("{name}: touched outside"),
+            format!("{after}: changed {changed:?}, made {made:?}"),
+        );
     }
     any
 }

@@ -8,7 +8,9 @@ use super::program::{self, Running};
 use super::stage::{Stage, memory_add};
 use super::tally::{Budget, Tally};
 
-const JOBS: &[&str] = &["index", "rebuild", "embed", "ask", "memory", "tool", "watch", "refresh"];
+const JOBS: &[&str] = &[
+    "index", "rebuild", "embed", "ask", "memory", "tool", "watch", "refresh",
+];
 
 /// An operation is one kill.
 pub fn run(seed: u64, budget: &Budget) -> Tally {
@@ -53,7 +55,10 @@ fn kill_one(
 ) -> bool {
     stage.vault.churn(3);
     if job == "embed" {
-        tally.must("index before embed", &program::run(&stage.world, &["index", "--json"]));
+        tally.must(
+            "index before embed",
+            &program::run(&stage.world, &["index", "--json"]),
+        );
     }
     let question = format!("Which {} is made of {}?", stage.word(), stage.word());
     let content = stage.new_memory();

@@ -1,5 +1,5 @@
-//! Defects that are being mended. The short forms excuse a finding whose case begins with one of these; the long form
-//! counts them all.
+//! Defects that are being mended. The short forms excuse a finding whose case begins with one of
+//! these; the long form counts them all.
 
 /// The beginning of a case, and why it is excused.
 pub const KNOWN: &[(&str, &str)] = &[];

@@ -23,9 +23,15 @@ const MODES: &[(&str, Mode, bool)] = &[
 /// What is asked for: `kill=500 mix=100000 seed=3 minutes=20`.
 fn asked(name: &str) -> Option<u64> {
     let line = std::env::var("LOCAL_AGENT_TORTURE").unwrap_or_default();
-    let mut words = line.split_whitespace().filter_map(|word| word.split_once('='));
+    let mut words = line
+        .split_whitespace()
+        .filter_map(|word| word.split_once('='));
     let found = words.rfind(|(key, _)| *key == name);
-    found.map(|(key, value)| value.parse().unwrap_or_else(|_| panic!("`{key}={value}` is no number")))
+    found.map(|(key, value)| {
+        value
+            .parse()
+            .unwrap_or_else(|_| panic!("`{key}={value}` is no number"))
+    })
 }
 
 #[test]
@@ -36,28 +42,51 @@ fn all_modes_at_length() {
     let mut rows = String::new();
     let mut cases = String::new();
     for (name, mode, in_memory) in MODES {
-        let Some(operations) = asked(name) else { continue };
+        let Some(operations) = asked(name) else {
+            continue;
+        };
         let operations = usize::try_from(operations).unwrap();
-        let places = [Some(Place::temporary()), in_memory.then(Place::memory).flatten()];
+        let places = [
+            Some(Place::temporary()),
+            in_memory.then(Place::memory).flatten(),
+        ];
         for place in places.into_iter().flatten() {
-            let tally = mode(seed, &Budget { operations, time, place });
+            let tally = mode(
+                seed,
+                &Budget {
+                    operations,
+                    time,
+                    place,
+                },
+            );
             eprintln!("{}\n{}", tally.row(), tally.cases());
             rows += &format!("{}\n", tally.row());
             cases += &tally.cases();
         }
     }
     println!("\n{}\n", machine());
-    println!("| mode | world | operations | unexpected errors | false alarms | lost rows | defects | seconds |");
+    println!(
+        "| mode | world | operations | unexpected errors | false alarms | lost rows | defects | seconds |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}\n{cases}");
-    assert!(!rows.is_empty(), "LOCAL_AGENT_TORTURE names no mode: kill=500 mix=10000 …");
+    assert!(
+        !rows.is_empty(),
+        "LOCAL_AGENT_TORTURE names no mode: kill=500 mix=10000 …"
+    );
 }
 
 /// Processor, kernel and file system of this machine.
 fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let info = read("/proc/cpuinfo");
-    let model = info.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(": ").nth(1));
-    let processors = info.lines().filter(|line| line.starts_with("processor")).count();
+    let model = info
+        .lines()
+        .find(|line| line.starts_with("model name"))
+        .and_then(|line| line.split(": ").nth(1));
+    let processors = info
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count();
     format!(
         "{processors} × {}, Linux {}, {}",
         model.unwrap_or(std::env::consts::ARCH),

@@ -1,6 +1,6 @@
-//! The real program under attack. Each mode is a function of a seed and a budget and gives a tally; the short form of
-//! each is a test; one more, ignored, runs them for as long as it is told and prints one table. `docs/reliability.md` says
-//! what each mode does and how to start it.
+//! The real program under attack. Each mode is a function of a seed and a budget and gives a tally;
+//! the short form of each is a test; one more, ignored, runs them for as long as it is told and
+//! prints one table. `docs/reliability.md` says what each mode does and how to start it.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code)]
@@ -35,7 +35,14 @@ use self::tally::{Budget, Place, Tally};
 
 /// Runs a mode shortly and expects that it finds nothing but what is known.
 fn short(mode: fn(u64, &Budget) -> Tally, operations: usize) {
-    let tally = mode(7, &Budget { operations, time: Duration::from_secs(240), place: Place::temporary() });
+    let tally = mode(
+        7,
+        &Budget {
+            operations,
+            time: Duration::from_secs(240),
+            place: Place::temporary(),
+        },
+    );
     let found = tally.unknown();
     assert!(found.is_empty(), "{}\n{}", tally.row(), found.join("\n"));
     assert!(tally.operations > 0, "nothing was done");

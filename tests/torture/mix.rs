@@ -1,5 +1,5 @@
-//! Many processes at once: agents, a writer, jobs, memory, questions, readers. In the end all is as if nothing had
-//! happened at once.
+//! Many processes at once: agents, a writer, jobs, memory, questions, readers. In the end all is as
+//! if nothing had happened at once.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +60,8 @@ fn at_once(seed: u64, budget: &Budget, world: &World, stage: &mut Stage, tally: 
         budget,
         world,
     };
-    let actors: [fn(&Shared<'_>, &mut Dice); 8] = [agent, agent, agent, writer, jobs, memory, asker, reader];
+    let actors: [fn(&Shared<'_>, &mut Dice); 8] =
+        [agent, agent, agent, writer, jobs, memory, asker, reader];
     std::thread::scope(|threads| {
         for (at, actor) in actors.into_iter().enumerate() {
             let shared = &shared;
@@ -77,7 +78,8 @@ fn at_once(seed: u64, budget: &Budget, world: &World, stage: &mut Stage, tally: 
 
 impl Shared<'_> {
     fn goes_on(&self) -> bool {
-        let more = !self.over.load(Ordering::Relaxed) && self.tally.lock().unwrap().goes_on(self.budget);
+        let more =
+            !self.over.load(Ordering::Relaxed) && self.tally.lock().unwrap().goes_on(self.budget);
         if !more {
             self.over.store(true, Ordering::Relaxed);
         }
@@ -91,11 +93,21 @@ impl Shared<'_> {
     /// A command that may only fail with one of `codes`.
     fn may(&self, case: &str, ran: &Ran, codes: &[&str]) -> bool {
         let mut tally = self.tally.lock().unwrap();
-        if codes.contains(&ran.code().as_str()) { tally.judge(case, ran) } else { tally.must(case, ran) }
+        if codes.contains(&ran.code().as_str()) {
+            tally.judge(case, ran)
+        } else {
+            tally.must(case, ran)
+        }
     }
 
     /// A call that may only fail with one of `codes`; its data.
-    fn called(&self, client: &mut Client, tool: &str, arguments: &Value, codes: &[&str]) -> Option<Value> {
+    fn called(
+        &self,
+        client: &mut Client,
+        tool: &str,
+        arguments: &Value,
+        codes: &[&str],
+    ) -> Option<Value> {
         let result = client.call(tool, arguments);
         self.tally.lock().unwrap().operations += 1;
         match result {
@@ -103,7 +115,11 @@ impl Shared<'_> {
             Ok(result) => match code_of(&result) {
                 None => return Some(result["structuredContent"].clone()),
                 Some(code) if codes.contains(&code.as_str()) => {}
-                Some(code) => self.find(Kind::UnexpectedError, &format!("mcp {tool}"), format!("{code}: {result}")),
+                Some(code) => self.find(
+                    Kind::UnexpectedError,
+                    &format!("mcp {tool}"),
+                    format!("{code}: {result}"),
+                ),
             },
         }
         None
@@ -131,7 +147,9 @@ fn agent(shared: &Shared<'_>, dice: &mut Dice) {
             break;
         }
         let query = json!({"query": format!("{} {}", word(dice), word(dice)), "limit": 6});
-        let Some(found) = shared.called(&mut client, "search", &query, &[]) else { continue };
+        let Some(found) = shared.called(&mut client, "search", &query, &[]) else {
+            continue;
+        };
         shared.all_stand_in_notes(&found);
         let hit = &found["hits"][0];
         match dice.below(5) {
@@ -140,9 +158,19 @@ fn agent(shared: &Shared<'_>, dice: &mut Dice) {
                 shared.called(&mut client, "get", &address, &["FILE_NOT_FOUND"]);
             }
             1 if hit.is_object() => {
-                let sentence = hit["text"].as_str().unwrap_or_default().lines().last().unwrap_or_default();
+                let sentence = hit["text"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .lines()
+                    .last()
+                    .unwrap_or_default();
                 let text = json!({"answer": format!("{sentence} {}", hit["cite"].as_str().unwrap_or_default())});
-                shared.called(&mut client, "verify", &text, &["FILE_NOT_FOUND", "INVALID_ARGS"]);
+                shared.called(
+                    &mut client,
+                    "verify",
+                    &text,
+                    &["FILE_NOT_FOUND", "INVALID_ARGS"],
+                );
             }
             2 => drop(shared.called(&mut client, "status", &json!({}), &[])),
             3 => {
@@ -159,7 +187,9 @@ fn agent(shared: &Shared<'_>, dice: &mut Dice) {
 
 fn writer(shared: &Shared<'_>, dice: &mut Dice) {
     shared.stage.lock().unwrap().vault.churn(1 + dice.below(4));
-    std::thread::sleep(std::time::Duration::from_millis(30 + dice.below(100) as u64));
+    std::thread::sleep(std::time::Duration::from_millis(
+        30 + dice.below(100) as u64,
+    ));
 }
 
 fn jobs(shared: &Shared<'_>, dice: &mut Dice) {
@@ -174,7 +204,11 @@ fn jobs(shared: &Shared<'_>, dice: &mut Dice) {
 
 fn memory(shared: &Shared<'_>, dice: &mut Dice) {
     let content = shared.stage.lock().unwrap().new_memory();
-    if shared.may("memory add", &program::run(shared.world, &memory_add(&content)), &[]) {
+    if shared.may(
+        "memory add",
+        &program::run(shared.world, &memory_add(&content)),
+        &[],
+    ) {
         shared.stage.lock().unwrap().confirmed.insert(content);
     }
     std::thread::sleep(std::time::Duration::from_millis(dice.below(60) as u64));
@@ -182,7 +216,11 @@ fn memory(shared: &Shared<'_>, dice: &mut Dice) {
 
 fn asker(shared: &Shared<'_>, dice: &mut Dice) {
     let question = format!("What is the {} made of?", word(dice));
-    shared.may("ask", &program::run(shared.world, &["ask", &question, "--json"]), &[]);
+    shared.may(
+        "ask",
+        &program::run(shared.world, &["ask", &question, "--json"]),
+        &[],
+    );
 }
 
 fn reader(shared: &Shared<'_>, dice: &mut Dice) {
@@ -191,8 +229,15 @@ fn reader(shared: &Shared<'_>, dice: &mut Dice) {
             let ran = program::run(shared.world, &["doctor", "--offline", "--json"]);
             shared.tally.lock().unwrap().judge("doctor", &ran);
             let bad = failing(&ran.json());
-            if let Some((code, _)) = bad.iter().find(|(code, _)| !BEHIND.contains(&code.as_str())) {
-                shared.find(Kind::FalseAlarm, &format!("doctor {code}"), format!("{bad:?}"));
+            if let Some((code, _)) = bad
+                .iter()
+                .find(|(code, _)| !BEHIND.contains(&code.as_str()))
+            {
+                shared.find(
+                    Kind::FalseAlarm,
+                    &format!("doctor {code}"),
+                    format!("{bad:?}"),
+                );
             }
         }
         1 => {
@@ -204,12 +249,21 @@ fn reader(shared: &Shared<'_>, dice: &mut Dice) {
         }
         _ => {
             // Nearly every note holds this word.
-            let ran = program::run(shared.world, &["query", "note", "--mode", "lexical", "--limit", "10", "--json"]);
+            let ran = program::run(
+                shared.world,
+                &[
+                    "query", "note", "--mode", "lexical", "--limit", "10", "--json",
+                ],
+            );
             if shared.may("query", &ran, &["NOT_FRESH"]) {
                 let answer = ran.json();
                 shared.all_stand_in_notes(&answer);
                 if answer["count"] == 0 {
-                    shared.find(Kind::LostRow, "nothing is found beside a writer", ran.stdout);
+                    shared.find(
+                        Kind::LostRow,
+                        "nothing is found beside a writer",
+                        ran.stdout,
+                    );
                 }
             }
         }

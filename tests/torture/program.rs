@@ -35,9 +35,18 @@ pub struct Running {
 impl Running {
     pub fn start(mut command: Command) -> std::io::Result<Self> {
         let said = [tempfile::tempfile()?, tempfile::tempfile()?];
-        command.stdout(said[0].try_clone()?).stderr(said[1].try_clone()?);
-        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        Ok(Self { child: command.spawn()?, args: args.join(" "), said })
+        command
+            .stdout(said[0].try_clone()?)
+            .stderr(said[1].try_clone()?);
+        let args: Vec<_> = command
+            .get_args()
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect();
+        Ok(Self {
+            child: command.spawn()?,
+            args: args.join(" "),
+            said,
+        })
     }
 
     /// Waits for the end, at most for `limit`; then kills.
@@ -56,13 +65,21 @@ impl Running {
             std::thread::sleep(Duration::from_millis(2));
         };
         let [stdout, stderr] = self.said.map(text);
-        Ran { args: self.args, status, late, stdout, stderr }
+        Ran {
+            args: self.args,
+            status,
+            late,
+            stdout,
+            stderr,
+        }
     }
 }
 
 fn text(mut file: File) -> String {
     let mut bytes = Vec::new();
-    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).unwrap();
+    file.rewind()
+        .and_then(|()| file.read_to_end(&mut bytes))
+        .unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -74,19 +91,36 @@ pub fn run(world: &World, args: &[&str]) -> Ran {
 
 /// Runs a command that says what it has to say through pipes, for files may not grow where it runs.
 pub fn piped(mut command: Command) -> Ran {
-    let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<_> = command
+        .get_args()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    Ran { args: args.join(" "), status: output.status, late: false, stdout, stderr }
+    Ran {
+        args: args.join(" "),
+        status: output.status,
+        late: false,
+        stdout,
+        stderr,
+    }
 }
 
 /// Runs a line as a person would type it.
 pub fn shell(world: &World, line: &str) -> Ran {
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_local-agent")).parent().unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_local-agent"))
+        .parent()
+        .unwrap();
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", line]).env_clear().env("HOME", world.home()).current_dir(world.vault());
-    command.env("PATH", format!("{}:/usr/bin:/bin", program.display())).stdin(std::process::Stdio::null());
+    command
+        .args(["-c", line])
+        .env_clear()
+        .env("HOME", world.home())
+        .current_dir(world.vault());
+    command
+        .env("PATH", format!("{}:/usr/bin:/bin", program.display()))
+        .stdin(std::process::Stdio::null());
     Running::start(command).unwrap().wait(LIMIT)
 }
 
@@ -98,7 +132,9 @@ impl Ran {
     /// The one object that was printed, or what `--json` puts on the last line of stderr.
     pub fn object(&self) -> Option<Value> {
         let lines = self.stdout.lines().rev().chain(self.stderr.lines().rev());
-        lines.filter_map(|line| serde_json::from_str(line).ok()).find(Value::is_object)
+        lines
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .find(Value::is_object)
     }
 
     pub fn json(&self) -> Value {
@@ -107,24 +143,34 @@ impl Ran {
 
     /// The code of a typed failure.
     pub fn code(&self) -> String {
-        self.json()["error_code"].as_str().unwrap_or_default().to_owned()
+        self.json()["error_code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
-    /// What is wrong with how the run ended, if anything is: it took too long, was ended by a signal, panicked, or
-    /// failed without a code.
+    /// What is wrong with how the run ended, if anything is: it took too long, was ended by a
+    /// signal, panicked, or failed without a code.
     pub fn wrong(&self) -> Option<String> {
         let said = self.json();
         let why = self.crashed().or_else(|| match self.status.code() {
             Some(0) => None,
-            Some(1 | 2) if said["error_code"] == "INTERNAL_ERROR" => Some("INTERNAL_ERROR".to_owned()),
+            Some(1 | 2) if said["error_code"] == "INTERNAL_ERROR" => {
+                Some("INTERNAL_ERROR".to_owned())
+            }
             Some(1 | 2) if said["error_code"].is_string() || said["ok"] == false => None,
             code => Some(format!("no code, exit {code:?}")),
         })?;
-        Some(format!("`{}`: {why}: {} {}", self.args, end(&self.stdout), end(&self.stderr)))
+        Some(format!(
+            "`{}`: {why}: {} {}",
+            self.args,
+            end(&self.stdout),
+            end(&self.stderr)
+        ))
     }
 
-    /// Whether it ended in no way that a person who typed it should see: late, by a signal, in a panic, or as a command
-    /// that does not exist.
+    /// Whether it ended in no way that a person who typed it should see: late, by a signal, in a
+    /// panic, or as a command that does not exist.
     pub fn crashed(&self) -> Option<String> {
         if self.late {
             Some("did not end".to_owned())
@@ -134,7 +180,8 @@ impl Ran {
             Some("panicked".to_owned())
         } else {
             let code = self.status.code().unwrap_or(-1);
-            (code > 2 || (code == 2 && self.object().is_none())).then(|| format!("exit {code}: {}", end(&self.stderr)))
+            (code > 2 || (code == 2 && self.object().is_none()))
+                .then(|| format!("exit {code}: {}", end(&self.stderr)))
         }
     }
 
@@ -147,7 +194,9 @@ impl Ran {
 /// The command of a hint: `local-agent …`, without what is explained behind it.
 pub fn command_of(hint: &str) -> Option<String> {
     let command = hint.split(" (").next().unwrap_or_default().trim();
-    command.starts_with("local-agent ").then(|| command.replace(", then ", "; "))
+    command
+        .starts_with("local-agent ")
+        .then(|| command.replace(", then ", "; "))
 }
 
 fn end(text: &str) -> String {

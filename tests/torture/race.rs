@@ -1,5 +1,5 @@
-//! Files and folders swapped for links to the outside, thousands of times a second, while the program reads. Bytes from
-//! outside never come out, and never stand in the state.
+//! Files and folders swapped for links to the outside, thousands of times a second, while the
+//! program reads. Bytes from outside never come out, and never stand in the state.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -27,13 +27,23 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
     world.ok(&["index"]);
     let over = AtomicBool::new(false);
     std::thread::scope(|threads| {
-        let swaps =
-            [("note.md", "note-link"), ("folder", "folder-link"), ("deep", "deep-link"), ("hidden.md", "hidden-link")];
+        let swaps = [
+            ("note.md", "note-link"),
+            ("folder", "folder-link"),
+            ("deep", "deep-link"),
+            ("hidden.md", "hidden-link"),
+        ];
         for (here, there) in swaps {
             let (vault, over) = (world.vault(), &over);
             threads.spawn(move || {
                 while !over.load(Ordering::Relaxed) {
-                    let _ = renameat_with(CWD, vault.join(here), CWD, vault.join(there), RenameFlags::EXCHANGE);
+                    let _ = renameat_with(
+                        CWD,
+                        vault.join(here),
+                        CWD,
+                        vault.join(there),
+                        RenameFlags::EXCHANGE,
+                    );
                     std::thread::yield_now();
                 }
             });
@@ -48,7 +58,10 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
     kept(&world.state(), &mut files);
     for file in files {
         if holds(&fs::read(&file).unwrap_or_default()) {
-            tally.defect("bytes from outside in the state", file.display().to_string());
+            tally.defect(
+                "bytes from outside in the state",
+                file.display().to_string(),
+            );
         }
     }
     tally
@@ -61,7 +74,13 @@ fn prepare(world: &World) {
     for path in ["secret.md", "inner/secret.md"] {
         fs::write(outside.join(path), &foreign).unwrap();
     }
-    for path in ["note.md", "hidden.md", "folder/secret.md", "deep/inner/secret.md", "still.md"] {
+    for path in [
+        "note.md",
+        "hidden.md",
+        "folder/secret.md",
+        "deep/inner/secret.md",
+        "still.md",
+    ] {
         world.write(path, INSIDE);
     }
     world.write(".private/secret.md", &foreign);
@@ -81,12 +100,20 @@ fn agent(world: &World, tally: &mut Tally, budget: &Budget) {
         }
     };
     for _ in 0..40 {
-        for path in ["note.md", "hidden.md", "folder/secret.md", "deep/inner/secret.md"] {
+        for path in [
+            "note.md",
+            "hidden.md",
+            "folder/secret.md",
+            "deep/inner/secret.md",
+        ] {
             said(tally, client.call("get", &json!({"address": path})));
         }
         said(tally, client.call("multi_get", &json!({"glob": "**/*.md"})));
         said(tally, client.call("grep", &json!({"pattern": "granite"})));
-        said(tally, client.call("search", &json!({"query": "made of granite"})));
+        said(
+            tally,
+            client.call("search", &json!({"query": "made of granite"})),
+        );
         if !tally.goes_on(budget) {
             break;
         }
@@ -96,7 +123,9 @@ fn agent(world: &World, tally: &mut Tally, budget: &Budget) {
 fn said(tally: &mut Tally, answer: Result<serde_json::Value, String>) {
     tally.operations += 1;
     match answer {
-        Ok(answer) if holds(answer.to_string().as_bytes()) => tally.defect("bytes from outside", answer.to_string()),
+        Ok(answer) if holds(answer.to_string().as_bytes()) => {
+            tally.defect("bytes from outside", answer.to_string())
+        }
         Ok(_) => {}
         Err(why) => tally.defect("mcp", why),
     }
@@ -106,7 +135,14 @@ fn commands(world: &World, tally: &mut Tally) {
     let all: [&[&str]; 7] = [
         &["get", "note.md", "--json"],
         &["get", "folder/secret.md", "--raw"],
-        &["tool", "run", "read_text_file", "--arg", "path=deep/inner/secret.md", "--json"],
+        &[
+            "tool",
+            "run",
+            "read_text_file",
+            "--arg",
+            "path=deep/inner/secret.md",
+            "--json",
+        ],
         &["tool", "run", "outline", "--arg", "path=note.md", "--json"],
         &["index", "--rebuild", "--json"],
         &["query", "granite", "--mode", "lexical", "--json"],
@@ -116,18 +152,27 @@ fn commands(world: &World, tally: &mut Tally) {
         let ran = program::run(world, args);
         tally.judge("commands", &ran);
         if holds(ran.stdout.as_bytes()) || holds(ran.stderr.as_bytes()) {
-            tally.defect("bytes from outside", format!("{}: {}", ran.args, ran.stdout));
+            tally.defect(
+                "bytes from outside",
+                format!("{}: {}", ran.args, ran.stdout),
+            );
         }
     }
 }
 
 fn holds(bytes: &[u8]) -> bool {
-    bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes())
+    bytes
+        .windows(SECRET.len())
+        .any(|window| window == SECRET.as_bytes())
 }
 
 fn kept(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
-        if path.is_dir() { kept(&path, files) } else { files.push(path) }
+        if path.is_dir() {
+            kept(&path, files)
+        } else {
+            files.push(path)
+        }
     }
 }

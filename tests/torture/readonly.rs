@@ -1,5 +1,5 @@
-//! State that may be read and not written: reading works or is refused with a code, writing is refused with a code, and
-//! nothing is lost.
+//! State that may be read and not written: reading works or is refused with a code, writing is
+//! refused with a code, and nothing is lost.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -25,7 +25,17 @@ const COMMANDS: &[&[&str]] = &[
     &["ask", "What is the oven made of?", "--json"],
     &["index", "--json"],
     &["embed", "--json"],
-    &["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "late", "--json"],
+    &[
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        "late",
+        "--json",
+    ],
     &["tool", "run", "grep", "--arg", "pattern=oven", "--json"],
 ];
 
@@ -34,7 +44,13 @@ pub fn run(tally: &mut Tally, seed: u64, budget: &Budget) {
     for _ in 0..2 {
         tally.must("memory add", &stage.remember());
     }
-    tally.must("ask", &run_here(&stage.world, &["ask", "What is the oven made of?", "--json"]));
+    tally.must(
+        "ask",
+        &run_here(
+            &stage.world,
+            &["ask", "What is the oven made of?", "--json"],
+        ),
+    );
     stage.vault.churn(2);
     closed(tally, &stage);
     mounted(tally, &stage);
@@ -44,10 +60,16 @@ pub fn run(tally: &mut Tally, seed: u64, budget: &Budget) {
 fn closed(tally: &mut Tally, stage: &Stage) {
     let root = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0);
     if root {
-        each(stage.world.root(), &|path| chown(path, Some(NOBODY), Some(NOBODY)).unwrap());
+        each(stage.world.root(), &|path| {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap()
+        });
         if as_nobody(&stage.world, &["--version"]).is_none_or(|ran| !ran.done()) {
-            tally.skipped.push("no closed folders: another user cannot start the program here".to_owned());
-            return each(stage.world.root(), &|path| chown(path, Some(0), Some(0)).unwrap());
+            tally
+                .skipped
+                .push("no closed folders: another user cannot start the program here".to_owned());
+            return each(stage.world.root(), &|path| {
+                chown(path, Some(0), Some(0)).unwrap()
+            });
         }
     }
     let state = stage.world.state();
@@ -59,12 +81,18 @@ fn closed(tally: &mut Tally, stage: &Stage) {
     };
     chmod(0);
     for args in COMMANDS {
-        let ran = if root { as_nobody(&stage.world, args).unwrap() } else { run_here(&stage.world, args) };
+        let ran = if root {
+            as_nobody(&stage.world, args).unwrap()
+        } else {
+            run_here(&stage.world, args)
+        };
         tally.judge("closed state", &ran);
     }
     chmod(0o200);
     if root {
-        each(stage.world.root(), &|path| chown(path, Some(0), Some(0)).unwrap());
+        each(stage.world.root(), &|path| {
+            chown(path, Some(0), Some(0)).unwrap()
+        });
     }
     writable_again(tally, stage, "after closed state");
 }
@@ -85,12 +113,16 @@ fn mounted(tally: &mut Tally, stage: &Stage) {
     let kept = stage.world.root().join("kept");
     super::harness::copy(&stage.world.state(), &kept);
     let Some(disk) = Mount::over(&stage.world.state(), 16_384) else {
-        return tally.skipped.push("no read-only file systems: this user may not mount one".to_owned());
+        return tally
+            .skipped
+            .push("no read-only file systems: this user may not mount one".to_owned());
     };
     super::harness::copy(&kept, &stage.world.state());
     run_here(&stage.world, &["config", "trust", "--json"]);
     if !disk.again("ro") {
-        return tally.skipped.push("a mounted file system cannot be made read-only".to_owned());
+        return tally
+            .skipped
+            .push("a mounted file system cannot be made read-only".to_owned());
     }
     for args in COMMANDS {
         tally.judge("read-only mount", &run_here(&stage.world, args));
@@ -103,7 +135,9 @@ fn mounted(tally: &mut Tally, stage: &Stage) {
 fn as_nobody(world: &World, args: &[&str]) -> Option<Ran> {
     let mut command = world.command();
     command.args(args).uid(NOBODY).gid(NOBODY);
-    Running::start(command).ok().map(|running| running.wait(LIMIT))
+    Running::start(command)
+        .ok()
+        .map(|running| running.wait(LIMIT))
 }
 
 /// Everything below a path, and the path. A folder comes before what it holds.
@@ -113,6 +147,9 @@ fn each(path: &Path, act: &dyn Fn(&Path)) {
     }
     act(path);
     if path.is_dir() {
-        fs::read_dir(path).unwrap().flatten().for_each(|entry| each(&entry.path(), act));
+        fs::read_dir(path)
+            .unwrap()
+            .flatten()
+            .for_each(|entry| each(&entry.path(), act));
     }
 }

@@ -17,11 +17,22 @@ pub struct Versions {
 
 impl Versions {
     pub fn of(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), read: BTreeSet::new(), texts: Vec::new(), found: HashSet::new() }
+        Self {
+            folder: folder.to_owned(),
+            read: BTreeSet::new(),
+            texts: Vec::new(),
+            found: HashSet::new(),
+        }
     }
 
     fn holds(&mut self, text: &str) -> bool {
-        if self.found.contains(text) || self.texts.iter().rev().any(|version| version.contains(text)) {
+        if self.found.contains(text)
+            || self
+                .texts
+                .iter()
+                .rev()
+                .any(|version| version.contains(text))
+        {
             self.found.insert(text.to_owned());
             return true;
         }
@@ -31,14 +42,17 @@ impl Versions {
                 self.texts.push(fs::read_to_string(entry.path()).unwrap());
             }
         }
-        self.texts[before..].iter().any(|version| version.contains(text))
+        self.texts[before..]
+            .iter()
+            .any(|version| version.contains(text))
     }
 
     /// The first hit whose text stands in no version.
     pub fn foreign(&mut self, answer: &Value) -> Option<String> {
         let hits = answer["hits"].as_array()?;
-        let foreign =
-            hits.iter().find(|hit| hit["truncated"] != true && !hit["text"].as_str().is_some_and(|t| self.holds(t)));
+        let foreign = hits.iter().find(|hit| {
+            hit["truncated"] != true && !hit["text"].as_str().is_some_and(|t| self.holds(t))
+        });
         foreign.map(ToString::to_string)
     }
 }

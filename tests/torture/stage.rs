@@ -1,4 +1,5 @@
-//! A world with a vault that changes, what was remembered there, and the looks that every mode takes at it.
+//! A world with a vault that changes, what was remembered there, and the looks that every mode
+//! takes at it.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -91,7 +92,10 @@ impl Stage {
     /// Shows hits of a word that many notes have; all of them must stand in the notes.
     pub fn check_query(&mut self, tally: &mut Tally, mode: &str) {
         let word = self.word();
-        let ran = run(&self.world, &["query", word, "--mode", mode, "--limit", "20", "--json"]);
+        let ran = run(
+            &self.world,
+            &["query", word, "--mode", mode, "--limit", "20", "--json"],
+        );
         if tally.must("query", &ran)
             && let Some(foreign) = self.versions.foreign(&ran.json())
         {
@@ -105,18 +109,35 @@ impl Stage {
         if tally.judge("doctor", &ran) || ran.wrong().is_some() {
             return;
         }
-        tally.find(Kind::FalseAlarm, "doctor", format!("{:?}", failing(&ran.json())));
+        tally.find(
+            Kind::FalseAlarm,
+            "doctor",
+            format!("{:?}", failing(&ran.json())),
+        );
     }
 }
 
 pub fn memory_add(content: &str) -> Vec<&str> {
-    vec!["memory", "add", "--type", "user_fact", "--source", "manual", "--content", content, "--json"]
+    vec![
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        content,
+        "--json",
+    ]
 }
 
 /// The contents that `memory list --json` lists.
 pub fn memories(list: &Value) -> BTreeSet<String> {
     let items = list["items"].as_array().cloned().unwrap_or_default();
-    items.iter().filter_map(|item| item["content"].as_str().map(str::to_owned)).collect()
+    items
+        .iter()
+        .filter_map(|item| item["content"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// Code and suggested fix of doctor's failing checks.
@@ -124,5 +145,6 @@ pub fn failing(report: &Value) -> Vec<(String, String)> {
     let checks = report["checks"].as_array().cloned().unwrap_or_default();
     let text = |check: &Value, field: &str| check[field].as_str().unwrap_or_default().to_owned();
     let bad = checks.iter().filter(|check| check["ok"] == false);
-    bad.map(|check| (text(check, "error_code"), text(check, "suggested_fix"))).collect()
+    bad.map(|check| (text(check, "error_code"), text(check, "suggested_fix")))
+        .collect()
 }

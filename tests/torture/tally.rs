@@ -56,11 +56,13 @@ pub enum Kind {
     FalseAlarm,
     /// Something that was there is gone, or an index is not what a fresh one is.
     LostRow,
-    /// Anything else that must not be: a panic, a hang, a failure without a code, bytes that are not the file's.
+    /// Anything else that must not be: a panic, a hang, a failure without a code, bytes that are
+    /// not the file's.
     Defect,
 }
 
-/// One thing that must not be. `case` is the same for all findings of one cause and begins with the mode.
+/// One thing that must not be. `case` is the same for all findings of one cause and begins with the
+/// mode.
 #[derive(Debug, Clone)]
 pub struct Finding {
     pub kind: Kind,
@@ -84,7 +86,15 @@ pub struct Tally {
 impl Tally {
     pub fn new(mode: &'static str, seed: u64, budget: &Budget) -> Self {
         let world = budget.place.system.clone();
-        Self { mode, world, seed, operations: 0, findings: Vec::new(), skipped: Vec::new(), began: Instant::now() }
+        Self {
+            mode,
+            world,
+            seed,
+            operations: 0,
+            findings: Vec::new(),
+            skipped: Vec::new(),
+            began: Instant::now(),
+        }
     }
 
     /// Whether the budget allows another operation.
@@ -93,7 +103,11 @@ impl Tally {
     }
 
     pub fn find(&mut self, kind: Kind, case: &str, what: impl Into<String>) {
-        self.findings.push(Finding { kind, case: format!("{}/{case}", self.mode), what: what.into() });
+        self.findings.push(Finding {
+            kind,
+            case: format!("{}/{case}", self.mode),
+            what: what.into(),
+        });
     }
 
     pub fn defect(&mut self, case: &str, what: impl Into<String>) {
@@ -109,12 +123,20 @@ impl Tally {
 
     fn line(&self, found: &Finding) -> String {
         let what: String = found.what.chars().take(600).collect();
-        format!("{:?} {} (seed {}): {what}", found.kind, found.case, self.seed)
+        format!(
+            "{:?} {} (seed {}): {what}",
+            found.kind, found.case, self.seed
+        )
     }
 
     /// One row of the table.
     pub fn row(&self) -> String {
-        let count = |kind: Kind| self.findings.iter().filter(|found| found.kind == kind).count();
+        let count = |kind: Kind| {
+            self.findings
+                .iter()
+                .filter(|found| found.kind == kind)
+                .count()
+        };
         format!(
             "| {} | {} | {} | {} | {} | {} | {} | {:.0} |",
             self.mode,
@@ -140,7 +162,11 @@ impl Tally {
                 continue;
             }
             seen.push(&found.case);
-            let times = self.findings.iter().filter(|other| other.case == found.case).count();
+            let times = self
+                .findings
+                .iter()
+                .filter(|other| other.case == found.case)
+                .count();
             let _ = writeln!(out, "- {times} × {}", self.line(found));
         }
         out

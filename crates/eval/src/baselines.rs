@@ -1,7 +1,8 @@
 //! How far simple word counting gets on judged claims: what the verifier has to beat.
 //!
-//! `cover`: share of the claim's content words that stand in the evidence. `window`: the same within the best three
-//! sentences. `guarded`: window, 0 when a number of the claim is missing, halved when only one side is negated.
+//! `cover`: share of the claim's content words that stand in the evidence. `window`: the same
+//! within the best three sentences. `guarded`: window, 0 when a number of the claim is missing,
+//! halved when only one side is negated.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -21,7 +22,9 @@ static NEGATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 fn stem(word: &str) -> &str {
-    for ending in ["ingly", "edly", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "ly"] {
+    for ending in [
+        "ingly", "edly", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "ly",
+    ] {
         if let Some(rest) = word.strip_suffix(ending)
             && rest.chars().count() >= 3
         {
@@ -32,13 +35,23 @@ fn stem(word: &str) -> &str {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let Some(pattern) = WORDS.as_ref() else { return Vec::new() };
-    pattern.find_iter(&text.to_lowercase()).map(|m| m.as_str().to_owned()).collect()
+    let Some(pattern) = WORDS.as_ref() else {
+        return Vec::new();
+    };
+    pattern
+        .find_iter(&text.to_lowercase())
+        .map(|m| m.as_str().to_owned())
+        .collect()
 }
 
 fn numbers(text: &str) -> HashSet<String> {
-    let Some(pattern) = NUMBERS.as_ref() else { return HashSet::new() };
-    pattern.find_iter(text).map(|m| m.as_str().replace(',', "").trim_end_matches('.').to_owned()).collect()
+    let Some(pattern) = NUMBERS.as_ref() else {
+        return HashSet::new();
+    };
+    pattern
+        .find_iter(text)
+        .map(|m| m.as_str().replace(',', "").trim_end_matches('.').to_owned())
+        .collect()
 }
 
 /// Cut after stops and at line ends.
@@ -61,15 +74,25 @@ fn sentences(text: &str) -> Vec<&str> {
 /// `cover`, `window` and `guarded`, each from 0 to 1.
 pub fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
     let all = words(claim);
-    let wanted: Vec<&str> = all.iter().filter(|w| !STOPS.contains(w.as_str())).map(|w| stem(w)).collect();
+    let wanted: Vec<&str> = all
+        .iter()
+        .filter(|w| !STOPS.contains(w.as_str()))
+        .map(|w| stem(w))
+        .collect();
     if wanted.is_empty() {
         return [0.0; 3];
     }
-    let held: Vec<HashSet<String>> =
-        sentences(evidence).iter().map(|s| words(s).iter().map(|w| stem(w).to_owned()).collect()).collect();
+    let held: Vec<HashSet<String>> = sentences(evidence)
+        .iter()
+        .map(|s| words(s).iter().map(|w| stem(w).to_owned()).collect())
+        .collect();
     let share = |sets: &[HashSet<String>]| {
-        let found = wanted.iter().filter(|w| sets.iter().any(|s| s.contains(**w))).count();
-        f64::from(u32::try_from(found).unwrap_or(0)) / f64::from(u32::try_from(wanted.len()).unwrap_or(1))
+        let found = wanted
+            .iter()
+            .filter(|w| sets.iter().any(|s| s.contains(**w)))
+            .count();
+        f64::from(u32::try_from(found).unwrap_or(0))
+            / f64::from(u32::try_from(wanted.len()).unwrap_or(1))
     };
     let window = |i: usize| held.get(i..(i + 3).min(held.len())).map_or(0.0, share);
     let mut best = 0;
@@ -100,8 +123,14 @@ mod tests {
     #[test]
     fn the_three_counts_are_what_they_say() {
         let evidence = "The harbour budget is 5 million. It was not approved.";
-        assert_eq!(overlap("The harbour budget is 5 million.", evidence), [1.0, 1.0, 0.5]);
-        assert_eq!(overlap("The harbour budget is 6 million.", evidence), [0.75, 0.75, 0.0]);
+        assert_eq!(
+            overlap("The harbour budget is 5 million.", evidence),
+            [1.0, 1.0, 0.5]
+        );
+        assert_eq!(
+            overlap("The harbour budget is 6 million.", evidence),
+            [0.75, 0.75, 0.0]
+        );
         assert_eq!(overlap("It is.", evidence), [0.0; 3]);
     }
 }

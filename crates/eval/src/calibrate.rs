@@ -1,4 +1,5 @@
-//! Fitting the chance of relevance, and what its floor costs: answerable questions refused, unanswerable ones answered.
+//! Fitting the chance of relevance, and what its floor costs: answerable questions refused,
+//! unanswerable ones answered.
 
 use serde::Serialize;
 
@@ -49,35 +50,57 @@ const RIDGE: f64 = 1e-4;
 
 const STEPS: usize = 50;
 
-/// Fits weights by maximum likelihood (Newton's method; every set weighs the same, and so do relevant and other hits
-/// within the proportions of the set) and puts the floor where no set loses more than one answerable question in
-/// twenty. A weight that comes out negative is left out: more likeness never means less chance.
+/// Fits weights by maximum likelihood (Newton's method; every set weighs the same, and so do
+/// relevant and other hits within the proportions of the set) and puts the floor where no set loses
+/// more than one answerable question in twenty. A weight that comes out negative is left out: more
+/// likeness never means less chance.
 ///
 /// `EVAL_ERROR` when a class is empty.
 pub fn fit(observed: &[Observed]) -> Result<Model> {
-    let all = || observed.iter().flat_map(|one| one.samples.iter().map(move |s| (s, 1.0 / one.samples.len() as f64)));
+    let all = || {
+        observed.iter().flat_map(|one| {
+            one.samples
+                .iter()
+                .map(move |s| (s, 1.0 / one.samples.len() as f64))
+        })
+    };
     if !all().any(|(s, _)| s.relevant) || !all().any(|(s, _)| !s.relevant) {
-        return Err(invalid("a calibration needs hits that are relevant and hits that are not"));
+        return Err(invalid(
+            "a calibration needs hits that are relevant and hits that are not",
+        ));
     }
     let mut used = [true; 3];
     let weights = loop {
         let weights = newton(&all().collect::<Vec<_>>(), used);
-        let Some(worst) = (1..3).filter(|at| weights[*at] < 0.0).min_by(|a, b| weights[*a].total_cmp(&weights[*b]))
+        let Some(worst) = (1..3)
+            .filter(|at| weights[*at] < 0.0)
+            .min_by(|a, b| weights[*a].total_cmp(&weights[*b]))
         else {
             break weights;
         };
         used[worst] = false;
     };
     let [intercept, cosine, coverage] = weights;
-    let mut model = Model { intercept, cosine, coverage, floor: 0.0 };
-    let floors = observed.iter().filter(|one| !one.answerable.is_empty()).map(|one| floor(&model, &one.answerable));
+    let mut model = Model {
+        intercept,
+        cosine,
+        coverage,
+        floor: 0.0,
+    };
+    let floors = observed
+        .iter()
+        .filter(|one| !one.answerable.is_empty())
+        .map(|one| floor(&model, &one.answerable));
     model.floor = floors.fold(1.0, f64::min);
     Ok(model)
 }
 
 /// The largest floor that refuses at most [`MAX_REFUSED`] of these questions.
 fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
-    let mut chances: Vec<f64> = answerable.iter().map(|hits| model.best(hits.iter().copied())).collect();
+    let mut chances: Vec<f64> = answerable
+        .iter()
+        .map(|hits| model.best(hits.iter().copied()))
+        .collect();
     chances.sort_by(f64::total_cmp);
     let allowed = (MAX_REFUSED * chances.len() as f64).floor() as usize;
     chances.get(allowed).copied().unwrap_or(0.0)
@@ -85,7 +108,8 @@ fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
 
 /// What `model` and its floor do to a set.
 pub fn costs(model: &Model, one: &Observed) -> Costs {
-    let shown = |hits: &Vec<Features>| !hits.is_empty() && model.best(hits.iter().copied()) >= model.floor;
+    let shown =
+        |hits: &Vec<Features>| !hits.is_empty() && model.best(hits.iter().copied()) >= model.floor;
     let share = |all: &[Vec<Features>], count: &dyn Fn(&Vec<Features>) -> bool| {
         all.iter().filter(|f| count(f)).count() as f64 / all.len().max(1) as f64
     };
@@ -127,7 +151,9 @@ fn newton(samples: &[(&Sample, f64)], used: [bool; 3]) -> [f64; 3] {
             }
         }
         let step = solve(hessian, gradient);
-        w.iter_mut().zip(step).for_each(|(w, step)| *w += step.clamp(-5.0, 5.0));
+        w.iter_mut()
+            .zip(step)
+            .for_each(|(w, step)| *w += step.clamp(-5.0, 5.0));
         if step.iter().all(|step| step.abs() < 1e-9) {
             break;
         }
@@ -141,7 +167,11 @@ fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
         let pivot = a[at];
         for row in at + 1..3 {
             let factor = a[row][at] / pivot[at];
-            a[row].iter_mut().zip(pivot).skip(at).for_each(|(x, pivot)| *x -= factor * pivot);
+            a[row]
+                .iter_mut()
+                .zip(pivot)
+                .skip(at)
+                .for_each(|(x, pivot)| *x -= factor * pivot);
             b[row] -= factor * b[at];
         }
     }
@@ -156,13 +186,20 @@ fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// Hits whose chance follows a known model, drawn without luck: of each feature value the right share is relevant.
+    /// Hits whose chance follows a known model, drawn without luck: of each feature value the right
+    /// share is relevant.
     fn drawn(model: &Model) -> Observed {
-        let mut one = Observed { set: "drawn".into(), ..Observed::default() };
+        let mut one = Observed {
+            set: "drawn".into(),
+            ..Observed::default()
+        };
         for step in 0..50 {
             let features = [f64::from(step) / 50.0, f64::from(step % 7) / 7.0];
             let relevant = (model.chance(features) * 200.0).round() as usize;
-            one.samples.extend((0..200).map(|n| Sample { features, relevant: n < relevant }));
+            one.samples.extend((0..200).map(|n| Sample {
+                features,
+                relevant: n < relevant,
+            }));
             one.answerable.push(vec![features]);
         }
         one.removed = vec![vec![], vec![[0.0; 2]]];
@@ -172,21 +209,39 @@ mod tests {
 
     #[test]
     fn the_weights_that_made_the_samples_are_found_again() {
-        let truth = Model { intercept: -3.0, cosine: 5.0, coverage: 2.0, floor: 0.0 };
+        let truth = Model {
+            intercept: -3.0,
+            cosine: 5.0,
+            coverage: 2.0,
+            floor: 0.0,
+        };
         let fitted = fit(&[drawn(&truth)]).unwrap();
-        for (found, made) in
-            [(fitted.intercept, truth.intercept), (fitted.cosine, truth.cosine), (fitted.coverage, truth.coverage)]
-        {
+        for (found, made) in [
+            (fitted.intercept, truth.intercept),
+            (fitted.cosine, truth.cosine),
+            (fitted.coverage, truth.coverage),
+        ] {
             assert!((found - made).abs() < 0.1, "{fitted:?}");
         }
         let costs = costs(&fitted, &drawn(&truth));
-        assert!(costs.false_refusals <= MAX_REFUSED && costs.false_refusals > 0.0, "{costs:?}");
-        assert_eq!((costs.false_answers_removed, costs.false_answers_foreign), (0.0, 1.0));
+        assert!(
+            costs.false_refusals <= MAX_REFUSED && costs.false_refusals > 0.0,
+            "{costs:?}"
+        );
+        assert_eq!(
+            (costs.false_answers_removed, costs.false_answers_foreign),
+            (0.0, 1.0)
+        );
     }
 
     #[test]
     fn a_feature_that_speaks_against_relevance_is_left_out() {
-        let truth = Model { intercept: 0.0, cosine: 3.0, coverage: -4.0, floor: 0.0 };
+        let truth = Model {
+            intercept: 0.0,
+            cosine: 3.0,
+            coverage: -4.0,
+            floor: 0.0,
+        };
         let fitted = fit(&[drawn(&truth)]).unwrap();
         assert_eq!(fitted.coverage, 0.0);
         assert!(fitted.cosine > 0.0);
@@ -194,7 +249,13 @@ mod tests {
 
     #[test]
     fn one_class_alone_is_a_failure() {
-        let one = Observed { samples: vec![Sample { features: [0.5; 2], relevant: true }], ..Observed::default() };
+        let one = Observed {
+            samples: vec![Sample {
+                features: [0.5; 2],
+                relevant: true,
+            }],
+            ..Observed::default()
+        };
         assert_eq!(fit(&[one]).unwrap_err().code.as_str(), "EVAL_ERROR");
     }
 }

@@ -1,7 +1,9 @@
-//! Claims that people have judged against evidence: how well the verifier's support agrees with them.
+//! Claims that people have judged against evidence: how well the verifier's support agrees with
+//! them.
 //!
-//! One threshold for all sets. The figure of each set is taken at a threshold that was chosen on the other sets only,
-//! for the verifier and for the word-overlap baselines alike, so that no set helps to judge itself.
+//! One threshold for all sets. The figure of each set is taken at a threshold that was chosen on
+//! the other sets only, for the verifier and for the word-overlap baselines alike, so that no set
+//! helps to judge itself.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +26,23 @@ pub struct Claim {
 
 /// `claims.jsonl`: one object a line with `id`, `claim`, `evidence` and `label`.
 ///
-/// `EVAL_ERROR`: no claim, a line that is none, a label other than 0 and 1, or only one of both labels.
+/// `EVAL_ERROR`: no claim, a line that is none, a label other than 0 and 1, or only one of both
+/// labels.
 pub fn claims(text: &str, name: &str) -> Result<Vec<Claim>> {
     let mut out = Vec::new();
-    for (n, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
-        let claim: Claim = serde_json::from_str(line).map_err(|e| invalid(format!("{name}, line {}: {e}", n + 1)))?;
+    for (n, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, l)| !l.trim().is_empty())
+    {
+        let claim: Claim = serde_json::from_str(line)
+            .map_err(|e| invalid(format!("{name}, line {}: {e}", n + 1)))?;
         if claim.label > 1 {
-            return Err(invalid(format!("{name}, line {}: the label is {}, not 0 or 1", n + 1, claim.label)));
+            return Err(invalid(format!(
+                "{name}, line {}: the label is {}, not 0 or 1",
+                n + 1,
+                claim.label
+            )));
         }
         out.push(claim);
     }
@@ -62,7 +74,10 @@ pub const SUPPORT: &str = "support";
 
 /// Scores a set with the verifier and with the baselines.
 pub fn score(name: &str, claims: &[Claim]) -> Scored {
-    let support: Vec<ClaimSupport> = claims.iter().map(|c| claim_support(&c.claim, &c.evidence)).collect();
+    let support: Vec<ClaimSupport> = claims
+        .iter()
+        .map(|c| claim_support(&c.claim, &c.evidence))
+        .collect();
     let mut methods: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
     methods.insert(SUPPORT, support.iter().map(|s| s.score).collect());
     for claim in claims {
@@ -70,19 +85,36 @@ pub fn score(name: &str, claims: &[Claim]) -> Scored {
         let [cover, window, guarded] = baselines::overlap(&claim.claim, &claim.evidence);
         // A claim is no truer for being short; printed so that nobody has to wonder.
         let length = -f64::from(u32::try_from(words).unwrap_or(u32::MAX));
-        for (method, value) in [("cover", cover), ("window", window), ("guarded", guarded), ("length", length)] {
+        for (method, value) in [
+            ("cover", cover),
+            ("window", window),
+            ("guarded", guarded),
+            ("length", length),
+        ] {
             methods.entry(method).or_default().push(value);
         }
     }
-    Scored { name: name.to_owned(), labels: claims.iter().map(|c| c.label == 1).collect(), support, methods }
+    Scored {
+        name: name.to_owned(),
+        labels: claims.iter().map(|c| c.label == 1).collect(),
+        support,
+        methods,
+    }
 }
 
 /// Mean of the true-positive and the true-negative rate at a threshold.
 pub fn balanced_accuracy(labels: &[bool], scores: &[f64], threshold: f64) -> f64 {
     let rate = |wanted: bool| {
-        let of: Vec<bool> =
-            labels.iter().zip(scores).filter(|(l, _)| **l == wanted).map(|(_, s)| *s >= threshold).collect();
-        ratio(of.iter().filter(|accepted| **accepted == wanted).count(), of.len())
+        let of: Vec<bool> = labels
+            .iter()
+            .zip(scores)
+            .filter(|(l, _)| **l == wanted)
+            .map(|(_, s)| *s >= threshold)
+            .collect();
+        ratio(
+            of.iter().filter(|accepted| **accepted == wanted).count(),
+            of.len(),
+        )
     };
     (rate(true) + rate(false)) / 2.0
 }
@@ -94,7 +126,10 @@ pub fn auc(labels: &[bool], scores: &[f64]) -> f64 {
     order.sort_by(|a, b| at(a).total_cmp(&at(b)));
     let (mut below, mut sum, mut positives) = (0usize, 0.0, 0usize);
     for tie in order.chunk_by(|a, b| at(a) == at(b)) {
-        let up = tie.iter().filter(|i| labels.get(**i) == Some(&true)).count();
+        let up = tie
+            .iter()
+            .filter(|i| labels.get(**i) == Some(&true))
+            .count();
         let down = tie.len() - up;
         sum += count(up) * (count(below) + count(down) / 2.0);
         below += down;
@@ -103,33 +138,60 @@ pub fn auc(labels: &[bool], scores: &[f64]) -> f64 {
     sum / (count(positives) * count(below)).max(1.0)
 }
 
-/// The share of unsupported claims that are accepted at the threshold that accepts 80 % of the supported ones.
+/// The share of unsupported claims that are accepted at the threshold that accepts 80 % of the
+/// supported ones.
 pub fn false_accepts_at_80(labels: &[bool], scores: &[f64]) -> f64 {
-    let mut good: Vec<f64> = labels.iter().zip(scores).filter(|(l, _)| **l).map(|(_, s)| *s).collect();
+    let mut good: Vec<f64> = labels
+        .iter()
+        .zip(scores)
+        .filter(|(l, _)| **l)
+        .map(|(_, s)| *s)
+        .collect();
     good.sort_by(f64::total_cmp);
-    let Some(threshold) = good.get(good.len() / 5).copied() else { return 0.0 };
-    let bad: Vec<f64> = labels.iter().zip(scores).filter(|(l, _)| !**l).map(|(_, s)| *s).collect();
+    let Some(threshold) = good.get(good.len() / 5).copied() else {
+        return 0.0;
+    };
+    let bad: Vec<f64> = labels
+        .iter()
+        .zip(scores)
+        .filter(|(l, _)| !**l)
+        .map(|(_, s)| *s)
+        .collect();
     ratio(bad.iter().filter(|s| **s >= threshold).count(), bad.len())
 }
 
 /// The threshold with the best mean balanced accuracy over `sets`, for one method.
 pub fn best_threshold(sets: &[&Scored], method: &str) -> f64 {
-    let lists: Vec<(&[bool], &[f64])> =
-        sets.iter().filter_map(|s| Some((s.labels.as_slice(), s.methods.get(method)?.as_slice()))).collect();
+    let lists: Vec<(&[bool], &[f64])> = sets
+        .iter()
+        .filter_map(|s| Some((s.labels.as_slice(), s.methods.get(method)?.as_slice())))
+        .collect();
     let mut candidates: Vec<f64> = lists
         .iter()
         .flat_map(|(_, scores)| {
             let mut sorted = scores.to_vec();
             sorted.sort_by(f64::total_cmp);
             (0..=100usize)
-                .filter_map(move |q| sorted.get(q * sorted.len().saturating_sub(1) / 100).copied())
+                .filter_map(move |q| {
+                    sorted
+                        .get(q * sorted.len().saturating_sub(1) / 100)
+                        .copied()
+                })
                 .collect::<Vec<_>>()
         })
         .collect();
     candidates.sort_by(f64::total_cmp);
     candidates.dedup();
-    let mean = |t: f64| lists.iter().map(|(labels, scores)| balanced_accuracy(labels, scores, t)).sum::<f64>();
-    candidates.into_iter().max_by(|a, b| mean(*a).total_cmp(&mean(*b))).unwrap_or(0.0)
+    let mean = |t: f64| {
+        lists
+            .iter()
+            .map(|(labels, scores)| balanced_accuracy(labels, scores, t))
+            .sum::<f64>()
+    };
+    candidates
+        .into_iter()
+        .max_by(|a, b| mean(*a).total_cmp(&mean(*b)))
+        .unwrap_or(0.0)
 }
 
 /// What one method reaches on one set.
@@ -150,19 +212,30 @@ pub struct Figures {
 /// The figures of every method on every set, in the order of `sets`.
 pub fn figures(sets: &[Scored]) -> Vec<BTreeMap<&'static str, Figures>> {
     let one = |i: usize, set: &Scored, method: &'static str, scores: &[f64]| {
-        let others: Vec<&Scored> = sets.iter().enumerate().filter(|(n, _)| *n != i).map(|(_, s)| s).collect();
+        let others: Vec<&Scored> = sets
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n != i)
+            .map(|(_, s)| s)
+            .collect();
         let threshold = (!others.is_empty()).then(|| best_threshold(&others, method));
         Figures {
             auc: auc(&set.labels, scores),
             left_out: threshold.map(|t| balanced_accuracy(&set.labels, scores, t)),
             threshold,
-            shipped: (method == SUPPORT).then(|| balanced_accuracy(&set.labels, scores, ClaimSupport::threshold())),
+            shipped: (method == SUPPORT)
+                .then(|| balanced_accuracy(&set.labels, scores, ClaimSupport::threshold())),
             false_accepts_at_80: false_accepts_at_80(&set.labels, scores),
         }
     };
     sets.iter()
         .enumerate()
-        .map(|(i, set)| set.methods.iter().map(|(method, scores)| (*method, one(i, set, method, scores))).collect())
+        .map(|(i, set)| {
+            set.methods
+                .iter()
+                .map(|(method, scores)| (*method, one(i, set, method, scores)))
+                .collect()
+        })
         .collect()
 }
 
@@ -171,7 +244,11 @@ fn count(n: usize) -> f64 {
 }
 
 fn ratio(part: usize, of: usize) -> f64 {
-    if of == 0 { 0.0 } else { count(part) / count(of) }
+    if of == 0 {
+        0.0
+    } else {
+        count(part) / count(of)
+    }
 }
 
 #[cfg(test)]
@@ -180,7 +257,12 @@ mod tests {
 
     fn scored(labels: &[u8], scores: &[f64]) -> Scored {
         let labels = labels.iter().map(|l| *l == 1).collect();
-        Scored { name: "s".into(), labels, support: vec![], methods: [(SUPPORT, scores.to_vec())].into() }
+        Scored {
+            name: "s".into(),
+            labels,
+            support: vec![],
+            methods: [(SUPPORT, scores.to_vec())].into(),
+        }
     }
 
     #[test]
@@ -191,7 +273,10 @@ mod tests {
         assert_eq!(auc(&labels, &[0.0, 3.0, 1.0, 2.0]), 0.5);
         assert_eq!(balanced_accuracy(&labels, &[3.0, 1.0, 2.0, 0.0], 1.5), 0.5);
         assert_eq!(
-            false_accepts_at_80(&[true, true, true, true, true, false, false], &[1., 2., 3., 4., 5., 1.5, 2.5]),
+            false_accepts_at_80(
+                &[true, true, true, true, true, false, false],
+                &[1., 2., 3., 4., 5., 1.5, 2.5]
+            ),
             0.5
         );
     }
@@ -201,7 +286,8 @@ mod tests {
         let a = scored(&[1, 1, 0, 0], &[9.0, 8.0, 2.0, 1.0]);
         let b = scored(&[1, 1, 0, 0], &[0.9, 0.8, 0.2, 0.1]);
         let figures = figures(&[a, b]);
-        // The threshold of the other set is far too high or too low here, and that is what must be seen.
+        // The threshold of the other set is far too high or too low here, and that is what must be
+        // seen.
         assert_eq!(figures[0][SUPPORT].left_out, Some(0.5));
         assert_eq!(figures[1][SUPPORT].left_out, Some(0.5));
     }

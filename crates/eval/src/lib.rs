@@ -1,7 +1,9 @@
-//! Measuring the search: sets of questions with known answers, the field's scores, and how long it took.
+//! Measuring the search: sets of questions with known answers, the field's scores, and how long it
+//! took.
 //!
-//! A claim about quality that nobody can repeat is worth nothing, so the figures come out of the program itself: it runs
-//! a set's questions through the same [`Engine`](local_agent_index::retrieval::Engine) as `query` does, scores the result, and can
+//! A claim about quality that nobody can repeat is worth nothing, so the figures come out of the
+//! program itself: it runs a set's questions through the same
+//! [`Engine`](local_agent_index::retrieval::Engine) as `query` does, scores the result, and can
 //! write the run for any other scorer. Reading and scoring are pure; only [`run`] searches.
 
 pub mod attacks;

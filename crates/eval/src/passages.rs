@@ -1,5 +1,6 @@
-//! Scores of passages against marked evidence: do the first k passages hold what answers the question, and how much
-//! else do they hold? Everything is measured in characters, or in lines where a set marks lines only.
+//! Scores of passages against marked evidence: do the first k passages hold what answers the
+//! question, and how much else do they hold? Everything is measured in characters, or in lines
+//! where a set marks lines only.
 
 use std::collections::BTreeMap;
 
@@ -44,15 +45,32 @@ pub fn line_starts(text: &str) -> Vec<u64> {
     starts
 }
 
-/// Scores `run` at `k`. `lines` gives the line starts of a document; it is asked only for marks in lines. A question
-/// that `run` does not hold scores 0.
-pub fn score(evidence: &[Evidence], run: &Run, k: usize, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Scores {
-    let mut sum = Scores { k, ..Scores::default() };
+/// Scores `run` at `k`. `lines` gives the line starts of a document; it is asked only for marks in
+/// lines. A question that `run` does not hold scores 0.
+pub fn score(
+    evidence: &[Evidence],
+    run: &Run,
+    k: usize,
+    lines: &dyn Fn(&str) -> Option<Vec<u64>>,
+) -> Scores {
+    let mut sum = Scores {
+        k,
+        ..Scores::default()
+    };
     for one in evidence {
-        let found = run.get(&one.id).map_or(&[][..], |passages| &passages[..passages.len().min(k)]);
-        let marks: Vec<Passage> = one.refs.iter().map(|mark| in_characters(mark, lines)).collect();
+        let found = run
+            .get(&one.id)
+            .map_or(&[][..], |passages| &passages[..passages.len().min(k)]);
+        let marks: Vec<Passage> = one
+            .refs
+            .iter()
+            .map(|mark| in_characters(mark, lines))
+            .collect();
         let (gold, top) = (unions(&marks), unions(found));
-        let both: u64 = gold.iter().map(|(path, spans)| shared(spans, top.get(path).map_or(&[], Vec::as_slice))).sum();
+        let both: u64 = gold
+            .iter()
+            .map(|(path, spans)| shared(spans, top.get(path).map_or(&[], Vec::as_slice)))
+            .sum();
         let (gold, top) = (total(&gold), total(&top));
         let share = |part: u64, of: u64| if of > 0 { part as f64 / of as f64 } else { 0.0 };
         sum.hit += f64::from(u8::from(is_hit(&marks, found)));
@@ -61,7 +79,12 @@ pub fn score(evidence: &[Evidence], run: &Run, k: usize, lines: &dyn Fn(&str) ->
         sum.iou += share(both, gold + top - both);
     }
     let count = evidence.len().max(1) as f64;
-    for value in [&mut sum.hit, &mut sum.recall, &mut sum.precision, &mut sum.iou] {
+    for value in [
+        &mut sum.hit,
+        &mut sum.recall,
+        &mut sum.precision,
+        &mut sum.iou,
+    ] {
         *value /= count;
     }
     sum
@@ -69,22 +92,38 @@ pub fn score(evidence: &[Evidence], run: &Run, k: usize, lines: &dyn Fn(&str) ->
 
 fn is_hit(marks: &[Passage], found: &[Passage]) -> bool {
     let half = |mark: &Passage, passage: &Passage| {
-        let overlap = mark.end.min(passage.end).saturating_sub(mark.start.max(passage.start));
+        let overlap = mark
+            .end
+            .min(passage.end)
+            .saturating_sub(mark.start.max(passage.start));
         mark.path == passage.path && mark.end > mark.start && overlap * 2 >= mark.end - mark.start
     };
-    found.iter().any(|passage| marks.iter().any(|mark| half(mark, passage)))
+    found
+        .iter()
+        .any(|passage| marks.iter().any(|mark| half(mark, passage)))
 }
 
 /// A mark as characters. Lines beyond the document's end mark nothing.
 fn in_characters(mark: &Mark, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Passage {
-    let place = |start, end| Passage { path: mark.path.clone(), start, end };
+    let place = |start, end| Passage {
+        path: mark.path.clone(),
+        start,
+        end,
+    };
     if let (Some(start), Some(end)) = (mark.start, mark.end) {
         return place(start, end);
     }
-    let (Some(first), Some(last), Some(starts)) = (mark.start_line, mark.end_line, lines(&mark.path)) else {
+    let (Some(first), Some(last), Some(starts)) =
+        (mark.start_line, mark.end_line, lines(&mark.path))
+    else {
         return place(0, 0);
     };
-    let at = |line: u64| usize::try_from(line).ok().and_then(|line| starts.get(line)).copied();
+    let at = |line: u64| {
+        usize::try_from(line)
+            .ok()
+            .and_then(|line| starts.get(line))
+            .copied()
+    };
     let last = last.min(starts.len().saturating_sub(1) as u64);
     match (at(first.max(1) - 1), at(last)) {
         (Some(start), Some(end)) if first.max(1) <= last => place(start, end),
@@ -95,8 +134,13 @@ fn in_characters(mark: &Mark, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Passa
 /// The stretches of each document, joined where they touch.
 fn unions(passages: &[Passage]) -> BTreeMap<&str, Vec<(u64, u64)>> {
     let mut all: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
-    for passage in passages.iter().filter(|passage| passage.end > passage.start) {
-        all.entry(&passage.path).or_default().push((passage.start, passage.end));
+    for passage in passages
+        .iter()
+        .filter(|passage| passage.end > passage.start)
+    {
+        all.entry(&passage.path)
+            .or_default()
+            .push((passage.start, passage.end));
     }
     for spans in all.values_mut() {
         spans.sort_unstable();
@@ -112,11 +156,20 @@ fn unions(passages: &[Passage]) -> BTreeMap<&str, Vec<(u64, u64)>> {
 }
 
 fn total(unions: &BTreeMap<&str, Vec<(u64, u64)>>) -> u64 {
-    unions.values().flatten().map(|(start, end)| end - start).sum()
+    unions
+        .values()
+        .flatten()
+        .map(|(start, end)| end - start)
+        .sum()
 }
 
 fn shared(a: &[(u64, u64)], b: &[(u64, u64)]) -> u64 {
-    a.iter().flat_map(|x| b.iter().map(move |y| x.1.min(y.1).saturating_sub(x.0.max(y.0)))).sum()
+    a.iter()
+        .flat_map(|x| {
+            b.iter()
+                .map(move |y| x.1.min(y.1).saturating_sub(x.0.max(y.0)))
+        })
+        .sum()
 }
 
 #[cfg(test)]
@@ -125,42 +178,103 @@ mod tests {
     use proptest::prelude::*;
 
     fn passage(path: &str, start: u64, end: u64) -> Passage {
-        Passage { path: path.to_owned(), start, end }
+        Passage {
+            path: path.to_owned(),
+            start,
+            end,
+        }
     }
 
     fn marked(start: u64, end: u64) -> Evidence {
-        let mark = Mark { path: "a.md".into(), start: Some(start), end: Some(end), start_line: None, end_line: None };
-        Evidence { id: "1".into(), refs: vec![mark] }
+        let mark = Mark {
+            path: "a.md".into(),
+            start: Some(start),
+            end: Some(end),
+            start_line: None,
+            end_line: None,
+        };
+        Evidence {
+            id: "1".into(),
+            refs: vec![mark],
+        }
     }
 
     fn scores(evidence: &Evidence, passages: Vec<Passage>, k: usize) -> Scores {
-        score(std::slice::from_ref(evidence), &Run::from([("1".to_owned(), passages)]), k, &|_| None)
+        score(
+            std::slice::from_ref(evidence),
+            &Run::from([("1".to_owned(), passages)]),
+            k,
+            &|_| None,
+        )
     }
 
     #[test]
     fn scores_are_those_worked_out_by_hand() {
-        let found = vec![passage("b.md", 0, 50), passage("a.md", 0, 15), passage("a.md", 10, 30)];
+        let found = vec![
+            passage("b.md", 0, 50),
+            passage("a.md", 0, 15),
+            passage("a.md", 10, 30),
+        ];
         let at = |k| scores(&marked(10, 30), found.clone(), k);
-        assert_eq!(at(1), Scores { k: 1, ..Scores::default() });
+        assert_eq!(
+            at(1),
+            Scores {
+                k: 1,
+                ..Scores::default()
+            }
+        );
         // 5 of the 20 marked characters, in 65 characters of passages: no half, so no hit.
-        assert_eq!(at(2), Scores { k: 2, hit: 0.0, recall: 0.25, precision: 5.0 / 65.0, iou: 5.0 / 80.0 });
-        assert_eq!(at(3), Scores { k: 3, hit: 1.0, recall: 1.0, precision: 20.0 / 80.0, iou: 20.0 / 80.0 });
+        assert_eq!(
+            at(2),
+            Scores {
+                k: 2,
+                hit: 0.0,
+                recall: 0.25,
+                precision: 5.0 / 65.0,
+                iou: 5.0 / 80.0
+            }
+        );
+        assert_eq!(
+            at(3),
+            Scores {
+                k: 3,
+                hit: 1.0,
+                recall: 1.0,
+                precision: 20.0 / 80.0,
+                iou: 20.0 / 80.0
+            }
+        );
     }
 
     #[test]
     fn half_of_a_mark_is_a_hit() {
-        assert_eq!(scores(&marked(10, 30), vec![passage("a.md", 0, 20)], 1).hit, 1.0);
-        assert_eq!(scores(&marked(10, 30), vec![passage("a.md", 0, 19)], 1).hit, 0.0);
+        assert_eq!(
+            scores(&marked(10, 30), vec![passage("a.md", 0, 20)], 1).hit,
+            1.0
+        );
+        assert_eq!(
+            scores(&marked(10, 30), vec![passage("a.md", 0, 19)], 1).hit,
+            0.0
+        );
     }
 
     #[test]
     fn marks_in_lines_are_read_in_characters() {
         let text = "αβ\nsecond\nthird";
         assert_eq!(line_starts(text), [0, 3, 10, 16]);
-        let mark = Mark { path: "a.md".into(), start: None, end: None, start_line: Some(2), end_line: Some(9) };
+        let mark = Mark {
+            path: "a.md".into(),
+            start: None,
+            end: None,
+            start_line: Some(2),
+            end_line: Some(9),
+        };
         let place = in_characters(&mark, &|_| Some(line_starts(text)));
         assert_eq!((place.start, place.end), (3, 16));
-        let beyond = Mark { start_line: Some(7), ..mark };
+        let beyond = Mark {
+            start_line: Some(7),
+            ..mark
+        };
         assert_eq!(in_characters(&beyond, &|_| Some(line_starts(text))).end, 0);
     }
 

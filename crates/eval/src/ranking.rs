@@ -1,5 +1,6 @@
-//! Scores of a ranked list of documents against graded judgments, as `trec_eval` defines them: nDCG with the grade
-//! itself as gain and log2(rank + 1) as discount (Järvelin and Kekäläinen 2002), recall, reciprocal rank.
+//! Scores of a ranked list of documents against graded judgments, as `trec_eval` defines them: nDCG
+//! with the grade itself as gain and log2(rank + 1) as discount (Järvelin and Kekäläinen 2002),
+//! recall, reciprocal rank.
 
 use std::collections::BTreeMap;
 use std::ops::{Add, Div};
@@ -50,10 +51,14 @@ impl Div<f64> for Scores {
 /// Documents found for each question, best first, each once.
 pub type Run = BTreeMap<String, Vec<String>>;
 
-/// The scores of every judged question, in the order of their ids. A question that `run` does not hold scores 0.
+/// The scores of every judged question, in the order of their ids. A question that `run` does not
+/// hold scores 0.
 pub fn per_question(judgments: &Judgments, run: &Run) -> Vec<Scores> {
     let nothing = Vec::new();
-    judgments.iter().map(|(id, documents)| one(run.get(id).unwrap_or(&nothing), documents)).collect()
+    judgments
+        .iter()
+        .map(|(id, documents)| one(run.get(id).unwrap_or(&nothing), documents))
+        .collect()
 }
 
 /// The mean; 0 of nothing.
@@ -69,11 +74,19 @@ fn one(ranked: &[String], documents: &BTreeMap<String, i64>) -> Scores {
         found as f64 / relevant.max(1) as f64
     };
     let first = ranked.iter().take(10).position(|path| grade(path) > 0);
-    let mut best: Vec<i64> = documents.values().copied().filter(|grade| *grade > 0).collect();
+    let mut best: Vec<i64> = documents
+        .values()
+        .copied()
+        .filter(|grade| *grade > 0)
+        .collect();
     best.sort_unstable_by(|a, b| b.cmp(a));
     let ideal = gain(best.into_iter().take(10));
     Scores {
-        ndcg_10: if ideal > 0.0 { gain(ranked.iter().take(10).map(grade)) / ideal } else { 0.0 },
+        ndcg_10: if ideal > 0.0 {
+            gain(ranked.iter().take(10).map(grade)) / ideal
+        } else {
+            0.0
+        },
         recall_10: recall(10),
         recall_100: recall(100),
         mrr_10: first.map_or(0.0, |at| 1.0 / (at + 1) as f64),
@@ -82,7 +95,10 @@ fn one(ranked: &[String], documents: &BTreeMap<String, i64>) -> Scores {
 
 /// Discounted cumulative gain.
 fn gain(grades: impl Iterator<Item = i64>) -> f64 {
-    grades.enumerate().map(|(at, grade)| grade as f64 / ((at + 2) as f64).log2()).sum()
+    grades
+        .enumerate()
+        .map(|(at, grade)| grade as f64 / ((at + 2) as f64).log2())
+        .sum()
 }
 
 #[cfg(test)]
@@ -91,7 +107,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn judged(grades: &[(&str, i64)]) -> BTreeMap<String, i64> {
-        grades.iter().map(|(path, grade)| ((*path).to_owned(), *grade)).collect()
+        grades
+            .iter()
+            .map(|(path, grade)| ((*path).to_owned(), *grade))
+            .collect()
     }
 
     fn ranked(paths: &[&str]) -> Vec<String> {
@@ -100,11 +119,17 @@ mod tests {
 
     #[test]
     fn scores_are_those_worked_out_by_hand() {
-        let scores = one(&ranked(&["x", "a", "y", "b"]), &judged(&[("a", 1), ("b", 2), ("c", 0)]));
+        let scores = one(
+            &ranked(&["x", "a", "y", "b"]),
+            &judged(&[("a", 1), ("b", 2), ("c", 0)]),
+        );
         // DCG = 1/log2(3) + 2/log2(5); ideal = 2 + 1/log2(3).
         let expected = (1.0 / 3f64.log2() + 2.0 / 5f64.log2()) / (2.0 + 1.0 / 3f64.log2());
         assert!((scores.ndcg_10 - expected).abs() < 1e-12);
-        assert_eq!((scores.recall_10, scores.recall_100, scores.mrr_10), (1.0, 1.0, 0.5));
+        assert_eq!(
+            (scores.recall_10, scores.recall_100, scores.mrr_10),
+            (1.0, 1.0, 0.5)
+        );
     }
 
     #[test]
@@ -112,12 +137,21 @@ mod tests {
         let mut paths: Vec<String> = (0..10).map(|n| format!("x{n}")).collect();
         paths.push("a".to_owned());
         let scores = one(&paths, &judged(&[("a", 1)]));
-        assert_eq!(scores, Scores { recall_100: 1.0, ..Scores::default() });
+        assert_eq!(
+            scores,
+            Scores {
+                recall_100: 1.0,
+                ..Scores::default()
+            }
+        );
     }
 
     #[test]
     fn a_question_that_the_run_lacks_scores_zero_and_counts() {
-        let judgments = Judgments::from([("1".into(), judged(&[("a", 1)])), ("2".into(), judged(&[("a", 1)]))]);
+        let judgments = Judgments::from([
+            ("1".into(), judged(&[("a", 1)])),
+            ("2".into(), judged(&[("a", 1)])),
+        ]);
         let run = Run::from([("1".to_owned(), ranked(&["a"]))]);
         assert_eq!(mean(&per_question(&judgments, &run)).ndcg_10, 0.5);
     }

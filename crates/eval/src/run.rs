@@ -81,8 +81,17 @@ pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Ve
     let one = |question: &'a Question| {
         let start = Instant::now();
         let vector = embed.map_or_else(|| Ok(Vec::new()), |embed| embed(&question.text))?;
-        let embed_ms = if embed.is_some() { milliseconds(start) } else { 0.0 };
-        Ok(Asked { question, query: Query::plain(&question.text), vector, embed_ms })
+        let embed_ms = if embed.is_some() {
+            milliseconds(start)
+        } else {
+            0.0
+        };
+        Ok(Asked {
+            question,
+            query: Query::plain(&question.text),
+            vector,
+            embed_ms,
+        })
     };
     questions.iter().map(one).collect()
 }
@@ -104,18 +113,31 @@ pub struct Searcher<'a> {
 impl Searcher<'_> {
     /// The best documents of every question, each with the score of its best chunk.
     ///
-    /// `EVAL_ERROR` when nothing at all was found: the mode does not work, or the set does not belong to the documents.
-    pub fn documents(&self, mode: Mode, asked: &[Asked<'_>]) -> Result<Searched<Vec<(String, f32)>>> {
+    /// `EVAL_ERROR` when nothing at all was found: the mode does not work, or the set does not
+    /// belong to the documents.
+    pub fn documents(
+        &self,
+        mode: Mode,
+        asked: &[Asked<'_>],
+    ) -> Result<Searched<Vec<(String, f32)>>> {
         self.each(mode, asked, |request, vector| {
             let found = self.engine.search_documents(request, || Ok(vector))?;
-            Ok(found.hits.iter().map(|hit| (hit.chunk.path.as_str().to_owned(), hit.score)).collect())
+            Ok(found
+                .hits
+                .iter()
+                .map(|hit| (hit.chunk.path.as_str().to_owned(), hit.score))
+                .collect())
         })
     }
 
     /// The best `k` chunks of every question. `EVAL_ERROR` as in [`Self::documents`].
     pub fn chunks(&self, mode: Mode, asked: &[Asked<'_>], k: usize) -> Result<Searched<Vec<Hit>>> {
         self.each(mode, asked, |request, vector| {
-            let request = Request { limit: k, scope: Scope::default(), ..*request };
+            let request = Request {
+                limit: k,
+                scope: Scope::default(),
+                ..*request
+            };
             Ok(self.engine.search(&request, || Ok(vector))?.hits)
         })
     }
@@ -123,7 +145,10 @@ impl Searcher<'_> {
     /// Hits of a question, at most one a document, best first.
     pub fn best_documents(&self, mode: Mode, asked: &Asked<'_>, limit: usize) -> Result<Vec<Hit>> {
         let request = self.request(mode, &asked.query, limit);
-        Ok(self.engine.search_documents(&request, || Ok(asked.vector.clone()))?.hits)
+        Ok(self
+            .engine
+            .search_documents(&request, || Ok(asked.vector.clone()))?
+            .hits)
     }
 
     fn each<T>(
@@ -138,15 +163,25 @@ impl Searcher<'_> {
             let request = self.request(mode, &one.query, TIMED_HITS);
             let start = Instant::now();
             let _: Found = self.engine.search(&request, || Ok(one.vector.clone()))?;
-            let embed_ms = if mode.needs_vectors() { one.embed_ms } else { 0.0 };
+            let embed_ms = if mode.needs_vectors() {
+                one.embed_ms
+            } else {
+                0.0
+            };
             times.push(embed_ms + milliseconds(start));
             let request = self.request(mode, &one.query, DOCUMENTS);
-            found.insert(one.question.id.clone(), search(&request, one.vector.clone())?);
+            found.insert(
+                one.question.id.clone(),
+                search(&request, one.vector.clone())?,
+            );
         }
         if found.values().all(Vec::is_empty) {
             return Err(nothing_found(mode));
         }
-        Ok(Searched { found, latency: Latency::of(&times) })
+        Ok(Searched {
+            found,
+            latency: Latency::of(&times),
+        })
     }
 
     fn request<'q>(&self, mode: Mode, query: &'q Query, limit: usize) -> Request<'q> {
@@ -162,7 +197,10 @@ impl Searcher<'_> {
 }
 
 fn nothing_found(mode: Mode) -> Failure {
-    invalid(format!("mode `{}` found nothing for any question, so there is nothing to measure", mode.name()))
+    invalid(format!(
+        "mode `{}` found nothing for any question, so there is nothing to measure",
+        mode.name()
+    ))
 }
 
 fn milliseconds(since: Instant) -> f64 {
@@ -172,7 +210,9 @@ fn milliseconds(since: Instant) -> f64 {
 /// A run as `score.py` and its like read it: question id, rank, path, score; tab-separated.
 pub fn documents_tsv(found: &BTreeMap<String, Vec<(String, f32)>>) -> String {
     let rows = found.iter().flat_map(|(id, documents)| {
-        (1..).zip(documents).map(move |(rank, (path, score))| format!("{id}\t{rank}\t{path}\t{score}\n"))
+        (1..)
+            .zip(documents)
+            .map(move |(rank, (path, score))| format!("{id}\t{rank}\t{path}\t{score}\n"))
     });
     rows.collect()
 }
@@ -180,13 +220,19 @@ pub fn documents_tsv(found: &BTreeMap<String, Vec<(String, f32)>>) -> String {
 /// A run of passages: question id, rank, path, start and end in characters; tab-separated.
 pub fn passages_tsv(found: &passages::Run) -> String {
     let rows = found.iter().flat_map(|(id, passages)| {
-        (1..).zip(passages).map(move |(rank, p)| format!("{id}\t{rank}\t{}\t{}\t{}\n", p.path, p.start, p.end))
+        (1..)
+            .zip(passages)
+            .map(move |(rank, p)| format!("{id}\t{rank}\t{}\t{}\t{}\n", p.path, p.start, p.end))
     });
     rows.collect()
 }
 
 /// The documents alone, for scoring.
 pub fn ranked(found: &BTreeMap<String, Vec<(String, f32)>>) -> ranking::Run {
-    let paths = |documents: &Vec<(String, f32)>| documents.iter().map(|(path, _)| path.clone()).collect();
-    found.iter().map(|(id, documents)| (id.clone(), paths(documents))).collect()
+    let paths =
+        |documents: &Vec<(String, f32)>| documents.iter().map(|(path, _)| path.clone()).collect();
+    found
+        .iter()
+        .map(|(id, documents)| (id.clone(), paths(documents)))
+        .collect()
 }

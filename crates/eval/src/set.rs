@@ -15,12 +15,12 @@ pub struct Question {
     pub text: String,
 }
 
-/// For each question, the grade of each judged document (its path below `docs/`). Greater than 0 is relevant.
-/// Questions without a relevant document are left out.
+/// For each question, the grade of each judged document (its path below `docs/`). Greater than 0 is
+/// relevant. Questions without a relevant document are left out.
 pub type Judgments = BTreeMap<String, BTreeMap<String, i64>>;
 
-/// A stretch of a document that answers a question. Characters count from 0 and `end` is left out; lines count from 1
-/// and `end_line` is included.
+/// A stretch of a document that answers a question. Characters count from 0 and `end` is left out;
+/// lines count from 1 and `end_line` is included.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Mark {
     pub path: String,
@@ -45,23 +45,36 @@ pub fn questions(text: &str) -> Result<Vec<Question>> {
     let mut seen = HashSet::new();
     for question in &all {
         if question.text.trim().is_empty() {
-            return Err(invalid(format!("queries.jsonl: the question `{}` is blank", question.id)));
+            return Err(invalid(format!(
+                "queries.jsonl: the question `{}` is blank",
+                question.id
+            )));
         }
         if !seen.insert(&question.id) {
-            return Err(invalid(format!("queries.jsonl: the id `{}` comes twice", question.id)));
+            return Err(invalid(format!(
+                "queries.jsonl: the id `{}` comes twice",
+                question.id
+            )));
         }
     }
     if all.is_empty() {
-        return Err(invalid("queries.jsonl holds no questions, so there is nothing to measure"));
+        return Err(invalid(
+            "queries.jsonl holds no questions, so there is nothing to measure",
+        ));
     }
     Ok(all)
 }
 
-/// `qrels.tsv`: question id, path, grade; tab-separated. Every judged question must be among `questions`.
+/// `qrels.tsv`: question id, path, grade; tab-separated. Every judged question must be among
+/// `questions`.
 ///
-/// `EVAL_ERROR`: a line of another form, an unknown question, or no relevant document for any question.
+/// `EVAL_ERROR`: a line of another form, an unknown question, or no relevant document for any
+/// question.
 pub fn judgments(text: &str, questions: &[Question]) -> Result<Judgments> {
-    let known: HashSet<&str> = questions.iter().map(|question| question.id.as_str()).collect();
+    let known: HashSet<&str> = questions
+        .iter()
+        .map(|question| question.id.as_str())
+        .collect();
     let mut all = Judgments::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -71,52 +84,81 @@ pub fn judgments(text: &str, questions: &[Question]) -> Result<Judgments> {
             )));
         };
         let Ok(grade) = grade.trim().parse() else {
-            return Err(invalid(format!("qrels.tsv, line {number}: `{grade}` is not a whole number")));
+            return Err(invalid(format!(
+                "qrels.tsv, line {number}: `{grade}` is not a whole number"
+            )));
         };
         if !known.contains(id) {
-            return Err(invalid(format!("qrels.tsv, line {number}: queries.jsonl has no question `{id}`")));
+            return Err(invalid(format!(
+                "qrels.tsv, line {number}: queries.jsonl has no question `{id}`"
+            )));
         }
-        all.entry(id.to_owned()).or_default().insert(path.to_owned(), grade);
+        all.entry(id.to_owned())
+            .or_default()
+            .insert(path.to_owned(), grade);
     }
     all.retain(|_, documents| documents.values().any(|grade| *grade > 0));
     if all.is_empty() {
-        return Err(invalid("qrels.tsv names no relevant document for any question"));
+        return Err(invalid(
+            "qrels.tsv names no relevant document for any question",
+        ));
     }
     Ok(all)
 }
 
 /// `spans.jsonl`: one object a line with `id` and `refs`. Every question must be among `questions`.
 ///
-/// `EVAL_ERROR`: a line of another form, an unknown question, a mark without a place, or no mark at all.
+/// `EVAL_ERROR`: a line of another form, an unknown question, a mark without a place, or no mark at
+/// all.
 pub fn evidence(text: &str, questions: &[Question]) -> Result<Vec<Evidence>> {
-    let known: HashSet<&str> = questions.iter().map(|question| question.id.as_str()).collect();
+    let known: HashSet<&str> = questions
+        .iter()
+        .map(|question| question.id.as_str())
+        .collect();
     let all: Vec<Evidence> = lines(text, "spans.jsonl")?;
     let mut seen = HashSet::new();
     for one in &all {
         if !known.contains(one.id.as_str()) {
-            return Err(invalid(format!("spans.jsonl: queries.jsonl has no question `{}`", one.id)));
+            return Err(invalid(format!(
+                "spans.jsonl: queries.jsonl has no question `{}`",
+                one.id
+            )));
         }
         if !seen.insert(&one.id) {
-            return Err(invalid(format!("spans.jsonl: the id `{}` comes twice", one.id)));
+            return Err(invalid(format!(
+                "spans.jsonl: the id `{}` comes twice",
+                one.id
+            )));
         }
         let placed = |mark: &Mark| {
-            mark.start.is_some() && mark.end.is_some() || mark.start_line.is_some() && mark.end_line.is_some()
+            mark.start.is_some() && mark.end.is_some()
+                || mark.start_line.is_some() && mark.end_line.is_some()
         };
         if !one.refs.iter().all(placed) {
-            return Err(invalid(format!("spans.jsonl: a mark of `{}` has neither characters nor lines", one.id)));
+            return Err(invalid(format!(
+                "spans.jsonl: a mark of `{}` has neither characters nor lines",
+                one.id
+            )));
         }
     }
     if all.iter().all(|one| one.refs.is_empty()) {
-        return Err(invalid("spans.jsonl marks nothing, so there is nothing to measure"));
+        return Err(invalid(
+            "spans.jsonl marks nothing, so there is nothing to measure",
+        ));
     }
     Ok(all)
 }
 
 fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {
     let parse = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| invalid(format!("{name}, line {number}: {error}")))
+        serde_json::from_str(line)
+            .map_err(|error| invalid(format!("{name}, line {number}: {error}")))
     };
-    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).map(parse).collect()
+    (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(parse)
+        .collect()
 }
 
 #[cfg(test)]
@@ -142,12 +184,21 @@ mod tests {
         assert!(code(judgments("1\ta.md\thigh\n", &one)).contains("whole number"));
         assert!(code(judgments("2\ta.md\t1\n", &one)).contains("no question `2`"));
         assert!(code(evidence("{\"id\":\"1\",\"refs\":[]}", &one)).contains("marks nothing"));
-        assert!(code(evidence("{\"id\":\"1\",\"refs\":[{\"path\":\"a.md\"}]}", &one)).contains("neither"));
+        assert!(
+            code(evidence(
+                "{\"id\":\"1\",\"refs\":[{\"path\":\"a.md\"}]}",
+                &one
+            ))
+            .contains("neither")
+        );
     }
 
     #[test]
     fn questions_that_nobody_judged_relevant_are_left_out() {
-        let two = questions("{\"id\":\"1\",\"text\":\"a\"}\n\n{\"id\":\"2\",\"text\":\"b\",\"kind\":\"x\"}\n").unwrap();
+        let two = questions(
+            "{\"id\":\"1\",\"text\":\"a\"}\n\n{\"id\":\"2\",\"text\":\"b\",\"kind\":\"x\"}\n",
+        )
+        .unwrap();
         let judged = judgments("1\ta.md\t0\n2\tb.md\t2\n2\tc.md\t0\n", &two).unwrap();
         assert_eq!(judged.keys().collect::<Vec<_>>(), ["2"]);
         assert_eq!(judged["2"]["c.md"], 0);

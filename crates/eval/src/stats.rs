@@ -14,7 +14,10 @@ impl Latency {
     pub fn of(times: &[f64]) -> Self {
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
-        Self { p50_ms: percentile(&sorted, 0.50), p99_ms: percentile(&sorted, 0.99) }
+        Self {
+            p50_ms: percentile(&sorted, 0.50),
+            p99_ms: percentile(&sorted, 0.99),
+        }
     }
 }
 
@@ -35,8 +38,8 @@ pub struct Difference {
 /// How often the questions are drawn anew.
 const RESAMPLES: usize = 2_000;
 
-/// The mean of `a − b` over the same questions with its 95 % interval by the percentile bootstrap (Efron 1979). The
-/// same numbers give the same interval: the generator is seeded.
+/// The mean of `a − b` over the same questions with its 95 % interval by the percentile bootstrap
+/// (Efron 1979). The same numbers give the same interval: the generator is seeded.
 ///
 /// # Panics
 /// Never; of two lists of unlike length the shorter decides.
@@ -81,17 +84,34 @@ mod tests {
     #[test]
     fn percentiles_are_values_that_occurred() {
         let times: Vec<f64> = (1..=200).rev().map(f64::from).collect();
-        assert_eq!(Latency::of(&times), Latency { p50_ms: 100.0, p99_ms: 198.0 });
-        assert_eq!(Latency::of(&[7.0]), Latency { p50_ms: 7.0, p99_ms: 7.0 });
+        assert_eq!(
+            Latency::of(&times),
+            Latency {
+                p50_ms: 100.0,
+                p99_ms: 198.0
+            }
+        );
+        assert_eq!(
+            Latency::of(&[7.0]),
+            Latency {
+                p50_ms: 7.0,
+                p99_ms: 7.0
+            }
+        );
         assert_eq!(Latency::of(&[]), Latency::default());
     }
 
     #[test]
     fn a_clear_difference_is_told_from_luck() {
         let better: Vec<f64> = (0..200).map(|n| f64::from(n % 2)).collect();
-        let worse: Vec<f64> = (0..200).map(|n| f64::from(n % 2) - 0.1 - 0.1 * f64::from(n % 3)).collect();
+        let worse: Vec<f64> = (0..200)
+            .map(|n| f64::from(n % 2) - 0.1 - 0.1 * f64::from(n % 3))
+            .collect();
         let clear = paired(&better, &worse);
-        assert!(clear.low > 0.0 && clear.low < clear.mean && clear.mean < clear.high, "{clear:?}");
+        assert!(
+            clear.low > 0.0 && clear.low < clear.mean && clear.mean < clear.high,
+            "{clear:?}"
+        );
         let noise: Vec<f64> = (0..200).map(|n| f64::from((n + 1) % 2)).collect();
         let luck = paired(&better, &noise);
         assert!(luck.low < 0.0 && luck.high > 0.0, "{luck:?}");

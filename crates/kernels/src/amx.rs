@@ -1,8 +1,9 @@
-//! Products of whole tiles of bytes and of bf16 by the matrix unit of newer Xeons (AMX), eight times what a register of 512
-//! bits does.
+//! Products of whole tiles of bytes and of bf16 by the matrix unit of newer Xeons (AMX), eight
+//! times what a register of 512 bits does.
 //!
-//! The intrinsics are not in stable Rust yet, so the few instructions stand here as assembly. Sums are as exact as those
-//! of [`crate::tile`], and weights lie in the same layout: sixteen steps of one half of a panel are one tile.
+//! The intrinsics are not in stable Rust yet, so the few instructions stand here as assembly. Sums
+//! are as exact as those of [`crate::tile`], and weights lie in the same layout: sixteen steps of
+//! one half of a panel are one tile.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
@@ -32,7 +33,8 @@ fn has_instructions() -> bool {
     const STATES: u64 = 3 << 17;
     // SAFETY: every 64-bit processor has the instruction; newer compilers know, and call it safe.
     #[allow(unused_unsafe, reason = "Rust 1.89 still asks for it")]
-    let (most, of_system, features) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx, __cpuid_count(7, 0).edx) };
+    let (most, of_system, features) =
+        unsafe { (__cpuid(0).eax, __cpuid(1).ecx, __cpuid_count(7, 0).edx) };
     if !is_x86_feature_detected!("xsave") || of_system & OSXSAVE == 0 || most < 7 {
         return false;
     }
@@ -42,14 +44,16 @@ fn has_instructions() -> bool {
     features & wanted == wanted && enabled & STATES == STATES
 }
 
-/// Linux gives the tiles' state only to programs that ask (`arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`).
+/// Linux gives the tiles' state only to programs that ask (`arch_prctl(ARCH_REQ_XCOMP_PERM,
+/// XFEATURE_XTILEDATA)`).
 #[cfg(target_os = "linux")]
 fn is_permitted() -> bool {
     const ARCH_PRCTL: i64 = 158;
     const ARCH_REQ_XCOMP_PERM: u64 = 0x1023;
     const XFEATURE_XTILEDATA: u64 = 18;
     let mut result = ARCH_PRCTL;
-    // SAFETY: a system call that reads no memory of ours; it changes the two registers that are named.
+    // SAFETY: a system call that reads no memory of ours; it changes the two registers that are
+    // named.
     unsafe {
         asm!(
             "syscall",
@@ -79,7 +83,8 @@ struct Shape {
     rows: [u8; 16],
 }
 
-/// The tiles of this thread, ready; given back when dropped. Not to be sent: the state is the thread's.
+/// The tiles of this thread, ready; given back when dropped. Not to be sent: the state is the
+/// thread's.
 pub(crate) struct Tiles(std::marker::PhantomData<*const ()>);
 
 impl Tiles {
@@ -94,13 +99,17 @@ impl Tiles {
             bytes: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
             rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
         };
-        assert!(is_usable(), "an `Isa` is only made where the machine has its instructions");
+        assert!(
+            is_usable(),
+            "an `Isa` is only made where the machine has its instructions"
+        );
         // SAFETY: the unit is there and permitted; the shape is one that the first palette allows.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const SHAPE, options(nostack, readonly)) };
         Self(std::marker::PhantomData)
     }
 
-    /// Sums of 32 rows of codes over one panel; a row begins every `stride` bytes. With `half`, of the first 16.
+    /// Sums of 32 rows of codes over one panel; a row begins every `stride` bytes. With `half`, of
+    /// the first 16.
     ///
     /// Panics when `rows` is shorter than that, or the panel not a multiple of [`STEP`] inputs.
     pub(crate) fn bytes(
@@ -115,10 +124,23 @@ impl Tiles {
         let count = if half { ROWS / 2 } else { ROWS };
         assert!(inputs > 0 && inputs.is_multiple_of(STEP) && inputs <= stride);
         assert!(rows.len() >= (count - 1) * stride + inputs);
-        let step = Step { rows: rows.as_ptr().cast(), stride, panel: panel.as_ptr().cast(), steps: inputs / STEP };
-        // SAFETY: the tiles are set up, on this thread. Each step reads 64 bytes of `count` rows, which hold `inputs`
-        // bytes each, and 32 lines of the panel; both end with the steps. `sums` is 32 rows of two lines.
-        unsafe { dot_bytes(&step, half, sums.as_mut_ptr().cast(), size_of::<[i32; PANEL]>()) };
+        let step = Step {
+            rows: rows.as_ptr().cast(),
+            stride,
+            panel: panel.as_ptr().cast(),
+            steps: inputs / STEP,
+        };
+        // SAFETY: the tiles are set up, on this thread. Each step reads 64 bytes of `count` rows,
+        // which hold `inputs` bytes each, and 32 lines of the panel; both end with the steps.
+        // `sums` is 32 rows of two lines.
+        unsafe {
+            dot_bytes(
+                &step,
+                half,
+                sums.as_mut_ptr().cast(),
+                size_of::<[i32; PANEL]>(),
+            )
+        };
     }
 
     /// The same of bf16, in sums of floats; a row of sums begins every `out_stride` numbers.
@@ -135,16 +157,31 @@ impl Tiles {
     ) {
         let inputs = panel.len();
         let count = if half { ROWS / 2 } else { ROWS };
-        assert!(inputs > 0 && inputs.is_multiple_of(STEP / 2) && inputs <= stride && PANEL <= out_stride);
-        assert!(rows.len() >= (count - 1) * stride + inputs && out.len() >= (count - 1) * out_stride + PANEL);
+        assert!(
+            inputs > 0
+                && inputs.is_multiple_of(STEP / 2)
+                && inputs <= stride
+                && PANEL <= out_stride
+        );
+        assert!(
+            rows.len() >= (count - 1) * stride + inputs
+                && out.len() >= (count - 1) * out_stride + PANEL
+        );
         let steps = inputs / (STEP / 2);
-        let step = Step { rows: rows.as_ptr().cast(), stride: 2 * stride, panel: panel.as_ptr().cast(), steps };
-        // SAFETY: as above; a number is two bytes, and `out` holds 32 sums for each of `count` rows.
+        let step = Step {
+            rows: rows.as_ptr().cast(),
+            stride: 2 * stride,
+            panel: panel.as_ptr().cast(),
+            steps,
+        };
+        // SAFETY: as above; a number is two bytes, and `out` holds 32 sums for each of `count`
+        // rows.
         unsafe { dot_halves(&step, half, out.as_mut_ptr().cast(), 4 * out_stride) };
     }
 }
 
-/// Where a product begins: rows every `stride` bytes, of which each step takes 64, and a panel, of which each takes 32 lines.
+/// Where a product begins: rows every `stride` bytes, of which each step takes 64, and a panel, of
+/// which each takes 32 lines.
 struct Step {
     rows: *const u8,
     stride: usize,
@@ -156,8 +193,8 @@ struct Step {
 macro_rules! product_of_tiles {
     ($name:ident, $dot:literal) => {
         /// # Safety
-        /// The tiles of this thread are set up; `step` is as it says, for 32 rows (or 16: `half`), and `out` takes 128 bytes for
-        /// each of them, every `line` bytes.
+        /// The tiles of this thread are set up; `step` is as it says, for 32 rows (or 16: `half`),
+        /// and `out` takes 128 bytes for each of them, every `line` bytes.
         #[inline]
         unsafe fn $name(step: &Step, half: bool, out: *mut u8, line: usize) {
             let Step { rows, stride, panel, steps } = *step;

@@ -1,7 +1,8 @@
 //! Self-attention of one sequence, head by head, in f32.
 //!
-//! Twelve queries at a time: their scores, weights and weighted sums stay in the first-level cache, so no matrix of all
-//! scores is ever written. Keys and values of a head are copied once into the layout of [`crate::tile`].
+//! Twelve queries at a time: their scores, weights and weighted sums stay in the first-level cache,
+//! so no matrix of all scores is ever written. Keys and values of a head are copied once into the
+//! layout of [`crate::tile`].
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod halves;
@@ -25,8 +26,8 @@ pub(crate) struct Room {
 }
 
 vectorised! {
-    /// Attention of all heads of one sequence: `qkv` [len, 3·hidden] holds each token's query, key and value, all heads
-    /// side by side; `context` [len, hidden] gets the result.
+    /// Attention of all heads of one sequence: `qkv` [len, 3·hidden] holds each token's query, key
+    /// and value, all heads side by side; `context` [len, hidden] gets the result.
     pub(crate) fn attend(isa: Isa, qkv: &[f32], hidden: usize, heads: usize, context: &mut [f32], room: &mut Room) {
         let len = context.len() / hidden;
         assert!(context.len() == len * hidden && qkv.len() == 3 * len * hidden && hidden.is_multiple_of(heads));
@@ -69,11 +70,22 @@ vectorised! {
     }
 }
 
-/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. What stands in the columns behind the last key is never
-/// looked at.
+/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. What stands in the columns
+/// behind the last key is never looked at.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "plain loops count rows themselves"))]
-fn keys(isa: Isa, rows: &[f32], stride: usize, len: usize, width: usize, scale: f32, keys: &mut [Floats]) {
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(unused_variables, reason = "plain loops count rows themselves")
+)]
+fn keys(
+    isa: Isa,
+    rows: &[f32],
+    stride: usize,
+    len: usize,
+    width: usize,
+    scale: f32,
+    keys: &mut [Floats],
+) {
     #[cfg(target_arch = "x86_64")]
     if isa.width() == Width::Bits512 && width.is_multiple_of(LINE) {
         return avx512::pack_float_keys(isa, rows, stride, len, width, scale, keys);
@@ -83,8 +95,17 @@ fn keys(isa: Isa, rows: &[f32], stride: usize, len: usize, width: usize, scale: 
 
 /// As [`keys`], by plain loops.
 #[inline(always)]
-pub(crate) fn pack_keys(rows: &[f32], stride: usize, width: usize, scale: f32, keys: &mut [Floats]) {
-    for (block, panel) in rows.chunks(PANEL * stride).zip(keys.chunks_exact_mut(width * 2)) {
+pub(crate) fn pack_keys(
+    rows: &[f32],
+    stride: usize,
+    width: usize,
+    scale: f32,
+    keys: &mut [Floats],
+) {
+    for (block, panel) in rows
+        .chunks(PANEL * stride)
+        .zip(keys.chunks_exact_mut(width * 2))
+    {
         for (place, row) in block.chunks(stride).enumerate() {
             let lines = panel.iter_mut().skip(place / LINE).step_by(2);
             for (line, x) in lines.zip(&row[..width]) {
@@ -166,11 +187,19 @@ pub(crate) mod tests {
         let mut out = vec![0.0; len * hidden];
         for head in 0..heads {
             for token in 0..len {
-                let score = |key| (0..width).map(|i| at(token, 0, head, i) * at(key, 1, head, i)).sum::<f64>();
-                let shares: Vec<f64> = (0..len).map(|key| (score(key) / (width as f64).sqrt()).exp()).collect();
+                let score = |key| {
+                    (0..width)
+                        .map(|i| at(token, 0, head, i) * at(key, 1, head, i))
+                        .sum::<f64>()
+                };
+                let shares: Vec<f64> = (0..len)
+                    .map(|key| (score(key) / (width as f64).sqrt()).exp())
+                    .collect();
                 let total: f64 = shares.iter().sum();
                 for i in 0..width {
-                    let sum = (0..len).map(|key| shares[key] * at(key, 2, head, i)).sum::<f64>();
+                    let sum = (0..len)
+                        .map(|key| shares[key] * at(key, 2, head, i))
+                        .sum::<f64>();
                     out[token * hidden + head * width + i] = (sum / total) as f32;
                 }
             }
@@ -187,9 +216,16 @@ pub(crate) mod tests {
         };
         let mut rooms: Vec<(Isa, Room)> = Isa::all().map(|isa| (isa, Room::default())).collect();
         // Long before short: what a long sequence left must not matter.
-        let lengths: &[usize] = if cfg!(miri) { &[33, 13, 1] } else { &[256, 255, 70, 33, 32, 13, 12, 2, 1] };
-        let shapes: &[_] =
-            if cfg!(miri) { &[(24, 2), (40, 1)] } else { &[(64, 2), (24, 2), (128, 2), (96, 2), (40, 1)] };
+        let lengths: &[usize] = if cfg!(miri) {
+            &[33, 13, 1]
+        } else {
+            &[256, 255, 70, 33, 32, 13, 12, 2, 1]
+        };
+        let shapes: &[_] = if cfg!(miri) {
+            &[(24, 2), (40, 1)]
+        } else {
+            &[(64, 2), (24, 2), (128, 2), (96, 2), (40, 1)]
+        };
         for len in lengths.iter().copied() {
             for (hidden, heads) in shapes.iter().copied() {
                 let qkv: Vec<f32> = (0..len * 3 * hidden).map(|_| next()).collect();
@@ -198,9 +234,16 @@ pub(crate) mod tests {
                 for (isa, room) in &mut rooms {
                     let mut found = vec![f32::NAN; len * hidden];
                     attend(*isa, &qkv, hidden, heads, &mut found, room);
-                    assert!(wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-5), "{isa:?} {len} {hidden}");
+                    assert!(
+                        wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-5),
+                        "{isa:?} {len} {hidden}"
+                    );
                     if isa.set() != Set::Portable {
-                        assert_eq!(bits.get_or_insert_with(|| found.clone()), &found, "{isa:?} {len} {hidden}");
+                        assert_eq!(
+                            bits.get_or_insert_with(|| found.clone()),
+                            &found,
+                            "{isa:?} {len} {hidden}"
+                        );
                     }
                 }
             }
@@ -214,6 +257,8 @@ pub(crate) mod tests {
         qkv[3] = f32::NAN;
         let mut found = vec![0.0; 64];
         attend(Isa::best(), &qkv, 64, 2, &mut found, &mut Room::default());
-        assert!(found[..32].iter().all(|x| x.is_nan()) && found[32..].iter().all(|x| x.is_finite()));
+        assert!(
+            found[..32].iter().all(|x| x.is_nan()) && found[32..].iter().all(|x| x.is_finite())
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! What stands between the matrix products in registers of 512 bits, by hand: where the compiler's loops were seen to take
-//! several times as long, and where it has none, because it knows no conversion to bf16.
+//! What stands between the matrix products in registers of 512 bits, by hand: where the compiler's
+//! loops were seen to take several times as long, and where it has none, because it knows no
+//! conversion to bf16.
 //!
-//! Every public function here panics on a set without its instructions and on slices that are too short.
+//! Every public function here panics on a set without its instructions and on slices that are too
+//! short.
 
 use std::arch::x86_64::*;
 
@@ -77,7 +79,8 @@ fn store_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
     }
 }
 
-/// As [`store_halves`], without its instruction; of two equally near ones the one farther from zero.
+/// As [`store_halves`], without its instruction; of two equally near ones the one farther from
+/// zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
@@ -92,7 +95,12 @@ fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
     // What is no number is not finite afterwards either: it is only cut off.
     let rounded = |x: __m512| {
         let bits = _mm512_castps_si512(x);
-        _mm512_mask_add_epi32(bits, _mm512_cmpord_ps_mask(x, x), bits, _mm512_set1_epi32(0x8000))
+        _mm512_mask_add_epi32(
+            bits,
+            _mm512_cmpord_ps_mask(x, x),
+            bits,
+            _mm512_set1_epi32(0x8000),
+        )
     };
     // SAFETY: a register long, as are thirty-two numbers.
     unsafe {
@@ -130,8 +138,8 @@ pub(crate) fn prefetch<T>(lines: &[T]) {
 /// Sums of `R` rows of `stride` numbers over one panel, written to rows of `out_stride` numbers.
 ///
 /// # Safety
-/// The machine has the instructions; `R` rows hold a number for each input of `panel`, two inputs for each two lines;
-/// `out` holds 32 numbers for each row.
+/// The machine has the instructions; `R` rows hold a number for each input of `panel`, two inputs
+/// for each two lines; `out` holds 32 numbers for each row.
 #[target_feature(enable = "avx512f,avx512bf16")]
 pub(crate) unsafe fn dots<const R: usize>(
     rows: *const u16,
@@ -142,15 +150,22 @@ pub(crate) unsafe fn dots<const R: usize>(
 ) {
     let mut acc = [[_mm512_setzero_ps(); 2]; R];
     for (step, lines) in panel.chunks_exact(2).enumerate() {
-        // SAFETY: two inputs a step, so every row holds them, read as one number on any boundary; a line is a register on
-        // its boundary, of the numbers that the type names.
+        // SAFETY: two inputs a step, so every row holds them, read as one number on any boundary; a
+        // line is a register on its boundary, of the numbers that the type names.
         unsafe {
             let w: [__m512bh; 2] = [
-                std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512((&raw const lines[0]).cast())),
-                std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512((&raw const lines[1]).cast())),
+                std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512(
+                    (&raw const lines[0]).cast(),
+                )),
+                std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512(
+                    (&raw const lines[1]).cast(),
+                )),
             ];
             for (r, acc) in acc.iter_mut().enumerate() {
-                let pair = rows.add(r * stride + 2 * step).cast::<i32>().read_unaligned();
+                let pair = rows
+                    .add(r * stride + 2 * step)
+                    .cast::<i32>()
+                    .read_unaligned();
                 let x = std::mem::transmute::<__m512i, __m512bh>(_mm512_set1_epi32(pair));
                 acc[0] = _mm512_dpbf16_ps(acc[0], x, w[0]);
                 acc[1] = _mm512_dpbf16_ps(acc[1], x, w[1]);

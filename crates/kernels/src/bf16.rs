@@ -1,8 +1,10 @@
-//! A linear layer in bf16: half the bytes of f32 at its range, with eight bits of precision; sums are in f32.
+//! A linear layer in bf16: half the bytes of f32 at its range, with eight bits of precision; sums
+//! are in f32.
 //!
-//! Weights are rounded once, activations when they come. Where the processor multiplies such numbers (AMX-BF16, AVX512-BF16)
-//! pairs of products are added at once and numbers too small for the usual form count as zero; elsewhere the rounded numbers
-//! are multiplied in f32. So sets agree to about six digits, not to the bit.
+//! Weights are rounded once, activations when they come. Where the processor multiplies such
+//! numbers (AMX-BF16, AVX512-BF16) pairs of products are added at once and numbers too small for
+//! the usual form count as zero; elsewhere the rounded numbers are multiplied in f32. So sets agree
+//! to about six digits, not to the bit.
 
 use std::io;
 
@@ -41,7 +43,11 @@ pub(crate) enum Out<'a> {
 #[inline(always)]
 pub(crate) fn round(x: f32) -> u16 {
     let bits = x.to_bits();
-    if x.is_nan() { (bits >> 16) as u16 | 0x40 } else { ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16 }
+    if x.is_nan() {
+        (bits >> 16) as u16 | 0x40
+    } else {
+        ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
+    }
 }
 
 /// The number itself.
@@ -91,15 +97,23 @@ impl Matrix {
         let panels = outputs / PANEL;
         let packed = if in_pairs(isa, inputs, outputs) {
             let lines = vec![Line([0; 2 * LINE]); panels * inputs];
-            Packed::Pairs(Stored::Own(lines), Stored::Own(vec![Line([0.0; PANEL]); panels]))
+            Packed::Pairs(
+                Stored::Own(lines),
+                Stored::Own(vec![Line([0.0; PANEL]); panels]),
+            )
         } else {
             Packed::Rounded(Panels::new(inputs, outputs))
         };
-        Self { isa, packed, inputs, outputs }
+        Self {
+            isa,
+            packed,
+            inputs,
+            outputs,
+        }
     }
 
-    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few bytes, or not on the
-    /// boundary of a line.
+    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few
+    /// bytes, or not on the boundary of a line.
     pub fn read(isa: Isa, inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
         let packed = if in_pairs(isa, inputs, outputs) {
             let panels = outputs / PANEL;
@@ -108,7 +122,12 @@ impl Matrix {
         } else {
             Packed::Rounded(Panels::read(inputs, outputs, reader)?)
         };
-        Some(Self { isa, packed, inputs, outputs })
+        Some(Self {
+            isa,
+            packed,
+            inputs,
+            outputs,
+        })
     }
 
     /// Writes it as it stands in memory, in whole cache lines.
@@ -122,12 +141,15 @@ impl Matrix {
         }
     }
 
-    /// Rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs`
-    /// long.
+    /// Rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after
+    /// another, each `inputs` long.
     ///
     /// Panics when they do not fit, and where the matrix was read.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
-        assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
+        assert!(
+            rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs,
+            "columns fit"
+        );
         match &mut self.packed {
             Packed::Rounded(panels) => {
                 let mut rounded = vec![0.0; rows.len()];
@@ -135,10 +157,14 @@ impl Matrix {
                 panels.set_columns(first, &rounded, bias);
             }
             Packed::Pairs(lines, biases) => {
-                for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
+                for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias))
+                {
                     let (panel, place) = (column / PANEL, column % PANEL);
                     biases.own()[panel].0[place] = *bias;
-                    let lines = lines.own()[panel * self.inputs..].iter_mut().skip(place / LINE).step_by(2);
+                    let lines = lines.own()[panel * self.inputs..]
+                        .iter_mut()
+                        .skip(place / LINE)
+                        .step_by(2);
                     for (line, pair) in lines.zip(row.as_chunks::<2>().0) {
                         line.0[place % LINE * 2..][..2].copy_from_slice(&pair.map(round));
                     }
@@ -157,7 +183,10 @@ impl Matrix {
     /// Panics when `rows` is not whole rows or `out` has another length.
     pub fn product(&self, rows: &[f32], rounded: &mut Rounded, with_gelu: bool, out: &mut [f32]) {
         let count = rows.len() / self.inputs;
-        assert!(rows.len() == count * self.inputs && out.len() == count * self.outputs, "the result fits");
+        assert!(
+            rows.len() == count * self.inputs && out.len() == count * self.outputs,
+            "the result fits"
+        );
         match &self.packed {
             Packed::Rounded(panels) => {
                 let to = rounded.0.fitted::<f32>(rows.len());
@@ -165,13 +194,20 @@ impl Matrix {
                 panels.product(self.isa, to, with_gelu, out);
             }
             #[cfg(target_arch = "x86_64")]
-            Packed::Pairs(..) => self.product_of(Rows::Full(rows), count, rounded, with_gelu, &mut Out::Full(out)),
+            Packed::Pairs(..) => self.product_of(
+                Rows::Full(rows),
+                count,
+                rounded,
+                with_gelu,
+                &mut Out::Full(out),
+            ),
             #[cfg(not(target_arch = "x86_64"))]
             Packed::Pairs(..) => unreachable!("packed only for x86"),
         }
     }
 
-    /// As [`Self::product`], of `count` rows. Rows of halves are padded to a multiple of [`ROWS_AT_ONCE`].
+    /// As [`Self::product`], of `count` rows. Rows of halves are padded to a multiple of
+    /// [`ROWS_AT_ONCE`].
     ///
     /// Panics where the weights are not packed for instructions of bf16.
     #[cfg(target_arch = "x86_64")]
@@ -183,34 +219,61 @@ impl Matrix {
         with_gelu: bool,
         out: &mut Out<'_>,
     ) {
-        let Packed::Pairs(lines, biases) = &self.packed else { panic!("packed for the instructions") };
+        let Packed::Pairs(lines, biases) = &self.packed else {
+            panic!("packed for the instructions")
+        };
         // Once: where they are stored, each look costs a check.
         let (lines, biases): (&[Halves], &[Line<[f32; PANEL]>]) = (lines, biases);
         let inputs = self.inputs;
         let rows = match rows {
             Rows::Halves(rows) => rows,
             Rows::Full(rows) => {
-                let to = rounded.0.fitted::<u16>(count.next_multiple_of(ROWS_AT_ONCE) * inputs);
-                crate::avx512::rounding::to_halves(self.isa, &rows[..count * inputs], &mut to[..count * inputs]);
+                let to = rounded
+                    .0
+                    .fitted::<u16>(count.next_multiple_of(ROWS_AT_ONCE) * inputs);
+                crate::avx512::rounding::to_halves(
+                    self.isa,
+                    &rows[..count * inputs],
+                    &mut to[..count * inputs],
+                );
                 to
             }
         };
-        assert!(rows.len() >= count.next_multiple_of(ROWS_AT_ONCE) * inputs, "rows are padded");
+        assert!(
+            rows.len() >= count.next_multiple_of(ROWS_AT_ONCE) * inputs,
+            "rows are padded"
+        );
         let unit = Unit::new(self.isa);
         let mut sums = [[0.0; PANEL]; ROWS_AT_ONCE];
         let tiles = count.div_ceil(unit.height()).max(1);
         for (number, (panel, bias)) in lines.chunks_exact(inputs).zip(biases).enumerate() {
-            let next = lines[(number + 1) * inputs..].chunks(inputs).next().unwrap_or_default();
+            let next = lines[(number + 1) * inputs..]
+                .chunks(inputs)
+                .next()
+                .unwrap_or_default();
             for (tile, first) in (0..count).step_by(unit.height()).enumerate() {
-                crate::avx512::prefetch(&next[next.len() * tile / tiles..next.len() * (tile + 1) / tiles]);
+                crate::avx512::prefetch(
+                    &next[next.len() * tile / tiles..next.len() * (tile + 1) / tiles],
+                );
                 let own = unit.height().min(count - first);
-                unit.product(&rows[first * inputs..], inputs, own, panel, sums.as_flattened_mut(), PANEL);
+                unit.product(
+                    &rows[first * inputs..],
+                    inputs,
+                    own,
+                    panel,
+                    sums.as_flattened_mut(),
+                    PANEL,
+                );
                 let (sums, shares) = (&sums[..own], &[1.0; ROWS_AT_ONCE][..own]);
                 let (stride, column) = (self.outputs, number * PANEL);
                 match out.from(first * stride) {
-                    Out::Full(out) => finish_floats(self.isa, sums, shares, &bias.0, with_gelu, out, stride, column),
+                    Out::Full(out) => finish_floats(
+                        self.isa, sums, shares, &bias.0, with_gelu, out, stride, column,
+                    ),
                     Out::Halves(out) => {
-                        finish_floats_in_halves(self.isa, sums, shares, &bias.0, with_gelu, out, stride, column);
+                        finish_floats_in_halves(
+                            self.isa, sums, shares, &bias.0, with_gelu, out, stride, column,
+                        );
                     }
                 }
             }
@@ -241,7 +304,11 @@ impl Unit {
     /// Panics on a set without bf16.
     pub(crate) fn new(isa: Isa) -> Self {
         assert!(isa.has_bf16(), "the set has bf16");
-        if isa.set() == crate::Set::Amx { Self::Tiles(crate::amx::Tiles::new()) } else { Self::Registers }
+        if isa.set() == crate::Set::Amx {
+            Self::Tiles(crate::amx::Tiles::new())
+        } else {
+            Self::Registers
+        }
     }
 
     /// Rows of a tile.
@@ -252,8 +319,9 @@ impl Unit {
         }
     }
 
-    /// Sums of `count` rows, one every `stride` numbers, over one panel of two lines for two inputs, into rows of `out`,
-    /// one every `out_stride` numbers. The unit reads and writes all rows of a tile: `rows` and `out` are padded.
+    /// Sums of `count` rows, one every `stride` numbers, over one panel of two lines for two
+    /// inputs, into rows of `out`, one every `out_stride` numbers. The unit reads and writes all
+    /// rows of a tile: `rows` and `out` are padded.
     ///
     /// Panics when a slice is too short, and for more rows than a tile has.
     #[inline]
@@ -268,16 +336,26 @@ impl Unit {
     ) {
         let inputs = panel.len();
         match self {
-            Self::Tiles(tiles) => tiles.halves(rows, stride, panel, count <= crate::amx::ROWS / 2, out, out_stride),
+            Self::Tiles(tiles) => tiles.halves(
+                rows,
+                stride,
+                panel,
+                count <= crate::amx::ROWS / 2,
+                out,
+                out_stride,
+            ),
             Self::Registers => {
                 assert!(panel.len().is_multiple_of(2) && inputs <= stride && PANEL <= out_stride);
                 assert!(count > 0 && count <= crate::tile::ROWS);
-                assert!(rows.len() >= (count - 1) * stride + inputs && out.len() >= (count - 1) * out_stride + PANEL);
+                assert!(
+                    rows.len() >= (count - 1) * stride + inputs
+                        && out.len() >= (count - 1) * out_stride + PANEL
+                );
                 macro_rules! by_count {
                     ($($rows:literal)*) => {
                         match count {
-                            // SAFETY: the unit is only made where the machine has the instructions; the slices hold
-                            // what was just asserted.
+                            // SAFETY: the unit is only made where the machine has the instructions;
+                            // the slices hold what was just asserted.
                             $($rows => unsafe {
                                 crate::avx512::dots::<$rows>(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride);
                             },)*
@@ -299,10 +377,18 @@ mod tests {
 
     #[test]
     fn rounding_goes_to_the_nearest_even_and_keeps_what_is_no_number() {
-        for (from, to) in [(1.0, 0x3f80), (1.003_906_3, 0x3f80), (1.011_718_8, 0x3f82), (-2.0, 0xc000), (0.0, 0)] {
+        for (from, to) in [
+            (1.0, 0x3f80),
+            (1.003_906_3, 0x3f80),
+            (1.011_718_8, 0x3f82),
+            (-2.0, 0xc000),
+            (0.0, 0),
+        ] {
             assert_eq!(round(from), to, "{from}");
         }
-        assert!(widen(round(f32::NAN)).is_nan() && widen(round(f32::from_bits(0x7f80_0001))).is_nan());
+        assert!(
+            widen(round(f32::NAN)).is_nan() && widen(round(f32::from_bits(0x7f80_0001))).is_nan()
+        );
         assert_eq!(widen(round(f32::NEG_INFINITY)), f32::NEG_INFINITY);
         assert_eq!(round(f32::MAX), round(f32::INFINITY));
         for bits in (0..=u32::from(u16::MAX)).filter(|bits| !widen(*bits as u16).is_nan()) {
@@ -358,7 +444,10 @@ mod tests {
                     let mut out = vec![0.0; 32];
                     matrix.product(&row, &mut Rounded::default(), with_gelu, &mut out);
                     // GELU makes 0 of what is as small as can be.
-                    assert!(out.iter().all(|x| !x.is_finite() || with_gelu && bad < 0.0), "{isa:?} {bad} {out:?}");
+                    assert!(
+                        out.iter().all(|x| !x.is_finite() || with_gelu && bad < 0.0),
+                        "{isa:?} {bad} {out:?}"
+                    );
                 }
             }
         }

@@ -1,10 +1,11 @@
-//! The arithmetic between the matrix products: plain loops over slices that the compiler turns into vector code, once for
-//! every width of registers ([`vectorised`]).
+//! The arithmetic between the matrix products: plain loops over slices that the compiler turns into
+//! vector code, once for every width of registers ([`vectorised`]).
 //!
-//! candle has these as separate tensor operations, each with its own pass over memory and a scalar `erf` and `exp`;
-//! fused and branch-free they cost a fraction. Sums run in sixteen fixed lanes, so a result does not depend on how many
-//! texts are computed together; `e^x` and GELU use fused multiply-adds where the processor has them, so the last digits
-//! of the portable loops differ from those of all others.
+//! candle has these as separate tensor operations, each with its own pass over memory and a scalar
+//! `erf` and `exp`; fused and branch-free they cost a fraction. Sums run in sixteen fixed lanes, so
+//! a result does not depend on how many texts are computed together; `e^x` and GELU use fused
+//! multiply-adds where the processor has them, so the last digits of the portable loops differ from
+//! those of all others.
 
 use crate::Isa;
 use crate::tile::PANEL;
@@ -54,11 +55,19 @@ pub(crate) const EXP_RANGE: (f32, f32) = (-80.0, 88.0);
 pub(crate) const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
 
 /// (e^r − 1 − r) / r², the highest power first (the coefficients of the Cephes library's `expf`).
-pub(crate) const EXP_TERMS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5];
+pub(crate) const EXP_TERMS: [f32; 6] = [
+    1.987_569_1e-4,
+    1.398_2e-3,
+    8.333_452e-3,
+    4.166_579_6e-2,
+    1.666_666_6e-1,
+    0.5,
+];
 
 /// `e^x`, relative error below 3e-7 in [`EXP_RANGE`] and clamped to it outside; NaN stays NaN.
 ///
-/// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's scheme).
+/// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's
+/// scheme).
 #[inline(always)]
 pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
     // Adding 1.5·2²³ rounds to the nearest integer, which then stands in the low bits.
@@ -99,7 +108,8 @@ pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
 /// Beyond it, Φ is taken to be 0 and 1: of a number that far out it leaves 1.3e-4.
 pub(crate) const GELU_REACH: f32 = 4.0;
 
-/// (Φ(x) − ½) / x as a polynomial in x², the highest power first: fitted so that the largest error of GELU is smallest.
+/// (Φ(x) − ½) / x as a polynomial in x², the highest power first: fitted so that the largest error
+/// of GELU is smallest.
 pub(crate) const GELU_TERMS: [f32; 8] = [
     -4.392_854_7e-10,
     5.061_025e-8,
@@ -123,14 +133,21 @@ pub(crate) fn gelu_near<const FUSED: bool>(x: f32) -> f32 {
     x * fma::<FUSED>(u, p, 0.5)
 }
 
-/// Writes one row of one panel: the numbers of `value` and, where wanted, through GELU (`NEAR`: [`gelu_near`]).
+/// Writes one row of one panel: the numbers of `value` and, where wanted, through GELU (`NEAR`:
+/// [`gelu_near`]).
 #[inline(always)]
 pub(crate) fn finish<const FUSED: bool, const NEAR: bool>(
     value: impl Fn(usize) -> f32,
     with_gelu: bool,
     out: &mut [f32],
 ) {
-    let gelu = |x: f32| if NEAR { gelu_near::<FUSED>(x) } else { gelu::<FUSED>(x) };
+    let gelu = |x: f32| {
+        if NEAR {
+            gelu_near::<FUSED>(x)
+        } else {
+            gelu::<FUSED>(x)
+        }
+    };
     // A whole panel is a loop of known length.
     if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
         if with_gelu {
@@ -226,8 +243,14 @@ pub(crate) fn range(values: &[f32]) -> (f32, f32) {
             *high = if *x > *high { *x } else { *high };
         }
     }
-    let low = low.iter().chain(rest).fold(f32::INFINITY, |a, b| if *b < a { *b } else { a });
-    let high = high.iter().chain(rest).fold(f32::NEG_INFINITY, |a, b| if *b > a { *b } else { a });
+    let low = low
+        .iter()
+        .chain(rest)
+        .fold(f32::INFINITY, |a, b| if *b < a { *b } else { a });
+    let high = high
+        .iter()
+        .chain(rest)
+        .fold(f32::NEG_INFINITY, |a, b| if *b > a { *b } else { a });
     (low, high)
 }
 
@@ -265,7 +288,8 @@ vectorised! {
     }
 }
 
-/// Writes the rows of `from` (each `width` long) as columns of `to` (rows of `stride`), from column `column` on.
+/// Writes the rows of `from` (each `width` long) as columns of `to` (rows of `stride`), from column
+/// `column` on.
 ///
 /// Sixteen rows at a time: each write then fills a whole cache line.
 pub fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usize, column: usize) {
@@ -274,20 +298,30 @@ pub fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usize, colu
         let rows = block.len() / width;
         let start = column + number * ROWS;
         for (i, line) in to.chunks_exact_mut(stride).take(width).enumerate() {
-            for (place, row) in line[start..start + rows].iter_mut().zip(block.chunks_exact(width)) {
+            for (place, row) in line[start..start + rows]
+                .iter_mut()
+                .zip(block.chunks_exact(width))
+            {
                 *place = row[i];
             }
         }
     }
 }
 
-/// Scales `vector` to length 1 (the sum of squares in f64); `false` when it has no finite, positive length.
+/// Scales `vector` to length 1 (the sum of squares in f64); `false` when it has no finite, positive
+/// length.
 pub fn normalise(vector: &mut [f32]) -> bool {
-    let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    let length = vector
+        .iter()
+        .map(|x| f64::from(*x) * f64::from(*x))
+        .sum::<f64>()
+        .sqrt();
     if !length.is_finite() || length <= 0.0 {
         return false;
     }
-    vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
+    vector
+        .iter_mut()
+        .for_each(|x| *x = (f64::from(*x) / length) as f32);
     true
 }
 
@@ -302,7 +336,10 @@ mod tests {
             let x = i as f32 / 100.0;
             let exact = f64::from(x).exp();
             for found in [exp::<true>(x), exp::<false>(x)] {
-                assert!(((f64::from(found) - exact) / exact).abs() < 3e-7, "exp({x})");
+                assert!(
+                    ((f64::from(found) - exact) / exact).abs() < 3e-7,
+                    "exp({x})"
+                );
             }
         }
         // Φ by a long Taylor-free route: the series of erf around 0 in f64.
@@ -347,9 +384,19 @@ mod tests {
             let mut rows = vec![1.0, 2.0, 3.0, 4.0];
             layer_norm(isa, &mut rows, &[2.0; 4], &[1.0; 4], 0.0);
             let expected = [-1.683_281_6, 0.105_572_8, 1.894_427_2, 3.683_281_6];
-            assert!(rows.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{rows:?}");
+            assert!(
+                rows.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5),
+                "{rows:?}"
+            );
             let mut sum = vec![0.0, 4.0, 1.0, 1.0];
-            add_and_norm(isa, &mut sum, &[1.0, -2.0, 2.0, 3.0], &[2.0; 4], &[1.0; 4], 0.0);
+            add_and_norm(
+                isa,
+                &mut sum,
+                &[1.0, -2.0, 2.0, 3.0],
+                &[2.0; 4],
+                &[1.0; 4],
+                0.0,
+            );
             assert_eq!(sum, rows);
         }
     }

@@ -1,20 +1,24 @@
 //! Turning rows before they are rounded to bytes.
 //!
-//! A row between two layers of a network has a few numbers that are many times larger than the others, and a step of
-//! rounding that reaches them is too coarse for the rest. Multiplied by an orthogonal matrix whose entries all have one
-//! size, every number of the row becomes a sum of all of them: none stands out, and the same 256 codes lie closer
-//! together. The product stays what it was, because the weights are turned the same way:
+//! A row between two layers of a network has a few numbers that are many times larger than the
+//! others, and a step of rounding that reaches them is too coarse for the rest. Multiplied by an
+//! orthogonal matrix whose entries all have one size, every number of the row becomes a sum of all
+//! of them: none stands out, and the same 256 codes lie closer together. The product stays what it
+//! was, because the weights are turned the same way:
 //!
 //! `x·w = (H·x)·(H·w) / n` where `H·Hᵀ = n`
 //!
-//! `H` is Sylvester's Hadamard matrix, made of signs alone, so that turning is `log₂ n` additions a number and nothing else
-//! is rounded. A row is turned in blocks of [`block`] numbers. (The idea is that of QuaRot, Ashkboos et al. 2024, with
-//! nothing turned between products, so that it holds behind any layer norm.)
+//! `H` is Sylvester's Hadamard matrix, made of signs alone, so that turning is `log₂ n` additions a
+//! number and nothing else is rounded. A row is turned in blocks of [`block`] numbers. (The idea is
+//! that of QuaRot, Ashkboos et al. 2024, with nothing turned between products, so that it holds
+//! behind any layer norm.)
 
-/// The most numbers of one block: eight registers of 512 bits. Larger ones were seen to gain nothing.
+/// The most numbers of one block: eight registers of 512 bits. Larger ones were seen to gain
+/// nothing.
 pub(crate) const MOST: usize = 128;
 
-/// Numbers of one block in a row of `width`: the largest power of two that divides it, at most [`MOST`].
+/// Numbers of one block in a row of `width`: the largest power of two that divides it, at most
+/// [`MOST`].
 pub(crate) const fn block(width: usize) -> usize {
     let even = 1 << width.trailing_zeros();
     if even < MOST { even } else { MOST }
@@ -64,7 +68,11 @@ fn apart(block: &mut [f32], distance: usize) {
 fn within<const DISTANCE: usize>(line: &mut [f32; 8]) {
     let old = *line;
     for (i, x) in line.iter_mut().enumerate() {
-        *x = if i & DISTANCE == 0 { old[i] + old[i + DISTANCE] } else { old[i - DISTANCE] - old[i] };
+        *x = if i & DISTANCE == 0 {
+            old[i] + old[i + DISTANCE]
+        } else {
+            old[i - DISTANCE] - old[i]
+        };
     }
 }
 
@@ -88,11 +96,30 @@ mod tests {
             for (i, found) in turned.iter().enumerate() {
                 let own = &row[i / block * block..][..block];
                 // Sylvester's matrix: the sign is the parity of the bits that row and column share.
-                let sign = |j: usize| if ((i % block) & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
-                assert_eq!(*found, own.iter().enumerate().map(|(j, x)| sign(j) * x).sum::<f32>(), "{width}: {i}");
+                let sign = |j: usize| {
+                    if ((i % block) & j).count_ones().is_multiple_of(2) {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                };
+                assert_eq!(
+                    *found,
+                    own.iter()
+                        .enumerate()
+                        .map(|(j, x)| sign(j) * x)
+                        .sum::<f32>(),
+                    "{width}: {i}"
+                );
             }
             turn(&mut turned);
-            assert!(turned.iter().zip(&row).all(|(found, x)| *found == x * block as f32), "{width}");
+            assert!(
+                turned
+                    .iter()
+                    .zip(&row)
+                    .all(|(found, x)| *found == x * block as f32),
+                "{width}"
+            );
         }
     }
 }

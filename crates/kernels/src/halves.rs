@@ -1,10 +1,13 @@
-//! The matrix product of one question: rows of activations times a weight matrix that stays in its file.
+//! The matrix product of one question: rows of activations times a weight matrix that stays in its
+//! file.
 //!
-//! To pack a matrix ([`crate::product`]) costs more than to multiply a dozen rows with it. So a process that embeds one
-//! question reads the half-precision numbers where they are mapped, each once, and converts them in registers.
+//! To pack a matrix ([`crate::product`]) costs more than to multiply a dozen rows with it. So a
+//! process that embeds one question reads the half-precision numbers where they are mapped, each
+//! once, and converts them in registers.
 //!
-//! Each number is sixteen (AVX-512), eight (AVX2) or four (NEON) chains of fused multiply-adds, added up at the end; it does not
-//! depend on the other rows. The last digits differ from those of the packed product.
+//! Each number is sixteen (AVX-512), eight (AVX2) or four (NEON) chains of fused multiply-adds,
+//! added up at the end; it does not depend on the other rows. The last digits differ from those of
+//! the packed product.
 
 use crate::Isa;
 use crate::isa::Width;
@@ -37,29 +40,52 @@ pub fn supported(isa: Isa) -> bool {
     isa.width() != Width::Unknown
 }
 
-/// `rows · weightsᵀ`: [count, inputs] times [outputs, inputs], written to the columns of `out` from `column` on; a row of
-/// `out` is `width` long.
+/// `rows · weightsᵀ`: [count, inputs] times [outputs, inputs], written to the columns of `out` from
+/// `column` on; a row of `out` is `width` long.
 ///
-/// `weights` are little-endian half-precision numbers, one output after another, on any boundary. Panics where the set
-/// is not [`supported`], where `inputs` is not a multiple of 16, and where a shape does not fit.
-pub fn product(isa: Isa, rows: &[f32], inputs: usize, weights: &[u8], out: &mut [f32], width: usize, column: usize) {
+/// `weights` are little-endian half-precision numbers, one output after another, on any boundary.
+/// Panics where the set is not [`supported`], where `inputs` is not a multiple of 16, and where a
+/// shape does not fit.
+pub fn product(
+    isa: Isa,
+    rows: &[f32],
+    inputs: usize,
+    weights: &[u8],
+    out: &mut [f32],
+    width: usize,
+    column: usize,
+) {
     assert!(supported(isa), "seen by `supported`");
-    assert!(inputs > 0 && inputs.is_multiple_of(LANES), "a row fills whole registers");
+    assert!(
+        inputs > 0 && inputs.is_multiple_of(LANES),
+        "a row fills whole registers"
+    );
     let count = rows.len() / inputs;
     let outputs = weights.len() / (2 * inputs);
-    assert!(rows.len() == count * inputs && weights.len() == outputs * inputs * 2, "rows are whole");
-    assert!(out.len() == count * width && column + outputs <= width, "the result fits");
+    assert!(
+        rows.len() == count * inputs && weights.len() == outputs * inputs * 2,
+        "rows are whole"
+    );
+    assert!(
+        out.len() == count * width && column + outputs <= width,
+        "the result fits"
+    );
     if count == 0 {
         return;
     }
     // Tiles of nearly one height: a small last one would cost as much as a whole one.
     let height = count.div_ceil(count.div_ceil(ROWS));
     for (group, weights) in weights.chunks(OUTPUTS * inputs * 2).enumerate() {
-        let columns = column + group * OUTPUTS..(column + (group + 1) * OUTPUTS).min(column + outputs);
-        for (rows, out) in rows.chunks(height * inputs).zip(out.chunks_mut(height * width)) {
+        let columns =
+            column + group * OUTPUTS..(column + (group + 1) * OUTPUTS).min(column + outputs);
+        for (rows, out) in rows
+            .chunks(height * inputs)
+            .zip(out.chunks_mut(height * width))
+        {
             let mut sums = [[0.0; OUTPUTS]; ROWS];
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the machine has the instructions; both slices hold whole rows of `inputs` numbers.
+            // SAFETY: the machine has the instructions; both slices hold whole rows of `inputs`
+            // numbers.
             unsafe {
                 x86::tile(isa, rows, weights, inputs, &mut sums);
             }
@@ -83,8 +109,14 @@ fn neon(rows: &[f32], weights: &[u8], inputs: usize, sums: &mut [[f32; OUTPUTS];
             outputs => {
                 for o in 0..outputs {
                     let mut one = [[0.0; OUTPUTS]; ROWS];
-                    by_rows!(halves, 1, (rows, &weights[o * inputs * 2..], inputs, &mut one));
-                    sums.iter_mut().zip(one).for_each(|(sums, one)| sums[o] = one[0]);
+                    by_rows!(
+                        halves,
+                        1,
+                        (rows, &weights[o * inputs * 2..], inputs, &mut one)
+                    );
+                    sums.iter_mut()
+                        .zip(one)
+                        .for_each(|(sums, one)| sums[o] = one[0]);
                 }
             }
         }
@@ -98,7 +130,8 @@ mod x86 {
     use super::{Isa, OUTPUTS, ROWS, Width};
 
     /// # Safety
-    /// The machine has the instructions of `isa`; `rows` and `weights` hold whole rows of `inputs` numbers.
+    /// The machine has the instructions of `isa`; `rows` and `weights` hold whole rows of `inputs`
+    /// numbers.
     pub(super) unsafe fn tile(
         isa: Isa,
         rows: &[f32],
@@ -109,27 +142,47 @@ mod x86 {
         // SAFETY: by the caller's promise, as many rows and outputs are there as were just counted.
         unsafe {
             match (isa.width(), weights.len() / (2 * inputs)) {
-                (Width::Bits512, OUTPUTS) => by_rows!(avx512, OUTPUTS, (rows, weights, inputs, sums)),
+                (Width::Bits512, OUTPUTS) => {
+                    by_rows!(avx512, OUTPUTS, (rows, weights, inputs, sums))
+                }
                 (Width::Bits512, outputs) => {
                     for o in 0..outputs {
                         let mut one = [[0.0; OUTPUTS]; ROWS];
-                        by_rows!(avx512, 1, (rows, &weights[o * inputs * 2..], inputs, &mut one));
-                        sums.iter_mut().zip(one).for_each(|(sums, one)| sums[o] = one[0]);
+                        by_rows!(
+                            avx512,
+                            1,
+                            (rows, &weights[o * inputs * 2..], inputs, &mut one)
+                        );
+                        sums.iter_mut()
+                            .zip(one)
+                            .for_each(|(sums, one)| sums[o] = one[0]);
                     }
                 }
                 // Sixteen registers hold two outputs a time.
                 (_, OUTPUTS) => {
                     for o in [0, 2] {
                         let mut two = [[0.0; OUTPUTS]; ROWS];
-                        by_rows!(avx2, 2, (rows, &weights[o * inputs * 2..], inputs, &mut two));
-                        sums.iter_mut().zip(two).for_each(|(sums, two)| sums[o..o + 2].copy_from_slice(&two[..2]));
+                        by_rows!(
+                            avx2,
+                            2,
+                            (rows, &weights[o * inputs * 2..], inputs, &mut two)
+                        );
+                        sums.iter_mut()
+                            .zip(two)
+                            .for_each(|(sums, two)| sums[o..o + 2].copy_from_slice(&two[..2]));
                     }
                 }
                 (_, outputs) => {
                     for o in 0..outputs {
                         let mut one = [[0.0; OUTPUTS]; ROWS];
-                        by_rows!(avx2, 1, (rows, &weights[o * inputs * 2..], inputs, &mut one));
-                        sums.iter_mut().zip(one).for_each(|(sums, one)| sums[o] = one[0]);
+                        by_rows!(
+                            avx2,
+                            1,
+                            (rows, &weights[o * inputs * 2..], inputs, &mut one)
+                        );
+                        sums.iter_mut()
+                            .zip(one)
+                            .for_each(|(sums, one)| sums[o] = one[0]);
                     }
                 }
             }
@@ -151,7 +204,9 @@ mod x86 {
             unsafe {
                 let mut w = [_mm512_setzero_ps(); O];
                 for (o, w) in w.iter_mut().enumerate() {
-                    *w = _mm512_cvtph_ps(_mm256_loadu_si256(weights.as_ptr().add((o * inputs + at) * 2).cast()));
+                    *w = _mm512_cvtph_ps(_mm256_loadu_si256(
+                        weights.as_ptr().add((o * inputs + at) * 2).cast(),
+                    ));
                 }
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let x = _mm512_loadu_ps(rows.as_ptr().add(r * inputs + at));
@@ -183,7 +238,9 @@ mod x86 {
             unsafe {
                 let mut w = [_mm256_setzero_ps(); O];
                 for (o, w) in w.iter_mut().enumerate() {
-                    *w = _mm256_cvtph_ps(_mm_loadu_si128(weights.as_ptr().add((o * inputs + at) * 2).cast()));
+                    *w = _mm256_cvtph_ps(_mm_loadu_si128(
+                        weights.as_ptr().add((o * inputs + at) * 2).cast(),
+                    ));
                 }
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let x = _mm256_loadu_ps(rows.as_ptr().add(r * inputs + at));
@@ -195,7 +252,10 @@ mod x86 {
         }
         for (acc, sums) in acc.iter().zip(sums) {
             for (acc, sum) in acc.iter().zip(sums) {
-                let four = _mm_add_ps(_mm256_castps256_ps128(*acc), _mm256_extractf128_ps::<1>(*acc));
+                let four = _mm_add_ps(
+                    _mm256_castps256_ps128(*acc),
+                    _mm256_extractf128_ps::<1>(*acc),
+                );
                 let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
                 *sum = _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)));
             }
@@ -212,7 +272,11 @@ mod tests {
     fn half(eighths: u8) -> (f32, [u8; 2]) {
         let number = f32::from(eighths % 32) / 8.0;
         let bits = number.to_bits();
-        let half = if number == 0.0 { 0 } else { ((bits >> 23) - 112) << 10 | (bits >> 13 & 0x3ff) };
+        let half = if number == 0.0 {
+            0
+        } else {
+            ((bits >> 23) - 112) << 10 | (bits >> 13 & 0x3ff)
+        };
         (number, (half as u16).to_le_bytes())
     }
 

@@ -1,18 +1,22 @@
 //! A linear layer in bytes: four times the numbers of f32 in a register, and sums that are exact.
 //!
-//! Weights and activations are first turned ([`hadamard`]), so that no number of a row stands out; the product stays what it
-//! was. Weights are rounded once, each output on its own scale: `w ≈ s · c` with `c` from −127 to 127. Activations are rounded
-//! when they come, each row between its smallest and its largest number: `x ≈ low + t · q` with `q` from 0 to 255. Then
+//! Weights and activations are first turned ([`hadamard`]), so that no number of a row stands out;
+//! the product stays what it was. Weights are rounded once, each output on its own scale: `w ≈ s ·
+//! c` with `c` from −127 to 127. Activations are rounded when they come, each row between its
+//! smallest and its largest number: `x ≈ low + t · q` with `q` from 0 to 255. Then
 //!
 //! `Σ x·w ≈ s · (t · Σ q·c + low · Σ c)`
 //!
-//! where the first sum is of integers over all inputs, in 32 bits, and the second is known beforehand. (A scale a row and
-//! not one for all rows is most of what keeps the error small: one token's outlier then costs the others nothing.)
+//! where the first sum is of integers over all inputs, in 32 bits, and the second is known
+//! beforehand. (A scale a row and not one for all rows is most of what keeps the error small: one
+//! token's outlier then costs the others nothing.)
 //!
-//! Integer sums are exact on every set, and what stands before and after them is the same chain of fused operations, so all
-//! sets give the same bits in [`Matrix::product`]; the portable loops, which have no such operations, differ by what rounding
-//! leaves. Between the products of a network, sets that multiply bytes in 512 bits keep bf16: there the last digits differ,
-//! and what is rounded after them may go the other way, so that sets are about as far apart as each is from f32.
+//! Integer sums are exact on every set, and what stands before and after them is the same chain of
+//! fused operations, so all sets give the same bits in [`Matrix::product`]; the portable loops,
+//! which have no such operations, differ by what rounding leaves. Between the products of a
+//! network, sets that multiply bytes in 512 bits keep bf16: there the last digits differ, and what
+//! is rounded after them may go the other way, so that sets are about as far apart as each is from
+//! f32.
 
 use std::io;
 
@@ -54,7 +58,9 @@ enum Form {
 impl Form {
     fn of(isa: Isa) -> Self {
         match isa.set() {
-            Set::AvxVnni | Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx | Set::NeonDot => Self::Quads,
+            Set::AvxVnni | Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx | Set::NeonDot => {
+                Self::Quads
+            }
             Set::Portable | Set::Avx2 | Set::Avx512 | Set::Neon => Self::Pairs,
         }
     }
@@ -107,14 +113,30 @@ impl Matrix {
         let (padded, panels) = (padded(isa, inputs), outputs.div_ceil(PANEL));
         let packed = match Form::of(isa) {
             Form::Pairs => Packed::Pairs(Stored::Own(vec![Line([0; 2 * LINE]); panels * padded])),
-            Form::Quads => Packed::Quads(Stored::Own(vec![Line([0; 4 * LINE]); panels * padded / 2])),
+            Form::Quads => {
+                Packed::Quads(Stored::Own(vec![Line([0; 4 * LINE]); panels * padded / 2]))
+            }
         };
-        let columns = Stored::Own(vec![Columns { scale: [0.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] }; panels]);
-        Self { isa, packed, columns, inputs, padded, outputs }
+        let columns = Stored::Own(vec![
+            Columns {
+                scale: [0.0; PANEL],
+                sum: [0.0; PANEL],
+                bias: [0.0; PANEL]
+            };
+            panels
+        ]);
+        Self {
+            isa,
+            packed,
+            columns,
+            inputs,
+            padded,
+            outputs,
+        }
     }
 
-    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few bytes, or not on the
-    /// boundary of a line, or a shape that cannot be.
+    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few
+    /// bytes, or not on the boundary of a line, or a shape that cannot be.
     pub fn read(isa: Isa, inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
         if !(1..=MOST_INPUTS).contains(&inputs) {
             return None;
@@ -126,7 +148,14 @@ impl Matrix {
             Form::Pairs => Packed::Pairs(reader.take(lines)?),
             Form::Quads => Packed::Quads(reader.take(lines / 2)?),
         };
-        Some(Self { isa, packed, columns, inputs, padded, outputs })
+        Some(Self {
+            isa,
+            packed,
+            columns,
+            inputs,
+            padded,
+            outputs,
+        })
     }
 
     /// Writes it as it stands in memory, in whole cache lines.
@@ -138,12 +167,16 @@ impl Matrix {
         }
     }
 
-    /// Turns, rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs`
-    /// long. A column with a weight that is not finite gives results that are not finite.
+    /// Turns, rounds and writes the columns `first..first + bias.len()`: `rows` holds them one
+    /// after another, each `inputs` long. A column with a weight that is not finite gives results
+    /// that are not finite.
     ///
     /// Panics when they do not fit, and where the matrix was read.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
-        assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
+        assert!(
+            rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs,
+            "columns fit"
+        );
         let share = 1.0 / hadamard::block(self.inputs) as f32;
         let mut turned = vec![0.0; self.inputs];
         for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
@@ -172,10 +205,12 @@ impl Matrix {
         let (half, column) = (place / LINE, place % LINE);
         match &mut self.packed {
             Packed::Pairs(lines) => {
-                lines.own()[panel * self.padded + input / 2 * 2 + half].0[column * 2 + input % 2] = i16::from(code);
+                lines.own()[panel * self.padded + input / 2 * 2 + half].0[column * 2 + input % 2] =
+                    i16::from(code);
             }
             Packed::Quads(lines) => {
-                lines.own()[panel * self.padded / 2 + input / 4 * 2 + half].0[column * 4 + input % 4] = code;
+                lines.own()[panel * self.padded / 2 + input / 4 * 2 + half].0
+                    [column * 4 + input % 4] = code;
             }
         }
     }
@@ -185,18 +220,29 @@ impl Matrix {
         (self.inputs, self.outputs)
     }
 
-    /// `rows · matrix + bias`, with GELU where wanted: [count, inputs] → `out` [count, outputs]. A row that holds a
-    /// number that is not finite gives numbers that are not.
+    /// `rows · matrix + bias`, with GELU where wanted: [count, inputs] → `out` [count, outputs]. A
+    /// row that holds a number that is not finite gives numbers that are not.
     ///
     /// Panics when `rows` is not whole rows or `out` has another length.
     pub fn product(&self, rows: &[f32], codes: &mut Codes, with_gelu: bool, out: &mut [f32]) {
         let count = rows.len() / self.inputs;
-        assert!(rows.len() == count * self.inputs && out.len() == count * self.outputs, "the result fits");
+        assert!(
+            rows.len() == count * self.inputs && out.len() == count * self.outputs,
+            "the result fits"
+        );
         #[cfg(target_arch = "x86_64")]
         if self.is_by_hand() {
-            return self.product_of(Rows::Full(rows), count, codes, with_gelu, &mut Out::Full(out));
+            return self.product_of(
+                Rows::Full(rows),
+                count,
+                codes,
+                with_gelu,
+                &mut Out::Full(out),
+            );
         }
-        let blocks = rows.chunks(BLOCK_ROWS * self.inputs).zip(out.chunks_mut(BLOCK_ROWS * self.outputs));
+        let blocks = rows
+            .chunks(BLOCK_ROWS * self.inputs)
+            .zip(out.chunks_mut(BLOCK_ROWS * self.outputs));
         for (rows, out) in blocks {
             encode(self.isa, self, rows, codes);
             block(self.isa, self, codes, with_gelu, out);
@@ -209,7 +255,9 @@ impl Matrix {
     /// Whether registers of 512 bits multiply bytes, and rows fill them and the panels.
     fn is_by_hand(&self) -> bool {
         let even = self.inputs.is_multiple_of(PANEL) && self.outputs.is_multiple_of(PANEL);
-        self.isa.width() == crate::isa::Width::Bits512 && even && matches!(self.packed, Packed::Quads(_))
+        self.isa.width() == crate::isa::Width::Bits512
+            && even
+            && matches!(self.packed, Packed::Quads(_))
     }
 
     /// As [`Self::product`], of `count` rows, which may be bf16, as may the results.
@@ -223,14 +271,18 @@ impl Matrix {
         with_gelu: bool,
         out: &mut Out<'_>,
     ) {
-        let Packed::Quads(lines) = &self.packed else { panic!("the set multiplies bytes") };
+        let Packed::Quads(lines) = &self.packed else {
+            panic!("the set multiplies bytes")
+        };
         // Once: where they are stored, each look costs a check.
         let (lines, columns): (&[Quads], &[Columns]) = (lines, &self.columns);
         assert!(self.is_by_hand(), "rows fill registers and panels");
         let (inputs, padded) = (self.inputs, self.padded);
         let tiles = (self.isa.set() == Set::Amx).then(crate::amx::Tiles::new);
         let height = if tiles.is_some() { ROWS_AT_ONCE } else { ROWS };
-        let quads = codes.quads.fitted::<u8>(count.next_multiple_of(ROWS_AT_ONCE) * padded);
+        let quads = codes
+            .quads
+            .fitted::<u8>(count.next_multiple_of(ROWS_AT_ONCE) * padded);
         codes.rows.clear();
         codes.turned.resize(inputs, 0.0);
         for (number, quads) in quads.chunks_exact_mut(padded).take(count).enumerate() {
@@ -239,12 +291,17 @@ impl Matrix {
                 Rows::Full(rows) => Rows::Full(&rows[span]),
                 Rows::Halves(rows) => Rows::Halves(&rows[span]),
             };
-            codes.rows.push(rounding::encode(self.isa, row, &mut codes.turned, quads));
+            codes
+                .rows
+                .push(rounding::encode(self.isa, row, &mut codes.turned, quads));
         }
         let mut sums: Sums = [[0; PANEL]; ROWS_AT_ONCE];
         let steps = count.div_ceil(height).max(1);
         for (number, (panel, columns)) in lines.chunks_exact(padded / 2).zip(columns).enumerate() {
-            let next = lines[(number + 1) * padded / 2..].chunks(padded / 2).next().unwrap_or_default();
+            let next = lines[(number + 1) * padded / 2..]
+                .chunks(padded / 2)
+                .next()
+                .unwrap_or_default();
             for (tile, rows) in codes.rows.chunks(height).enumerate() {
                 let next = &next[next.len() * tile / steps..next.len() * (tile + 1) / steps];
                 let first = tile * height;
@@ -252,7 +309,13 @@ impl Matrix {
                 match &tiles {
                     Some(tiles) => {
                         prefetch(next);
-                        tiles.bytes(quads, padded, panel, rows.len() <= ROWS_AT_ONCE / 2, &mut sums);
+                        tiles.bytes(
+                            quads,
+                            padded,
+                            panel,
+                            rows.len() <= ROWS_AT_ONCE / 2,
+                            &mut sums,
+                        );
                     }
                     None => {
                         let quads = &quads[..rows.len() * padded];
@@ -261,9 +324,13 @@ impl Matrix {
                 }
                 let (sums, stride, column) = (&sums[..rows.len()], self.outputs, number * PANEL);
                 match out.from(first * stride) {
-                    Out::Full(out) => finish_bytes(self.isa, sums, rows, columns, with_gelu, out, stride, column),
+                    Out::Full(out) => finish_bytes(
+                        self.isa, sums, rows, columns, with_gelu, out, stride, column,
+                    ),
                     Out::Halves(out) => {
-                        finish_bytes_in_halves(self.isa, sums, rows, columns, with_gelu, out, stride, column);
+                        finish_bytes_in_halves(
+                            self.isa, sums, rows, columns, with_gelu, out, stride, column,
+                        );
                     }
                 }
             }
@@ -271,7 +338,8 @@ impl Matrix {
     }
 }
 
-/// What a number is multiplied with to count steps; nothing when there is no step, or one too small to divide by.
+/// What a number is multiplied with to count steps; nothing when there is no step, or one too small
+/// to divide by.
 pub(crate) fn inverse(step: f32) -> f32 {
     let inverse = 1.0 / step;
     if inverse.is_finite() { inverse } else { 0.0 }
@@ -380,7 +448,8 @@ vectorised! {
 /// The rows of a tile in registers.
 #[inline(always)]
 fn twelve(sums: &mut Sums) -> &mut tile::Sums<i32> {
-    sums.first_chunk_mut().expect("a tile in registers is the smaller one")
+    sums.first_chunk_mut()
+        .expect("a tile in registers is the smaller one")
 }
 
 #[cfg(test)]
@@ -397,7 +466,14 @@ mod tests {
         }
     }
 
-    fn product(isa: Isa, rows: &[f32], columns: &[f32], inputs: usize, bias: &[f32], with_gelu: bool) -> Vec<f32> {
+    fn product(
+        isa: Isa,
+        rows: &[f32],
+        columns: &[f32],
+        inputs: usize,
+        bias: &[f32],
+        with_gelu: bool,
+    ) -> Vec<f32> {
         let mut matrix = Matrix::new(isa, inputs, bias.len());
         let half = bias.len() / 2;
         matrix.set_columns(0, &columns[..half * inputs], &bias[..half]);
@@ -418,20 +494,32 @@ mod tests {
         row
     }
 
-    /// How far a result may be from the exact one: half a step of each number, and what else f32 leaves.
+    /// How far a result may be from the exact one: half a step of each number, and what else f32
+    /// leaves.
     fn bound(row: &[f32], column: &[f32]) -> f32 {
-        let (x, w) = (turned(row, 1.0), turned(column, 1.0 / hadamard::block(row.len()) as f32));
+        let (x, w) = (
+            turned(row, 1.0),
+            turned(column, 1.0 / hadamard::block(row.len()) as f32),
+        );
         let (low, high) = range(&x);
         let largest = w.iter().fold(0.0, |most: f32, w| most.max(w.abs()));
         let (of_x, of_w) = ((high - low) / 509.0, largest / 253.0);
-        let sizes = x.iter().zip(&w).map(|(x, w)| w.abs() * of_x + (x.abs() + of_x) * of_w);
+        let sizes = x
+            .iter()
+            .zip(&w)
+            .map(|(x, w)| w.abs() * of_x + (x.abs() + of_x) * of_w);
         // GELU's slope is at most 1.13, and its short form leaves 1.4e-4.
         1.13 * (sizes.sum::<f32>() + 1e-5) + 1.4e-4
     }
 
     /// Any numbers, and often those that fill registers and panels.
     fn sizes(most: usize) -> impl Strategy<Value = usize> {
-        prop_oneof![1..most, (1..=most / PANEL + 1).prop_map(|panels| panels * PANEL), Just(128), Just(384)]
+        prop_oneof![
+            1..most,
+            (1..=most / PANEL + 1).prop_map(|panels| panels * PANEL),
+            Just(128),
+            Just(384)
+        ]
     }
 
     proptest! {
@@ -464,7 +552,8 @@ mod tests {
 
     #[test]
     fn the_largest_codes_do_not_saturate() {
-        // All products have one sign and the largest size: pairs of bytes would not fit into 16 bits.
+        // All products have one sign and the largest size: pairs of bytes would not fit into 16
+        // bits.
         let largest = if cfg!(miri) { 2048 } else { MOST_INPUTS };
         for inputs in [2, 4, 20, 384, 1536, largest] {
             // What is turned is chosen: turning it once more leaves a multiple.
@@ -473,9 +562,20 @@ mod tests {
             let row = turned(&row, 1.0 / hadamard::block(inputs) as f32);
             for sign in [1.0, -1.0] {
                 for isa in Isa::all() {
-                    let found = product(isa, &row, &turned(&vec![sign; inputs], 1.0), inputs, &[0.0], false);
+                    let found = product(
+                        isa,
+                        &row,
+                        &turned(&vec![sign; inputs], 1.0),
+                        inputs,
+                        &[0.0],
+                        false,
+                    );
                     let wanted = sign * (inputs - 1) as f32;
-                    assert!((found[0] / wanted - 1.0).abs() < 1e-6, "{isa:?}, {inputs} inputs: {}", found[0]);
+                    assert!(
+                        (found[0] / wanted - 1.0).abs() < 1e-6,
+                        "{isa:?}, {inputs} inputs: {}",
+                        found[0]
+                    );
                 }
             }
         }
@@ -485,16 +585,31 @@ mod tests {
     #[test]
     fn what_is_hardly_apart_has_the_same_codes_on_every_set() {
         let ulp = f32::EPSILON / 2.0;
-        for (first, second) in [(1.0 + 6.0 * ulp, 2.0 * ulp), (0.0, 1e-37), (3e38, 1.0), (-1.0, -1.0), (1e-40, 0.0)] {
+        for (first, second) in [
+            (1.0 + 6.0 * ulp, 2.0 * ulp),
+            (0.0, 1e-37),
+            (3e38, 1.0),
+            (-1.0, -1.0),
+            (1e-40, 0.0),
+        ] {
             let mut row = vec![0.0; 32];
             (row[0], row[1]) = (first, second);
-            let columns: Vec<f32> = (0..32 * 32).map(|i| if i % 32 == 1 { 1.0 } else { 0.0 }).collect();
+            let columns: Vec<f32> = (0..32 * 32)
+                .map(|i| if i % 32 == 1 { 1.0 } else { 0.0 })
+                .collect();
             let best = product(Isa::best(), &row, &columns, 32, &[0.0; 32], false);
             for isa in Isa::all().filter(|isa| isa.set() != Set::Portable) {
-                assert_eq!(product(isa, &row, &columns, 32, &[0.0; 32], false), best, "{isa:?} {first} {second}");
+                assert_eq!(
+                    product(isa, &row, &columns, 32, &[0.0; 32], false),
+                    best,
+                    "{isa:?} {first} {second}"
+                );
             }
             let bound = bound(&row, &columns[..32]);
-            assert!(best.iter().all(|found| (found - second).abs() <= bound), "{first} {second}: {best:?}");
+            assert!(
+                best.iter().all(|found| (found - second).abs() <= bound),
+                "{first} {second}: {best:?}"
+            );
         }
     }
 
@@ -508,7 +623,10 @@ mod tests {
                     let fine = vec![0.5; 40];
                     let one = product(isa, &row, &fine, 40, &[0.0], false);
                     let other = product(isa, &fine, &row, 40, &[0.0], false);
-                    assert!(!one[0].is_finite() && !other[0].is_finite(), "{isa:?} {bad} at {place}");
+                    assert!(
+                        !one[0].is_finite() && !other[0].is_finite(),
+                        "{isa:?} {bad} at {place}"
+                    );
                 }
             }
             assert_eq!(product(isa, &[0.5; 8], &[0.0; 8], 8, &[1.0], false), [1.0]);

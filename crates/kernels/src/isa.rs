@@ -5,7 +5,8 @@
 pub enum Set {
     /// What the compiler makes of plain loops.
     Portable,
-    /// AVX2 with FMA and conversions of half-precision numbers; processors that have the first have all three.
+    /// AVX2 with FMA and conversions of half-precision numbers; processors that have the first have
+    /// all three.
     Avx2,
     /// The same, and products of bytes in registers of 256 bits.
     AvxVnni,
@@ -15,7 +16,8 @@ pub enum Set {
     Avx512Vnni,
     /// The same, and products of bf16 in registers of 512 bits.
     Avx512Bf16,
-    /// The same, and products of tiles of bytes and of bf16 (AMX). Linux alone: a program must ask for the tiles.
+    /// The same, and products of tiles of bytes and of bf16 (AMX). Linux alone: a program must ask
+    /// for the tiles.
     Amx,
     /// What every 64-bit ARM processor has.
     Neon,
@@ -62,7 +64,8 @@ pub(crate) enum Width {
     Bits512,
 }
 
-/// A set that this machine has: a value of this type is the reason why a call of its instructions is sound.
+/// A set that this machine has: a value of this type is the reason why a call of its instructions
+/// is sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Isa(Set);
 
@@ -92,7 +95,8 @@ impl Isa {
         matches!(self.0, Set::Avx512Bf16 | Set::Amx)
     }
 
-    /// Whether bytes, and pairs of 16-bit numbers, are multiplied and added in registers of 512 bits.
+    /// Whether bytes, and pairs of 16-bit numbers, are multiplied and added in registers of 512
+    /// bits.
     pub(crate) fn multiplies_bytes_in_512_bits(self) -> bool {
         matches!(self.0, Set::Avx512Vnni | Set::Avx512Bf16 | Set::Amx)
     }
@@ -109,8 +113,11 @@ impl Isa {
 
 #[cfg(target_arch = "x86_64")]
 fn supports(set: Set) -> bool {
-    let avx2 =
-        || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+    let avx2 = || {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
+    };
     let avx512 = || {
         avx2()
             && is_x86_feature_detected!("avx512f")
@@ -118,7 +125,9 @@ fn supports(set: Set) -> bool {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
     };
-    let bf16 = || avx512() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512bf16");
+    let bf16 = || {
+        avx512() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512bf16")
+    };
     match set {
         Set::Portable => true,
         Set::Avx2 => avx2(),

@@ -22,7 +22,8 @@ unsafe impl Plain for f32 {}
 
 /// The bytes of `len` numbers.
 fn bytes<T: Plain>(len: usize) -> usize {
-    len.checked_mul(size_of::<T>()).expect("fewer bytes than a computer can address")
+    len.checked_mul(size_of::<T>())
+        .expect("fewer bytes than a computer can address")
 }
 
 impl Lines {
@@ -32,7 +33,8 @@ impl Lines {
         if self.0.len() < lines {
             self.0.resize(lines, Line([0; 64]));
         }
-        // SAFETY: the lines hold that many bytes, which are initialised, aligned to 64, and numbers in any pattern.
+        // SAFETY: the lines hold that many bytes, which are initialised, aligned to 64, and numbers
+        // in any pattern.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 
@@ -58,7 +60,12 @@ mod tests {
             let numbers = lines.fitted::<u16>(len);
             assert!(numbers.as_ptr().addr().is_multiple_of(64) && numbers.len() == len);
             numbers.fill(len as u16);
-            assert!(lines.first::<u16>(len).iter().all(|x| usize::from(*x) == len));
+            assert!(
+                lines
+                    .first::<u16>(len)
+                    .iter()
+                    .all(|x| usize::from(*x) == len)
+            );
         }
         lines.fitted::<f32>(2)[1] = 1.5;
         assert_eq!(lines.first::<f32>(2)[1], 1.5);

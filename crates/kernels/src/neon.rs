@@ -1,7 +1,9 @@
-//! The inner loops of [`crate::tile`] and [`crate::halves`] in NEON, which every 64-bit ARM processor has.
+//! The inner loops of [`crate::tile`] and [`crate::halves`] in NEON, which every 64-bit ARM
+//! processor has.
 //!
-//! Four rows by sixteen columns of sums at a time: they, four registers of weights and four of activations fit the 32
-//! registers. Where an intrinsic is not in stable Rust yet, the one instruction stands here as assembly.
+//! Four rows by sixteen columns of sums at a time: they, four registers of weights and four of
+//! activations fit the 32 registers. Where an intrinsic is not in stable Rust yet, the one
+//! instruction stands here as assembly.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
@@ -16,7 +18,8 @@ const ROWS: usize = 4;
 macro_rules! by_four_rows {
     ($kernel:ident, $rows:expr, $stride:expr, $sums:expr, ($($argument:expr),*)) => {
         for (tile, sums) in $sums.chunks_mut(ROWS).enumerate() {
-            // SAFETY: the caller has seen that all rows are there, and that the machine has the instructions.
+            // SAFETY: the caller has seen that all rows are there, and that the machine has the
+            // instructions.
             unsafe {
                 let rows = $rows.as_ptr().add(tile * ROWS * $stride);
                 match sums.len() {
@@ -36,12 +39,22 @@ fn hold<T>(rows: &[T], count: usize, stride: usize, inputs: usize) -> bool {
 }
 
 /// As [`crate::tile::floats`], of `count` rows.
-pub(crate) fn floats(rows: &[f32], stride: usize, panel: &[Floats], count: usize, out: &mut [f32], out_stride: usize) {
+pub(crate) fn floats(
+    rows: &[f32],
+    stride: usize,
+    panel: &[Floats],
+    count: usize,
+    out: &mut [f32],
+    out_stride: usize,
+) {
     assert!(hold(rows, count, stride, panel.len() / 2) && hold(out, count, out_stride, PANEL));
     for first in (0..count).step_by(ROWS) {
         // SAFETY: all rows are there, and every processor has the instructions.
         unsafe {
-            let (rows, out) = (rows.as_ptr().add(first * stride), out.as_mut_ptr().add(first * out_stride));
+            let (rows, out) = (
+                rows.as_ptr().add(first * stride),
+                out.as_mut_ptr().add(first * out_stride),
+            );
             match count - first {
                 1 => floats_of::<1>(rows, stride, panel, out, out_stride),
                 2 => floats_of::<2>(rows, stride, panel, out, out_stride),
@@ -63,13 +76,20 @@ pub(crate) fn has_dot() -> bool {
     std::arch::is_aarch64_feature_detected!("dotprod")
 }
 
-/// Exact sums of rows of codes (0 to 255) over one panel of bytes, as many rows as `sums` has. `totals` holds the sum of
-/// each column's weights.
+/// Exact sums of rows of codes (0 to 255) over one panel of bytes, as many rows as `sums` has.
+/// `totals` holds the sum of each column's weights.
 ///
-/// The instruction takes signed bytes only, so it gets `code − 128`, and sums begin with 128 times their column's weights.
+/// The instruction takes signed bytes only, so it gets `code − 128`, and sums begin with 128 times
+/// their column's weights.
 ///
 /// Panics where the processor lacks the instruction.
-pub(crate) fn quads(rows: &[u8], stride: usize, panel: &[Quads], totals: &[f32; PANEL], sums: &mut [[i32; PANEL]]) {
+pub(crate) fn quads(
+    rows: &[u8],
+    stride: usize,
+    panel: &[Quads],
+    totals: &[f32; PANEL],
+    sums: &mut [[i32; PANEL]],
+) {
     assert!(has_dot() && hold(rows, sums.len(), stride, panel.len() * 2));
     // Whole numbers below 2²⁴, so f32 holds them exactly.
     let starts = totals.map(|total| total as i32 * 128);
@@ -77,8 +97,9 @@ pub(crate) fn quads(rows: &[u8], stride: usize, panel: &[Quads], totals: &[f32; 
 }
 
 /// # Safety
-/// For each kernel here: the machine has its instructions, and `R` rows, one every `stride` numbers, hold a number for
-/// each input of `panel`; where `out` is a pointer, `R` rows of it, one every `out_stride` numbers, hold a panel's.
+/// For each kernel here: the machine has its instructions, and `R` rows, one every `stride`
+/// numbers, hold a number for each input of `panel`; where `out` is a pointer, `R` rows of it, one
+/// every `out_stride` numbers, hold a panel's.
 #[inline]
 unsafe fn floats_of<const R: usize>(
     rows: *const f32,
@@ -88,8 +109,8 @@ unsafe fn floats_of<const R: usize>(
     out_stride: usize,
 ) {
     for half in 0..2 {
-        // SAFETY: every row holds the inputs of the panel, and four of them only where four are left; a line is four
-        // registers, and so is half a row of sums.
+        // SAFETY: every row holds the inputs of the panel, and four of them only where four are
+        // left; a line is four registers, and so is half a row of sums.
         unsafe {
             let mut acc = [[vdupq_n_f32(0.0); 4]; R];
             let (fours, rest) = panel.as_chunks::<8>();
@@ -138,7 +159,12 @@ fn four_floats(line: &Floats) -> [float32x4_t; 4] {
 /// # Safety
 /// As [`floats_of`].
 #[inline]
-unsafe fn pairs_of<const R: usize>(rows: *const i16, stride: usize, panel: &[Pairs], sums: &mut [[i32; PANEL]]) {
+unsafe fn pairs_of<const R: usize>(
+    rows: *const i16,
+    stride: usize,
+    panel: &[Pairs],
+    sums: &mut [[i32; PANEL]],
+) {
     for half in 0..2 {
         // SAFETY: every row holds the inputs of the panel, two a step; a line is four registers.
         unsafe {
@@ -173,8 +199,8 @@ unsafe fn quads_of<const R: usize>(
     sums: &mut [[i32; PANEL]],
 ) {
     for half in 0..2 {
-        // SAFETY: every row holds the inputs of the panel, four a step, and sixteen of them only where four steps are
-        // left; a line is four registers, and so is half of the starts.
+        // SAFETY: every row holds the inputs of the panel, four a step, and sixteen of them only
+        // where four steps are left; a line is four registers, and so is half of the starts.
         unsafe {
             let start = [0, 4, 8, 12].map(|i| vld1q_s32(starts.as_ptr().add(half * LINE + i)));
             let mut acc = [start; R];
@@ -199,7 +225,10 @@ unsafe fn quads_of<const R: usize>(
             for (number, lines) in rest.chunks_exact(2).enumerate() {
                 let w = four_bytes(&lines[half]);
                 for (r, acc) in acc.iter_mut().enumerate() {
-                    let x = rows.add(r * stride + 16 * fours.len() + 4 * number).cast::<u32>().read_unaligned();
+                    let x = rows
+                        .add(r * stride + 16 * fours.len() + 4 * number)
+                        .cast::<u32>()
+                        .read_unaligned();
                     let x = signed(vreinterpretq_u8_u32(vdupq_n_u32(x)));
                     for (acc, w) in acc.iter_mut().zip(w) {
                         *acc = dot::<0>(*acc, w, x);
@@ -222,7 +251,8 @@ fn four_bytes(line: &Quads) -> [int8x16_t; 4] {
     unsafe { [0, 16, 32, 48].map(|i| vld1q_s8(line.0.as_ptr().add(i))) }
 }
 
-/// Adds to each number of `acc` the products of its four bytes of `w` with the four bytes `LANE` of `x`.
+/// Adds to each number of `acc` the products of its four bytes of `w` with the four bytes `LANE` of
+/// `x`.
 #[inline]
 #[target_feature(enable = "dotprod")]
 fn dot<const LANE: i32>(mut acc: int32x4_t, w: int8x16_t, x: int8x16_t) -> int32x4_t {
@@ -253,8 +283,8 @@ fn store<const R: usize>(acc: &[[int32x4_t; 4]; R], half: usize, sums: &mut [[i3
 /// Four half-precision numbers.
 type Halves = [u8; 8];
 
-/// Sums of `R` rows times `O` outputs of half-precision weights: four chains of fused multiply-adds each, added up at the
-/// end.
+/// Sums of `R` rows times `O` outputs of half-precision weights: four chains of fused multiply-adds
+/// each, added up at the end.
 ///
 /// # Safety
 /// `rows` holds `R` rows and `weights` `O`, each of `inputs` numbers, a multiple of 4.
@@ -270,7 +300,13 @@ pub(crate) unsafe fn halves<const R: usize, const O: usize>(
         for at in (0..inputs).step_by(4) {
             let mut w = [vdupq_n_f32(0.0); O];
             for (o, w) in w.iter_mut().enumerate() {
-                *w = widen(weights.as_ptr().add((o * inputs + at) * 2).cast::<Halves>().read());
+                *w = widen(
+                    weights
+                        .as_ptr()
+                        .add((o * inputs + at) * 2)
+                        .cast::<Halves>()
+                        .read(),
+                );
             }
             for (r, acc) in acc.iter_mut().enumerate() {
                 let x = vld1q_f32(rows.as_ptr().add(r * inputs + at));

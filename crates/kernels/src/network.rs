@@ -1,8 +1,9 @@
 //! The layers of a BERT encoder over packed sequences.
 //!
-//! Sequences stand one behind the other and nothing is padded; every row of a result depends on its own sequence alone,
-//! to the last bit. One thread computes one batch: a batch of about [`BATCH_TOKENS`] tokens keeps its activations in the
-//! second-level cache. A [`Scratch`] a thread holds everything between the layers, so nothing is allocated while it fits.
+//! Sequences stand one behind the other and nothing is padded; every row of a result depends on its
+//! own sequence alone, to the last bit. One thread computes one batch: a batch of about
+//! [`BATCH_TOKENS`] tokens keeps its activations in the second-level cache. A [`Scratch`] a thread
+//! holds everything between the layers, so nothing is allocated while it fits.
 
 use std::io;
 
@@ -136,7 +137,14 @@ impl Linear {
         }
     }
 
-    fn apply(&self, isa: Isa, rows: &[f32], gelu: bool, rounded: &mut Rounding, out: &mut [f32]) -> Result<(), String> {
+    fn apply(
+        &self,
+        isa: Isa,
+        rows: &[f32],
+        gelu: bool,
+        rounded: &mut Rounding,
+        out: &mut [f32],
+    ) -> Result<(), String> {
         match self {
             Self::Full(panels) => panels.product(isa, rows, gelu, out),
             Self::Int8(matrix) => matrix.product(rows, &mut rounded.codes, gelu, out),
@@ -154,7 +162,13 @@ impl Network {
     /// Puts layers of one shape together. `heads` divide `hidden`.
     ///
     /// Errors: a sentence when the shapes do not fit.
-    pub fn new(isa: Isa, hidden: usize, heads: usize, eps: f32, layers: Vec<Layer>) -> Result<Self, String> {
+    pub fn new(
+        isa: Isa,
+        hidden: usize,
+        heads: usize,
+        eps: f32,
+        layers: Vec<Layer>,
+    ) -> Result<Self, String> {
         let inner = layers.first().map_or(0, |layer| layer.up.shape().1);
         if hidden == 0 || heads == 0 || !hidden.is_multiple_of(heads) {
             return Err(format!("{heads} heads do not divide {hidden} numbers"));
@@ -165,14 +179,31 @@ impl Network {
                 (layer.out.shape(), (hidden, hidden)),
                 (layer.up.shape(), (hidden, inner)),
                 (layer.down.shape(), (inner, hidden)),
-                ((layer.out_norm.weight.len(), layer.out_norm.bias.len()), (hidden, hidden)),
-                ((layer.down_norm.weight.len(), layer.down_norm.bias.len()), (hidden, hidden)),
+                (
+                    (layer.out_norm.weight.len(), layer.out_norm.bias.len()),
+                    (hidden, hidden),
+                ),
+                (
+                    (layer.down_norm.weight.len(), layer.down_norm.bias.len()),
+                    (hidden, hidden),
+                ),
             ];
-            if let Some((found, wanted)) = shapes.into_iter().find(|(found, wanted)| found != wanted) {
-                return Err(format!("layer {number} holds a {found:?} where {wanted:?} belongs"));
+            if let Some((found, wanted)) =
+                shapes.into_iter().find(|(found, wanted)| found != wanted)
+            {
+                return Err(format!(
+                    "layer {number} holds a {found:?} where {wanted:?} belongs"
+                ));
             }
         }
-        Ok(Self { isa, heads, hidden, inner, eps, layers })
+        Ok(Self {
+            isa,
+            heads,
+            hidden,
+            inner,
+            eps,
+            layers,
+        })
     }
 
     /// Which instructions it computes with.
@@ -180,13 +211,23 @@ impl Network {
         self.isa
     }
 
-    /// Computes all layers in place. `x` holds the normed vectors of all tokens, [tokens, hidden]; `lengths` the tokens
-    /// of each sequence.
+    /// Computes all layers in place. `x` holds the normed vectors of all tokens, [tokens, hidden];
+    /// `lengths` the tokens of each sequence.
     ///
-    /// Panics when the lengths do not add up. Errors: what a product that is computed elsewhere says.
-    pub fn forward(&self, x: &mut [f32], lengths: &[usize], scratch: &mut Scratch) -> Result<(), String> {
+    /// Panics when the lengths do not add up. Errors: what a product that is computed elsewhere
+    /// says.
+    pub fn forward(
+        &self,
+        x: &mut [f32],
+        lengths: &[usize],
+        scratch: &mut Scratch,
+    ) -> Result<(), String> {
         let hidden = self.hidden;
-        assert_eq!(x.len(), lengths.iter().sum::<usize>() * hidden, "every token belongs to a sequence");
+        assert_eq!(
+            x.len(),
+            lengths.iter().sum::<usize>() * hidden,
+            "every token belongs to a sequence"
+        );
         for layer in &self.layers {
             #[cfg(target_arch = "x86_64")]
             if self.rounds(layer) {
@@ -199,27 +240,65 @@ impl Network {
     }
 
     /// One layer; between its products stand f32.
-    fn in_floats(&self, layer: &Layer, x: &mut [f32], lengths: &[usize], scratch: &mut Scratch) -> Result<(), String> {
+    fn in_floats(
+        &self,
+        layer: &Layer,
+        x: &mut [f32],
+        lengths: &[usize],
+        scratch: &mut Scratch,
+    ) -> Result<(), String> {
         let hidden = self.hidden;
-        let Scratch { qkv, context, rows, inner, rounding, room, .. } = scratch;
+        let Scratch {
+            qkv,
+            context,
+            rows,
+            inner,
+            rounding,
+            room,
+            ..
+        } = scratch;
         let qkv = fitted(qkv, 3 * x.len());
         layer.qkv.apply(self.isa, x, false, rounding, qkv)?;
         let context = fitted(context, x.len());
         let mut done = 0;
         for len in lengths {
             let own = done * hidden..(done + len) * hidden;
-            attend(self.isa, &qkv[3 * own.start..3 * own.end], hidden, self.heads, &mut context[own], room);
+            attend(
+                self.isa,
+                &qkv[3 * own.start..3 * own.end],
+                hidden,
+                self.heads,
+                &mut context[own],
+                room,
+            );
             done += len;
         }
         let rows = fitted(rows, x.len());
         layer.out.apply(self.isa, context, false, rounding, rows)?;
-        add_and_norm(self.isa, x, rows, &layer.out_norm.weight, &layer.out_norm.bias, self.eps);
+        add_and_norm(
+            self.isa,
+            x,
+            rows,
+            &layer.out_norm.weight,
+            &layer.out_norm.bias,
+            self.eps,
+        );
         // In blocks: the inner activations are the largest of all.
-        for (x, rows) in x.chunks_mut(BLOCK_ROWS * hidden).zip(rows.chunks_mut(BLOCK_ROWS * hidden)) {
+        for (x, rows) in x
+            .chunks_mut(BLOCK_ROWS * hidden)
+            .zip(rows.chunks_mut(BLOCK_ROWS * hidden))
+        {
             let inner = fitted(inner, x.len() / hidden * self.inner);
             layer.up.apply(self.isa, x, true, rounding, inner)?;
             layer.down.apply(self.isa, inner, false, rounding, rows)?;
-            add_and_norm(self.isa, x, rows, &layer.down_norm.weight, &layer.down_norm.bias, self.eps);
+            add_and_norm(
+                self.isa,
+                x,
+                rows,
+                &layer.down_norm.weight,
+                &layer.down_norm.bias,
+                self.eps,
+            );
         }
         Ok(())
     }
@@ -227,26 +306,48 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether what stands between the products of `layer` can be bf16: where products are rounded anyway, registers of 512
-    /// bits multiply what they are rounded to, and rows fill panels and registers.
+    /// Whether what stands between the products of `layer` can be bf16: where products are rounded
+    /// anyway, registers of 512 bits multiply what they are rounded to, and rows fill panels and
+    /// registers.
     fn rounds(&self, layer: &Layer) -> bool {
-        let even = [self.hidden / self.heads, self.inner].iter().all(|numbers| numbers.is_multiple_of(PANEL));
+        let even = [self.hidden / self.heads, self.inner]
+            .iter()
+            .all(|numbers| numbers.is_multiple_of(PANEL));
         let linears = [&layer.qkv, &layer.out, &layer.up, &layer.down];
         let all = |of: fn(&Linear) -> bool| linears.iter().all(|linear| of(linear));
         even && if self.isa.has_bf16() {
             all(|linear| matches!(linear, Linear::Int8(_) | Linear::Bf16(_)))
         } else {
-            self.isa.multiplies_bytes_in_512_bits() && all(|linear| matches!(linear, Linear::Int8(_)))
+            self.isa.multiplies_bytes_in_512_bits()
+                && all(|linear| matches!(linear, Linear::Int8(_)))
         }
     }
 
     /// One layer; between its products stand bf16.
     fn in_halves(&self, layer: &Layer, x: &mut [f32], lengths: &[usize], scratch: &mut Scratch) {
         let (hidden, tokens) = (self.hidden, x.len() / self.hidden);
-        let Scratch { rows, rounding, packed: Packed { qkv, context, inner, room, words }, .. } = scratch;
+        let Scratch {
+            rows,
+            rounding,
+            packed:
+                Packed {
+                    qkv,
+                    context,
+                    inner,
+                    room,
+                    words,
+                },
+            ..
+        } = scratch;
         let padded = tokens.next_multiple_of(ROWS_AT_ONCE) + ROWS_AT_ONCE;
         let qkv = qkv.fitted::<u16>(padded * 3 * hidden);
-        layer.qkv.apply_to(Rows::Full(x), tokens, false, rounding, &mut Out::Halves(qkv));
+        layer.qkv.apply_to(
+            Rows::Full(x),
+            tokens,
+            false,
+            rounding,
+            &mut Out::Halves(qkv),
+        );
         let context = context.fitted::<u16>(padded * hidden);
         let mut done = 0;
         for len in lengths {
@@ -260,22 +361,65 @@ impl Network {
             done += len;
         }
         let rows = fitted(rows, x.len());
-        layer.out.apply_to(Rows::Halves(context), tokens, false, rounding, &mut Out::Full(rows));
-        add_and_norm(self.isa, x, rows, &layer.out_norm.weight, &layer.out_norm.bias, self.eps);
-        for (x, rows) in x.chunks_mut(HALVES_ROWS * hidden).zip(rows.chunks_mut(HALVES_ROWS * hidden)) {
+        layer.out.apply_to(
+            Rows::Halves(context),
+            tokens,
+            false,
+            rounding,
+            &mut Out::Full(rows),
+        );
+        add_and_norm(
+            self.isa,
+            x,
+            rows,
+            &layer.out_norm.weight,
+            &layer.out_norm.bias,
+            self.eps,
+        );
+        for (x, rows) in x
+            .chunks_mut(HALVES_ROWS * hidden)
+            .zip(rows.chunks_mut(HALVES_ROWS * hidden))
+        {
             let count = x.len() / hidden;
             let inner = inner.fitted::<u16>(count.next_multiple_of(ROWS_AT_ONCE) * self.inner);
-            layer.up.apply_to(Rows::Full(x), count, true, rounding, &mut Out::Halves(inner));
-            layer.down.apply_to(Rows::Halves(inner), count, false, rounding, &mut Out::Full(rows));
-            add_and_norm(self.isa, x, rows, &layer.down_norm.weight, &layer.down_norm.bias, self.eps);
+            layer.up.apply_to(
+                Rows::Full(x),
+                count,
+                true,
+                rounding,
+                &mut Out::Halves(inner),
+            );
+            layer.down.apply_to(
+                Rows::Halves(inner),
+                count,
+                false,
+                rounding,
+                &mut Out::Full(rows),
+            );
+            add_and_norm(
+                self.isa,
+                x,
+                rows,
+                &layer.down_norm.weight,
+                &layer.down_norm.bias,
+                self.eps,
+            );
         }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Linear {
-    /// As [`Self::apply`], of `count` rows and to results that may be bf16. Rows of bf16 are padded to a multiple of 32.
-    fn apply_to(&self, rows: Rows<'_>, count: usize, gelu: bool, rounded: &mut Rounding, out: &mut Out<'_>) {
+    /// As [`Self::apply`], of `count` rows and to results that may be bf16. Rows of bf16 are padded
+    /// to a multiple of 32.
+    fn apply_to(
+        &self,
+        rows: Rows<'_>,
+        count: usize,
+        gelu: bool,
+        rounded: &mut Rounding,
+        out: &mut Out<'_>,
+    ) {
         match self {
             Self::Int8(matrix) => matrix.product_of(rows, count, &mut rounded.codes, gelu, out),
             Self::Bf16(matrix) => matrix.product_of(rows, count, &mut rounded.halves, gelu, out),

@@ -1,11 +1,12 @@
-//! A linear layer in f32: rows of activations times a weight matrix that is packed once, plus a bias.
+//! A linear layer in f32: rows of activations times a weight matrix that is packed once, plus a
+//! bias.
 //!
-//! Nine tenths of the arithmetic of embedding a text are such products. A general one packs its operands anew each time and
-//! must serve every shape; here the weights never change, so they are laid out the way the inner loop reads them
-//! ([`crate::tile`]).
+//! Nine tenths of the arithmetic of embedding a text are such products. A general one packs its
+//! operands anew each time and must serve every shape; here the weights never change, so they are
+//! laid out the way the inner loop reads them ([`crate::tile`]).
 //!
-//! Each number is one chain of fused multiply-adds over the inner dimension in its order, so a result depends neither on
-//! the other rows nor on which of the x86 sets computed it.
+//! Each number is one chain of fused multiply-adds over the inner dimension in its order, so a
+//! result depends neither on the other rows nor on which of the x86 sets computed it.
 
 use std::io;
 
@@ -32,15 +33,26 @@ impl Panels {
     pub fn new(inputs: usize, outputs: usize) -> Self {
         let panels = outputs.div_ceil(PANEL);
         let lines = Stored::Own(vec![Line([0.0; LINE]); panels * inputs * 2]);
-        Self { lines, bias: Stored::Own(vec![Line([0.0; PANEL]); panels]), inputs, outputs }
+        Self {
+            lines,
+            bias: Stored::Own(vec![Line([0.0; PANEL]); panels]),
+            inputs,
+            outputs,
+        }
     }
 
-    /// A matrix of this shape that [`Self::write`] wrote. `None`: too few bytes, or not on the boundary of a line.
+    /// A matrix of this shape that [`Self::write`] wrote. `None`: too few bytes, or not on the
+    /// boundary of a line.
     pub fn read(inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
         let panels = outputs.div_ceil(PANEL);
         let bias = reader.take(panels)?;
         let lines = reader.take(panels.checked_mul(inputs)?.checked_mul(2)?)?;
-        Some(Self { lines, bias, inputs, outputs })
+        Some(Self {
+            lines,
+            bias,
+            inputs,
+            outputs,
+        })
     }
 
     /// Writes it as it stands in memory, in whole cache lines.
@@ -49,15 +61,22 @@ impl Panels {
         stored::write(&self.lines, out)
     }
 
-    /// Writes the columns `first..first + bias.len()`: `rows` holds them one after another, each `inputs` long.
+    /// Writes the columns `first..first + bias.len()`: `rows` holds them one after another, each
+    /// `inputs` long.
     ///
     /// Panics when they do not fit, and where the matrix was read.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
-        assert!(rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs, "columns fit");
+        assert!(
+            rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs,
+            "columns fit"
+        );
         for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias)) {
             let (panel, place) = (column / PANEL, column % PANEL);
             self.bias.own()[panel].0[place] = *bias;
-            let lines = self.lines.own()[panel * self.inputs * 2..].iter_mut().skip(place / LINE).step_by(2);
+            let lines = self.lines.own()[panel * self.inputs * 2..]
+                .iter_mut()
+                .skip(place / LINE)
+                .step_by(2);
             for (line, x) in lines.zip(row) {
                 line.0[place % LINE] = *x;
             }
@@ -74,8 +93,13 @@ impl Panels {
     /// Panics when `rows` is not whole rows or `out` has another length.
     pub fn product(&self, isa: Isa, rows: &[f32], with_gelu: bool, out: &mut [f32]) {
         let count = rows.len() / self.inputs;
-        assert!(rows.len() == count * self.inputs && out.len() == count * self.outputs, "the result fits");
-        let blocks = rows.chunks(BLOCK_ROWS * self.inputs).zip(out.chunks_mut(BLOCK_ROWS * self.outputs));
+        assert!(
+            rows.len() == count * self.inputs && out.len() == count * self.outputs,
+            "the result fits"
+        );
+        let blocks = rows
+            .chunks(BLOCK_ROWS * self.inputs)
+            .zip(out.chunks_mut(BLOCK_ROWS * self.outputs));
         for (rows, out) in blocks {
             block(isa, self, rows, with_gelu, out);
         }
@@ -107,9 +131,15 @@ mod tests {
 
     /// The definition: one chain of fused multiply-adds a number.
     fn plain(rows: &[f32], columns: &[f32], inputs: usize, bias: &[f32]) -> Vec<f32> {
-        let dot = |row: &[f32], column: &[f32]| row.iter().zip(column).fold(0.0_f32, |sum, (x, w)| x.mul_add(*w, sum));
+        let dot = |row: &[f32], column: &[f32]| {
+            row.iter()
+                .zip(column)
+                .fold(0.0_f32, |sum, (x, w)| x.mul_add(*w, sum))
+        };
         let columns = || columns.chunks_exact(inputs).zip(bias);
-        rows.chunks_exact(inputs).flat_map(|row| columns().map(move |(column, bias)| dot(row, column) + bias)).collect()
+        rows.chunks_exact(inputs)
+            .flat_map(|row| columns().map(move |(column, bias)| dot(row, column) + bias))
+            .collect()
     }
 
     proptest! {

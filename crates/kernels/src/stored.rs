@@ -1,7 +1,9 @@
-//! Packed weights that stay where they are stored: to pack them costs a hundred times what a question costs.
+//! Packed weights that stay where they are stored: to pack them costs a hundred times what a
+//! question costs.
 //!
-//! A packed layer is written as whole cache lines and read back as they stand. What is read is not trusted to be there:
-//! length and alignment are looked at each time. It is trusted to be what was written; who stores it checks that.
+//! A packed layer is written as whole cache lines and read back as they stand. What is read is not
+//! trusted to be there: length and alignment are looked at each time. It is trusted to be what was
+//! written; who stores it checks that.
 
 use std::io;
 use std::ops::{Deref, Range};
@@ -10,7 +12,8 @@ use std::sync::Arc;
 use crate::int8::Columns;
 use crate::tile::{LINE, Line, PANEL};
 
-/// The version of all layouts and of what stands in them; raised when one changes, for any set of instructions.
+/// The version of all layouts and of what stands in them; raised when one changes, for any set of
+/// instructions.
 pub const VERSION: u32 = 2;
 
 /// Stored bytes, whoever holds them; cheap to clone.
@@ -65,9 +68,8 @@ impl<T: WholeLines> Deref for Stored<T> {
     fn deref(&self) -> &[T] {
         match self {
             Self::Own(lines) => lines,
-            Self::There { source, span } => {
-                lines_of(&source.as_ref().as_ref()[span.clone()]).expect("stored bytes stay where they were")
-            }
+            Self::There { source, span } => lines_of(&source.as_ref().as_ref()[span.clone()])
+                .expect("stored bytes stay where they were"),
         }
     }
 }
@@ -102,7 +104,10 @@ impl Reader {
         let span = self.at..end;
         lines_of::<T>(self.source.as_ref().as_ref().get(span.clone())?)?;
         self.at = end;
-        Some(Stored::There { source: self.source.clone(), span })
+        Some(Stored::There {
+            source: self.source.clone(),
+            span,
+        })
     }
 }
 
@@ -126,7 +131,9 @@ mod tests {
     impl AsRef<[u8]> for Shifted {
         fn as_ref(&self) -> &[u8] {
             // SAFETY: as in `Stored::bytes`.
-            let bytes: &[u8] = unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(&*self.0)) };
+            let bytes: &[u8] = unsafe {
+                std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(&*self.0))
+            };
             &bytes[self.1..]
         }
     }
@@ -135,28 +142,50 @@ mod tests {
         let mut all = vec![0; shift];
         all.extend_from_slice(bytes);
         all.resize(all.len().next_multiple_of(64), 0);
-        let lines = all.as_chunks::<64>().0.iter().map(|line| Line(line.map(u8::cast_signed))).collect();
+        let lines = all
+            .as_chunks::<64>()
+            .0
+            .iter()
+            .map(|line| Line(line.map(u8::cast_signed)))
+            .collect();
         Arc::new(Shifted(lines, shift))
     }
 
     fn numbers(len: usize) -> Vec<f32> {
-        (0..len).map(|i| (i * 37 % 101) as f32 / 50.0 - 1.0).collect()
+        (0..len)
+            .map(|i| (i * 37 % 101) as f32 / 50.0 - 1.0)
+            .collect()
     }
 
     #[test]
     fn what_was_stored_multiplies_like_what_was_packed() {
         let count = 14;
-        let shapes: &[_] = if cfg!(miri) { &[(20, 45)] } else { &[(20, 45), (64, 96)] };
-        for (isa, (inputs, outputs)) in Isa::all().flat_map(|isa| shapes.iter().map(move |shape| (isa, *shape))) {
-            let (weights, bias, rows) = (numbers(inputs * outputs), numbers(outputs), numbers(count * inputs));
-            let (mut full, mut int8) = (Panels::new(inputs, outputs), Matrix::new(isa, inputs, outputs));
+        let shapes: &[_] = if cfg!(miri) {
+            &[(20, 45)]
+        } else {
+            &[(20, 45), (64, 96)]
+        };
+        for (isa, (inputs, outputs)) in
+            Isa::all().flat_map(|isa| shapes.iter().map(move |shape| (isa, *shape)))
+        {
+            let (weights, bias, rows) = (
+                numbers(inputs * outputs),
+                numbers(outputs),
+                numbers(count * inputs),
+            );
+            let (mut full, mut int8) = (
+                Panels::new(inputs, outputs),
+                Matrix::new(isa, inputs, outputs),
+            );
             let mut halves = bf16::Matrix::new(isa, inputs, outputs);
             full.set_columns(0, &weights, &bias);
             int8.set_columns(0, &weights, &bias);
             halves.set_columns(0, &weights, &bias);
             let packed = [Linear::Full(full), Linear::Int8(int8), Linear::Bf16(halves)];
             let mut file = vec![9; 64];
-            packed.iter().for_each(|linear| linear.write(&mut file).unwrap());
+            packed
+                .iter()
+                .for_each(|linear| linear.write(&mut file).unwrap());
             let mut reader = Reader::new(stored(&file, 0), 64);
             let again = [
                 Linear::Full(Panels::read(inputs, outputs, &mut reader).unwrap()),
@@ -169,8 +198,12 @@ mod tests {
                     let mut out = vec![f32::NAN; count * outputs];
                     match linear {
                         Linear::Full(panels) => panels.product(isa, &rows, true, &mut out),
-                        Linear::Int8(matrix) => matrix.product(&rows, &mut Codes::default(), true, &mut out),
-                        Linear::Bf16(matrix) => matrix.product(&rows, &mut bf16::Rounded::default(), true, &mut out),
+                        Linear::Int8(matrix) => {
+                            matrix.product(&rows, &mut Codes::default(), true, &mut out)
+                        }
+                        Linear::Bf16(matrix) => {
+                            matrix.product(&rows, &mut bf16::Rounded::default(), true, &mut out)
+                        }
                         Linear::Other { .. } => unreachable!("not among them"),
                     }
                     out
@@ -191,7 +224,10 @@ mod tests {
         let short = stored(&file[..file.len() - 64], 0);
         assert!(Panels::read(20, 45, &mut Reader::new(short, 0)).is_none());
         for shift in [1, 4, 32] {
-            assert!(Panels::read(20, 45, &mut Reader::new(stored(&file, shift), 0)).is_none(), "{shift}");
+            assert!(
+                Panels::read(20, 45, &mut Reader::new(stored(&file, shift), 0)).is_none(),
+                "{shift}"
+            );
         }
         assert!(Panels::read(20, 45, &mut Reader::new(stored(&file, 0), usize::MAX - 7)).is_none());
         assert!(Panels::read(20, usize::MAX / 8, &mut Reader::new(stored(&file, 0), 0)).is_none());
@@ -206,8 +242,18 @@ mod tests {
         let mut file = Vec::new();
         panels.write(&mut file).unwrap();
         matrix.write(&mut file).unwrap();
-        let sum = file.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
-        let wanted = if cfg!(target_endian = "little") { 2_511_371_551 } else { sum };
-        assert_eq!((VERSION, file.len(), sum), (2, 2304, wanted), "raise `VERSION` with the layout");
+        let sum = file.iter().fold(0_u32, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(u32::from(*byte))
+        });
+        let wanted = if cfg!(target_endian = "little") {
+            2_511_371_551
+        } else {
+            sum
+        };
+        assert_eq!(
+            (VERSION, file.len(), sum),
+            (2, 2304, wanted),
+            "raise `VERSION` with the layout"
+        );
     }
 }

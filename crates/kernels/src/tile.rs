@@ -1,9 +1,9 @@
 //! The inner loops of all matrix products: a few rows times one panel of 32 columns.
 //!
-//! A panel holds two cache lines for each step through the inner dimension, each with 16 columns: of one number (f32), of
-//! two (16-bit) or of four (bytes). A tile of 12 rows by 32 columns (AVX-512) or 6 by 16 (256 bits) of sums stays in
-//! registers while the panel streams by (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
-//! multiplication"); in NEON of 4 by 16.
+//! A panel holds two cache lines for each step through the inner dimension, each with 16 columns:
+//! of one number (f32), of two (16-bit) or of four (bytes). A tile of 12 rows by 32 columns
+//! (AVX-512) or 6 by 16 (256 bits) of sums stays in registers while the panel streams by (Goto and
+//! van de Geijn 2008, "Anatomy of high-performance matrix multiplication"); in NEON of 4 by 16.
 
 use crate::Isa;
 #[cfg(target_arch = "x86_64")]
@@ -33,10 +33,15 @@ pub(crate) type Quads = Line<[i8; 4 * LINE]>;
 /// The sums of a tile.
 pub(crate) type Sums<T> = [[T; PANEL]; ROWS];
 
-/// How many rows of `stride` numbers, of which `inputs` count, `rows` holds; the last may end early.
+/// How many rows of `stride` numbers, of which `inputs` count, `rows` holds; the last may end
+/// early.
 fn count<T>(rows: &[T], stride: usize, inputs: usize) -> usize {
     assert!(inputs <= stride);
-    if rows.len() < inputs || inputs == 0 { 0 } else { ((rows.len() - inputs) / stride + 1).min(ROWS) }
+    if rows.len() < inputs || inputs == 0 {
+        0
+    } else {
+        ((rows.len() - inputs) / stride + 1).min(ROWS)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -66,7 +71,8 @@ macro_rules! by_six_rows {
         }
     };
     (@ $count:expr, $kernel:ident $arguments:tt, $($number:literal)*) => {
-        // SAFETY: by the `Isa`; the slices hold what the kernel reads, as the caller of this macro has seen.
+        // SAFETY: by the `Isa`; the slices hold what the kernel reads, as the caller of this macro
+        // has seen.
         unsafe {
             match $count {
                 $($number => x86::$kernel::<$number> $arguments,)*
@@ -76,11 +82,11 @@ macro_rules! by_six_rows {
     };
 }
 
-/// Sums of up to 12 rows over one panel, into rows of `out`, one every `out_stride` numbers. A row begins every `stride`
-/// numbers; `panel` holds two lines an input. Panics when `out` is too short.
+/// Sums of up to 12 rows over one panel, into rows of `out`, one every `out_stride` numbers. A row
+/// begins every `stride` numbers; `panel` holds two lines an input. Panics when `out` is too short.
 ///
-/// Each number is one chain of fused multiply-adds over the inputs in their order. (Where the processor has no such
-/// instruction: of multiplications and additions.)
+/// Each number is one chain of fused multiply-adds over the inputs in their order. (Where the
+/// processor has no such instruction: of multiplications and additions.)
 #[inline]
 pub(crate) fn floats(
     isa: Isa,
@@ -92,20 +98,35 @@ pub(crate) fn floats(
 ) -> usize {
     let inputs = panel.len() / 2;
     let count = count(rows, stride, inputs);
-    assert!(out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL), "sums fit");
+    assert!(
+        out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL),
+        "sums fit"
+    );
     #[cfg(target_arch = "x86_64")]
     match isa.width() {
         crate::isa::Width::Bits512 => {
-            // SAFETY: by the `Isa`; `count` rows of `inputs` numbers are there, a panel is whole lines, and the sums fit.
-            unsafe { by_rows!(count, floats_512(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride)) };
+            // SAFETY: by the `Isa`; `count` rows of `inputs` numbers are there, a panel is whole
+            // lines, and the sums fit.
+            unsafe {
+                by_rows!(
+                    count,
+                    floats_512(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride)
+                )
+            };
             return count;
         }
         crate::isa::Width::Bits256 => {
             for first in (0..count).step_by(6) {
                 // SAFETY: as above, from the first of them on.
                 unsafe {
-                    let (rows, out) = (rows.as_ptr().add(first * stride), out.as_mut_ptr().add(first * out_stride));
-                    by_rows!((count - first).min(6), floats_256(rows, stride, panel, out, out_stride));
+                    let (rows, out) = (
+                        rows.as_ptr().add(first * stride),
+                        out.as_mut_ptr().add(first * out_stride),
+                    );
+                    by_rows!(
+                        (count - first).min(6),
+                        floats_256(rows, stride, panel, out, out_stride)
+                    );
                 }
             }
             return count;
@@ -118,7 +139,11 @@ pub(crate) fn floats(
         return count;
     }
     let _ = isa;
-    for (row, sums) in rows.chunks(stride).zip(out.chunks_mut(out_stride)).take(count) {
+    for (row, sums) in rows
+        .chunks(stride)
+        .zip(out.chunks_mut(out_stride))
+        .take(count)
+    {
         let sums = sums.first_chunk_mut::<PANEL>().expect("sums fit");
         *sums = [0.0; PANEL];
         for (x, lines) in row[..inputs].iter().zip(panel.chunks_exact(2)) {
@@ -138,7 +163,13 @@ pub(crate) fn floats(
 
 /// Exact sums of up to 12 rows of codes (0 to 255) over one panel of 16-bit weights (−127 to 127).
 #[inline]
-pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums: &mut Sums<i32>) -> usize {
+pub(crate) fn pairs(
+    isa: Isa,
+    rows: &[i16],
+    stride: usize,
+    panel: &[Pairs],
+    sums: &mut Sums<i32>,
+) -> usize {
     let inputs = panel.len();
     let count = count(rows, stride, inputs);
     #[cfg(target_arch = "x86_64")]
@@ -154,7 +185,12 @@ pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums
     let _ = isa;
     for (row, sums) in rows.chunks(stride).zip(&mut sums[..count]) {
         *sums = [0; PANEL];
-        for (x, lines) in row[..inputs].as_chunks::<2>().0.iter().zip(panel.chunks_exact(2)) {
+        for (x, lines) in row[..inputs]
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .zip(panel.chunks_exact(2))
+        {
             for (sums, line) in sums.chunks_exact_mut(LINE).zip(lines) {
                 for (sum, w) in sums.iter_mut().zip(line.0.as_chunks::<2>().0) {
                     *sum += i32::from(x[0]) * i32::from(w[0]) + i32::from(x[1]) * i32::from(w[1]);
@@ -165,8 +201,8 @@ pub(crate) fn pairs(isa: Isa, rows: &[i16], stride: usize, panel: &[Pairs], sums
     count
 }
 
-/// As [`pairs`], of bytes. The set has products of bytes. In registers of 512 bits, `next` is asked for meanwhile: what is
-/// multiplied after this panel.
+/// As [`pairs`], of bytes. The set has products of bytes. In registers of 512 bits, `next` is asked
+/// for meanwhile: what is multiplied after this panel.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn quads(
@@ -191,9 +227,10 @@ pub(crate) fn quads(
     count
 }
 
-/// Sums of up to 12 rows of 16-bit integers (in two's complement, whatever the type says) over one panel of such, into rows of
-/// `out`, one every `out_stride` numbers; what does not fit into 32 bits wraps. Panics when `out` is too short, and on a set
-/// that does not multiply bytes in registers of 512 bits.
+/// Sums of up to 12 rows of 16-bit integers (in two's complement, whatever the type says) over one
+/// panel of such, into rows of `out`, one every `out_stride` numbers; what does not fit into 32
+/// bits wraps. Panics when `out` is too short, and on a set that does not multiply bytes in
+/// registers of 512 bits.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn words(
@@ -205,10 +242,21 @@ pub(crate) fn words(
     out_stride: usize,
 ) -> usize {
     let count = count(rows, stride, panel.len());
-    assert!(isa.multiplies_bytes_in_512_bits(), "the set has the instruction");
-    assert!(out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL), "sums fit");
+    assert!(
+        isa.multiplies_bytes_in_512_bits(),
+        "the set has the instruction"
+    );
+    assert!(
+        out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL),
+        "sums fit"
+    );
     // SAFETY: as in `floats`, with two inputs for two lines.
-    unsafe { by_rows!(count, words_512(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride)) };
+    unsafe {
+        by_rows!(
+            count,
+            words_512(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride)
+        )
+    };
     count
 }
 
@@ -219,16 +267,19 @@ mod x86 {
     use super::{Floats, LINE, PANEL, Pairs, Quads};
     use crate::bf16::Halves;
 
-    /// The sums of `R` rows. Where the compiler does not know how many there are, it keeps the sums of the 512-bit kernels in
-    /// memory as well, fills that with zeros first (2 to 3 % of `embed` by `perf`), and copies it at last.
+    /// The sums of `R` rows. Where the compiler does not know how many there are, it keeps the sums
+    /// of the 512-bit kernels in memory as well, fills that with zeros first (2 to 3 % of `embed`
+    /// by `perf`), and copies it at last.
     #[inline]
     fn of<const R: usize, T>(sums: &mut [[T; PANEL]]) -> &mut [[T; PANEL]; R] {
-        sums.first_chunk_mut().expect("a tile has room for its rows")
+        sums.first_chunk_mut()
+            .expect("a tile has room for its rows")
     }
 
     /// # Safety
-    /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride` numbers, hold a number
-    /// for each input of `panel`; where `out` is a pointer, `R` rows of it, one every `out_stride` numbers, hold a panel's.
+    /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride`
+    /// numbers, hold a number for each input of `panel`; where `out` is a pointer, `R` rows of it,
+    /// one every `out_stride` numbers, hold a panel's.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn floats_512<const R: usize>(
         rows: *const f32,
@@ -239,9 +290,13 @@ mod x86 {
     ) {
         let mut acc = [[_mm512_setzero_ps(); 2]; R];
         for (input, lines) in panel.chunks_exact(2).enumerate() {
-            // SAFETY: `input` is one of the panel's, so every row holds it; a line is a register on its boundary.
+            // SAFETY: `input` is one of the panel's, so every row holds it; a line is a register on
+            // its boundary.
             unsafe {
-                let w = [_mm512_load_ps(lines[0].0.as_ptr()), _mm512_load_ps(lines[1].0.as_ptr())];
+                let w = [
+                    _mm512_load_ps(lines[0].0.as_ptr()),
+                    _mm512_load_ps(lines[1].0.as_ptr()),
+                ];
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let x = _mm512_set1_ps(*rows.add(r * stride + input));
                     acc[0] = _mm512_fmadd_ps(x, w[0], acc[0]);
@@ -304,21 +359,32 @@ mod x86 {
         sums: &mut [[i32; PANEL]],
     ) {
         let mut acc = [[_mm512_setzero_si512(); 2]; R];
-        // A line every few steps, at most two a step: asked for at once, they wait for each other, and this with them. Behind
-        // the last panel nothing new is asked for; a hint reads nothing, wherever it points.
+        // A line every few steps, at most two a step: asked for at once, they wait for each other,
+        // and this with them. Behind the last panel nothing new is asked for; a hint reads nothing,
+        // wherever it points.
         let next = if next.is_empty() { panel } else { next };
-        let (ahead, bytes) = (next.as_ptr().cast::<i8>(), size_of_val(next) / (panel.len() / 2).max(1));
+        let (ahead, bytes) = (
+            next.as_ptr().cast::<i8>(),
+            size_of_val(next) / (panel.len() / 2).max(1),
+        );
         for (step, lines) in panel.chunks_exact(2).enumerate() {
-            // SAFETY: four inputs a step, so every row holds them; they are read as one number on any boundary.
+            // SAFETY: four inputs a step, so every row holds them; they are read as one number on
+            // any boundary.
             unsafe {
-                let w =
-                    [_mm512_load_si512((&raw const lines[0]).cast()), _mm512_load_si512((&raw const lines[1]).cast())];
+                let w = [
+                    _mm512_load_si512((&raw const lines[0]).cast()),
+                    _mm512_load_si512((&raw const lines[1]).cast()),
+                ];
                 _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(step * bytes));
                 if bytes > 64 {
                     _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(step * bytes + 64));
                 }
                 for (r, acc) in acc.iter_mut().enumerate() {
-                    let x = _mm512_set1_epi32(rows.add(r * stride + 4 * step).cast::<i32>().read_unaligned());
+                    let x = _mm512_set1_epi32(
+                        rows.add(r * stride + 4 * step)
+                            .cast::<i32>()
+                            .read_unaligned(),
+                    );
                     acc[0] = _mm512_dpbusd_epi32(acc[0], x, w[0]);
                     acc[1] = _mm512_dpbusd_epi32(acc[1], x, w[1]);
                 }
@@ -347,10 +413,16 @@ mod x86 {
         for (step, lines) in panel.chunks_exact(2).enumerate() {
             // SAFETY: as in `quads_512`, with two inputs a step.
             unsafe {
-                let w =
-                    [_mm512_load_si512((&raw const lines[0]).cast()), _mm512_load_si512((&raw const lines[1]).cast())];
+                let w = [
+                    _mm512_load_si512((&raw const lines[0]).cast()),
+                    _mm512_load_si512((&raw const lines[1]).cast()),
+                ];
                 for (r, acc) in acc.iter_mut().enumerate() {
-                    let x = _mm512_set1_epi32(rows.add(r * stride + 2 * step).cast::<i32>().read_unaligned());
+                    let x = _mm512_set1_epi32(
+                        rows.add(r * stride + 2 * step)
+                            .cast::<i32>()
+                            .read_unaligned(),
+                    );
                     acc[0] = _mm512_dpwssd_epi32(acc[0], x, w[0]);
                     acc[1] = _mm512_dpwssd_epi32(acc[1], x, w[1]);
                 }
@@ -382,7 +454,11 @@ mod x86 {
                     let line = (&raw const lines[half]).cast::<__m256i>();
                     let w = [_mm256_load_si256(line), _mm256_load_si256(line.add(1))];
                     for (r, acc) in acc.iter_mut().enumerate() {
-                        let x = _mm256_set1_epi32(rows.add(r * stride + 4 * step).cast::<i32>().read_unaligned());
+                        let x = _mm256_set1_epi32(
+                            rows.add(r * stride + 4 * step)
+                                .cast::<i32>()
+                                .read_unaligned(),
+                        );
                         acc[0] = _mm256_dpbusd_avx_epi32(acc[0], x, w[0]);
                         acc[1] = _mm256_dpbusd_avx_epi32(acc[1], x, w[1]);
                     }
@@ -392,7 +468,8 @@ mod x86 {
         }
     }
 
-    /// Two 16-bit products are added into 32 bits, so nothing saturates; the instruction that takes bytes would.
+    /// Two 16-bit products are added into 32 bits, so nothing saturates; the instruction that takes
+    /// bytes would.
     ///
     /// # Safety
     /// As [`floats_512`].
@@ -411,7 +488,11 @@ mod x86 {
                     let line = (&raw const lines[half]).cast::<__m256i>();
                     let w = [_mm256_load_si256(line), _mm256_load_si256(line.add(1))];
                     for (r, acc) in acc.iter_mut().enumerate() {
-                        let x = _mm256_set1_epi32(rows.add(r * stride + 2 * step).cast::<i32>().read_unaligned());
+                        let x = _mm256_set1_epi32(
+                            rows.add(r * stride + 2 * step)
+                                .cast::<i32>()
+                                .read_unaligned(),
+                        );
                         acc[0] = _mm256_add_epi32(acc[0], _mm256_madd_epi16(x, w[0]));
                         acc[1] = _mm256_add_epi32(acc[1], _mm256_madd_epi16(x, w[1]));
                     }

@@ -1,4 +1,5 @@
-//! Networks and batches of any shape: no length, number of sequences or width of a layer is special.
+//! Networks and batches of any shape: no length, number of sequences or width of a layer is
+//! special.
 
 use local_agent_kernels::bf16;
 use local_agent_kernels::int8::Matrix;
@@ -56,7 +57,10 @@ impl Shape {
                 }
             }
         };
-        let norm = || Norm { weight: vec![1.0; hidden], bias: vec![0.1; hidden] };
+        let norm = || Norm {
+            weight: vec![1.0; hidden],
+            bias: vec![0.1; hidden],
+        };
         let layer = Layer {
             qkv: linear(hidden, 3 * hidden),
             out: linear(hidden, hidden),
@@ -83,19 +87,24 @@ fn shape() -> impl Strategy<Value = Shape> {
     let width = prop_oneof![2 => 1_usize..37, 1 => Just(32)];
     let inner = prop_oneof![2 => 1_usize..120, 1 => Just(96)];
     let kind = prop_oneof![Just(Kind::Full), Just(Kind::Int8), Just(Kind::Bf16)];
-    (1_usize..5, width, inner, kind, any::<u32>()).prop_map(|(heads, width, inner, kind, seed)| Shape {
-        heads,
-        width,
-        inner,
-        kind,
-        seed,
+    (1_usize..5, width, inner, kind, any::<u32>()).prop_map(|(heads, width, inner, kind, seed)| {
+        Shape {
+            heads,
+            width,
+            inner,
+            kind,
+            seed,
+        }
     })
 }
 
 /// Many short sequences, empty ones, and a few that may be long.
 fn lengths() -> impl Strategy<Value = Vec<usize>> {
     let short = prop_oneof![1 => Just(0_usize), 4 => 1_usize..20];
-    (prop::collection::vec(short, 0..12), prop::collection::vec(0..LONGEST, 0..3))
+    (
+        prop::collection::vec(short, 0..12),
+        prop::collection::vec(0..LONGEST, 0..3),
+    )
         .prop_map(|(short, long)| [short, long].concat())
         .prop_shuffle()
 }
@@ -103,7 +112,10 @@ fn lengths() -> impl Strategy<Value = Vec<usize>> {
 /// A case is a whole network on every set of this machine.
 fn cases() -> ProptestConfig {
     let all = ProptestConfig::default();
-    ProptestConfig { cases: all.cases.div_ceil(8), ..all }
+    ProptestConfig {
+        cases: all.cases.div_ceil(8),
+        ..all
+    }
 }
 
 proptest! {

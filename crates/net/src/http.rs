@@ -1,9 +1,9 @@
 //! The only HTTP client.
 //!
-//! A server that a person configured is still not trusted with this program's time or memory: connecting, silence
-//! and the whole exchange are bounded, a body is cut off at its cap while it streams, and a redirect is followed only
-//! within the same origin, so that a server cannot send a request (and the text in it) elsewhere. Proxy variables of
-//! the environment are ignored.
+//! A server that a person configured is still not trusted with this program's time or memory:
+//! connecting, silence and the whole exchange are bounded, a body is cut off at its cap while it
+//! streams, and a redirect is followed only within the same origin, so that a server cannot send a
+//! request (and the text in it) elsewhere. Proxy variables of the environment are ignored.
 
 use std::time::Duration;
 
@@ -27,9 +27,15 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For questions that a healthy server answers at once: everything within `timeout`, at most 4 MiB.
+    /// For questions that a healthy server answers at once: everything within `timeout`, at most 4
+    /// MiB.
     pub const fn probe(timeout: Duration) -> Self {
-        Self { connect: timeout, idle: timeout, total: timeout, max_body: 4 << 20 }
+        Self {
+            connect: timeout,
+            idle: timeout,
+            total: timeout,
+            max_body: 4 << 20,
+        }
     }
 }
 
@@ -64,22 +70,28 @@ pub enum Flow {
 impl Reply {
     /// The body as JSON.
     ///
-    /// Errors: `SERVER_ERROR` for a status outside 200–299 (with what the server says about it) or a body that is not
-    /// JSON.
+    /// Errors: `SERVER_ERROR` for a status outside 200–299 (with what the server says about it) or
+    /// a body that is not JSON.
     pub fn json(&self, url: &str) -> Result<Value> {
         let parsed: Option<Value> = serde_json::from_slice(&self.body).ok();
         if (200..300).contains(&self.status) {
             return parsed.ok_or_else(|| server_error(url, "sent a reply that is not JSON"));
         }
-        let said = parsed.as_ref().and_then(|v| v["error"]["message"].as_str().or(v["error"].as_str())).unwrap_or("");
+        let said = parsed
+            .as_ref()
+            .and_then(|v| v["error"]["message"].as_str().or(v["error"].as_str()))
+            .unwrap_or("");
         let said: String = said.chars().filter(|c| !c.is_control()).take(200).collect();
         let colon = if said.is_empty() { "" } else { ": " };
-        Err(server_error(url, &format!("answered with status {}{colon}{said}", self.status)))
+        Err(server_error(
+            url,
+            &format!("answered with status {}{colon}{said}", self.status),
+        ))
     }
 }
 
-/// A client with fixed limits. Any number of threads may use it; calls on one client wait for each other only while
-/// they drive its private event loop.
+/// A client with fixed limits. Any number of threads may use it; calls on one client wait for each
+/// other only while they drive its private event loop.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
     http: reqwest::Client,
@@ -106,17 +118,25 @@ impl Client {
             .read_timeout(limits.idle)
             .timeout(limits.total)
             .redirect(Policy::custom(|attempt| match attempt.previous().last() {
-                Some(from) if same_origin(from, attempt.url()) && attempt.previous().len() <= REDIRECTS => {
+                Some(from)
+                    if same_origin(from, attempt.url())
+                        && attempt.previous().len() <= REDIRECTS =>
+                {
                     attempt.follow()
                 }
                 _ => attempt.stop(),
             }))
             .no_proxy()
-            // A kept connection may have been closed by the server meanwhile; a fresh one cannot have been.
+            // A kept connection may have been closed by the server meanwhile; a fresh one cannot
+            // have been.
             .pool_max_idle_per_host(0)
             .build()
             .map_err(|e| Failure::internal(format!("no HTTP client: {}", reason(&e))))?;
-        Ok(Self { runtime, http, limits })
+        Ok(Self {
+            runtime,
+            http,
+            limits,
+        })
     }
 
     /// GET, and the reply as JSON.
@@ -135,8 +155,8 @@ impl Client {
 
     /// GET; any status is a reply.
     ///
-    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a redirect to another origin or a reply that is too long or
-    /// breaks off.
+    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a redirect to another origin or a reply
+    /// that is too long or breaks off.
     pub fn get(&self, url: &str) -> Result<Reply> {
         self.send(Method::GET, url, None, None)
     }
@@ -148,14 +168,21 @@ impl Client {
         self.send(Method::GET, url, None, bearer)
     }
 
-    /// POST of `body` as JSON, with `bearer` as the key when the server wants one; any status is a reply.
+    /// POST of `body` as JSON, with `bearer` as the key when the server wants one; any status is a
+    /// reply.
     ///
     /// Errors: as [`Self::get`].
     pub fn post(&self, url: &str, body: &Value, bearer: Option<&str>) -> Result<Reply> {
         self.send(Method::POST, url, Some(body), bearer)
     }
 
-    fn send(&self, method: Method, url: &str, body: Option<&Value>, bearer: Option<&str>) -> Result<Reply> {
+    fn send(
+        &self,
+        method: Method,
+        url: &str,
+        body: Option<&Value>,
+        bearer: Option<&str>,
+    ) -> Result<Reply> {
         let (target, mut request) = self.request(method, url, body)?;
         if let Some(key) = bearer {
             request = request.bearer_auth(key);
@@ -163,19 +190,24 @@ impl Client {
         self.runtime.block_on(async {
             let response = request.send().await.map_err(|e| self.failure(url, &e))?;
             if let Some(elsewhere) = left_origin(&target, &response, response.status()) {
-                return Err(server_error(url, &format!("redirects to {elsewhere}, which was not asked for")));
+                return Err(server_error(
+                    url,
+                    &format!("redirects to {elsewhere}, which was not asked for"),
+                ));
             }
             self.rest(url, response).await
         })
     }
 
-    /// POST of `body` as JSON; of a reply with status 200–299, every line goes to `on_piece` as it comes in, until
-    /// `on_piece` says `Stop` or fails, or the reply ends; the connection is closed then, by which a server learns that
-    /// nobody listens. `silence` bounds the wait for the next bytes once
-    /// the reply has begun; until then only the client's own limits hold, for a server may be loading a model.
-    /// Of any other status the reply is given back whole; of a streamed one the body is blank.
+    /// POST of `body` as JSON; of a reply with status 200–299, every line goes to `on_piece` as it
+    /// comes in, until `on_piece` says `Stop` or fails, or the reply ends; the connection is closed
+    /// then, by which a server learns that nobody listens. `silence` bounds the wait for the next
+    /// bytes once the reply has begun; until then only the client's own limits hold, for a server
+    /// may be loading a model. Of any other status the reply is given back whole; of a streamed one
+    /// the body is blank.
     ///
-    /// Errors: as [`Self::get`], those of `on_piece`, and `SERVER_ERROR` for bytes that are not UTF-8.
+    /// Errors: as [`Self::get`], those of `on_piece`, and `SERVER_ERROR` for bytes that are not
+    /// UTF-8.
     pub fn post_lines(
         &self,
         url: &str,
@@ -193,26 +225,38 @@ impl Client {
             let mut response = response.map_err(|e| self.failure(url, &e))?;
             let status = response.status();
             if let Some(elsewhere) = left_origin(&target, &response, status) {
-                return Err(server_error(url, &format!("redirects to {elsewhere}, which was not asked for")));
+                return Err(server_error(
+                    url,
+                    &format!("redirects to {elsewhere}, which was not asked for"),
+                ));
             }
             if !status.is_success() {
                 return self.rest(url, response).await;
             }
             let (mut pending, mut seen) = (Vec::new(), 0);
             loop {
-                let next = heeding(tokio::time::timeout(silence, response.chunk()), on_piece).await?;
+                let next =
+                    heeding(tokio::time::timeout(silence, response.chunk()), on_piece).await?;
                 let next = next.map_err(|_| silent(url))?;
-                let Some(bytes) = next.map_err(|e| self.failure(url, &e))? else { break };
+                let Some(bytes) = next.map_err(|e| self.failure(url, &e))? else {
+                    break;
+                };
                 seen += bytes.len();
                 if seen > self.limits.max_body {
-                    return Err(server_error(url, &format!("sent more than {} bytes", self.limits.max_body)));
+                    return Err(server_error(
+                        url,
+                        &format!("sent more than {} bytes", self.limits.max_body),
+                    ));
                 }
                 for part in bytes.split_inclusive(|b| *b == b'\n') {
                     pending.extend_from_slice(part);
                     if pending.last() == Some(&b'\n') {
                         pending.pop();
                         if line(url, &std::mem::take(&mut pending), on_piece)? == Flow::Stop {
-                            return Ok(Reply { status: status.as_u16(), body: Vec::new() });
+                            return Ok(Reply {
+                                status: status.as_u16(),
+                                body: Vec::new(),
+                            });
                         }
                     }
                 }
@@ -220,15 +264,30 @@ impl Client {
             if !pending.is_empty() {
                 line(url, &pending, on_piece)?;
             }
-            Ok(Reply { status: status.as_u16(), body: Vec::new() })
+            Ok(Reply {
+                status: status.as_u16(),
+                body: Vec::new(),
+            })
         })
     }
 
-    fn request(&self, method: Method, url: &str, body: Option<&Value>) -> Result<(Url, reqwest::RequestBuilder)> {
-        let target =
-            Url::parse(url).map_err(|e| server_error(url, &format!("has an address that is not valid ({e})")))?;
+    fn request(
+        &self,
+        method: Method,
+        url: &str,
+        body: Option<&Value>,
+    ) -> Result<(Url, reqwest::RequestBuilder)> {
+        let target = Url::parse(url)
+            .map_err(|e| server_error(url, &format!("has an address that is not valid ({e})")))?;
         let request = self.http.request(method, target.clone());
-        Ok((target, if let Some(body) = body { request.json(body) } else { request }))
+        Ok((
+            target,
+            if let Some(body) = body {
+                request.json(body)
+            } else {
+                request
+            },
+        ))
     }
 
     /// The whole body, up to the cap.
@@ -237,7 +296,10 @@ impl Client {
         let mut body = Vec::new();
         while let Some(bytes) = response.chunk().await.map_err(|e| self.failure(url, &e))? {
             if body.len() + bytes.len() > self.limits.max_body {
-                return Err(server_error(url, &format!("sent more than {} bytes", self.limits.max_body)));
+                return Err(server_error(
+                    url,
+                    &format!("sent more than {} bytes", self.limits.max_body),
+                ));
             }
             body.extend_from_slice(&bytes);
         }
@@ -259,7 +321,10 @@ impl Client {
 }
 
 /// Waits for `work`, and asks at every [`HEARTBEAT`] whether to go on.
-async fn heeding<T>(work: impl Future<Output = T>, on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>) -> Result<T> {
+async fn heeding<T>(
+    work: impl Future<Output = T>,
+    on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
+) -> Result<T> {
     let mut work = std::pin::pin!(work);
     loop {
         match tokio::time::timeout(HEARTBEAT, &mut work).await {
@@ -270,15 +335,23 @@ async fn heeding<T>(work: impl Future<Output = T>, on_piece: &mut dyn FnMut(Piec
 }
 
 /// Passes one line on.
-fn line(url: &str, bytes: &[u8], on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>) -> Result<Flow> {
+fn line(
+    url: &str,
+    bytes: &[u8],
+    on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
+) -> Result<Flow> {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|_| server_error(url, "sent bytes that are not UTF-8"))?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| server_error(url, "sent bytes that are not UTF-8"))?;
     on_piece(Piece::Line(text))
 }
 
 /// `SERVER_UNREACHABLE`: nothing came in time.
 fn silent(url: &str) -> Failure {
-    Failure::new(ErrorCode::ServerUnreachable, format!("The server {} did not answer in time.", origin(url)))
+    Failure::new(
+        ErrorCode::ServerUnreachable,
+        format!("The server {} did not answer in time.", origin(url)),
+    )
 }
 
 /// Where a redirect that was not followed points, without its path: it may hold anything.
@@ -297,7 +370,10 @@ fn same_origin(a: &Url, b: &Url) -> bool {
 
 /// Scheme, host and port: a message shows no path, user name or key.
 pub fn origin(url: &str) -> String {
-    Url::parse(url).map_or_else(|_| "(no valid address)".into(), |url| url.origin().ascii_serialization())
+    Url::parse(url).map_or_else(
+        |_| "(no valid address)".into(),
+        |url| url.origin().ascii_serialization(),
+    )
 }
 
 /// The innermost cause of an error; the outer ones repeat the address.
@@ -311,7 +387,10 @@ fn reason(error: &(dyn std::error::Error + 'static)) -> String {
 
 /// `SERVER_ERROR` about the server of `url`.
 pub fn server_error(url: &str, what: &str) -> Failure {
-    Failure::new(ErrorCode::ServerError, format!("The server {} {what}.", origin(url)))
+    Failure::new(
+        ErrorCode::ServerError,
+        format!("The server {} {what}.", origin(url)),
+    )
 }
 
 #[cfg(test)]
@@ -330,10 +409,16 @@ mod tests {
 
     #[test]
     fn json_goes_out_and_comes_back() {
-        let server =
-            serve(|seen| vec![Step::Bytes(ok_json(&format!(r#"{{"got":{},"by":"{}"}}"#, seen.body, seen.method)))]);
+        let server = serve(|seen| {
+            vec![Step::Bytes(ok_json(&format!(
+                r#"{{"got":{},"by":"{}"}}"#,
+                seen.body, seen.method
+            )))]
+        });
         let client = Client::new(CALM).unwrap();
-        let reply = client.post_json(&server.url("/x"), &serde_json::json!({"a": 1})).unwrap();
+        let reply = client
+            .post_json(&server.url("/x"), &serde_json::json!({"a": 1}))
+            .unwrap();
         assert_eq!(reply, serde_json::json!({"got": {"a": 1}, "by": "POST"}));
         assert_eq!(client.get(&server.url("/x")).unwrap().status, 200);
     }
@@ -343,9 +428,15 @@ mod tests {
         let other = serve(|_| vec![Step::Bytes(ok_json("{}"))]);
         let to = other.url("/steal");
         let server = serve(move |_| {
-            vec![Step::Bytes(format!("HTTP/1.1 307 X\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n").into_bytes())]
+            vec![Step::Bytes(
+                format!("HTTP/1.1 307 X\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n")
+                    .into_bytes(),
+            )]
         });
-        let failure = Client::new(CALM).unwrap().post_json(&server.url("/x"), &serde_json::json!({})).unwrap_err();
+        let failure = Client::new(CALM)
+            .unwrap()
+            .post_json(&server.url("/x"), &serde_json::json!({}))
+            .unwrap_err();
         assert_eq!(failure.code, ErrorCode::ServerError);
         assert!(failure.message.contains("redirects"), "{failure}");
         assert_eq!(other.hits(), 0);
@@ -359,11 +450,20 @@ mod tests {
                 "/loop" => "/loop",
                 _ => return vec![Step::Bytes(ok_json("true"))],
             };
-            vec![Step::Bytes(format!("HTTP/1.1 302 X\r\nlocation: {next}\r\ncontent-length: 0\r\n\r\n").into_bytes())]
+            vec![Step::Bytes(
+                format!("HTTP/1.1 302 X\r\nlocation: {next}\r\ncontent-length: 0\r\n\r\n")
+                    .into_bytes(),
+            )]
         });
         let client = Client::new(CALM).unwrap();
-        assert_eq!(client.get_json(&server.url("/a")).unwrap(), Value::Bool(true));
-        assert_eq!(client.get_json(&server.url("/loop")).unwrap_err().code, ErrorCode::ServerError);
+        assert_eq!(
+            client.get_json(&server.url("/a")).unwrap(),
+            Value::Bool(true)
+        );
+        assert_eq!(
+            client.get_json(&server.url("/loop")).unwrap_err().code,
+            ErrorCode::ServerError
+        );
     }
 
     #[test]
@@ -371,38 +471,76 @@ mod tests {
         // No length is announced; the server would go on for ever.
         let server = serve(|_| {
             let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
-            std::iter::once(Step::Bytes(head)).chain((0..100_000).map(|_| Step::Bytes(vec![b' '; 1000]))).collect()
+            std::iter::once(Step::Bytes(head))
+                .chain((0..100_000).map(|_| Step::Bytes(vec![b' '; 1000])))
+                .collect()
         });
-        let failure = Client::new(CALM).unwrap().get_json(&server.url("/")).unwrap_err();
+        let failure = Client::new(CALM)
+            .unwrap()
+            .get_json(&server.url("/"))
+            .unwrap_err();
         assert_eq!(failure.code, ErrorCode::ServerError);
-        assert!(failure.message.contains("more than 1000 bytes"), "{failure}");
+        assert!(
+            failure.message.contains("more than 1000 bytes"),
+            "{failure}"
+        );
     }
 
     #[test]
     fn s41_a_slow_drip_ends_at_the_total_limit() {
         let server = serve(|_| {
-            let drip = (0..2000).flat_map(|_| [Step::Bytes(b" ".to_vec()), Step::Wait(Duration::from_millis(20))]);
-            std::iter::once(Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())).chain(drip).collect()
+            let drip = (0..2000).flat_map(|_| {
+                [
+                    Step::Bytes(b" ".to_vec()),
+                    Step::Wait(Duration::from_millis(20)),
+                ]
+            });
+            std::iter::once(Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()))
+                .chain(drip)
+                .collect()
         });
-        let limits = Limits { total: Duration::from_millis(300), ..CALM };
-        let failure = Client::new(limits).unwrap().get_json(&server.url("/")).unwrap_err();
+        let limits = Limits {
+            total: Duration::from_millis(300),
+            ..CALM
+        };
+        let failure = Client::new(limits)
+            .unwrap()
+            .get_json(&server.url("/"))
+            .unwrap_err();
         assert_eq!(failure.code, ErrorCode::ServerUnreachable);
     }
 
     #[test]
     fn silence_ends_at_the_idle_limit() {
         let server = serve(|_| vec![Step::Wait(Duration::from_secs(30))]);
-        let limits = Limits { idle: Duration::from_millis(200), ..CALM };
-        assert_eq!(Client::new(limits).unwrap().get(&server.url("/")).unwrap_err().code, ErrorCode::ServerUnreachable);
+        let limits = Limits {
+            idle: Duration::from_millis(200),
+            ..CALM
+        };
+        assert_eq!(
+            Client::new(limits)
+                .unwrap()
+                .get(&server.url("/"))
+                .unwrap_err()
+                .code,
+            ErrorCode::ServerUnreachable
+        );
     }
 
     #[test]
     fn s41_replies_that_are_not_json_or_break_off_are_server_errors() {
         let not_json = serve(|_| vec![Step::Bytes(ok_json("<html>"))]);
-        let cut = serve(|_| vec![Step::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{".to_vec())]);
+        let cut = serve(|_| {
+            vec![Step::Bytes(
+                b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{".to_vec(),
+            )]
+        });
         let client = Client::new(CALM).unwrap();
         for server in [not_json, cut] {
-            assert_eq!(client.get_json(&server.url("/")).unwrap_err().code, ErrorCode::ServerError);
+            assert_eq!(
+                client.get_json(&server.url("/")).unwrap_err().code,
+                ErrorCode::ServerError
+            );
         }
     }
 
@@ -411,15 +549,26 @@ mod tests {
         let server = serve(|_| {
             let body = r#"{"error":"model 'x' not found"}"#;
             let mut reply = Vec::new();
-            write!(reply, "HTTP/1.1 404 X\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+            write!(
+                reply,
+                "HTTP/1.1 404 X\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
             vec![Step::Bytes(reply)]
         });
-        let failure = Client::new(CALM).unwrap().get_json(&server.url("/secret-path")).unwrap_err();
+        let failure = Client::new(CALM)
+            .unwrap()
+            .get_json(&server.url("/secret-path"))
+            .unwrap_err();
         assert!(failure.message.contains("404") && failure.message.contains("model 'x' not found"));
         assert!(!failure.message.contains("secret-path"));
     }
 
-    fn lines(server: &local_agent_testing::server::Server, silence: u64) -> (Vec<String>, Result<Reply>) {
+    fn lines(
+        server: &local_agent_testing::server::Server,
+        silence: u64,
+    ) -> (Vec<String>, Result<Reply>) {
         let mut seen = Vec::new();
         let client = Client::new(CALM).unwrap();
         let reply = client.post_lines(
@@ -428,9 +577,15 @@ mod tests {
             None,
             Duration::from_millis(silence),
             &mut |piece| {
-                let Piece::Line(line) = piece else { return Ok(Flow::More) };
+                let Piece::Line(line) = piece else {
+                    return Ok(Flow::More);
+                };
                 seen.push(line.to_owned());
-                Ok(if line == "stop" { Flow::Stop } else { Flow::More })
+                Ok(if line == "stop" {
+                    Flow::Stop
+                } else {
+                    Flow::More
+                })
             },
         );
         (seen, reply)
@@ -441,10 +596,19 @@ mod tests {
         let server = serve(|_| {
             let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
             let text = "é 日本\r\n\nlast";
-            std::iter::once(head).chain(text.bytes().map(|b| vec![b])).map(Step::Bytes).collect()
+            std::iter::once(head)
+                .chain(text.bytes().map(|b| vec![b]))
+                .map(Step::Bytes)
+                .collect()
         });
         let (seen, reply) = lines(&server, 20_000);
-        assert_eq!((seen, reply.unwrap().status), (vec!["é 日本".to_owned(), String::new(), "last".to_owned()], 200));
+        assert_eq!(
+            (seen, reply.unwrap().status),
+            (
+                vec!["é 日本".to_owned(), String::new(), "last".to_owned()],
+                200
+            )
+        );
     }
 
     #[test]
@@ -458,25 +622,58 @@ mod tests {
 
     #[test]
     fn s41_silence_within_a_reply_a_flood_and_a_status_end_the_lines() {
-        let silent =
-            serve(|_| vec![Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\na\n".to_vec()), Step::Wait(Duration::from_secs(30))]);
+        let silent = serve(|_| {
+            vec![
+                Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\na\n".to_vec()),
+                Step::Wait(Duration::from_secs(30)),
+            ]
+        });
         let (seen, reply) = lines(&silent, 200);
-        assert_eq!((seen.len(), reply.unwrap_err().code), (1, ErrorCode::ServerUnreachable));
-        let flood = serve(|_| vec![Step::Bytes([b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b'x'; 5000]].concat())]);
-        assert_eq!(lines(&flood, 20_000).1.unwrap_err().code, ErrorCode::ServerError);
+        assert_eq!(
+            (seen.len(), reply.unwrap_err().code),
+            (1, ErrorCode::ServerUnreachable)
+        );
+        let flood = serve(|_| {
+            vec![Step::Bytes(
+                [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b'x'; 5000]].concat(),
+            )]
+        });
+        assert_eq!(
+            lines(&flood, 20_000).1.unwrap_err().code,
+            ErrorCode::ServerError
+        );
         let binary = serve(|_| vec![Step::Bytes(b"HTTP/1.1 200 OK\r\n\r\n\xff\n".to_vec())]);
-        assert_eq!(lines(&binary, 20_000).1.unwrap_err().code, ErrorCode::ServerError);
-        let busy = serve(|_| vec![Step::Bytes(b"HTTP/1.1 503 X\r\ncontent-length: 2\r\n\r\nno".to_vec())]);
+        assert_eq!(
+            lines(&binary, 20_000).1.unwrap_err().code,
+            ErrorCode::ServerError
+        );
+        let busy = serve(|_| {
+            vec![Step::Bytes(
+                b"HTTP/1.1 503 X\r\ncontent-length: 2\r\n\r\nno".to_vec(),
+            )]
+        });
         let (seen, reply) = lines(&busy, 20_000);
         let reply = reply.unwrap();
-        assert_eq!((seen.len(), reply.status, reply.body.as_slice()), (0, 503, b"no".as_slice()));
+        assert_eq!(
+            (seen.len(), reply.status, reply.body.as_slice()),
+            (0, 503, b"no".as_slice())
+        );
     }
 
     #[test]
     fn nobody_listening_is_unreachable() {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let failure = Client::new(CALM).unwrap().get(&format!("http://{free}/")).unwrap_err();
+        let free = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let failure = Client::new(CALM)
+            .unwrap()
+            .get(&format!("http://{free}/"))
+            .unwrap_err();
         assert_eq!(failure.code, ErrorCode::ServerUnreachable);
-        assert_eq!(Client::new(CALM).unwrap().get("nonsense").unwrap_err().code, ErrorCode::ServerError);
+        assert_eq!(
+            Client::new(CALM).unwrap().get("nonsense").unwrap_err().code,
+            ErrorCode::ServerError
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Files from a model hub, through `hf-hub`.
 //!
-//! The library is fenced in: it writes below a staging folder only, gets no token from the user's own cache, and runs
-//! on a thread of its own, because it has no time-outs and no cap. The size and the names that the server chooses are
-//! checked before it may use them; silence ends the wait, and more bytes than announced end the download.
+//! The library is fenced in: it writes below a staging folder only, gets no token from the user's
+//! own cache, and runs on a thread of its own, because it has no time-outs and no cap. The size and
+//! the names that the server chooses are checked before it may use them; silence ends the wait, and
+//! more bytes than announced end the download.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -41,10 +42,11 @@ pub struct Fetched {
 /// How often a connection that broke off is taken up again.
 const RETRIES: usize = 3;
 
-/// Downloads `file` below `staging`, or takes up where an earlier attempt stopped. `None` when the repository has no
-/// such file. `progress` gets the bytes so far and in all, on the calling thread.
+/// Downloads `file` below `staging`, or takes up where an earlier attempt stopped. `None` when the
+/// repository has no such file. `progress` gets the bytes so far and in all, on the calling thread.
 ///
-/// Errors: `MODEL_PULL_ERROR`, also for a file larger than `max_bytes` and a commit that is not the one asked for.
+/// Errors: `MODEL_PULL_ERROR`, also for a file larger than `max_bytes` and a commit that is not the
+/// one asked for.
 pub fn fetch(
     remote: &Remote,
     file: &str,
@@ -76,7 +78,9 @@ pub fn fetch(
                 let seconds = remote.idle.as_secs_f32();
                 return Err(remote.error(file, &format!("the server was silent for {seconds} s")));
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(Failure::internal("the download thread ended early")),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Failure::internal("the download thread ended early"));
+            }
         }
     }
 }
@@ -85,7 +89,8 @@ impl Remote {
     /// `MODEL_PULL_ERROR` about `file`.
     fn error(&self, file: &str, reason: &str) -> Failure {
         let message = format!("{file} of {} cannot be pulled: {reason}.", self.repo);
-        Failure::new(ErrorCode::ModelPull, message).with_hint("run the same command again: it goes on where it stopped")
+        Failure::new(ErrorCode::ModelPull, message)
+            .with_hint("run the same command again: it goes on where it stopped")
     }
 }
 
@@ -115,22 +120,34 @@ impl Job {
             .with_progress(false)
             .build()
             .map_err(|e| self.error(&reason(&e)))?;
-        let repo = Repo::with_revision(self.remote.repo.clone(), RepoType::Model, self.remote.revision.clone());
+        let repo = Repo::with_revision(
+            self.remote.repo.clone(),
+            RepoType::Model,
+            self.remote.revision.clone(),
+        );
         let (size, etag) = match self.announced(&api, &repo)? {
             Some(announced) => announced,
             None => return Ok(None),
         };
-        let part = cache.repo(repo.clone()).blob_path(&etag).with_extension("part");
+        let part = cache
+            .repo(repo.clone())
+            .blob_path(&etag)
+            .with_extension("part");
         for attempt in 0.. {
             match self.download(&api, &repo, size)? {
                 Ok(link) => {
-                    let path = std::fs::canonicalize(&link).map_err(|e| self.error(&e.to_string()))?;
+                    let path =
+                        std::fs::canonicalize(&link).map_err(|e| self.error(&e.to_string()))?;
                     if link.is_symlink() {
-                        // Left dangling once the file is moved, it would stop the library next time.
+                        // Left dangling once the file is moved, it would stop the library next
+                        // time.
                         let _ = std::fs::remove_file(&link);
                     }
                     let announced_sha256 = Some(etag).filter(|etag| etag.len() == 64);
-                    return Ok(Some(Fetched { path, announced_sha256 }));
+                    return Ok(Some(Fetched {
+                        path,
+                        announced_sha256,
+                    }));
                 }
                 Err(error) => {
                     // A part that is as long as the file, or longer, cannot be continued.
@@ -146,7 +163,8 @@ impl Job {
         Err(Failure::internal("a download neither ended nor failed"))
     }
 
-    /// Size and entity tag of the file, checked: the library makes a file name of the tag and believes the size.
+    /// Size and entity tag of the file, checked: the library makes a file name of the tag and
+    /// believes the size.
     fn announced(&self, api: &Api, repo: &Repo) -> Result<Option<(u64, String)>> {
         let metadata = match api.metadata(&api.repo(repo.clone()).url(&self.file)) {
             Ok(metadata) => metadata,
@@ -154,8 +172,15 @@ impl Job {
             Err(error) => return Err(self.error(&reason(&error))),
         };
         if metadata.commit_hash() != self.remote.revision {
-            let plain: String = metadata.commit_hash().chars().filter(char::is_ascii_alphanumeric).take(40).collect();
-            return Err(self.error(&format!("the server has commit {plain} in place of the one asked for")));
+            let plain: String = metadata
+                .commit_hash()
+                .chars()
+                .filter(char::is_ascii_alphanumeric)
+                .take(40)
+                .collect();
+            return Err(self.error(&format!(
+                "the server has commit {plain} in place of the one asked for"
+            )));
         }
         let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         let etag = metadata.etag();
@@ -164,16 +189,33 @@ impl Job {
         }
         let size = metadata.size() as u64;
         if size > self.max_bytes {
-            return Err(self.error(&format!("it has {size} bytes, more than the limit of {}", self.max_bytes)));
+            return Err(self.error(&format!(
+                "it has {size} bytes, more than the limit of {}",
+                self.max_bytes
+            )));
         }
         Ok(Some((size, etag.to_owned())))
     }
 
-    /// One attempt. The library copies until the server stops and gives no way to interrupt it, so the watcher ends it
-    /// by unwinding; nothing is shared that an unwound download could leave half-changed.
-    fn download(&self, api: &Api, repo: &Repo, size: u64) -> Result<std::result::Result<PathBuf, ApiError>> {
-        let watch = Watch { events: self.events.clone(), stop: self.stop.clone(), size, so_far: 0 };
-        let run = || api.repo(repo.clone()).download_with_progress(&self.file, watch);
+    /// One attempt. The library copies until the server stops and gives no way to interrupt it, so
+    /// the watcher ends it by unwinding; nothing is shared that an unwound download could leave
+    /// half-changed.
+    fn download(
+        &self,
+        api: &Api,
+        repo: &Repo,
+        size: u64,
+    ) -> Result<std::result::Result<PathBuf, ApiError>> {
+        let watch = Watch {
+            events: self.events.clone(),
+            stop: self.stop.clone(),
+            size,
+            so_far: 0,
+        };
+        let run = || {
+            api.repo(repo.clone())
+                .download_with_progress(&self.file, watch)
+        };
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(result) => Ok(result),
             Err(cause) if cause.is::<TooLong>() => {
@@ -207,7 +249,10 @@ impl hf_hub::api::Progress for Watch {
         if self.so_far > self.size || self.stop.load(Ordering::Relaxed) {
             resume_unwind(Box::new(TooLong));
         }
-        let _ = self.events.send(Event::Bytes { so_far: self.so_far, total: self.size });
+        let _ = self.events.send(Event::Bytes {
+            so_far: self.so_far,
+            total: self.size,
+        });
     }
 
     fn finish(&mut self) {}
@@ -215,12 +260,24 @@ impl hf_hub::api::Progress for Watch {
 
 /// The HTTP status in an error, if it is one.
 fn status(error: &ApiError) -> Option<u16> {
-    // The library boxes its client's error, a type that is not named here; its text is `http status: 404`.
-    let ApiError::RequestError(inner) = error else { return None };
-    inner.to_string().strip_prefix("http status: ")?.parse().ok()
+    // The library boxes its client's error, a type that is not named here; its text is `http
+    // status: 404`.
+    let ApiError::RequestError(inner) = error else {
+        return None;
+    };
+    inner
+        .to_string()
+        .strip_prefix("http status: ")?
+        .parse()
+        .ok()
 }
 
 /// An error's text without control characters: parts of it come from the server.
 fn reason(error: &ApiError) -> String {
-    error.to_string().chars().filter(|c| !c.is_control()).take(300).collect()
+    error
+        .to_string()
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(300)
+        .collect()
 }

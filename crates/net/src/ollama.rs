@@ -16,13 +16,16 @@ pub struct Tag {
     pub digest: Option<String>,
 }
 
-/// The models that the server at `base` has, in its order; within `timeout`, nothing is ever pulled.
+/// The models that the server at `base` has, in its order; within `timeout`, nothing is ever
+/// pulled.
 ///
 /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`.
 pub fn tags(base: &str, timeout: Duration) -> Result<Vec<Tag>> {
     let url = format!("{}/api/tags", base.trim_end_matches('/'));
     let reply = Client::new(Limits::probe(timeout))?.get_json(&url)?;
-    let models = reply["models"].as_array().ok_or_else(|| server_error(&url, "sent no list of models"))?;
+    let models = reply["models"]
+        .as_array()
+        .ok_or_else(|| server_error(&url, "sent no list of models"))?;
     Ok(models.iter().filter_map(tag).collect())
 }
 
@@ -30,7 +33,10 @@ pub fn tags(base: &str, timeout: Duration) -> Result<Vec<Tag>> {
 ///
 /// Errors: as [`tags`].
 pub fn ollama_tags(base: &str, timeout: Duration) -> Result<Vec<String>> {
-    Ok(tags(base, timeout)?.into_iter().map(|tag| tag.name).collect())
+    Ok(tags(base, timeout)?
+        .into_iter()
+        .map(|tag| tag.name)
+        .collect())
 }
 
 /// Whether `wanted` names the installed model `name`: a name without a tag means `:latest`.
@@ -39,8 +45,14 @@ pub fn is_model(name: &str, wanted: &str) -> bool {
 }
 
 fn tag(model: &Value) -> Option<Tag> {
-    let name = model["name"].as_str().or(model["model"].as_str())?.to_owned();
-    Some(Tag { name, digest: model["digest"].as_str().map(str::to_owned) })
+    let name = model["name"]
+        .as_str()
+        .or(model["model"].as_str())?
+        .to_owned();
+    Some(Tag {
+        name,
+        digest: model["digest"].as_str().map(str::to_owned),
+    })
 }
 
 #[cfg(test)]
@@ -55,22 +67,38 @@ mod tests {
     fn tags_are_listed_with_their_digests() {
         let server = serve(|seen| {
             assert_eq!(seen.path, "/api/tags");
-            vec![Step::Bytes(ok_json(r#"{"models":[{"name":"a:latest","digest":"d1"},{"model":"b:7b"},{}]}"#))]
+            vec![Step::Bytes(ok_json(
+                r#"{"models":[{"name":"a:latest","digest":"d1"},{"model":"b:7b"},{}]}"#,
+            ))]
         });
         let found = tags(&server.url("/"), WAIT).unwrap();
-        assert_eq!(found[0], Tag { name: "a:latest".into(), digest: Some("d1".into()) });
-        assert_eq!(ollama_tags(&server.url(""), WAIT).unwrap(), ["a:latest", "b:7b"]);
+        assert_eq!(
+            found[0],
+            Tag {
+                name: "a:latest".into(),
+                digest: Some("d1".into())
+            }
+        );
+        assert_eq!(
+            ollama_tags(&server.url(""), WAIT).unwrap(),
+            ["a:latest", "b:7b"]
+        );
     }
 
     #[test]
     fn a_server_of_another_kind_is_an_error() {
         let server = serve(|_| vec![Step::Bytes(ok_json("[]"))]);
-        assert_eq!(tags(&server.url(""), WAIT).unwrap_err().code, ErrorCode::ServerError);
+        assert_eq!(
+            tags(&server.url(""), WAIT).unwrap_err().code,
+            ErrorCode::ServerError
+        );
     }
 
     #[test]
     fn a_name_without_a_tag_means_latest() {
         assert!(is_model("a:latest", "a") && is_model("a:7b", "a:7b"));
-        assert!(!is_model("a:7b", "a") && !is_model("a:latest", "a:7b") && !is_model("ab:latest", "a"));
+        assert!(
+            !is_model("a:7b", "a") && !is_model("a:latest", "a:7b") && !is_model("ab:latest", "a")
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! The address of a model server. Kept as typed until a command needs it, so that a bad address never stops the
-//! commands that contact nobody.
+//! The address of a model server. Kept as typed until a command needs it, so that a bad address
+//! never stops the commands that contact nobody.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A server's address: `http` or `https`, a host, an optional port, and nothing else. Written without a trailing slash.
+/// A server's address: `http` or `https`, a host, an optional port, and nothing else. Written
+/// without a trailing slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerUrl {
     https: bool,
@@ -17,14 +18,19 @@ impl ServerUrl {
     /// Reads an address.
     ///
     /// # Errors
-    /// One sentence saying what is wrong: another scheme, no host, a bad port, or a path, query, fragment or
-    /// credentials, which would be sent along or silently dropped.
+    /// One sentence saying what is wrong: another scheme, no host, a bad port, or a path, query,
+    /// fragment or credentials, which would be sent along or silently dropped.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
-        if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+        if text
+            .chars()
+            .any(|c| c.is_whitespace() || c.is_control() || c == '\\')
+        {
             return Err("it holds white space, a backslash or a control character");
         }
-        let (scheme, rest) = text.split_once("://").ok_or("it must start with `http://` or `https://`")?;
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or("it must start with `http://` or `https://`")?;
         let https = match scheme.to_ascii_lowercase().as_str() {
             "http" => false,
             "https" => true,
@@ -55,12 +61,18 @@ impl ServerUrl {
         self.https
     }
 
-    /// Whether the address is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or `[::1]`. No name is
-    /// looked up.
+    /// Whether the address is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or
+    /// `[::1]`. No name is looked up.
     pub fn is_loopback(&self) -> bool {
-        let v6 = self.host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+        let v6 = self
+            .host
+            .strip_prefix('[')
+            .and_then(|h| h.strip_suffix(']'));
         self.host == "localhost"
-            || self.host.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_loopback())
+            || self
+                .host
+                .parse::<Ipv4Addr>()
+                .is_ok_and(|ip| ip.is_loopback())
             || v6.is_some_and(|h| h.parse::<Ipv6Addr>().is_ok_and(|ip| ip.is_loopback()))
     }
 }
@@ -68,25 +80,43 @@ impl ServerUrl {
 /// Host and port of what stands after the scheme.
 fn split_port(text: &str) -> Result<(String, Option<u16>), &'static str> {
     let (host, port) = if let Some(inner) = text.strip_prefix('[') {
-        let (address, rest) = inner.split_once(']').ok_or("its IPv6 address lacks the closing bracket")?;
-        let ip: Ipv6Addr = address.parse().map_err(|_| "its IPv6 address cannot be read")?;
-        let port = if rest.is_empty() { None } else { Some(rest.strip_prefix(':').ok_or("its port cannot be read")?) };
+        let (address, rest) = inner
+            .split_once(']')
+            .ok_or("its IPv6 address lacks the closing bracket")?;
+        let ip: Ipv6Addr = address
+            .parse()
+            .map_err(|_| "its IPv6 address cannot be read")?;
+        let port = if rest.is_empty() {
+            None
+        } else {
+            Some(rest.strip_prefix(':').ok_or("its port cannot be read")?)
+        };
         (format!("[{ip}]"), port)
     } else {
-        let (host, port) = text.split_once(':').map_or((text, None), |(h, p)| (h, Some(p)));
+        let (host, port) = text
+            .split_once(':')
+            .map_or((text, None), |(h, p)| (h, Some(p)));
         let well_formed = !host.is_empty()
             && host.len() <= 253
-            && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
+            && host
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
         if !well_formed {
-            return Err("its host must be a name of ASCII letters, digits, `.`, `-`, or an address");
+            return Err(
+                "its host must be a name of ASCII letters, digits, `.`, `-`, or an address",
+            );
         }
         (host.to_ascii_lowercase(), port)
     };
     let port = match port {
         None => None,
-        Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
-            Some(digits.parse::<u16>().ok().filter(|p| *p > 0).ok_or("its port must be 1 to 65535")?)
-        }
+        Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => Some(
+            digits
+                .parse::<u16>()
+                .ok()
+                .filter(|p| *p > 0)
+                .ok_or("its port must be 1 to 65535")?,
+        ),
         Some(_) => return Err("its port must be 1 to 65535"),
     };
     Ok((host, port))
@@ -114,7 +144,11 @@ mod tests {
             ("http://[::1]:8080", "http://[::1]:8080"),
             ("http://ollama_box", "http://ollama_box"),
         ] {
-            assert_eq!(ServerUrl::parse(text).unwrap().to_string(), expected, "{text}");
+            assert_eq!(
+                ServerUrl::parse(text).unwrap().to_string(),
+                expected,
+                "{text}"
+            );
         }
         for text in [
             "",
@@ -146,8 +180,13 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_loopback() {
-        for text in ["http://localhost", "http://LOCALHOST:1", "http://127.1.2.3", "http://[::1]", "http://[0:0::1]:9"]
-        {
+        for text in [
+            "http://localhost",
+            "http://LOCALHOST:1",
+            "http://127.1.2.3",
+            "http://[::1]",
+            "http://[0:0::1]:9",
+        ] {
             assert!(ServerUrl::parse(text).unwrap().is_loopback(), "{text}");
         }
         for text in [

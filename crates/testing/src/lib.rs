@@ -1,6 +1,7 @@
 //! What the tests of several packages share. Never part of the program.
 
-// The fixture is a file of `local-agent-text`, whose own tests compile it as a module of that package.
+// The fixture is a file of `local-agent-text`, whose own tests compile it as a module of that
+// package.
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt};
 use local_agent_text::types;
 

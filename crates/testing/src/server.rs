@@ -1,4 +1,5 @@
-//! A server for tests: one thread, one connection at a time after another, whatever bytes a test wants to send.
+//! A server for tests: one thread, one connection at a time after another, whatever bytes a test
+//! wants to send.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +18,10 @@ pub struct Seen {
 impl Seen {
     /// The header `name` (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+        self.headers
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v.as_str())
     }
 }
 
@@ -84,10 +88,18 @@ fn read(stream: &TcpStream) -> Option<Seen> {
             None => break,
         }
     }
-    let length = headers.iter().find(|(n, _)| n == "content-length").map_or(0, |(_, v)| v.parse().unwrap_or(0));
+    let length = headers
+        .iter()
+        .find(|(n, _)| n == "content-length")
+        .map_or(0, |(_, v)| v.parse().unwrap_or(0));
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Seen { method, path, headers, body: String::from_utf8(body).ok()? })
+    Some(Seen {
+        method,
+        path,
+        headers,
+        body: String::from_utf8(body).ok()?,
+    })
 }
 
 /// A whole reply with status 200 and this JSON.

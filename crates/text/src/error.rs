@@ -1,4 +1,5 @@
-//! The one table of stable error codes, and [`Failure`]: what a command says when it cannot do its job.
+//! The one table of stable error codes, and [`Failure`]: what a command says when it cannot do its
+//! job.
 //!
 //! A code never changes its meaning once released. `docs/codes.md` is generated from this table.
 
@@ -114,7 +115,11 @@ pub type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// A failure without a hint.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// Adds the command that mends it.
@@ -147,7 +152,11 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for code in ErrorCode::ALL {
             assert!(seen.insert(code.as_str()), "{code} twice");
-            assert!(code.as_str().bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'));
+            assert!(
+                code.as_str()
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+            );
             assert!(code.meaning().ends_with('.'));
         }
     }

@@ -1,4 +1,5 @@
-//! What a note is, how it is cut, and what a citation means. Pure: nothing here touches a disk, a clock or a network.
+//! What a note is, how it is cut, and what a citation means. Pure: nothing here touches a disk, a
+//! clock or a network.
 //!
 //! | module | what it holds |
 //! | --- | --- |

@@ -1,9 +1,12 @@
-//! An answer taken apart: its markers, its units (sentences, items, rows), and where a citation does not count.
+//! An answer taken apart: its markers, its units (sentences, items, rows), and where a citation
+//! does not count.
 
 use std::ops::Range;
 
 use super::context::{CODE, Contexts};
-use local_agent_text::evidence::{Draft, EvidenceSnapshot, MarkerKind, Piece, SegmentProblem, scan_markers};
+use local_agent_text::evidence::{
+    Draft, EvidenceSnapshot, MarkerKind, Piece, SegmentProblem, scan_markers,
+};
 use local_agent_text::markdown::{BlockRole, sentences};
 use local_agent_text::types::{ByteSpan, Label};
 
@@ -35,7 +38,10 @@ impl Mark {
         match &self.kind {
             MarkKind::Cite(_) | MarkKind::Broken(_) => true,
             MarkKind::Written(kind) => {
-                matches!(kind, MarkerKind::Labels(_) | MarkerKind::Quoted { .. } | MarkerKind::Source(_))
+                matches!(
+                    kind,
+                    MarkerKind::Labels(_) | MarkerKind::Quoted { .. } | MarkerKind::Source(_)
+                )
             }
         }
     }
@@ -104,7 +110,11 @@ impl Answer {
         let mut marks = Vec::new();
         let mut quotes = Vec::new();
         for (i, (range, piece)) in rendered.pieces.iter().enumerate() {
-            let mark = |kind| Mark { range: range.clone(), kind, hidden: None };
+            let mark = |kind| Mark {
+                range: range.clone(),
+                kind,
+                hidden: None,
+            };
             match piece {
                 Piece::Text => {
                     let text = rendered.text.get(range.clone()).unwrap_or("");
@@ -117,8 +127,17 @@ impl Answer {
                 Piece::Cite(label) => marks.push(mark(MarkKind::Cite(*label))),
                 Piece::Broken(problem) => marks.push(mark(MarkKind::Broken(*problem))),
                 Piece::Quote { label, span } => {
-                    let cited = is_cited(&rendered.text, rendered.pieces.get(i + 1..).unwrap_or(&[]), *label);
-                    quotes.push(StructuralQuote { range: range.clone(), label: *label, span: *span, cited });
+                    let cited = is_cited(
+                        &rendered.text,
+                        rendered.pieces.get(i + 1..).unwrap_or(&[]),
+                        *label,
+                    );
+                    quotes.push(StructuralQuote {
+                        range: range.clone(),
+                        label: *label,
+                        span: *span,
+                        cited,
+                    });
                 }
             }
         }
@@ -133,11 +152,22 @@ impl Answer {
                 || m.is_citation()
                 || !matches!(
                     m.kind,
-                    MarkKind::Written(MarkerKind::Number | MarkerKind::LabelLookalike(_) | MarkerKind::Malformed(_))
+                    MarkKind::Written(
+                        MarkerKind::Number
+                            | MarkerKind::LabelLookalike(_)
+                            | MarkerKind::Malformed(_)
+                    )
                 )
         });
-        let mut this =
-            Self { text: rendered.text, masked, marks, quotes, units: Vec::new(), strays: Vec::new(), contexts };
+        let mut this = Self {
+            text: rendered.text,
+            masked,
+            marks,
+            quotes,
+            units: Vec::new(),
+            strays: Vec::new(),
+            contexts,
+        };
         this.cut();
         this
     }
@@ -148,16 +178,32 @@ impl Answer {
         let (mut line, mut seen) = (0, 0);
         for sentence in sentences(&self.masked) {
             let range = sentence.span.start()..sentence.span.end();
-            while self.marks.get(next).is_some_and(|m| m.range.start < range.start) {
+            while self
+                .marks
+                .get(next)
+                .is_some_and(|m| m.range.start < range.start)
+            {
                 self.strays.push(next);
                 next += 1;
             }
             let first = next;
-            while self.marks.get(next).is_some_and(|m| m.range.start < range.end) {
+            while self
+                .marks
+                .get(next)
+                .is_some_and(|m| m.range.start < range.end)
+            {
                 next += 1;
             }
-            let words = without(&self.text, range.clone(), self.marks.get(first..next).unwrap_or(&[]));
-            line = self.text.get(seen..range.start).and_then(|t| t.rfind('\n')).map_or(line, |i| seen + i + 1);
+            let words = without(
+                &self.text,
+                range.clone(),
+                self.marks.get(first..next).unwrap_or(&[]),
+            );
+            line = self
+                .text
+                .get(seen..range.start)
+                .and_then(|t| t.rfind('\n'))
+                .map_or(line, |i| seen + i + 1);
             seen = range.start;
             let lead = self.text.get(line..range.start).unwrap_or("");
             let indent = lead.len() - lead.trim_start_matches([' ', '\t']).len();
@@ -177,10 +223,12 @@ impl Answer {
 /// A marker kind with its inner span counted in the whole text.
 fn shift(kind: MarkerKind, by: usize) -> MarkerKind {
     match kind {
-        MarkerKind::Quoted { label, quote } => match ByteSpan::new(quote.start() + by, quote.end() + by) {
-            Some(quote) => MarkerKind::Quoted { label, quote },
-            None => MarkerKind::Quoted { label, quote },
-        },
+        MarkerKind::Quoted { label, quote } => {
+            match ByteSpan::new(quote.start() + by, quote.end() + by) {
+                Some(quote) => MarkerKind::Quoted { label, quote },
+                None => MarkerKind::Quoted { label, quote },
+            }
+        }
         other => other,
     }
 }
@@ -194,7 +242,11 @@ fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
             Piece::Cite(_) => in_run = true,
             Piece::Quote { .. } if in_run => return false,
             Piece::Quote { .. } => {}
-            Piece::Text if text.get(range.clone()).is_some_and(|t| t.chars().any(char::is_alphanumeric)) => {
+            Piece::Text
+                if text
+                    .get(range.clone())
+                    .is_some_and(|t| t.chars().any(char::is_alphanumeric)) =>
+            {
                 return false;
             }
             Piece::Text => {}
@@ -204,12 +256,15 @@ fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
     false
 }
 
-/// The text with every readable marker replaced by one of the same length that means nothing to markdown and that
-/// the sentence cutter takes for a citation.
+/// The text with every readable marker replaced by one of the same length that means nothing to
+/// markdown and that the sentence cutter takes for a citation.
 fn mask(text: &str, marks: &[Mark]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for mark in marks.iter().filter(|m| m.is_citation() && m.range.len() >= 4) {
+    for mark in marks
+        .iter()
+        .filter(|m| m.is_citation() && m.range.len() >= 4)
+    {
         out.push_str(text.get(at..mark.range.start).unwrap_or(""));
         out.push_str("[E");
         out.extend(std::iter::repeat_n('1', mark.range.len() - 3));
@@ -220,8 +275,8 @@ fn mask(text: &str, marks: &[Mark]) -> String {
     out
 }
 
-/// `text[range]` without the citations among `marks` (a quote inside one stays), and without the space that stood
-/// before them when a stop follows.
+/// `text[range]` without the citations among `marks` (a quote inside one stays), and without the
+/// space that stood before them when a stop follows.
 fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> String {
     let mut out = String::with_capacity(range.len());
     let mut at = range.start;
@@ -251,8 +306,15 @@ mod tests {
     #[test]
     fn a_marker_belongs_to_the_sentence_before_it() {
         let frozen = snapshot(&["a\n"]);
-        let answer = Answer::of(&Draft::verbatim("One is. [E1] Two is [E1]. Three."), &frozen);
-        let units: Vec<_> = answer.units.iter().map(|u| (u.words.as_str(), u.marks.len())).collect();
+        let answer = Answer::of(
+            &Draft::verbatim("One is. [E1] Two is [E1]. Three."),
+            &frozen,
+        );
+        let units: Vec<_> = answer
+            .units
+            .iter()
+            .map(|u| (u.words.as_str(), u.marks.len()))
+            .collect();
         assert_eq!(units, [("One is.", 1), ("Two is.", 1), ("Three.", 0)]);
     }
 

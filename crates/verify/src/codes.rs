@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 
 macro_rules! codes {
     ($($variant:ident $name:literal $layer:literal $meaning:literal $example:literal)+) => {
-        /// Why a claim, a citation or a quote was not accepted. A code never changes its meaning once released.
+        /// Why a claim, a citation or a quote was not accepted. A code never changes its meaning
+        /// once released.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $(#[doc = $meaning] $variant,)+
@@ -19,8 +20,8 @@ macro_rules! codes {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The layer that raises it: `L0` grammar, `L1` identity, `L2` coverage, `L3` quotes, `L4` atoms,
-            /// `L5` polarity, `L6` support, `L7` laundering.
+            /// The layer that raises it: `L0` grammar, `L1` identity, `L2` coverage, `L3` quotes,
+            /// `L4` atoms, `L5` polarity, `L6` support, `L7` laundering.
             pub const fn layer(self) -> &'static str {
                 match self { $(Self::$variant => $layer,)+ }
             }
@@ -103,7 +104,11 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for code in Code::ALL {
             assert!(seen.insert(code.as_str()), "{code} twice");
-            assert!(code.as_str().bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
+            assert!(
+                code.as_str()
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b == b'_')
+            );
             assert!(code.meaning().ends_with('.') && !code.example().is_empty());
             assert!(code.layer().starts_with('L'));
         }

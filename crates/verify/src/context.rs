@@ -17,7 +17,8 @@ pub struct Contexts {
 pub const CODE: &str = "code";
 
 impl Contexts {
-    /// Finds them. The markers of `text` must have been masked, so that nothing inside them means anything.
+    /// Finds them. The markers of `text` must have been masked, so that nothing inside them means
+    /// anything.
     pub fn of(text: &str) -> Self {
         let dialect = Options::ENABLE_TABLES
             | Options::ENABLE_FOOTNOTES
@@ -30,8 +31,12 @@ impl Contexts {
             let name = match event {
                 Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => CODE,
                 Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::HtmlBlock) => "HTML",
-                // `[E1]` with a definition somewhere is a link to a reader, but it is where a citation belongs.
-                Event::Start(Tag::Link { link_type: LinkType::Shortcut, .. }) => continue,
+                // `[E1]` with a definition somewhere is a link to a reader, but it is where a
+                // citation belongs.
+                Event::Start(Tag::Link {
+                    link_type: LinkType::Shortcut,
+                    ..
+                }) => continue,
                 Event::Start(Tag::Link { .. } | Tag::Image { .. }) => "a link",
                 Event::Start(Tag::FootnoteDefinition(_)) => "a footnote",
                 Event::Start(Tag::BlockQuote(_)) => "a block quote",
@@ -39,9 +44,18 @@ impl Contexts {
             };
             found.push((range, name));
         }
-        let code = Self::sorted(found.iter().filter(|(_, name)| *name == CODE).cloned().collect());
+        let code = Self::sorted(
+            found
+                .iter()
+                .filter(|(_, name)| *name == CODE)
+                .cloned()
+                .collect(),
+        );
         let mut open = None;
-        for (at, _) in text.match_indices("%%").filter(|(at, _)| code.name_at(*at).is_none()) {
+        for (at, _) in text
+            .match_indices("%%")
+            .filter(|(at, _)| code.name_at(*at).is_none())
+        {
             match open.take() {
                 Some(start) => found.push((start..at + 2, "a comment")),
                 None => open = Some(at),
@@ -55,7 +69,9 @@ impl Contexts {
         let mut ranges: Vec<(Range<usize>, &'static str, usize)> = Vec::with_capacity(found.len());
         for (i, (range, name)) in found.into_iter().enumerate() {
             let furthest = match ranges.last() {
-                Some((_, _, best)) if ranges.get(*best).is_some_and(|b| b.0.end >= range.end) => *best,
+                Some((_, _, best)) if ranges.get(*best).is_some_and(|b| b.0.end >= range.end) => {
+                    *best
+                }
                 _ => i,
             };
             ranges.push((range, name, furthest));
@@ -67,7 +83,10 @@ impl Contexts {
     pub fn name_at(&self, at: usize) -> Option<&'static str> {
         let before = self.ranges.partition_point(|(range, ..)| range.start <= at);
         let (_, _, furthest) = self.ranges.get(before.checked_sub(1)?)?;
-        self.ranges.get(*furthest).filter(|(range, ..)| range.end > at).map(|(_, name, _)| *name)
+        self.ranges
+            .get(*furthest)
+            .filter(|(range, ..)| range.end > at)
+            .map(|(_, name, _)| *name)
     }
 }
 
@@ -77,8 +96,7 @@ mod tests {
 
     #[test]
     fn every_hiding_place_is_known_by_name() {
-        let text =
-            "plain `code` <b a=\"x\"> ![alt](u \"t\") [text](u) %%no%%\n\n> quoted\n\n```\nfence\n```\n\n[^1]: foot\n";
+        let text = "plain `code` <b a=\"x\"> ![alt](u \"t\") [text](u) %%no%%\n\n> quoted\n\n```\nfence\n```\n\n[^1]: foot\n";
         let contexts = Contexts::of(text);
         let at = |word: &str| contexts.name_at(text.find(word).unwrap());
         assert_eq!(at("plain"), None);

@@ -1,16 +1,17 @@
 //! L2: which units of an answer are claims, and which citations are theirs.
 //!
-//! A citation covers its own sentence, list item or row, and nothing more. What else a citation may cover is listed
-//! here, completely: a paragraph of citations covers the sentence before it, or the whole code or quote block before
-//! it; a sentence that ends with a colon and is cited covers the code or quote block after it; a quotation of several
-//! sentences is covered by the citation after it; a lead-in is covered when everything it leads to is.
+//! A citation covers its own sentence, list item or row, and nothing more. What else a citation may
+//! cover is listed here, completely: a paragraph of citations covers the sentence before it, or the
+//! whole code or quote block before it; a sentence that ends with a colon and is cited covers the
+//! code or quote block after it; a quotation of several sentences is covered by the citation after
+//! it; a lead-in is covered when everything it leads to is.
 
 use std::ops::Range;
 
 use super::answer::{Answer, Unit};
 use super::phrases::{
-    Abstention, abstention, announces, ends_with_colon, is_advice, is_courtesy, is_meta, is_question, plain_lower,
-    refuses_and_claims, title_claims,
+    Abstention, abstention, announces, ends_with_colon, is_advice, is_courtesy, is_meta,
+    is_question, plain_lower, refuses_and_claims, title_claims,
 };
 use local_agent_text::markdown::BlockRole;
 
@@ -50,16 +51,26 @@ pub struct Covered {
     pub listed: usize,
 }
 
-/// Decides for every unit what it is and which markers cover it. `quotes` are the ranges of quotations in the text,
-/// in order; `cites` tells whether a marker may cover something.
-pub fn cover(answer: &Answer, question: &str, quotes: &[Range<usize>], cites: impl Fn(usize) -> bool) -> Vec<Covered> {
+/// Decides for every unit what it is and which markers cover it. `quotes` are the ranges of
+/// quotations in the text, in order; `cites` tells whether a marker may cover something.
+pub fn cover(
+    answer: &Answer,
+    question: &str,
+    quotes: &[Range<usize>],
+    cites: impl Fn(usize) -> bool,
+) -> Vec<Covered> {
     let question = plain_lower(question);
     let lower: Vec<String> = answer.units.iter().map(|u| plain_lower(&u.words)).collect();
     let kinds = kinds(&answer.units, &lower, &question);
     let mut out: Vec<Covered> = kinds
         .into_iter()
         .zip(&answer.units)
-        .map(|(kind, unit)| Covered { kind, own: unit.marks.clone(), inherited: Vec::new(), listed: 0 })
+        .map(|(kind, unit)| Covered {
+            kind,
+            own: unit.marks.clone(),
+            inherited: Vec::new(),
+            listed: 0,
+        })
         .collect();
     attach_citation_paragraphs(answer, &mut out);
     cover_blocks_after_colons(answer, &lower, &mut out, &cites);
@@ -73,7 +84,11 @@ fn kinds(units: &[Unit], lower: &[String], question: &str) -> Vec<Kind> {
     let mut next = None;
     for (unit, lower) in units.iter().zip(lower).rev() {
         kinds.push(kind(unit, lower, question, next));
-        next = if unit.says_something() { Some(unit) } else { next };
+        next = if unit.says_something() {
+            Some(unit)
+        } else {
+            next
+        };
     }
     kinds.reverse();
     if kinds.iter().any(|k| matches!(k, Kind::Refusal { .. })) {
@@ -100,7 +115,10 @@ fn kind(unit: &Unit, lower: &str, question: &str, next: Option<&Unit>) -> Kind {
         _ => return Kind::Claim,
     }
     if let Some(extent) = abstention(lower) {
-        return Kind::Refusal { extent, claims: refuses_and_claims(lower) };
+        return Kind::Refusal {
+            extent,
+            claims: refuses_and_claims(lower),
+        };
     }
     if is_question(lower) || is_meta(lower, question) || is_courtesy(lower) {
         return Kind::Free;
@@ -119,12 +137,18 @@ fn kind(unit: &Unit, lower: &str, question: &str, next: Option<&Unit>) -> Kind {
 }
 
 fn title(words: &str) -> Kind {
-    if title_claims(words) { Kind::Claim } else { Kind::Free }
+    if title_claims(words) {
+        Kind::Claim
+    } else {
+        Kind::Free
+    }
 }
 
 /// A line that is bold from end to end stands for a heading.
 fn is_bold_line(words: &str) -> bool {
-    let inner = words.strip_prefix("**").and_then(|w| w.trim_end_matches(':').strip_suffix("**"));
+    let inner = words
+        .strip_prefix("**")
+        .and_then(|w| w.trim_end_matches(':').strip_suffix("**"));
     inner.is_some_and(|inner| !inner.contains("**") && !inner.contains('\n') && inner.len() < 120)
 }
 
@@ -152,7 +176,9 @@ fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
         if marks.iter().any(hidden) {
             continue;
         }
-        let Some(home) = before.or(first) else { continue };
+        let Some(home) = before.or(first) else {
+            continue;
+        };
         if let Some(covered) = out.get_mut(i) {
             covered.own.clear();
         }
@@ -178,7 +204,9 @@ fn block_before(units: &[Unit], out: &[Covered], home: usize) -> Range<usize> {
     let mut start = home;
     while start > 0
         && units.get(start - 1).map(|u| u.role) == role
-        && out.get(start - 1).is_some_and(|c| c.kind != Kind::Empty && c.inherited.len() < MOST_INHERITED)
+        && out
+            .get(start - 1)
+            .is_some_and(|c| c.kind != Kind::Empty && c.inherited.len() < MOST_INHERITED)
     {
         start -= 1;
     }
@@ -186,14 +214,27 @@ fn block_before(units: &[Unit], out: &[Covered], home: usize) -> Range<usize> {
 }
 
 /// "Run this [E1]:" covers the code or quote block after it.
-fn cover_blocks_after_colons(answer: &Answer, lower: &[String], out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
+fn cover_blocks_after_colons(
+    answer: &Answer,
+    lower: &[String],
+    out: &mut [Covered],
+    cites: &impl Fn(usize) -> bool,
+) {
     let mut covering: Vec<usize> = Vec::new();
     let mut role = None;
     for (i, unit) in answer.units.iter().enumerate() {
         let block = matches!(unit.role, BlockRole::Code | BlockRole::Quote);
         if !block {
-            let own = || out.get(i).map(|c| c.own.iter().copied().filter(|m| cites(*m)).collect()).unwrap_or_default();
-            covering = if lower.get(i).is_some_and(|l| ends_with_colon(l)) { own() } else { Vec::new() };
+            let own = || {
+                out.get(i)
+                    .map(|c| c.own.iter().copied().filter(|m| cites(*m)).collect())
+                    .unwrap_or_default()
+            };
+            covering = if lower.get(i).is_some_and(|l| ends_with_colon(l)) {
+                own()
+            } else {
+                Vec::new()
+            };
             role = None;
             continue;
         }
@@ -202,7 +243,9 @@ fn cover_blocks_after_colons(answer: &Answer, lower: &[String], out: &mut [Cover
         }
         role = Some(unit.role);
         if let Some(covered) = out.get_mut(i) {
-            covered.inherited.extend(covering.iter().take(MOST_INHERITED));
+            covered
+                .inherited
+                .extend(covering.iter().take(MOST_INHERITED));
         }
     }
 }
@@ -211,7 +254,10 @@ fn cover_blocks_after_colons(answer: &Answer, lower: &[String], out: &mut [Cover
 fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Covered]) {
     for quote in quotes {
         let first = answer.units.partition_point(|u| u.range.end <= quote.start);
-        let last = answer.units.partition_point(|u| u.range.start < quote.end).saturating_sub(1);
+        let last = answer
+            .units
+            .partition_point(|u| u.range.start < quote.end)
+            .saturating_sub(1);
         if last <= first {
             continue;
         }
@@ -226,7 +272,10 @@ fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Cove
 fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
     let cited = |c: &Covered| c.own.iter().chain(&c.inherited).any(|m| cites(*m));
     for i in (0..answer.units.len()).rev() {
-        let (Some(unit), Some(Kind::LeadIn)) = (answer.units.get(i), out.get(i).map(|c| c.kind)) else { continue };
+        let (Some(unit), Some(Kind::LeadIn)) = (answer.units.get(i), out.get(i).map(|c| c.kind))
+        else {
+            continue;
+        };
         let mut all = true;
         let mut marks: Vec<usize> = Vec::new();
         let mut items = 0;
@@ -235,8 +284,8 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
             if covered.kind == Kind::Empty {
                 continue;
             }
-            let inside =
-                leads_to(unit, next) || (items > 0 && next.role == BlockRole::ListItem && next.indent > unit.indent);
+            let inside = leads_to(unit, next)
+                || (items > 0 && next.role == BlockRole::ListItem && next.indent > unit.indent);
             // An announcement before plain paragraphs leads to the first of them.
             let announced = items == 0 && next.role == BlockRole::Paragraph;
             if !(inside || announced) {

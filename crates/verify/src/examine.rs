@@ -1,4 +1,5 @@
-//! From a cited claim to L4–L6: reads the claim once, gathers what it is held against, and knows what needs no look.
+//! From a cited claim to L4–L6: reads the claim once, gathers what it is held against, and knows
+//! what needs no look.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -25,8 +26,8 @@ pub(super) struct Examined {
 }
 
 impl<'a> Court<'a> {
-    /// L4–L6 for unit `i`, which rests on `labels`. Words that stand in the evidence as they are need no look, but for
-    /// what other items say.
+    /// L4–L6 for unit `i`, which rests on `labels`. Words that stand in the evidence as they are
+    /// need no look, but for what other items say.
     pub(super) fn examine(&self, i: usize, labels: &[Label], verbatim: bool) -> Examined {
         let (Some(unit), Some(covered)) = (self.answer.units.get(i), self.covered.get(i)) else {
             return Examined::default();
@@ -57,35 +58,61 @@ impl<'a> Court<'a> {
             extent,
             lexicon: &self.texts.lexicon().borrow(),
         };
-        let found = if verbatim { checks::conflicts(&case) } else { checks::check(&case) };
-        let Findings { problems, remarks, place } = found;
+        let found = if verbatim {
+            checks::conflicts(&case)
+        } else {
+            checks::check(&case)
+        };
+        let Findings {
+            problems,
+            remarks,
+            place,
+        } = found;
         let near = place.and_then(|(label, range)| self.texts.get(label)?.place(range));
-        Examined { problems, remarks, near }
+        Examined {
+            problems,
+            remarks,
+            near,
+        }
     }
 
     /// The cited items and the others, read.
     fn sources(&self, labels: &[Label]) -> (Vec<Source<'a>>, Vec<Source<'a>>) {
-        let all = self.texts.iter().map(|text| Source { item: text.item, reading: self.texts.reading(text) });
+        let all = self.texts.iter().map(|text| Source {
+            item: text.item,
+            reading: self.texts.reading(text),
+        });
         all.partition(|source| labels.contains(&source.item.label))
     }
 
     /// The headings and paths of some items as words.
     fn around(&self, sources: &[Source<'_>]) -> Rc<Reading> {
-        self.texts.around(sources.iter().map(|s| s.item.label).collect(), || {
-            let mut text = String::new();
-            for source in sources {
-                text.push_str(&source.item.heading.to_string());
-                text.push_str(" | ");
-                text.extend(source.item.path.as_str().chars().map(|c| if matches!(c, '/' | '_') { ' ' } else { c }));
-                text.push_str(" | ");
-            }
-            text
-        })
+        self.texts
+            .around(sources.iter().map(|s| s.item.label).collect(), || {
+                let mut text = String::new();
+                for source in sources {
+                    text.push_str(&source.item.heading.to_string());
+                    text.push_str(" | ");
+                    text.extend(
+                        source
+                            .item
+                            .path
+                            .as_str()
+                            .chars()
+                            .map(|c| if matches!(c, '/' | '_') { ' ' } else { c }),
+                    );
+                    text.push_str(" | ");
+                }
+                text
+            })
     }
 
     /// Whether a unit consists of exact bytes of cited items.
     fn is_structural(&self, unit: &Unit) -> bool {
-        let from = self.answer.quotes.partition_point(|q| q.range.end <= unit.range.start);
+        let from = self
+            .answer
+            .quotes
+            .partition_point(|q| q.range.end <= unit.range.start);
         let mut taken: Vec<Range<usize>> = self
             .answer
             .quotes
@@ -98,7 +125,12 @@ impl<'a> Court<'a> {
         if taken.is_empty() {
             return false;
         }
-        taken.extend(unit.marks.iter().filter_map(|m| self.answer.marks.get(*m)).map(|m| m.range.clone()));
+        taken.extend(
+            unit.marks
+                .iter()
+                .filter_map(|m| self.answer.marks.get(*m))
+                .map(|m| m.range.clone()),
+        );
         taken.sort_by_key(|r| r.start);
         let mut at = unit.range.start;
         let mut own = String::new();
@@ -106,41 +138,85 @@ impl<'a> Court<'a> {
             own.push_str(self.answer.text.get(at..range.start).unwrap_or(""));
             at = at.max(range.end);
         }
-        own.push_str(self.answer.text.get(at..unit.range.end.max(at)).unwrap_or(""));
+        own.push_str(
+            self.answer
+                .text
+                .get(at..unit.range.end.max(at))
+                .unwrap_or(""),
+        );
         !own.chars().any(char::is_alphanumeric)
     }
 
     /// Lines of code stand in a cited item as they are.
     fn code(&self, unit: &Unit, labels: &[Label]) -> Examined {
-        let cited: Vec<&str> = labels.iter().filter_map(|l| self.texts.get(*l)).map(|t| t.item.text.as_str()).collect();
-        let lines = unit.words.lines().map(str::trim).filter(|l| l.chars().any(char::is_alphanumeric));
-        let strange = lines.into_iter().find(|line| !cited.iter().any(|text| text.contains(line)));
+        let cited: Vec<&str> = labels
+            .iter()
+            .filter_map(|l| self.texts.get(*l))
+            .map(|t| t.item.text.as_str())
+            .collect();
+        let lines = unit
+            .words
+            .lines()
+            .map(str::trim)
+            .filter(|l| l.chars().any(char::is_alphanumeric));
+        let strange = lines
+            .into_iter()
+            .find(|line| !cited.iter().any(|text| text.contains(line)));
         let problems = strange.map(|line| {
             let line = super::identity::shorten(line);
-            (Code::Code, format!("The line “{line}” does not stand in the cited text."))
+            (
+                Code::Code,
+                format!("The line “{line}” does not stand in the cited text."),
+            )
         });
-        Examined { problems: problems.into_iter().collect(), ..Examined::default() }
+        Examined {
+            problems: problems.into_iter().collect(),
+            ..Examined::default()
+        }
     }
 
-    /// Headings and questions carry no citation; they may only speak of what the question or the cited items speak of.
+    /// Headings and questions carry no citation; they may only speak of what the question or the
+    /// cited items speak of.
     pub(super) fn title(&self, unit: &Unit) -> Option<(Code, String)> {
-        let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader) || unit.words.starts_with("**");
+        let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader)
+            || unit.words.starts_with("**");
         if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
             return None;
         }
-        let mut labels: Vec<Label> =
-            self.resolved.iter().filter(|r| r.is_good()).flat_map(|r| r.labels.iter().copied()).collect();
-        labels.extend(self.answer.quotes.iter().filter(|q| q.cited).map(|q| q.label));
-        let question =
-            Reading::claim(Normal::of(self.snapshot.question()).as_str(), &mut self.texts.lexicon().borrow_mut());
-        let claim = Reading::claim(Normal::of(&unit.words).as_str(), &mut self.texts.lexicon().borrow_mut());
+        let mut labels: Vec<Label> = self
+            .resolved
+            .iter()
+            .filter(|r| r.is_good())
+            .flat_map(|r| r.labels.iter().copied())
+            .collect();
+        labels.extend(
+            self.answer
+                .quotes
+                .iter()
+                .filter(|q| q.cited)
+                .map(|q| q.label),
+        );
+        let question = Reading::claim(
+            Normal::of(self.snapshot.question()).as_str(),
+            &mut self.texts.lexicon().borrow_mut(),
+        );
+        let claim = Reading::claim(
+            Normal::of(&unit.words).as_str(),
+            &mut self.texts.lexicon().borrow_mut(),
+        );
         let (cited, _) = self.sources(&labels);
         let around = self.around(&cited);
         let lexicon = self.texts.lexicon().borrow();
         let known = |id: u32| {
-            cited.iter().map(|s| s.reading).chain([&question, &*around]).any(|r| r.matches(id, &lexicon) > 0.0)
+            cited
+                .iter()
+                .map(|s| s.reading)
+                .chain([&question, &*around])
+                .any(|r| r.matches(id, &lexicon) > 0.0)
         };
-        let small = |t: &super::text::Token| t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20);
+        let small = |t: &super::text::Token| {
+            t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20)
+        };
         let usual = |word: &str| {
             says_nothing_new(word)
                 || matches!(
@@ -148,8 +224,12 @@ impl<'a> Court<'a> {
                     "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
                 )
         };
-        let content: Vec<_> =
-            claim.text.tokens.iter().filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t)).collect();
+        let content: Vec<_> = claim
+            .text
+            .tokens
+            .iter()
+            .filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t))
+            .collect();
         let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
         let telling = |t: &&&super::text::Token| {
             t.number
@@ -158,14 +238,17 @@ impl<'a> Court<'a> {
                 || (!t.pairs().is_empty() && content.len() > 1)
                 || super::checks::is_name(t) && !t.first
         };
-        let odd = strange
-            .iter()
-            .find(|t| telling(t))
-            .or_else(|| strange.first().filter(|_| content.len() >= 3 && strange.len() * 2 > content.len()))?;
+        let odd = strange.iter().find(|t| telling(t)).or_else(|| {
+            strange
+                .first()
+                .filter(|_| content.len() >= 3 && strange.len() * 2 > content.len())
+        })?;
         let shown = claim.word(odd);
         Some((
             Code::Uncited,
-            format!("“{shown}” stands in nothing that this answer cites, and this line carries no citation."),
+            format!(
+                "“{shown}” stands in nothing that this answer cites, and this line carries no citation."
+            ),
         ))
     }
 }

@@ -1,7 +1,8 @@
-//! L1: does a citation mean exactly one item of the snapshot, under the name it gives, and does the file still hold it?
+//! L1: does a citation mean exactly one item of the snapshot, under the name it gives, and does the
+//! file still hold it?
 //!
-//! L0 is here too, as far as it is about single markers: what cannot be read, what only looks like a citation, and
-//! what stands where a citation does not count.
+//! L0 is here too, as far as it is about single markers: what cannot be read, what only looks like
+//! a citation, and what stands where a citation does not count.
 
 use std::collections::HashSet;
 
@@ -9,8 +10,8 @@ use super::answer::{Mark, MarkKind};
 use super::report::MismatchRecord;
 use super::{Code, VerifyOptions};
 use local_agent_text::evidence::{
-    EvidenceItem, EvidenceSnapshot, Freshness, FreshnessReport, HeadingVerdict, MarkerKind, RawCitation,
-    SegmentProblem, compare_headings, scan_markers, skeleton,
+    EvidenceItem, EvidenceSnapshot, Freshness, FreshnessReport, HeadingVerdict, MarkerKind,
+    RawCitation, SegmentProblem, compare_headings, scan_markers, skeleton,
 };
 use local_agent_text::types::{ChunkKey, Label};
 
@@ -29,7 +30,10 @@ pub struct Resolved {
 
 impl Resolved {
     fn problem(code: Code, why: impl Into<String>) -> Self {
-        Self { problems: vec![(code, why.into())], ..Self::default() }
+        Self {
+            problems: vec![(code, why.into())],
+            ..Self::default()
+        }
     }
 
     /// Whether claims may rest on it.
@@ -49,7 +53,11 @@ pub struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     /// Looks for citations inside the evidence once.
-    pub fn new(snapshot: &'a EvidenceSnapshot, freshness: &'a FreshnessReport, options: &'a VerifyOptions) -> Self {
+    pub fn new(
+        snapshot: &'a EvidenceSnapshot,
+        freshness: &'a FreshnessReport,
+        options: &'a VerifyOptions,
+    ) -> Self {
         let mut planted = HashSet::new();
         for item in snapshot.items() {
             for marker in scan_markers(&item.text) {
@@ -58,7 +66,12 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-        Self { snapshot, freshness, options, planted }
+        Self {
+            snapshot,
+            freshness,
+            options,
+            planted,
+        }
     }
 
     /// What `mark` of `text` means.
@@ -66,13 +79,17 @@ impl<'a> Resolver<'a> {
         let mut resolved = match &mark.kind {
             MarkKind::Cite(label) => self.labels(&[*label]),
             MarkKind::Broken(SegmentProblem::NoSuchItem(label)) => self.labels(&[*label]),
-            MarkKind::Broken(SegmentProblem::OutOfRange(label)) => {
-                Resolved::problem(Code::SpanOutOfRange, format!("{label} does not hold the quoted bytes."))
+            MarkKind::Broken(SegmentProblem::OutOfRange(label)) => Resolved::problem(
+                Code::SpanOutOfRange,
+                format!("{label} does not hold the quoted bytes."),
+            ),
+            MarkKind::Written(kind) => {
+                self.written(kind, text.get(mark.range.clone()).unwrap_or(""))
             }
-            MarkKind::Written(kind) => self.written(kind, text.get(mark.range.clone()).unwrap_or("")),
         };
         if let Some(place) = mark.hidden.filter(|_| mark.is_citation()) {
-            let why = format!("A citation inside {place} does not count; put it after the sentence.");
+            let why =
+                format!("A citation inside {place} does not count; put it after the sentence.");
             resolved.problems.push((Code::HiddenContext, why));
         }
         resolved
@@ -85,20 +102,27 @@ impl<'a> Resolver<'a> {
             MarkerKind::Source(citation) => {
                 let mut resolved = self.source(citation);
                 if self.planted.contains(raw) {
-                    let why = "This citation stands in the text of a note and was copied from there.";
+                    let why =
+                        "This citation stands in the text of a note and was copied from there.";
                     resolved.problems.push((Code::Laundered, why.to_owned()));
                 }
                 resolved
             }
             MarkerKind::Number => Resolved::problem(
                 Code::Lookalike,
-                format!("“{raw}” looks like a citation and names no evidence; citations are written `[E1]`."),
+                format!(
+                    "“{raw}” looks like a citation and names no evidence; citations are written `[E1]`."
+                ),
             ),
-            MarkerKind::Malformed(why) => {
-                Resolved::problem(Code::Malformed, format!("The citation “{}” {why}.", shorten(raw)))
-            }
+            MarkerKind::Malformed(why) => Resolved::problem(
+                Code::Malformed,
+                format!("The citation “{}” {why}.", shorten(raw)),
+            ),
             MarkerKind::SourceLookalike(why) | MarkerKind::LabelLookalike(why) => {
-                Resolved::problem(Code::Lookalike, format!("The marker “{}” {why}.", shorten(raw)))
+                Resolved::problem(
+                    Code::Lookalike,
+                    format!("The marker “{}” {why}.", shorten(raw)),
+                )
             }
         }
     }
@@ -109,8 +133,10 @@ impl<'a> Resolver<'a> {
             match self.snapshot.item(label) {
                 Some(item) => self.take(item, &mut resolved),
                 None => {
-                    let why =
-                        format!("{label} is not in the snapshot, which has {}.", count(self.snapshot.items().len()));
+                    let why = format!(
+                        "{label} is not in the snapshot, which has {}.",
+                        count(self.snapshot.items().len())
+                    );
                     resolved.problems.push((Code::NotInSnapshot, why));
                 }
             }
@@ -122,7 +148,10 @@ impl<'a> Resolver<'a> {
     fn take(&self, item: &EvidenceItem, resolved: &mut Resolved) {
         resolved.labels.push(item.label);
         let problem = match self.freshness.of(item.label) {
-            Freshness::Stale => (Code::Stale, format!("{} no longer holds the cited text.", item.path)),
+            Freshness::Stale => (
+                Code::Stale,
+                format!("{} no longer holds the cited text.", item.path),
+            ),
             Freshness::Gone => (Code::Gone, format!("{} no longer exists.", item.path)),
             Freshness::Fresh | Freshness::Moved { .. } | Freshness::Unknown => return,
         };
@@ -130,19 +159,32 @@ impl<'a> Resolver<'a> {
     }
 
     fn source(&self, raw: &RawCitation) -> Resolved {
-        let mut items: Vec<_> = self.snapshot.items().iter().filter(|i| i.has_key(raw.chunk_key)).collect();
+        let mut items: Vec<_> = self
+            .snapshot
+            .items()
+            .iter()
+            .filter(|i| i.has_key(raw.chunk_key))
+            .collect();
         if items.len() > 1 {
-            let named = |i: &&EvidenceItem| i.path == raw.path && i.heading == raw.heading && self.in_source(raw, i);
+            let named = |i: &&EvidenceItem| {
+                i.path == raw.path && i.heading == raw.heading && self.in_source(raw, i)
+            };
             let fitting: Vec<_> = items.iter().copied().filter(|i| named(i)).collect();
             if fitting.len() != 1 {
-                return Resolved::problem(Code::Ambiguous, format!("The key fits {} items.", items.len()));
+                return Resolved::problem(
+                    Code::Ambiguous,
+                    format!("The key fits {} items.", items.len()),
+                );
             }
             items = fitting;
         }
         let Some(item) = items.first() else {
             let why = format!("The key {} is not in the snapshot.", raw.chunk_key);
             let unknown_key = Some(raw.chunk_key);
-            return Resolved { unknown_key, ..Resolved::problem(Code::NotInSnapshot, why) };
+            return Resolved {
+                unknown_key,
+                ..Resolved::problem(Code::NotInSnapshot, why)
+            };
         };
         let mut resolved = Resolved::default();
         self.compare(raw, item, &mut resolved);
@@ -159,28 +201,60 @@ impl<'a> Resolver<'a> {
         let path_differs = raw.path != item.path || !self.in_source(raw, item);
         if path_differs {
             let twins = |a: &str, b: &str| skeleton(a) == skeleton(b);
-            let source = raw.source.as_ref().map_or(item.source.as_str(), |s| s.as_str());
-            let look_alike = twins(raw.path.as_str(), item.path.as_str()) && twins(source, item.source.as_str());
+            let source = raw
+                .source
+                .as_ref()
+                .map_or(item.source.as_str(), |s| s.as_str());
+            let look_alike =
+                twins(raw.path.as_str(), item.path.as_str()) && twins(source, item.source.as_str());
             resolved.problems.push(if look_alike {
-                (Code::Lookalike, format!("The path only looks like {}: some characters are others.", item.path))
+                (
+                    Code::Lookalike,
+                    format!(
+                        "The path only looks like {}: some characters are others.",
+                        item.path
+                    ),
+                )
             } else {
-                (Code::PathMismatch, format!("The key belongs to {}, not to {}.", item.path, raw.path))
+                (
+                    Code::PathMismatch,
+                    format!("The key belongs to {}, not to {}.", item.path, raw.path),
+                )
             });
         }
         // The headings of a merged neighbour are not known, and its key says enough.
         let verdict = if raw.chunk_key == item.chunk_key {
-            let VerifyOptions { heading_match, normalize_heading, .. } = *self.options;
-            compare_headings(&raw.heading, &item.heading, heading_match, normalize_heading)
+            let VerifyOptions {
+                heading_match,
+                normalize_heading,
+                ..
+            } = *self.options;
+            compare_headings(
+                &raw.heading,
+                &item.heading,
+                heading_match,
+                normalize_heading,
+            )
         } else {
             HeadingVerdict::Matches
         };
         if !verdict.is_valid() {
             let (cited, stored) = (raw.heading.to_string(), item.heading.to_string());
-            resolved.problems.push(if skeleton(&cited) == skeleton(&stored) {
-                (Code::Lookalike, format!("The heading only looks like “{stored}”: some characters are others."))
-            } else {
-                (Code::HeadingMismatch, format!("The key belongs to the heading “{stored}”, not to “{cited}”."))
-            });
+            resolved
+                .problems
+                .push(if skeleton(&cited) == skeleton(&stored) {
+                    (
+                        Code::Lookalike,
+                        format!(
+                            "The heading only looks like “{stored}”: some characters are others."
+                        ),
+                    )
+                } else {
+                    (
+                        Code::HeadingMismatch,
+                        format!("The key belongs to the heading “{stored}”, not to “{cited}”."),
+                    )
+                });
         }
         if path_differs || verdict != HeadingVerdict::Matches {
             resolved.mismatch = Some(record(raw, item, path_differs, verdict));
@@ -188,7 +262,12 @@ impl<'a> Resolver<'a> {
     }
 }
 
-fn record(raw: &RawCitation, item: &EvidenceItem, path_differs: bool, verdict: HeadingVerdict) -> MismatchRecord {
+fn record(
+    raw: &RawCitation,
+    item: &EvidenceItem,
+    path_differs: bool,
+    verdict: HeadingVerdict,
+) -> MismatchRecord {
     let address = |source: Option<&str>, path: &str| match source {
         Some(source) => format!("{source}:{path}"),
         None => path.to_owned(),
@@ -226,7 +305,11 @@ fn count(items: usize) -> String {
 
 /// The first characters of `raw`, on one line.
 pub(super) fn shorten(raw: &str) -> String {
-    let mut out: String = raw.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut out: String = raw
+        .chars()
+        .take(60)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if raw.chars().nth(60).is_some() {
         out.push('…');
     }

@@ -12,7 +12,9 @@ use super::quotes::{Found, Judge, SHORTEST, quoted_ranges};
 use super::report::{CitationReport, Claim, Place, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::{Code, Scope, VerifyOptions, laundering};
-use local_agent_text::evidence::{Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal};
+use local_agent_text::evidence::{
+    Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal,
+};
 use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
 
@@ -53,7 +55,11 @@ pub(super) fn judge(
 ) -> Report {
     let answer = Answer::of(draft, snapshot);
     let resolver = Resolver::new(snapshot, freshness, options);
-    let resolved: Vec<Resolved> = answer.marks.iter().map(|m| resolver.resolve(m, &answer.text)).collect();
+    let resolved: Vec<Resolved> = answer
+        .marks
+        .iter()
+        .map(|m| resolver.resolve(m, &answer.text))
+        .collect();
     let quotes = find_quotes(&answer);
     let ranges: Vec<Range<usize>> = quotes.iter().map(|q| q.range.clone()).collect();
     let cites = |mark: usize| resolved.get(mark).is_some_and(Resolved::is_good);
@@ -62,7 +68,18 @@ pub(super) fn judge(
     let excused = BTreeSet::new();
     let suspects = laundering::suspects(&texts);
     let texts = &texts;
-    let mut court = Court { answer, resolved, covered, quotes, texts, snapshot, freshness, options, excused, suspects };
+    let mut court = Court {
+        answer,
+        resolved,
+        covered,
+        quotes,
+        texts,
+        snapshot,
+        freshness,
+        options,
+        excused,
+        suspects,
+    };
     court.excuse();
     let claims = court.claims();
     court.report(claims)
@@ -71,10 +88,19 @@ pub(super) fn judge(
 /// All quotations: in quote marks, in `[E3: "…"]`, in block quotes. In order of their starts.
 fn find_quotes(answer: &Answer) -> Vec<Quote> {
     let mut out = Vec::new();
-    let words = |range: &Range<usize>| Normal::of(answer.text.get(range.clone()).unwrap_or("")).as_str().to_owned();
+    let words = |range: &Range<usize>| {
+        Normal::of(answer.text.get(range.clone()).unwrap_or(""))
+            .as_str()
+            .to_owned()
+    };
     for block in answer.units.chunk_by(|a, b| a.block == b.block) {
-        let (Some(first), Some(last)) = (block.first(), block.last()) else { continue };
-        if matches!(first.role, BlockRole::Code | BlockRole::Quote | BlockRole::Html) {
+        let (Some(first), Some(last)) = (block.first(), block.last()) else {
+            continue;
+        };
+        if matches!(
+            first.role,
+            BlockRole::Code | BlockRole::Quote | BlockRole::Html
+        ) {
             continue;
         }
         let base = first.range.start;
@@ -84,21 +110,42 @@ fn find_quotes(answer: &Answer) -> Vec<Quote> {
         }
         for found in quoted_ranges(text, |at| answer.contexts.name_at(base + at).is_some()) {
             let range = base + found.start..base + found.end;
-            out.push(Quote { words: words(&range), range, bound: None });
+            out.push(Quote {
+                words: words(&range),
+                range,
+                bound: None,
+            });
         }
     }
-    for block in answer.units.chunk_by(|a, b| a.role == BlockRole::Quote && b.role == BlockRole::Quote) {
-        let (Some(first), Some(last)) = (block.first(), block.last()) else { continue };
+    for block in answer
+        .units
+        .chunk_by(|a, b| a.role == BlockRole::Quote && b.role == BlockRole::Quote)
+    {
+        let (Some(first), Some(last)) = (block.first(), block.last()) else {
+            continue;
+        };
         if first.role == BlockRole::Quote {
-            let text: Vec<&str> = block.iter().filter(|u| u.says_something()).map(|u| u.words.as_str()).collect();
+            let text: Vec<&str> = block
+                .iter()
+                .filter(|u| u.says_something())
+                .map(|u| u.words.as_str())
+                .collect();
             let words = Normal::of(&text.join("\n")).as_str().to_owned();
-            out.push(Quote { range: first.range.start..last.range.end, words, bound: None });
+            out.push(Quote {
+                range: first.range.start..last.range.end,
+                words,
+                bound: None,
+            });
         }
     }
     for mark in &answer.marks {
         if let MarkKind::Written(MarkerKind::Quoted { label, quote }) = &mark.kind {
             let range = quote.start()..quote.end();
-            out.push(Quote { words: words(&range), range: mark.range.clone(), bound: Some(*label) });
+            out.push(Quote {
+                words: words(&range),
+                range: mark.range.clone(),
+                bound: Some(*label),
+            });
         }
     }
     out.sort_by_key(|q| q.range.start);
@@ -109,9 +156,13 @@ fn find_quotes(answer: &Answer) -> Vec<Quote> {
 impl Court<'_> {
     /// The items that the claim in unit `i` rests on: cited properly, in a place that counts.
     fn labels(&self, i: usize) -> Vec<Label> {
-        let Some(covered) = self.covered.get(i) else { return Vec::new() };
+        let Some(covered) = self.covered.get(i) else {
+            return Vec::new();
+        };
         let marks = covered.own.iter().chain(&covered.inherited);
-        let good = marks.filter_map(|m| self.resolved.get(*m)).filter(|r| r.is_good());
+        let good = marks
+            .filter_map(|m| self.resolved.get(*m))
+            .filter(|r| r.is_good());
         let mut labels: BTreeSet<Label> = good.flat_map(|r| r.labels.iter().copied()).collect();
         labels.extend(self.structural(i));
         if labels.is_empty() && self.options.scope == Scope::File {
@@ -122,36 +173,80 @@ impl Court<'_> {
 
     /// The items whose exact, cited bytes reach into unit `i`, if their files still hold them.
     fn structural(&self, i: usize) -> impl Iterator<Item = Label> {
-        let range = self.answer.units.get(i).map(|u| u.range.clone()).unwrap_or_default();
-        let from = self.answer.quotes.partition_point(|q| q.range.end <= range.start);
-        let here = self.answer.quotes.get(from..).unwrap_or(&[]).iter().take_while(move |q| q.range.start < range.end);
-        here.filter(|q| q.cited && !matches!(self.freshness.of(q.label), Freshness::Stale | Freshness::Gone))
-            .map(|q| q.label)
+        let range = self
+            .answer
+            .units
+            .get(i)
+            .map(|u| u.range.clone())
+            .unwrap_or_default();
+        let from = self
+            .answer
+            .quotes
+            .partition_point(|q| q.range.end <= range.start);
+        let here = self
+            .answer
+            .quotes
+            .get(from..)
+            .unwrap_or(&[])
+            .iter()
+            .take_while(move |q| q.range.start < range.end);
+        here.filter(|q| {
+            q.cited
+                && !matches!(
+                    self.freshness.of(q.label),
+                    Freshness::Stale | Freshness::Gone
+                )
+        })
+        .map(|q| q.label)
     }
 
-    /// Excuses look-alikes whose whole bracket stands verbatim in an item that the same claim cites.
+    /// Excuses look-alikes whose whole bracket stands verbatim in an item that the same claim
+    /// cites.
     fn excuse(&mut self) {
         let mut excused = BTreeSet::new();
         for (i, covered) in self.covered.iter().enumerate() {
-            let suspects: Vec<usize> = covered.own.iter().copied().filter(|m| self.is_excusable(*m)).collect();
+            let suspects: Vec<usize> = covered
+                .own
+                .iter()
+                .copied()
+                .filter(|m| self.is_excusable(*m))
+                .collect();
             if suspects.is_empty() {
                 continue;
             }
             let labels = self.labels(i);
-            let stands =
-                |text: &str| labels.iter().filter_map(|l| self.texts.get(*l)).any(|t| t.item.text.contains(text));
-            excused.extend(suspects.into_iter().filter(|m| self.bracket(*m).is_some_and(stands)));
+            let stands = |text: &str| {
+                labels
+                    .iter()
+                    .filter_map(|l| self.texts.get(*l))
+                    .any(|t| t.item.text.contains(text))
+            };
+            excused.extend(
+                suspects
+                    .into_iter()
+                    .filter(|m| self.bracket(*m).is_some_and(stands)),
+            );
         }
         self.excused = excused;
     }
 
     fn is_excusable(&self, mark: usize) -> bool {
-        let Some(resolved) = self.resolved.get(mark) else { return false };
-        let source =
-            matches!(self.answer.marks.get(mark).map(|m| &m.kind), Some(MarkKind::Written(MarkerKind::Source(_))));
-        let mild =
-            |code: &Code| matches!(code, Code::Malformed | Code::Lookalike | Code::HiddenContext | Code::NotInSnapshot);
-        !source && !resolved.problems.is_empty() && resolved.problems.iter().all(|(code, _)| mild(code))
+        let Some(resolved) = self.resolved.get(mark) else {
+            return false;
+        };
+        let source = matches!(
+            self.answer.marks.get(mark).map(|m| &m.kind),
+            Some(MarkKind::Written(MarkerKind::Source(_)))
+        );
+        let mild = |code: &Code| {
+            matches!(
+                code,
+                Code::Malformed | Code::Lookalike | Code::HiddenContext | Code::NotInSnapshot
+            )
+        };
+        !source
+            && !resolved.problems.is_empty()
+            && resolved.problems.iter().all(|(code, _)| mild(code))
     }
 
     /// The whole bracket that a marker opens, on its line.
@@ -163,26 +258,44 @@ impl Court<'_> {
             return Some(own);
         }
         let rest = self.answer.text.get(range.end..)?;
-        let line = rest.char_indices().take(300).take_while(|(_, c)| !matches!(c, '\n' | '\r'));
+        let line = rest
+            .char_indices()
+            .take(300)
+            .take_while(|(_, c)| !matches!(c, '\n' | '\r'));
         let close = line.into_iter().find(|(_, c)| closers.contains(c))?;
-        self.answer.text.get(range.start..range.end + close.0 + close.1.len_utf8())
+        self.answer
+            .text
+            .get(range.start..range.end + close.0 + close.1.len_utf8())
     }
 
     /// The claims of the answer, and everything else that was objected to.
     fn claims(&mut self) -> Vec<Claim> {
         let judge = Judge::new(self.texts, self.snapshot.question());
-        let found: Vec<Option<Found>> = self.quotes.iter().map(|q| self.judge_quote(&judge, q)).collect();
+        let found: Vec<Option<Found>> = self
+            .quotes
+            .iter()
+            .map(|q| self.judge_quote(&judge, q))
+            .collect();
         let refusal = self.covered.iter().find_map(|c| match c.kind {
-            Kind::Refusal { extent: Abstention::Whole, .. } => Some(()),
+            Kind::Refusal {
+                extent: Abstention::Whole,
+                ..
+            } => Some(()),
             _ => None,
         });
         let mut quotes_of: Vec<Vec<usize>> = vec![Vec::new(); self.covered.len()];
         for (n, quote) in self.quotes.iter().enumerate() {
-            quotes_of.get_mut(self.units_of(&quote.range)).into_iter().flatten().for_each(|unit| unit.push(n));
+            quotes_of
+                .get_mut(self.units_of(&quote.range))
+                .into_iter()
+                .flatten()
+                .for_each(|unit| unit.push(n));
         }
         let mut out = Vec::new();
         for (i, quotes) in quotes_of.iter().enumerate() {
-            let here = quotes.iter().filter_map(|n| Some((self.quotes.get(*n)?, found.get(*n)?.as_ref()?)));
+            let here = quotes
+                .iter()
+                .filter_map(|n| Some((self.quotes.get(*n)?, found.get(*n)?.as_ref()?)));
             out.extend(self.claim(i, here.collect(), refusal.is_some()));
         }
         for &mark in &self.answer.strays {
@@ -192,11 +305,16 @@ impl Court<'_> {
         out
     }
 
-    /// `None` when there is nothing to say: the quote repeats the question, or is exact by structure.
+    /// `None` when there is nothing to say: the quote repeats the question, or is exact by
+    /// structure.
     fn judge_quote(&self, judge: &Judge<'_>, quote: &Quote) -> Option<Found> {
-        let inside =
-            |q: &super::answer::StructuralQuote| q.range.start <= quote.range.start && quote.range.end <= q.range.end;
-        let from = self.answer.quotes.partition_point(|q| q.range.end < quote.range.end);
+        let inside = |q: &super::answer::StructuralQuote| {
+            q.range.start <= quote.range.start && quote.range.end <= q.range.end
+        };
+        let from = self
+            .answer
+            .quotes
+            .partition_point(|q| q.range.end < quote.range.end);
         if self.answer.quotes.get(from).is_some_and(inside) {
             return None;
         }
@@ -204,12 +322,17 @@ impl Court<'_> {
             Some(label) => vec![label],
             None => {
                 let mut labels: BTreeSet<Label> = BTreeSet::new();
-                self.units_of(&quote.range).for_each(|i| labels.extend(self.labels(i)));
+                self.units_of(&quote.range)
+                    .for_each(|i| labels.extend(self.labels(i)));
                 labels.into_iter().collect()
             }
         };
         match judge.judge(&quote.words, &cited) {
-            Found::Rejected(_, _) if quote.bound.is_none() && judge.is_from_question(&quote.words) => None,
+            Found::Rejected(_, _)
+                if quote.bound.is_none() && judge.is_from_question(&quote.words) =>
+            {
+                None
+            }
             // Without a citation the lack of it is the objection, not its target.
             Found::Rejected(Code::QuoteMisattributed, _) if cited.is_empty() => None,
             found => Some(found),
@@ -217,8 +340,14 @@ impl Court<'_> {
     }
 
     fn units_of(&self, range: &Range<usize>) -> Range<usize> {
-        let first = self.answer.units.partition_point(|u| u.range.end <= range.start);
-        let end = self.answer.units.partition_point(|u| u.range.start < range.end);
+        let first = self
+            .answer
+            .units
+            .partition_point(|u| u.range.end <= range.start);
+        let end = self
+            .answer
+            .units
+            .partition_point(|u| u.range.start < range.end);
         first..end.max(first)
     }
 
@@ -233,25 +362,36 @@ impl Court<'_> {
                     let start = super::identity::shorten(&quote.words);
                     problems.push((*code, format!("“{start}”: {why}")));
                 }
-                Found::In(label, range) => quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone())),
+                Found::In(label, range) => {
+                    quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()))
+                }
             }
         }
         let labels = self.labels(i);
         match covered.kind {
             Kind::Claim | Kind::LeadIn => {
                 if refused {
-                    let why = "The answer says that it cannot answer, and claims this all the same.";
+                    let why =
+                        "The answer says that it cannot answer, and claims this all the same.";
                     problems.push((Code::AbstainWithClaims, why.to_owned()));
                 }
-                if labels.is_empty() && problems.iter().all(|(code, _)| code.layer() != "L0" && code.layer() != "L1") {
+                if labels.is_empty()
+                    && problems
+                        .iter()
+                        .all(|(code, _)| code.layer() != "L0" && code.layer() != "L1")
+                {
                     let what = what(unit.role);
                     problems.push((Code::Uncited, format!("This {what} carries no citation.")));
                 }
             }
             // "I found no owner, but the budget is 5 million [E1]": a gap beside a cited claim.
-            Kind::Refusal { claims: true, extent: Abstention::Gap } if !labels.is_empty() => {}
+            Kind::Refusal {
+                claims: true,
+                extent: Abstention::Gap,
+            } if !labels.is_empty() => {}
             Kind::Refusal { claims: true, .. } => {
-                let why = "This sentence says that it cannot answer, and claims something all the same.";
+                let why =
+                    "This sentence says that it cannot answer, and claims something all the same.";
                 problems.push((Code::AbstainWithClaims, why.to_owned()));
             }
             Kind::Free => {
@@ -264,20 +404,37 @@ impl Court<'_> {
             _ => {}
         }
         let exact = self.find_exact(i, &labels);
-        // What is refused already needs no closer look, and a quotation was compared letter by letter.
-        let settled = problems.iter().any(|(code, _)| matches!(code.layer(), "L0" | "L1" | "L3"));
+        // What is refused already needs no closer look, and a quotation was compared letter by
+        // letter.
+        let settled = problems
+            .iter()
+            .any(|(code, _)| matches!(code.layer(), "L0" | "L1" | "L3"));
         let block = settled || unit.role == BlockRole::Quote && quoted.is_some();
-        let examined = if block { Examined::default() } else { self.examine(i, &labels, exact.is_some()) };
+        let examined = if block {
+            Examined::default()
+        } else {
+            self.examine(i, &labels, exact.is_some())
+        };
         problems.extend(examined.problems);
-        let citations = self.citations(covered, &unit.words, &labels, exact.as_ref().or(quoted.as_ref()));
-        let (verdict, evidence, mut why) = self.verdict(&problems, exact, (quoted, examined.near), &labels);
+        let citations = self.citations(
+            covered,
+            &unit.words,
+            &labels,
+            exact.as_ref().or(quoted.as_ref()),
+        );
+        let (verdict, evidence, mut why) =
+            self.verdict(&problems, exact, (quoted, examined.near), &labels);
         let remarks: BTreeSet<Code> = examined.remarks.iter().map(|(code, _)| *code).collect();
         for (_, remark) in &examined.remarks {
             why = format!("{why} {remark}");
         }
         let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
         Some(Claim {
-            text: if unit.words.is_empty() { self.slice(&unit.range) } else { unit.words.clone() },
+            text: if unit.words.is_empty() {
+                self.slice(&unit.range)
+            } else {
+                unit.words.clone()
+            },
             span: ByteSpan::new(unit.range.start, unit.range.end)?,
             verdict,
             codes: codes.into_iter().collect(),
@@ -290,12 +447,23 @@ impl Court<'_> {
 
     /// The bytes that a unit quotes by structure, when it lies inside such a quote.
     fn structural_place(&self, range: Range<usize>) -> Option<Place> {
-        let from = self.answer.quotes.partition_point(|q| q.range.end <= range.start);
-        let quote = self.answer.quotes.get(from).filter(|q| q.cited && q.range.start < range.end)?;
+        let from = self
+            .answer
+            .quotes
+            .partition_point(|q| q.range.end <= range.start);
+        let quote = self
+            .answer
+            .quotes
+            .get(from)
+            .filter(|q| q.cited && q.range.start < range.end)?;
         let item = self.snapshot.item(quote.label)?;
         let start = quote.span.start().checked_sub(item.span.start())?;
         let (span, lines) = item.locate(start, start + quote.span.len())?;
-        Some(Place { span, lines, ..self.texts.get(quote.label)?.whole() })
+        Some(Place {
+            span,
+            lines,
+            ..self.texts.get(quote.label)?.whole()
+        })
     }
 
     /// L8. `problems` decide first; then the wording.
@@ -306,7 +474,12 @@ impl Court<'_> {
         (quoted, near): (Option<Place>, Option<Place>),
         labels: &[Label],
     ) -> (Verdict, Option<Place>, String) {
-        let first = || labels.first().and_then(|l| self.texts.get(*l)).map(|t| t.whole());
+        let first = || {
+            labels
+                .first()
+                .and_then(|l| self.texts.get(*l))
+                .map(|t| t.whole())
+        };
         if !problems.is_empty() {
             let mut sentences: Vec<&str> = Vec::new();
             for (_, why) in problems.iter().take(MOST_REASONS * 8) {
@@ -314,10 +487,18 @@ impl Court<'_> {
                     sentences.push(why);
                 }
             }
-            return (Verdict::Rejected, exact.or(quoted).or(near).or_else(first), sentences.join(" "));
+            return (
+                Verdict::Rejected,
+                exact.or(quoted).or(near).or_else(first),
+                sentences.join(" "),
+            );
         }
         let at = |p: &Place| {
-            let lines = if p.lines.first() == p.lines.last() { "line" } else { "lines" };
+            let lines = if p.lines.first() == p.lines.last() {
+                "line"
+            } else {
+                "lines"
+            };
             format!("{} ({}, {lines} {})", p.label, p.path, p.lines)
         };
         if let Some(place) = exact {
@@ -325,18 +506,26 @@ impl Court<'_> {
             return (Verdict::Verified, Some(place), why);
         }
         if let Some(place) = quoted {
-            let why = format!("The quoted words stand in {}; the sentence around them was not proven.", at(&place));
+            let why = format!(
+                "The quoted words stand in {}; the sentence around them was not proven.",
+                at(&place)
+            );
             return (Verdict::Checked, Some(place), why);
         }
         let place = near.or_else(first);
         let cited = place.as_ref().map_or_else(String::new, at);
-        let why = format!("Properly cited to {cited}; the wording is the answer's own and was not proven.");
+        let why = format!(
+            "Properly cited to {cited}; the wording is the answer's own and was not proven."
+        );
         (Verdict::Checked, place, why)
     }
 
     fn marker_problems(&self, marks: &[usize]) -> Vec<(Code, String)> {
         let marks = marks.iter().filter(|m| !self.excused.contains(m));
-        marks.filter_map(|m| self.resolved.get(*m)).flat_map(|r| r.problems.iter().cloned()).collect()
+        marks
+            .filter_map(|m| self.resolved.get(*m))
+            .flat_map(|r| r.problems.iter().cloned())
+            .collect()
     }
 
     /// Where the claim stands word for word, as whole sentences.
@@ -344,7 +533,10 @@ impl Court<'_> {
         let unit = self.answer.units.get(i)?;
         let normal = Normal::of(&unit.words);
         let words = normal.as_str().trim_matches('"').trim();
-        labels.iter().filter_map(|l| self.texts.get(*l)).find_map(|t| t.place(t.find_sentences(words)?))
+        labels
+            .iter()
+            .filter_map(|l| self.texts.get(*l))
+            .find_map(|t| t.place(t.find_sentences(words)?))
     }
 
     fn citations(
@@ -354,28 +546,50 @@ impl Court<'_> {
         labels: &[Label],
         place: Option<&Place>,
     ) -> Vec<CitationReport> {
-        let claim: Vec<String> = if labels.len() > 1 { content_words(words).collect() } else { Vec::new() };
+        let claim: Vec<String> = if labels.len() > 1 {
+            content_words(words).collect()
+        } else {
+            Vec::new()
+        };
         let common = |label: &Label| {
             let text = self.texts.get(*label);
-            text.map_or(0, |t| claim.iter().filter(|w| t.words().contains(*w)).count())
+            text.map_or(0, |t| {
+                claim.iter().filter(|w| t.words().contains(*w)).count()
+            })
         };
-        let shared: BTreeMap<Label, usize> =
-            if claim.is_empty() { BTreeMap::new() } else { labels.iter().map(|l| (*l, common(l))).collect() };
+        let shared: BTreeMap<Label, usize> = if claim.is_empty() {
+            BTreeMap::new()
+        } else {
+            labels.iter().map(|l| (*l, common(l))).collect()
+        };
         let padded = |label: &Label| {
-            shared.get(label) == Some(&0) && shared.values().any(|n| *n > 0) && place.is_none_or(|p| p.label != *label)
+            shared.get(label) == Some(&0)
+                && shared.values().any(|n| *n > 0)
+                && place.is_none_or(|p| p.label != *label)
         };
         let mut out = Vec::new();
         for &mark in covered.own.iter().chain(&covered.inherited) {
-            let (Some(m), Some(resolved)) = (self.answer.marks.get(mark), self.resolved.get(mark)) else { continue };
+            let (Some(m), Some(resolved)) = (self.answer.marks.get(mark), self.resolved.get(mark))
+            else {
+                continue;
+            };
             if self.excused.contains(&mark) {
                 continue;
             }
-            let Some(span) = ByteSpan::new(m.range.start, m.range.end) else { continue };
+            let Some(span) = ByteSpan::new(m.range.start, m.range.end) else {
+                continue;
+            };
             let codes: BTreeSet<Code> = resolved.problems.iter().map(|(code, _)| *code).collect();
             if resolved.labels.is_empty() {
                 let codes = codes.iter().copied().collect();
                 let chunk_key = resolved.unknown_key;
-                out.push(CitationReport { span, label: None, chunk_key, freshness: None, codes });
+                out.push(CitationReport {
+                    span,
+                    label: None,
+                    chunk_key,
+                    freshness: None,
+                    codes,
+                });
             }
             for label in &resolved.labels {
                 let mut codes: Vec<Code> = codes.iter().copied().collect();
@@ -383,7 +597,13 @@ impl Court<'_> {
                 codes.extend(padded(label).then_some(Code::Precision));
                 let chunk_key = self.snapshot.item(*label).map(|item| item.chunk_key);
                 let freshness = Some(self.freshness.of(*label));
-                out.push(CitationReport { span, label: Some(*label), chunk_key, freshness, codes });
+                out.push(CitationReport {
+                    span,
+                    label: Some(*label),
+                    chunk_key,
+                    freshness,
+                    codes,
+                });
             }
         }
         out

@@ -1,5 +1,6 @@
-//! L7: notes that speak to whoever answers instead of to a reader. Flagged, never obeyed, and no reason to reject: a
-//! note about such tricks is a note too. (Citations planted in notes are found in `identity`.)
+//! L7: notes that speak to whoever answers instead of to a reader. Flagged, never obeyed, and no
+//! reason to reject: a note about such tricks is a note too. (Citations planted in notes are found
+//! in `identity`.)
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -61,11 +62,15 @@ pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
         .collect()
 }
 
-/// All of them at once: a text is read once, not once an order. `None` only if they could not be built, which
-/// `c41_orders_are_found_in_any_case` rules out.
+/// All of them at once: a text is read once, not once an order. `None` only if they could not be
+/// built, which `c41_orders_are_found_in_any_case` rules out.
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let mut builder = AhoCorasick::builder();
-    builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(ORDERS).ok()
+    builder
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(ORDERS)
+        .ok()
 });
 
 fn gives_orders(text: &str) -> bool {
@@ -79,10 +84,16 @@ mod tests {
     #[test]
     fn c41_orders_are_found_in_any_case() {
         for order in ORDERS {
-            for written in [(*order).to_owned(), order.to_uppercase(), format!("x{order}y")] {
+            for written in [
+                (*order).to_owned(),
+                order.to_uppercase(),
+                format!("x{order}y"),
+            ] {
                 assert!(gives_orders(&written), "{written}");
             }
         }
-        assert!(!gives_orders("It cites all of its sources, and prompts nobody."));
+        assert!(!gives_orders(
+            "It cites all of its sources, and prompts nobody."
+        ));
     }
 }

@@ -1,6 +1,8 @@
-//! (draft, snapshot, freshness) → report. Pure: the same bytes in, the same bytes out, on every machine.
+//! (draft, snapshot, freshness) → report. Pure: the same bytes in, the same bytes out, on every
+//! machine.
 //!
-//! Layers, each in its own file; what no layer objects to is accepted, and what cannot be looked at is rejected:
+//! Layers, each in its own file; what no layer objects to is accepted, and what cannot be looked at
+//! is rejected:
 //!
 //! | layer | asks | file |
 //! | --- | --- | --- |
@@ -14,8 +16,8 @@
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `checked` or `rejected` | `judge`; the whole answer: `tally` |
 //!
-//! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything else that is clean
-//! is `checked`: nothing was found against it, and nothing more is said.
+//! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything
+//! else that is clean is `checked`: nothing was found against it, and nothing more is said.
 
 mod answer;
 mod atoms;
@@ -48,7 +50,9 @@ pub use atoms::{Kind, unit};
 pub use codes::Code;
 pub use line_citations::{LineCitation, line_citations};
 pub use phrases::says_nothing_new;
-pub use report::{CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict};
+pub use report::{
+    CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict,
+};
 pub use support::{ClaimSupport, claim_support};
 
 use local_agent_text::evidence::HeadingMatch;
@@ -59,7 +63,8 @@ use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
 pub enum Scope {
     /// Every claim against the items that it cites.
     Cited,
-    /// Every claim against the whole snapshot, cited or not: the answer is about one file, and says so.
+    /// Every claim against the whole snapshot, cited or not: the answer is about one file, and says
+    /// so.
     File,
 }
 
@@ -75,14 +80,19 @@ pub struct VerifyOptions {
 }
 
 impl Default for VerifyOptions {
-    /// Leading headings suffice, closing punctuation does not count, every claim against what it cites.
+    /// Leading headings suffice, closing punctuation does not count, every claim against what it
+    /// cites.
     fn default() -> Self {
-        Self { heading_match: HeadingMatch::Prefix, normalize_heading: true, scope: Scope::Cited }
+        Self {
+            heading_match: HeadingMatch::Prefix,
+            normalize_heading: true,
+            scope: Scope::Cited,
+        }
     }
 }
 
-/// Verifies an answer. Never fails and never panics; the spans of the report count in the rendered answer
-/// ([`Draft::lay_out`]).
+/// Verifies an answer. Never fails and never panics; the spans of the report count in the rendered
+/// answer ([`Draft::lay_out`]).
 pub fn verify(
     answer: &Draft,
     snapshot: &EvidenceSnapshot,

@@ -1,5 +1,5 @@
-//! Citations as other tools write them: `[notes/a.md:12-18]`, `[text](notes/a.md#L12-L18)`. Lines count from 1, and the
-//! last one is included.
+//! Citations as other tools write them: `[notes/a.md:12-18]`, `[text](notes/a.md#L12-L18)`. Lines
+//! count from 1, and the last one is included.
 
 use std::ops::Range;
 
@@ -27,20 +27,35 @@ pub fn line_citations(text: &str) -> Vec<LineCitation> {
     let mut at = 0;
     while let Some(open) = text.get(at..).and_then(|r| r.find('[')).map(|i| at + i) {
         at = open + 1;
-        let Some(inner) = inside(text, open + 1, ']') else { continue };
+        let Some(inner) = inside(text, open + 1, ']') else {
+            continue;
+        };
         let close = inner.end;
-        let link =
-            text.get(close + 1..).is_some_and(|r| r.starts_with('(')).then(|| inside(text, close + 2, ')')).flatten();
+        let link = text
+            .get(close + 1..)
+            .is_some_and(|r| r.starts_with('('))
+            .then(|| inside(text, close + 2, ')'))
+            .flatten();
         let found = match link {
             Some(target) => text.get(target.clone()).and_then(place).map(|place| {
-                let words = Some(inner.clone()).filter(|w| belongs(text.get(w.clone()).unwrap_or(""), &place.0));
+                let words = Some(inner.clone())
+                    .filter(|w| belongs(text.get(w.clone()).unwrap_or(""), &place.0));
                 (open..target.end + 1, place, words)
             }),
-            None => text.get(inner).and_then(place).map(|place| (open..close + 1, place, None)),
+            None => text
+                .get(inner)
+                .and_then(place)
+                .map(|place| (open..close + 1, place, None)),
         };
         if let Some((span, (path, first, last), words)) = found {
             at = span.end;
-            out.push(LineCitation { span, path, first, last, words });
+            out.push(LineCitation {
+                span,
+                path,
+                first,
+                last,
+                words,
+            });
         }
     }
     out
@@ -49,8 +64,11 @@ pub fn line_citations(text: &str) -> Vec<LineCitation> {
 /// The bytes up to `close` on the same line.
 fn inside(text: &str, from: usize, close: char) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let end =
-        rest.char_indices().take(LONGEST).take_while(|(_, c)| *c != '\n').find(|(_, c)| *c == close || *c == '[')?;
+    let end = rest
+        .char_indices()
+        .take(LONGEST)
+        .take_while(|(_, c)| *c != '\n')
+        .find(|(_, c)| *c == close || *c == '[')?;
     (end.1 == close).then_some(from..from + end.0)
 }
 
@@ -59,8 +77,15 @@ fn belongs(words: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let plain = words.trim().trim_matches('`');
     let label = plain.chars().all(|c| c.is_ascii_digit())
-        || matches!(plain.to_lowercase().as_str(), "source" | "src" | "ref" | "link" | "note");
-    !(label || plain == path || plain == name || plain.starts_with(name) || name.strip_suffix(".md") == Some(plain))
+        || matches!(
+            plain.to_lowercase().as_str(),
+            "source" | "src" | "ref" | "link" | "note"
+        );
+    !(label
+        || plain == path
+        || plain == name
+        || plain.starts_with(name)
+        || name.strip_suffix(".md") == Some(plain))
 }
 
 /// `a.md:12-18`, `a.md:12`, `a.md#L12-L18`, `a.md#L12`.
@@ -70,13 +95,18 @@ fn place(raw: &str) -> Option<(String, u32, u32)> {
         Some((path, lines)) => (path, lines),
         None => raw.rsplit_once(':')?,
     };
-    let mut numbers = lines.split(['-', '–']).map(|n| n.trim().trim_start_matches('L'));
+    let mut numbers = lines
+        .split(['-', '–'])
+        .map(|n| n.trim().trim_start_matches('L'));
     let number = |n: &str| n.parse::<u32>().ok().filter(|n| *n > 0);
     let first = number(numbers.next()?)?;
     let last = numbers.next().map_or(Some(first), number)?;
     let named = path.contains('.') || path.contains('/');
-    let sane =
-        !path.is_empty() && path.trim() == path && !path.contains("://") && numbers.next().is_none() && last >= first;
+    let sane = !path.is_empty()
+        && path.trim() == path
+        && !path.contains("://")
+        && numbers.next().is_none()
+        && last >= first;
     (named && sane).then(|| (unescaped(path), first, last))
 }
 
@@ -86,7 +116,10 @@ fn unescaped(path: &str) -> String {
     let raw = path.as_bytes();
     let mut at = 0;
     while let Some(b) = raw.get(at) {
-        let hex = raw.get(at + 1..at + 3).filter(|_| *b == b'%').and_then(|h| std::str::from_utf8(h).ok());
+        let hex = raw
+            .get(at + 1..at + 3)
+            .filter(|_| *b == b'%')
+            .and_then(|h| std::str::from_utf8(h).ok());
         match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
@@ -107,27 +140,51 @@ mod tests {
     use proptest::prelude::*;
 
     fn found(text: &str) -> Vec<(String, u32, u32)> {
-        line_citations(text).into_iter().map(|c| (c.path, c.first, c.last)).collect()
+        line_citations(text)
+            .into_iter()
+            .map(|c| (c.path, c.first, c.last))
+            .collect()
     }
 
     #[test]
     fn lines_are_read_in_every_spelling() {
         let one = |path: &str, first, last| vec![(path.to_owned(), first, last)];
-        assert_eq!(found("It is so [notes/a.md:12-18]."), one("notes/a.md", 12, 18));
+        assert_eq!(
+            found("It is so [notes/a.md:12-18]."),
+            one("notes/a.md", 12, 18)
+        );
         assert_eq!(found("It is so [a.md:7]"), one("a.md", 7, 7));
-        assert_eq!(found("[the plan](my%20notes/a.md#L3-L4) says"), one("my notes/a.md", 3, 4));
+        assert_eq!(
+            found("[the plan](my%20notes/a.md#L3-L4) says"),
+            one("my notes/a.md", 3, 4)
+        );
         assert_eq!(found("([1](a.md#L3))"), one("a.md", 3, 3));
         assert_eq!(found("[x](a.md:3-5)"), one("a.md", 3, 5));
-        assert_eq!(found("[E1] [12:30] [a.md:0] [a.md:9-3] [link](a.md) [u](http://a.b:80) [b:3]"), []);
+        assert_eq!(
+            found("[E1] [12:30] [a.md:0] [a.md:9-3] [link](a.md) [u](http://a.b:80) [b:3]"),
+            []
+        );
     }
 
     #[test]
     fn words_of_a_link_stay_words() {
-        let words = |text: &str| line_citations(text)[0].words.clone().map(|r| text[r].to_owned());
-        assert_eq!(words("[The budget](a.md#L3) is 5."), Some("The budget".to_owned()));
-        for label in
-            ["[1](x/a.md#L3)", "[a.md](x/a.md#L3)", "[a](x/a.md#L3)", "[a.md:3](x/a.md#L3)", "[source](x/a.md#L3)"]
-        {
+        let words = |text: &str| {
+            line_citations(text)[0]
+                .words
+                .clone()
+                .map(|r| text[r].to_owned())
+        };
+        assert_eq!(
+            words("[The budget](a.md#L3) is 5."),
+            Some("The budget".to_owned())
+        );
+        for label in [
+            "[1](x/a.md#L3)",
+            "[a.md](x/a.md#L3)",
+            "[a](x/a.md#L3)",
+            "[a.md:3](x/a.md#L3)",
+            "[source](x/a.md#L3)",
+        ] {
             assert_eq!(words(label), None, "{label}");
         }
     }

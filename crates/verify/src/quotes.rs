@@ -1,9 +1,10 @@
 //! L3: quoted words stand in the evidence, as one run.
 //!
-//! Twelve characters or more between quote marks, and every block quote, must be found in a cited item under the
-//! declared normalisation ([`local_agent_text::evidence::Normal`]); punctuation that closes the quote does not count. Pieces
-//! joined by an ellipsis must stand in one item, in order, and what was left out must hold no negation. A quote that
-//! fails is looked at more closely, within a fixed budget, so that the reason can be named.
+//! Twelve characters or more between quote marks, and every block quote, must be found in a cited
+//! item under the declared normalisation ([`local_agent_text::evidence::Normal`]); punctuation that
+//! closes the quote does not count. Pieces joined by an ellipsis must stand in one item, in order,
+//! and what was left out must hold no negation. A quote that fails is looked at more closely,
+//! within a fixed budget, so that the reason can be named.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -38,7 +39,11 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// A judge with a full budget.
     pub fn new(texts: &'a SourceTexts<'a>, question: &str) -> Self {
-        Self { texts, question: Normal::of(question), left: Cell::new(BUDGET) }
+        Self {
+            texts,
+            question: Normal::of(question),
+            left: Cell::new(BUDGET),
+        }
     }
 
     /// Whether the quote repeats the question's own words.
@@ -53,7 +58,11 @@ impl<'a> Judge<'a> {
         if let Some(found) = cited_texts().find_map(|t| verbatim(t, bare)) {
             return found;
         }
-        let elsewhere = self.texts.iter().filter(|t| !cited.contains(&t.item.label)).find_map(|t| verbatim(t, bare));
+        let elsewhere = self
+            .texts
+            .iter()
+            .filter(|t| !cited.contains(&t.item.label))
+            .find_map(|t| verbatim(t, bare));
         if let Some(Found::In(label, _)) = elsewhere {
             let why = format!("These words stand in {label}, which is not cited here.");
             return Found::Rejected(Code::QuoteMisattributed, why);
@@ -69,9 +78,13 @@ impl<'a> Judge<'a> {
     fn pieces(&self, pieces: &[&str], cited: &[Label]) -> Found {
         let mut hidden = None;
         for text in cited.iter().filter_map(|l| self.texts.get(*l)) {
-            let Some(places) = in_order(text, pieces) else { continue };
+            let Some(places) = in_order(text, pieces) else {
+                continue;
+            };
             let hay = text.normal().as_str();
-            let gaps = places.windows(2).filter_map(|w| hay.get(w[0].end..w[1].start));
+            let gaps = places
+                .windows(2)
+                .filter_map(|w| hay.get(w[0].end..w[1].start));
             match gaps.flat_map(negations).next() {
                 Some(word) => hidden = Some(word.to_owned()),
                 None => {
@@ -84,18 +97,30 @@ impl<'a> Judge<'a> {
         }
         let stitched = |why: String| Found::Rejected(Code::QuoteStitched, why);
         if let Some(word) = hidden {
-            return stitched(format!("What the ellipsis leaves out holds “{word}”, which turns the meaning."));
+            return stitched(format!(
+                "What the ellipsis leaves out holds “{word}”, which turns the meaning."
+            ));
         }
-        if pieces.iter().all(|p| self.texts.iter().any(|t| verbatim(t, p).is_some())) {
+        if pieces
+            .iter()
+            .all(|p| self.texts.iter().any(|t| verbatim(t, p).is_some()))
+        {
             return stitched("Its pieces do not stand in this order in one cited item.".to_owned());
         }
-        let odd = pieces.iter().copied().find(|p| self.texts.iter().all(|t| verbatim(t, p).is_none()));
+        let odd = pieces
+            .iter()
+            .copied()
+            .find(|p| self.texts.iter().all(|t| verbatim(t, p).is_none()));
         self.explain(odd.unwrap_or(""), cited)
     }
 
-    /// Why a run of words is not in the evidence: a word or two differ, or it was joined, or it is made up.
+    /// Why a run of words is not in the evidence: a word or two differ, or it was joined, or it is
+    /// made up.
     fn explain(&self, quote: &str, cited: &[Label]) -> Found {
-        let words: Vec<&str> = tokens(quote).into_iter().filter_map(|r| quote.get(r)).collect();
+        let words: Vec<&str> = tokens(quote)
+            .into_iter()
+            .filter_map(|r| quote.get(r))
+            .collect();
         let order = cited.iter().filter_map(|l| self.texts.get(*l));
         let others = self.texts.iter().filter(|t| !cited.contains(&t.item.label));
         let allowed = match words.len() {
@@ -107,8 +132,16 @@ impl<'a> Judge<'a> {
             if allowed > 0
                 && let Some((differences, nearest)) = self.nearest(text, &words, allowed)
             {
-                let s = if differences == 1 { "One word differs" } else { "Two words differ" };
-                let why = format!("{s} from {}, which says “{}”.", text.item.label, super::identity::shorten(nearest));
+                let s = if differences == 1 {
+                    "One word differs"
+                } else {
+                    "Two words differ"
+                };
+                let why = format!(
+                    "{s} from {}, which says “{}”.",
+                    text.item.label,
+                    super::identity::shorten(nearest)
+                );
                 return Found::Rejected(Code::QuoteAltered, why);
             }
         }
@@ -116,7 +149,10 @@ impl<'a> Judge<'a> {
             let why = "Its parts stand in the evidence, but not as one run.".to_owned();
             return Found::Rejected(Code::QuoteStitched, why);
         }
-        Found::Rejected(Code::QuoteFabricated, "These words stand nowhere in the evidence.".to_owned())
+        Found::Rejected(
+            Code::QuoteFabricated,
+            "These words stand nowhere in the evidence.".to_owned(),
+        )
     }
 
     /// Takes `cost` from the budget; `false` when it is used up.
@@ -126,13 +162,21 @@ impl<'a> Judge<'a> {
         left.is_some()
     }
 
-    /// The run of `text` that differs from `words` in the fewest words, if at most `allowed` do. Word-level edit
-    /// distance with free ends in the text (Sellers 1980).
-    fn nearest<'t>(&self, text: &'t SourceText<'_>, words: &[&str], allowed: usize) -> Option<(usize, &'t str)> {
+    /// The run of `text` that differs from `words` in the fewest words, if at most `allowed` do.
+    /// Word-level edit distance with free ends in the text (Sellers 1980).
+    fn nearest<'t>(
+        &self,
+        text: &'t SourceText<'_>,
+        words: &[&str],
+        allowed: usize,
+    ) -> Option<(usize, &'t str)> {
         let hay = text.normal().as_str();
         let tokens = text.tokens();
         // All but `allowed` words must be there at all.
-        let strange = words.iter().filter(|w| !text.vocabulary().contains(**w)).count();
+        let strange = words
+            .iter()
+            .filter(|w| !text.vocabulary().contains(**w))
+            .count();
         if strange > allowed || !self.spend(words.len().saturating_mul(tokens.len())) {
             return None;
         }
@@ -151,12 +195,17 @@ impl<'a> Judge<'a> {
                 let substituted = (diagonal.0 + usize::from(*wanted != word), diagonal.1);
                 let inserted = (left.0 + 1, left.1);
                 let removed = (above.0 + 1, above.1);
-                let next = [substituted, inserted, removed].into_iter().min_by_key(|c| c.0).unwrap_or(substituted);
+                let next = [substituted, inserted, removed]
+                    .into_iter()
+                    .min_by_key(|c| c.0)
+                    .unwrap_or(substituted);
                 diagonal = left;
                 *cell = next;
                 above = next;
             }
-            let Some((distance, start)) = column.last().copied() else { continue };
+            let Some((distance, start)) = column.last().copied() else {
+                continue;
+            };
             if distance <= allowed && best.as_ref().is_none_or(|b| distance < b.0) && start <= j {
                 best = Some((distance, start..j + 1));
             }
@@ -171,7 +220,12 @@ impl<'a> Judge<'a> {
         let mut from = 0;
         for _ in 0..4 {
             let rest = words.get(from..).unwrap_or(&[]);
-            let longest = self.texts.iter().map(|t| self.longest_start(t, rest)).max().unwrap_or(0);
+            let longest = self
+                .texts
+                .iter()
+                .map(|t| self.longest_start(t, rest))
+                .max()
+                .unwrap_or(0);
             from += longest;
             if longest < 3 {
                 return false;
@@ -189,7 +243,11 @@ impl<'a> Judge<'a> {
         let tokens = text.tokens();
         let mut longest = 0;
         for at in 0..tokens.len() {
-            let here = tokens.get(at..).unwrap_or(&[]).iter().filter_map(|r| hay.get(r.clone()));
+            let here = tokens
+                .get(at..)
+                .unwrap_or(&[])
+                .iter()
+                .filter_map(|r| hay.get(r.clone()));
             let run = here.zip(words).take_while(|(a, b)| a == *b).count();
             longest = longest.max(run);
             if !self.spend(run + 1) {
@@ -201,7 +259,9 @@ impl<'a> Judge<'a> {
 }
 
 fn verbatim(text: &SourceText<'_>, words: &str) -> Option<Found> {
-    text.normal().find(words).map(|range| Found::In(text.item.label, range))
+    text.normal()
+        .find(words)
+        .map(|range| Found::In(text.item.label, range))
 }
 
 /// Without quote marks and blanks around it, and without the punctuation that closes it.
@@ -216,7 +276,11 @@ fn pieces(quote: &str) -> Vec<&str> {
     for mark in ["[...]", "[…]", "(...)", "(…)", "...", "…"] {
         out = out.into_iter().flat_map(|p| p.split(mark)).collect();
     }
-    out.into_iter().map(bare).map(|p| p.trim_start_matches([',', ';', ' '])).filter(|p| !p.is_empty()).collect()
+    out.into_iter()
+        .map(bare)
+        .map(|p| p.trim_start_matches([',', ';', ' ']))
+        .filter(|p| !p.is_empty())
+        .collect()
 }
 
 /// Where the pieces stand in one item, one after another.
@@ -234,9 +298,10 @@ fn in_order(text: &SourceText<'_>, pieces: &[&str]) -> Option<Vec<Range<usize>>>
 
 /// Words that turn a statement when they are left out.
 const NEGATIONS: &[&str] = &[
-    "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without", "unless", "except",
-    "hardly", "rarely", "fails", "failed", "denied", "denies", "rejected", "false", "untrue", "nicht", "kein", "keine",
-    "keinen", "nie", "niemals", "ohne", "pas", "jamais", "sans", "nunca", "sin", "não", "non", "mai",
+    "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without",
+    "unless", "except", "hardly", "rarely", "fails", "failed", "denied", "denies", "rejected",
+    "false", "untrue", "nicht", "kein", "keine", "keinen", "nie", "niemals", "ohne", "pas",
+    "jamais", "sans", "nunca", "sin", "não", "non", "mai",
 ];
 
 fn negations(text: &str) -> Vec<&str> {
@@ -244,13 +309,20 @@ fn negations(text: &str) -> Vec<&str> {
         let lower = word.to_lowercase();
         NEGATIONS.contains(&lower.as_str())
             || lower.ends_with("n't")
-            || matches!(lower.as_str(), "不" | "没" | "沒" | "无" | "無" | "未" | "非")
+            || matches!(
+                lower.as_str(),
+                "不" | "没" | "沒" | "无" | "無" | "未" | "非"
+            )
     };
-    tokens(text).into_iter().filter_map(|r| text.get(r)).filter(turns).collect()
+    tokens(text)
+        .into_iter()
+        .filter_map(|r| text.get(r))
+        .filter(turns)
+        .collect()
 }
 
-/// The texts between quote marks in `block`, marks excluded, outermost first found, not overlapping. `skip` tells
-/// which bytes are not prose.
+/// The texts between quote marks in `block`, marks excluded, outermost first found, not
+/// overlapping. `skip` tells which bytes are not prose.
 pub fn quoted_ranges(block: &str, skip: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut straight: Option<usize> = None;
@@ -296,7 +368,11 @@ pub fn quoted_ranges(block: &str, skip: impl Fn(usize) -> bool) -> Vec<Range<usi
             None => hopeless.push(c),
         }
     }
-    out.retain(|r| block.get(r.clone()).is_some_and(|q| q.chars().count() >= SHORTEST));
+    out.retain(|r| {
+        block
+            .get(r.clone())
+            .is_some_and(|q| q.chars().count() >= SHORTEST)
+    });
     out
 }
 
@@ -307,15 +383,30 @@ mod tests {
     use proptest::prelude::*;
 
     fn quotes(text: &str) -> Vec<&str> {
-        quoted_ranges(text, |_| false).into_iter().map(|r| &text[r]).collect()
+        quoted_ranges(text, |_| false)
+            .into_iter()
+            .map(|r| &text[r])
+            .collect()
     }
 
     #[test]
     fn quotes_are_found_between_their_marks() {
-        assert_eq!(quotes("He said \"one two three\" and “four five six”."), ["one two three", "four five six"]);
-        assert_eq!(quotes("„eins zwei drei“ «un deux trois» 「一二三四五六七八九十一二」").len(), 3);
-        assert_eq!(quotes("a 5\" pipe and a 6\" pipe of steel"), Vec::<&str>::new());
-        assert_eq!(quotes("(\"in brackets here\") \"x\" “never closed at all"), ["in brackets here"]);
+        assert_eq!(
+            quotes("He said \"one two three\" and “four five six”."),
+            ["one two three", "four five six"]
+        );
+        assert_eq!(
+            quotes("„eins zwei drei“ «un deux trois» 「一二三四五六七八九十一二」").len(),
+            3
+        );
+        assert_eq!(
+            quotes("a 5\" pipe and a 6\" pipe of steel"),
+            Vec::<&str>::new()
+        );
+        assert_eq!(
+            quotes("(\"in brackets here\") \"x\" “never closed at all"),
+            ["in brackets here"]
+        );
     }
 
     #[test]
@@ -338,7 +429,9 @@ mod tests {
         let texts = SourceTexts::new(&frozen);
         let judge = Judge::new(&texts, "");
         let one = [Label::new(1).unwrap()];
-        let Found::Rejected(code, why) = judge.judge("budget is 6 million euros", &one) else { panic!() };
+        let Found::Rejected(code, why) = judge.judge("budget is 6 million euros", &one) else {
+            panic!()
+        };
         assert_eq!(code, Code::QuoteAltered);
         assert!(why.contains("budget is 5 million euros"), "{why}");
     }

@@ -1,4 +1,5 @@
-//! A text read for comparison: words, atoms, and where each stem stands. Made once for every item of evidence.
+//! A text read for comparison: words, atoms, and where each stem stands. Made once for every item
+//! of evidence.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -37,7 +38,8 @@ pub struct Capitals {
     pub letters: Vec<char>,
 }
 
-/// Which sentences hold what, by number. Sorted lists instead of maps: they are made for every claim.
+/// Which sentences hold what, by number. Sorted lists instead of maps: they are made for every
+/// claim.
 #[derive(Default)]
 struct Postings {
     /// Ascending, each once.
@@ -52,27 +54,39 @@ impl Postings {
     fn of(pairs: Vec<(u32, u32)>) -> Self {
         let mut pairs = sorted(pairs);
         pairs.dedup();
-        let mut this = Self { sentences: pairs.iter().map(|(_, n)| *n).collect(), ..Self::default() };
+        let mut this = Self {
+            sentences: pairs.iter().map(|(_, n)| *n).collect(),
+            ..Self::default()
+        };
         for same in pairs.chunk_by(|a, b| a.0 == b.0) {
             let before = this.ends.last().copied().unwrap_or(0);
             this.keys.extend(same.first().map(|(key, _)| *key));
-            this.ends.push(before + u32::try_from(same.len()).unwrap_or(u32::MAX));
+            this.ends
+                .push(before + u32::try_from(same.len()).unwrap_or(u32::MAX));
         }
         this
     }
 
     /// The sentences of a key, ascending.
     fn get(&self, key: u32) -> &[u32] {
-        let Ok(at) = self.keys.binary_search(&key) else { return &[] };
-        let end = |at: Option<usize>| at.and_then(|at| self.ends.get(at)).map_or(0, |end| *end as usize);
-        self.sentences.get(end(at.checked_sub(1))..end(Some(at))).unwrap_or(&[])
+        let Ok(at) = self.keys.binary_search(&key) else {
+            return &[];
+        };
+        let end = |at: Option<usize>| {
+            at.and_then(|at| self.ends.get(at))
+                .map_or(0, |end| *end as usize)
+        };
+        self.sentences
+            .get(end(at.checked_sub(1))..end(Some(at)))
+            .unwrap_or(&[])
     }
 }
 
-/// Ascending. Keys are numbers of stems, small ones: where they are not many more than the pairs they are counted, and
-/// each pair is put in its place, first by sentence, then by key.
+/// Ascending. Keys are numbers of stems, small ones: where they are not many more than the pairs
+/// they are counted, and each pair is put in its place, first by sentence, then by key.
 fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    let most = |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).max().map_or(0, |most| most as usize);
+    let most =
+        |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).max().map_or(0, |most| most as usize);
     let (keys, sentences) = (most(|pair| pair.0), most(|pair| pair.1));
     if pairs.len() < 64 || keys.max(sentences) > pairs.len() * 4 {
         pairs.sort_unstable();
@@ -80,7 +94,9 @@ fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     }
     let mut place = |of: fn(&(u32, u32)) -> u32, most: usize| {
         let mut starts = vec![0_usize; most + 2];
-        pairs.iter().for_each(|pair| starts[of(pair) as usize + 1] += 1);
+        pairs
+            .iter()
+            .for_each(|pair| starts[of(pair) as usize + 1] += 1);
         (1..starts.len()).for_each(|key| starts[key] += starts[key - 1]);
         let mut out = vec![(0, 0); pairs.len()];
         for pair in &pairs {
@@ -108,9 +124,20 @@ impl Reading {
             stems.extend(text.of(sentence).iter().map(|token| (token.id, n)));
         }
         let mut alike = Vec::with_capacity(stems.len());
-        alike.extend(stems.iter().filter_map(|(id, n)| Some((lexicon.alike(*id)?, *n))));
+        alike.extend(
+            stems
+                .iter()
+                .filter_map(|(id, n)| Some((lexicon.alike(*id)?, *n))),
+        );
         let (stems, alike) = (Postings::of(stems), Postings::of(alike));
-        Self { normal: normal.to_owned(), text, atoms, stems, alike, ..Self::default() }
+        Self {
+            normal: normal.to_owned(),
+            text,
+            atoms,
+            stems,
+            alike,
+            ..Self::default()
+        }
     }
 
     /// A claim: one sentence, whatever stops it holds.
@@ -149,16 +176,30 @@ impl Reading {
         self.lower.get_or_init(|| self.normal.to_lowercase())
     }
 
-    /// The units that it names, each once: as words, with its numbers, as signs of currencies and shares.
+    /// The units that it names, each once: as words, with its numbers, as signs of currencies and
+    /// shares.
     pub fn units(&self) -> &[Unit] {
         self.units.get_or_init(|| {
             let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
-            let counted = self.atoms.iter().filter_map(|a| if let What::Number(n) = &a.what { n.unit } else { None });
+            let counted = self.atoms.iter().filter_map(|a| {
+                if let What::Number(n) = &a.what {
+                    n.unit
+                } else {
+                    None
+                }
+            });
             let signs = ["$", "€", "£", "¥", "%"];
-            let signs = if signs.iter().any(|s| self.normal.contains(s)) { "$€£¥%‰₹₽" } else { "" };
+            let signs = if signs.iter().any(|s| self.normal.contains(s)) {
+                "$€£¥%‰₹₽"
+            } else {
+                ""
+            };
             let signs = signs.chars().filter(|c| self.normal.contains(*c));
             let mut out: Vec<Unit> = Vec::new();
-            for unit in words.chain(counted).chain(signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4])))) {
+            for unit in words
+                .chain(counted)
+                .chain(signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4]))))
+            {
                 if !out.contains(&unit) {
                     out.push(unit);
                 }
@@ -170,11 +211,20 @@ impl Reading {
     /// Its capitalised words.
     pub fn capitals(&self) -> &Capitals {
         self.capitals.get_or_init(|| {
-            let capital = || self.text.tokens.iter().filter(|t| t.capital).map(|t| self.word(t));
+            let capital = || {
+                self.text
+                    .tokens
+                    .iter()
+                    .filter(|t| t.capital)
+                    .map(|t| self.word(t))
+            };
             let mut words: Vec<String> = capital().map(|w| lower_case(w).into_owned()).collect();
             words.sort_unstable();
             words.dedup();
-            Capitals { words, letters: capital().filter_map(|w| w.chars().next()).collect() }
+            Capitals {
+                words,
+                letters: capital().filter_map(|w| w.chars().next()).collect(),
+            }
         })
     }
 
@@ -195,15 +245,23 @@ impl Reading {
 
     /// The atoms that begin in sentence `n`.
     pub fn atoms_of(&self, n: usize) -> &[Atom] {
-        let Some(sentence) = self.sentence(n) else { return &[] };
-        let from = self.atoms.partition_point(|a| a.tokens.start < sentence.tokens.start);
-        let to = self.atoms.partition_point(|a| a.tokens.start < sentence.tokens.end);
+        let Some(sentence) = self.sentence(n) else {
+            return &[];
+        };
+        let from = self
+            .atoms
+            .partition_point(|a| a.tokens.start < sentence.tokens.start);
+        let to = self
+            .atoms
+            .partition_point(|a| a.tokens.start < sentence.tokens.end);
         self.atoms.get(from..to).unwrap_or(&[])
     }
 
     /// The sentence that a token stands in.
     pub fn sentence_of(&self, token: usize) -> usize {
-        self.text.sentences.partition_point(|s| s.tokens.end <= token)
+        self.text
+            .sentences
+            .partition_point(|s| s.tokens.end <= token)
     }
 }
 
@@ -216,7 +274,10 @@ mod tests {
     #[test]
     fn postings_give_each_sentence_of_a_key_once_and_in_order() {
         let postings = Postings::of(vec![(7, 2), (3, 0), (7, 0), (7, 2), (9, 5)]);
-        assert_eq!((postings.get(3), postings.get(7), postings.get(9)), (&[0][..], &[0, 2][..], &[5][..]));
+        assert_eq!(
+            (postings.get(3), postings.get(7), postings.get(9)),
+            (&[0][..], &[0, 2][..], &[5][..])
+        );
         for missing in [0, 4, 8, 10, u32::MAX] {
             assert_eq!(postings.get(missing), &[0_u32; 0], "{missing}");
         }
@@ -229,14 +290,21 @@ mod tests {
         let text = "Boats harboured here. The harbours closed. A harbourmaster left.";
         let first = text.find(" The").unwrap();
         let second = text.find(" A har").unwrap();
-        let reading = Reading::of(text, &[0..first, first..second, second..text.len()], &mut lexicon);
+        let reading = Reading::of(
+            text,
+            &[0..first, first..second, second..text.len()],
+            &mut lexicon,
+        );
         let claim = Reading::claim("harbour", &mut lexicon);
         let id = claim.text.tokens[0].id;
         assert_eq!(reading.sentences_with(id), [0, 1]);
         assert_eq!(reading.sentences_like(id, &lexicon), [0, 1, 2]);
         assert!(reading.has(id) && reading.matches(id, &lexicon) == 1.0);
         let near = Reading::claim("harbourside", &mut lexicon).text.tokens[0].id;
-        assert_eq!((reading.has(near), reading.matches(near, &lexicon)), (false, ALIKE));
+        assert_eq!(
+            (reading.has(near), reading.matches(near, &lexicon)),
+            (false, ALIKE)
+        );
         let strange = Reading::claim("submarine", &mut lexicon).text.tokens[0].id;
         assert_eq!(reading.matches(strange, &lexicon), 0.0);
     }

@@ -20,14 +20,15 @@ pub enum Outcome {
     Rejected,
 }
 
-/// How one claim fared. `Checked` is never to be worded as true: it says that nothing was found against the claim.
+/// How one claim fared. `Checked` is never to be worded as true: it says that nothing was found
+/// against the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The claim is one or more whole sentences of the cited evidence, word for word.
     Verified,
-    /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the wording is the
-    /// answerer's own, and nobody proved that it follows.
+    /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the
+    /// wording is the answerer's own, and nobody proved that it follows.
     Checked,
     /// See its codes.
     Rejected,
@@ -129,8 +130,8 @@ pub struct Counts {
     pub not_in_snapshot: usize,
 }
 
-/// Everything that verification found. The same answer, snapshot, freshness and options give the same report, byte
-/// for byte.
+/// Everything that verification found. The same answer, snapshot, freshness and options give the
+/// same report, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Whether the answer may be shown: passed, or an honest abstention.
@@ -188,8 +189,8 @@ impl Report {
         self
     }
 
-    /// Lets every span count in `answer` instead of the rendered text: `place` says where a span stands there; a span
-    /// that stands nowhere stays. The report is sealed anew.
+    /// Lets every span count in `answer` instead of the rendered text: `place` says where a span
+    /// stands there; a span that stands nowhere stays. The report is sealed anew.
     pub fn relocate(&mut self, answer: &str, place: impl Fn(ByteSpan) -> Option<ByteSpan>) {
         for claim in &mut self.claims {
             claim.span = place(claim.span).unwrap_or(claim.span);
@@ -201,9 +202,15 @@ impl Report {
         *self = self.clone().seal();
     }
 
-    /// The line that ends an answer: `(missing=A, path_mismatches=B, sha_mismatches=C, not_in_snapshot=D)`.
+    /// The line that ends an answer: `(missing=A, path_mismatches=B, sha_mismatches=C,
+    /// not_in_snapshot=D)`.
     pub fn footer(&self) -> String {
-        let Counts { missing, path_mismatches, sha_mismatches, not_in_snapshot } = self.counts;
+        let Counts {
+            missing,
+            path_mismatches,
+            sha_mismatches,
+            not_in_snapshot,
+        } = self.counts;
         format!(
             "(missing={missing}, path_mismatches={path_mismatches}, sha_mismatches={sha_mismatches}, \
              not_in_snapshot={not_in_snapshot})"

@@ -1,4 +1,5 @@
-//! The evidence as verification reads it: normalised once, cut into sentences once, and only when asked for.
+//! The evidence as verification reads it: normalised once, cut into sentences once, and only when
+//! asked for.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -56,7 +57,11 @@ impl<'a> SourceTexts<'a> {
             reading: OnceCell::new(),
         };
         let texts = snapshot.items().iter().map(text).collect();
-        Self { texts, lexicon: RefCell::default(), arounds: RefCell::default() }
+        Self {
+            texts,
+            lexicon: RefCell::default(),
+            arounds: RefCell::default(),
+        }
     }
 
     /// The stems of all texts.
@@ -66,18 +71,30 @@ impl<'a> SourceTexts<'a> {
 
     /// The text of an item, read for comparison.
     pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
-        text.reading.get_or_init(|| Reading::of(text.normal().as_str(), text.cuts(), &mut self.lexicon.borrow_mut()))
+        text.reading.get_or_init(|| {
+            Reading::of(
+                text.normal().as_str(),
+                text.cuts(),
+                &mut self.lexicon.borrow_mut(),
+            )
+        })
     }
 
     /// What stands around these items (`text` makes it), read once.
     pub fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
         let read = || Reading::claim(Normal::of(&text()).as_str(), &mut self.lexicon.borrow_mut());
-        Rc::clone(self.arounds.borrow_mut().entry(labels).or_insert_with(|| Rc::new(read())))
+        Rc::clone(
+            self.arounds
+                .borrow_mut()
+                .entry(labels)
+                .or_insert_with(|| Rc::new(read())),
+        )
     }
 
     /// The item with this label.
     pub fn get(&self, label: Label) -> Option<&SourceText<'a>> {
-        self.texts.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
+        self.texts
+            .get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
     /// All items, in order.
@@ -100,16 +117,23 @@ impl SourceText<'_> {
     /// The words of the normalised text as they stand.
     pub fn vocabulary(&self) -> &HashSet<String> {
         let hay = self.normal().as_str();
-        self.vocabulary
-            .get_or_init(|| self.tokens().iter().filter_map(|r| hay.get(r.clone())).map(str::to_owned).collect())
+        self.vocabulary.get_or_init(|| {
+            self.tokens()
+                .iter()
+                .filter_map(|r| hay.get(r.clone()))
+                .map(str::to_owned)
+                .collect()
+        })
     }
 
     /// The longer words of the text, lower case.
     pub fn words(&self) -> &HashSet<String> {
-        self.words.get_or_init(|| content_words(self.normal().as_str()).collect())
+        self.words
+            .get_or_init(|| content_words(self.normal().as_str()).collect())
     }
 
-    /// Where `claim` (normalised) stands as one or more whole sentences; its closing stop does not count.
+    /// Where `claim` (normalised) stands as one or more whole sentences; its closing stop does not
+    /// count.
     pub fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
         let claim = claim.trim_end_matches(is_closing);
         if claim.is_empty() {
@@ -124,23 +148,41 @@ impl SourceText<'_> {
         };
         // A claim shorter than the opening may be followed by anything.
         let (least, most) = (padded(claim, 0), padded(claim, u8::MAX));
-        let from = starts.by_opening.partition_point(|(opening, _)| *opening < least);
-        let known = starts.by_opening.iter().skip(from).take_while(|(opening, _)| *opening <= most);
-        known.map(|(_, start)| *start).filter(|start| fits(*start)).min().map(|start| start..start + claim.len())
+        let from = starts
+            .by_opening
+            .partition_point(|(opening, _)| *opening < least);
+        let known = starts
+            .by_opening
+            .iter()
+            .skip(from)
+            .take_while(|(opening, _)| *opening <= most);
+        known
+            .map(|(_, start)| *start)
+            .filter(|start| fits(*start))
+            .min()
+            .map(|start| start..start + claim.len())
     }
 
     /// The sentences of the normalised text.
     pub fn cuts(&self) -> &[Range<usize>] {
-        self.cuts.get_or_init(|| cuts(&self.item.text, self.normal()))
+        self.cuts
+            .get_or_init(|| cuts(&self.item.text, self.normal()))
     }
 
     fn starts(&self) -> &Starts {
         self.starts.get_or_init(|| {
             let normal = self.normal();
             let opening = |start: usize| padded(normal.as_str().get(start..).unwrap_or(""), 0);
-            let mut by_opening: Vec<_> = self.cuts().iter().map(|cut| (opening(cut.start), cut.start)).collect();
+            let mut by_opening: Vec<_> = self
+                .cuts()
+                .iter()
+                .map(|cut| (opening(cut.start), cut.start))
+                .collect();
             by_opening.sort_unstable();
-            Starts { by_opening, ends: self.cuts().iter().map(|cut| cut.end).collect() }
+            Starts {
+                by_opening,
+                ends: self.cuts().iter().map(|cut| cut.end).collect(),
+            }
         })
     }
 
@@ -148,13 +190,30 @@ impl SourceText<'_> {
     pub fn place(&self, range: Range<usize>) -> Option<Place> {
         let raw = self.normal().raw(range)?;
         let (span, lines) = self.item.locate(raw.start, raw.end)?;
-        Some(Place { span, lines, ..self.whole() })
+        Some(Place {
+            span,
+            lines,
+            ..self.whole()
+        })
     }
 
     /// The place of the whole item.
     pub fn whole(&self) -> Place {
-        let EvidenceItem { label, source, path, span, lines, .. } = self.item;
-        Place { label: *label, source: source.clone(), path: path.clone(), span: *span, lines: *lines }
+        let EvidenceItem {
+            label,
+            source,
+            path,
+            span,
+            lines,
+            ..
+        } = self.item;
+        Place {
+            label: *label,
+            source: source.clone(),
+            path: path.clone(),
+            span: *span,
+            lines: *lines,
+        }
     }
 }
 
@@ -171,7 +230,10 @@ impl Starts {
 fn cuts(raw: &str, normal: &Normal) -> Vec<Range<usize>> {
     let place = |span: ByteSpan| {
         let end = normal.position(span.end());
-        let end = normal.as_str().get(..end).map_or(end, |t| t.trim_end().len());
+        let end = normal
+            .as_str()
+            .get(..end)
+            .map_or(end, |t| t.trim_end().len());
         normal.position(span.start()).min(end)..end
     };
     sentences(raw).into_iter().map(|s| place(s.span)).collect()
@@ -185,7 +247,10 @@ pub fn read(raw: &str, lexicon: &mut Lexicon) -> Reading {
 
 /// Stops, closing marks and blanks after the last word of a sentence.
 fn is_closing(c: char) -> bool {
-    matches!(c, '.' | '!' | ';' | ',' | ':' | '"' | '\'' | ')' | '。' | '！' | '；' | '|') || c.is_whitespace()
+    matches!(
+        c,
+        '.' | '!' | ';' | ',' | ':' | '"' | '\'' | ')' | '。' | '！' | '；' | '|'
+    ) || c.is_whitespace()
 }
 
 /// The first bytes of a text, filled up with `filler`.
@@ -210,7 +275,9 @@ pub fn tokens(text: &str) -> Vec<Range<usize>> {
         joins = part && !single;
     }
     for token in &mut out {
-        let len = text.get(token.clone()).map_or(0, |t| t.trim_end_matches(['\'', '-', '.']).len());
+        let len = text
+            .get(token.clone())
+            .map_or(0, |t| t.trim_end_matches(['\'', '-', '.']).len());
         token.end = token.start + len;
     }
     out
@@ -218,11 +285,14 @@ pub fn tokens(text: &str) -> Vec<Range<usize>> {
 
 /// Lower-case words of four letters or more, numbers, and letters of scripts without spaces.
 pub fn content_words(text: &str) -> impl Iterator<Item = String> + '_ {
-    tokens(text).into_iter().filter_map(|range| text.get(range)).filter_map(|word| {
-        let first = word.chars().next()?;
-        let counts = first.is_numeric() || !first.is_ascii() || word.chars().count() >= 4;
-        counts.then(|| word.to_lowercase())
-    })
+    tokens(text)
+        .into_iter()
+        .filter_map(|range| text.get(range))
+        .filter_map(|word| {
+            let first = word.chars().next()?;
+            let counts = first.is_numeric() || !first.is_ascii() || word.chars().count() >= 4;
+            counts.then(|| word.to_lowercase())
+        })
 }
 
 #[cfg(test)]
@@ -264,7 +334,15 @@ mod tests {
 
     #[test]
     fn words_are_cut_at_their_edges() {
-        let cut = |t: &str| tokens(t).into_iter().map(|r| t[r].to_owned()).collect::<Vec<_>>();
-        assert_eq!(cut("It's v2.8.3, co-funded (7%) 日本."), ["It's", "v2.8.3", "co-funded", "7%", "日", "本"]);
+        let cut = |t: &str| {
+            tokens(t)
+                .into_iter()
+                .map(|r| t[r].to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            cut("It's v2.8.3, co-funded (7%) 日本."),
+            ["It's", "v2.8.3", "co-funded", "7%", "日", "本"]
+        );
     }
 }

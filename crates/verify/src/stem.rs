@@ -1,7 +1,8 @@
 //! A light stemmer for comparing words: inflections of one word meet, and a little more than that.
 //!
-//! Suffix stripping after the S-stemmer of Harman (1991) with the commonest derivational endings. Only English;
-//! other words are compared as they stand, and by their first letters (see `support`).
+//! Suffix stripping after the S-stemmer of Harman (1991) with the commonest derivational endings.
+//! Only English; other words are compared as they stand, and by their first letters (see
+//! `support`).
 
 /// Endings and what replaces them, longest of a family first.
 const ENDINGS: &[(&str, &str)] = &[

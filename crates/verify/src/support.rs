@@ -1,8 +1,8 @@
 //! L6: how much of a claim the cited text carries, in numbers that can be looked at.
 //!
-//! Every feature is a share or a flag that a person can check by hand; the score is their weighted sum. Weights and
-//! thresholds are data (`data/support.txt`) with their provenance. Only sums, products and quotients: the same score
-//! on every machine.
+//! Every feature is a share or a flag that a person can check by hand; the score is their weighted
+//! sum. Weights and thresholds are data (`data/support.txt`) with their provenance. Only sums,
+//! products and quotients: the same score on every machine.
 
 use std::sync::LazyLock;
 
@@ -17,16 +17,24 @@ const MOST_WORDS: usize = 300;
 pub const WINDOW: usize = 3;
 
 /// What is measured, in the order of [`Features::values`].
-pub const NAMES: [&str; 7] = ["cover", "said", "stranger", "numbers", "direction", "universal", "hedge"];
+pub const NAMES: [&str; 7] = [
+    "cover",
+    "said",
+    "stranger",
+    "numbers",
+    "direction",
+    "universal",
+    "hedge",
+];
 
 /// What was measured about one claim and its evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Features {
     /// Share of the claim's words that stand anywhere in the evidence.
     pub cover: f64,
-    /// The same within the best window, rare words counting more, for the words after the claim's opening names: what
-    /// is said, not what it is said of. Texts name what they are about in their titles, and the rest of a claim is
-    /// where it is true or false.
+    /// The same within the best window, rare words counting more, for the words after the claim's
+    /// opening names: what is said, not what it is said of. Texts name what they are about in their
+    /// titles, and the rest of a claim is where it is true or false.
     pub said: f64,
     /// 1 when a name among those words is not in the window.
     pub stranger: f64,
@@ -43,7 +51,15 @@ pub struct Features {
 impl Features {
     /// In the order of [`NAMES`].
     pub const fn values(&self) -> [f64; 7] {
-        [self.cover, self.said, self.stranger, self.numbers, self.direction, self.universal, self.hedge]
+        [
+            self.cover,
+            self.said,
+            self.stranger,
+            self.numbers,
+            self.direction,
+            self.universal,
+            self.hedge,
+        ]
     }
 }
 
@@ -51,13 +67,15 @@ impl Features {
 pub struct Weights {
     weights: [f64; 7],
     bias: f64,
-    /// At this score and above, a claim counts as supported where a yes or no is wanted (`eval claims`).
+    /// At this score and above, a claim counts as supported where a yes or no is wanted (`eval
+    /// claims`).
     pub supported: f64,
     /// Below this score the gate says `LOW_SUPPORT`.
     pub low: f64,
 }
 
-static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| Weights::read(include_str!("data/support.txt")));
+static WEIGHTS: LazyLock<Weights> =
+    LazyLock::new(|| Weights::read(include_str!("data/support.txt")));
 
 /// The fitted weights.
 pub fn weights() -> &'static Weights {
@@ -67,15 +85,28 @@ pub fn weights() -> &'static Weights {
 impl Weights {
     fn read(text: &str) -> Self {
         let value = |name: &str| {
-            let line = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+            let line = text
+                .lines()
+                .find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
             line.and_then(|v| v.trim().parse().ok()).unwrap_or(0.0)
         };
-        Self { weights: NAMES.map(value), bias: value("bias"), supported: value("supported"), low: value("low") }
+        Self {
+            weights: NAMES.map(value),
+            bias: value("bias"),
+            supported: value("supported"),
+            low: value("low"),
+        }
     }
 
     /// The weighted sum.
     pub fn score(&self, features: &Features) -> f64 {
-        features.values().iter().zip(&self.weights).map(|(x, w)| x * w).sum::<f64>() + self.bias
+        features
+            .values()
+            .iter()
+            .zip(&self.weights)
+            .map(|(x, w)| x * w)
+            .sum::<f64>()
+            + self.bias
     }
 }
 
@@ -96,15 +127,25 @@ pub struct Window {
 
 /// The words of a claim that support is measured on.
 pub fn counted(claim: &Reading) -> Vec<Token> {
-    claim.text.tokens.iter().filter(|t| !t.is_stop() || t.is_light()).take(MOST_WORDS).copied().collect()
+    claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| !t.is_stop() || t.is_light())
+        .take(MOST_WORDS)
+        .copied()
+        .collect()
 }
 
 /// A rising function of a count without logarithms: 0, 1, 1.5, 1.83, … (harmonic numbers).
 fn harmonic(n: usize) -> f64 {
-    (1..=n.min(64)).map(|k| 1.0 / f64::from(u32::try_from(k).unwrap_or(1))).sum()
+    (1..=n.min(64))
+        .map(|k| 1.0 / f64::from(u32::try_from(k).unwrap_or(1)))
+        .sum()
 }
 
-/// The weight of each counted word: numbers and names more, little words less, words in many sentences less.
+/// The weight of each counted word: numbers and names more, little words less, words in many
+/// sentences less.
 fn word_weights(counted: &[Token], texts: &[&Reading]) -> Vec<f64> {
     let sentences: usize = texts.iter().map(|t| t.text.sentences.len()).sum();
     let one = |token: &Token| {
@@ -115,12 +156,17 @@ fn word_weights(counted: &[Token], texts: &[&Reading]) -> Vec<f64> {
             _ => 1.0,
         };
         let df: usize = texts.iter().map(|t| t.sentences_with(token.id).len()).sum();
-        if sentences > 3 && df > 0 { base / (1.0 + harmonic(df) / 2.0) } else { base }
+        if sentences > 3 && df > 0 {
+            base / (1.0 + harmonic(df) / 2.0)
+        } else {
+            base
+        }
     };
     counted.iter().map(one).collect()
 }
 
-/// Finds the best window of `texts` for the claim. `None` when the claim has no word to measure or there is no text.
+/// Finds the best window of `texts` for the claim. `None` when the claim has no word to measure or
+/// there is no text.
 pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Option<Window> {
     let counted = counted(claim);
     let weights = word_weights(&counted, texts);
@@ -133,7 +179,10 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
         let mut window = vec![0.0_f64; len];
         let mut found = vec![0.0_f64; len];
         for (token, weight) in counted.iter().zip(&weights) {
-            let (exact, like) = (text.sentences_with(token.id), text.sentences_like(token.id, lexicon));
+            let (exact, like) = (
+                text.sentences_with(token.id),
+                text.sentences_like(token.id, lexicon),
+            );
             let mut set = |list: &[u32], value: f64| {
                 for s in list {
                     if let Some(f) = found.get_mut(*s as usize) {
@@ -144,7 +193,11 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
             set(like, ALIKE);
             set(exact, 1.0);
             let touched = exact.iter().chain(like).map(|s| *s as usize);
-            let from = touched.clone().min().unwrap_or(len).saturating_sub(WINDOW - 1);
+            let from = touched
+                .clone()
+                .min()
+                .unwrap_or(len)
+                .saturating_sub(WINDOW - 1);
             let to = touched.max().map_or(0, |s| s + 1);
             for s in from..to {
                 let reach = found.get(s..(s + WINDOW).min(len)).unwrap_or(&[]);
@@ -172,7 +225,13 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
                     _ => (at, top),
                 });
                 let best_share = if total > 0.0 { top / total } else { 0.0 };
-                best = Some(Window { text: n, first, best: at, share, best_share });
+                best = Some(Window {
+                    text: n,
+                    first,
+                    best: at,
+                    share,
+                    best_share,
+                });
             }
         }
     }
@@ -180,9 +239,16 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
 }
 
 /// Measures the claim against the texts that it cites.
-pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &Lexicon) -> Features {
+pub fn measure(
+    claim: &Reading,
+    texts: &[&Reading],
+    window: &Window,
+    lexicon: &Lexicon,
+) -> Features {
     let counted = counted(claim);
-    let Some(text) = texts.get(window.text) else { return Features::default() };
+    let Some(text) = texts.get(window.text) else {
+        return Features::default();
+    };
     let inside = window.first..(window.first + WINDOW).min(text.text.sentences.len());
     let near: Vec<&Token> = inside.clone().flat_map(|s| text.tokens_of(s)).collect();
     let ids = sorted(near.iter().map(|t| t.id));
@@ -191,23 +257,39 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
     let in_window = |t: &Token| {
         if held(t.id) {
             1.0
-        } else if lexicon.alike(t.id).is_some_and(|l| like.binary_search(&l).is_ok()) {
+        } else if lexicon
+            .alike(t.id)
+            .is_some_and(|l| like.binary_search(&l).is_ok())
+        {
             ALIKE
         } else {
             0.0
         }
     };
-    let anywhere = |t: &Token| texts.iter().map(|text| text.matches(t.id, lexicon)).fold(0.0, f64::max);
+    let anywhere = |t: &Token| {
+        texts
+            .iter()
+            .map(|text| text.matches(t.id, lexicon))
+            .fold(0.0, f64::max)
+    };
     let numbers: Vec<&Token> = counted.iter().filter(|t| t.number).collect();
     let weights = word_weights(&counted, texts);
     let after = end_of_opening(claim);
-    let said = || counted.iter().zip(&weights).filter(|(t, _)| t.start >= after);
+    let said = || {
+        counted
+            .iter()
+            .zip(&weights)
+            .filter(|(t, _)| t.start >= after)
+    };
     let said_weight: f64 = said().map(|(_, w)| w).sum();
     let flag = |b: bool| if b { 1.0 } else { 0.0 };
     let best = text.tokens_of(window.best);
     let opposite = |t: &Token| {
         let met = |side: bool, n: u16| best.iter().any(|e| e.pairs().contains(&(n, side)));
-        !held(t.id) && t.pairs().iter().any(|(n, side)| met(!side, *n) && !met(*side, *n))
+        !held(t.id)
+            && t.pairs()
+                .iter()
+                .any(|(n, side)| met(!side, *n) && !met(*side, *n))
     };
     let wide = |t: &Token| {
         matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing))
@@ -230,13 +312,19 @@ pub fn measure(claim: &Reading, texts: &[&Reading], window: &Window, lexicon: &L
         },
         direction: flag(claim.text.tokens.iter().any(opposite)),
         universal: flag(claim.text.tokens.iter().any(|t| wide(t) && !held(t.id))),
-        hedge: flag(best.iter().any(unsure) && !claim.text.tokens.iter().any(|t| t.mood().is_some())),
+        hedge: flag(
+            best.iter().any(unsure) && !claim.text.tokens.iter().any(|t| t.mood().is_some()),
+        ),
     }
 }
 
 /// Where the names and little words that a claim opens with end: mostly its subject.
 fn end_of_opening(claim: &Reading) -> usize {
-    let goes_on = claim.text.tokens.iter().find(|t| !(t.capital || t.is_stop()));
+    let goes_on = claim
+        .text
+        .tokens
+        .iter()
+        .find(|t| !(t.capital || t.is_stop()));
     goes_on.map_or(claim.normal.len(), |t| t.start)
 }
 
@@ -249,7 +337,11 @@ fn sorted(values: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 fn share(values: impl Iterator<Item = f64>, of: usize) -> f64 {
-    if of == 0 { 0.0 } else { values.sum::<f64>() / f64::from(u32::try_from(of).unwrap_or(u32::MAX)) }
+    if of == 0 {
+        0.0
+    } else {
+        values.sum::<f64>() / f64::from(u32::try_from(of).unwrap_or(u32::MAX))
+    }
 }
 
 /// How much one text carries one claim, for measuring the verifier itself.
@@ -268,15 +360,24 @@ impl ClaimSupport {
     }
 }
 
-/// Measures `claim` against `evidence` (markdown) as the gate does. A claim without a word to measure has score 0 and
-/// no features.
+/// Measures `claim` against `evidence` (markdown) as the gate does. A claim without a word to
+/// measure has score 0 and no features.
 pub fn claim_support(claim: &str, evidence: &str) -> ClaimSupport {
     let mut lexicon = Lexicon::default();
     let text = super::source_text::read(evidence, &mut lexicon);
-    let claim = Reading::claim(local_agent_text::evidence::Normal::of(claim).as_str(), &mut lexicon);
+    let claim = Reading::claim(
+        local_agent_text::evidence::Normal::of(claim).as_str(),
+        &mut lexicon,
+    );
     let Some(window) = best_window(&claim, &[&text], &lexicon) else {
-        return ClaimSupport { score: 0.0, features: Vec::new() };
+        return ClaimSupport {
+            score: 0.0,
+            features: Vec::new(),
+        };
     };
     let features = measure(&claim, &[&text], &window, &lexicon);
-    ClaimSupport { score: weights().score(&features), features: NAMES.into_iter().zip(features.values()).collect() }
+    ClaimSupport {
+        score: weights().score(&features),
+        features: NAMES.into_iter().zip(features.values()).collect(),
+    }
 }

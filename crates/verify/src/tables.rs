@@ -1,4 +1,5 @@
-//! The closed word lists of the verifier, read once from `data/`: whoever wants to know why a word counts can look.
+//! The closed word lists of the verifier, read once from `data/`: whoever wants to know why a word
+//! counts can look.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -91,8 +92,12 @@ pub struct Tables {
     bases: HashMap<&'static str, &'static str>,
 }
 
-static TABLES: LazyLock<Tables> =
-    LazyLock::new(|| Tables::read(include_str!("data/words.txt"), include_str!("data/pairs.txt")));
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    Tables::read(
+        include_str!("data/words.txt"),
+        include_str!("data/pairs.txt"),
+    )
+});
 
 /// The lists of this program.
 pub fn tables() -> &'static Tables {
@@ -100,12 +105,18 @@ pub fn tables() -> &'static Tables {
 }
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 impl Tables {
     fn read(words: &'static str, pairs: &'static str) -> Self {
-        let mut this = Self { words: HashMap::new(), stems: HashMap::new(), bases: HashMap::new() };
+        let mut this = Self {
+            words: HashMap::new(),
+            stems: HashMap::new(),
+            bases: HashMap::new(),
+        };
         for (class, word) in lines(words)
             .filter_map(|l| l.split_once(": "))
             .flat_map(|(c, list)| list.split_whitespace().map(move |word| (c, word)))
@@ -123,7 +134,10 @@ impl Tables {
             .filter_map(|l| l.split_once(": "))
             .flat_map(|(c, list)| list.split_whitespace().map(move |word| (c, word)))
         {
-            let inflects = matches!(class, "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "done");
+            let inflects = matches!(
+                class,
+                "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "done"
+            );
             if inflects && word.len() > 3 {
                 let key = this.stem_of(word);
                 mark(this.stems.entry(key).or_default(), class);
@@ -144,7 +158,9 @@ impl Tables {
         // What holds for every inflection holds for the words that are listed by themselves too.
         let listed: Vec<String> = this.words.keys().cloned().collect();
         for word in listed {
-            let Some(more) = this.stems.get(&this.stem_of(&word)).cloned() else { continue };
+            let Some(more) = this.stems.get(&this.stem_of(&word)).cloned() else {
+                continue;
+            };
             let entry = this.words.entry(word).or_default();
             entry.turns |= more.turns;
             entry.status = entry.status.or(more.status);
@@ -200,7 +216,10 @@ mod tests {
 
     fn entry(word: &str) -> Entry {
         let tables = tables();
-        tables.entry(word, &tables.stem_of(word)).cloned().unwrap_or_default()
+        tables
+            .entry(word, &tables.stem_of(word))
+            .cloned()
+            .unwrap_or_default()
     }
 
     #[test]
@@ -210,15 +229,27 @@ mod tests {
             let mut one = Entry::default();
             mark(&mut one, class);
             assert!(one != Entry::default() || class == "forms", "{class}");
-            assert!(!list.trim().is_empty() && list.to_lowercase() == list, "{line}");
+            assert!(
+                !list.trim().is_empty() && list.to_lowercase() == list,
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn opposites_hold_for_every_inflection() {
-        for (a, b) in [("increased", "decreases"), ("enabled", "disabling"), ("rose", "fell"), ("higher", "lowest")] {
+        for (a, b) in [
+            ("increased", "decreases"),
+            ("enabled", "disabling"),
+            ("rose", "fell"),
+            ("higher", "lowest"),
+        ] {
             let (a, b) = (entry(a), entry(b));
-            assert!(a.pairs.iter().any(|(n, side)| b.pairs.contains(&(*n, !side))));
+            assert!(
+                a.pairs
+                    .iter()
+                    .any(|(n, side)| b.pairs.contains(&(*n, !side)))
+            );
         }
         assert!(entry("failed").turns && entry("approved").status == Some(Status::Decided));
     }

@@ -14,17 +14,27 @@ use local_agent_text::types::{ChunkKey, Label, Sha256};
 impl Court<'_> {
     /// The report: the verdict on the whole answer, and everything that is counted.
     pub(super) fn report(&self, mut claims: Vec<Claim>) -> Report {
-        let refuses = self.covered.iter().any(|c| matches!(c.kind, Kind::Refusal { .. }));
-        let citing = self.answer.marks.iter().any(|m| m.is_citation() && m.hidden.is_none());
+        let refuses = self
+            .covered
+            .iter()
+            .any(|c| matches!(c.kind, Kind::Refusal { .. }));
+        let citing = self
+            .answer
+            .marks
+            .iter()
+            .any(|m| m.is_citation() && m.hidden.is_none());
         let mut codes: BTreeSet<Code> = BTreeSet::new();
         if self.options.scope == Scope::Cited && !citing {
             if refuses && !claims.is_empty() {
                 codes.insert(Code::AbstainWithClaims);
-                claims.iter_mut().filter(|c| c.codes.contains(&Code::Uncited)).for_each(|c| {
-                    c.codes.push(Code::AbstainWithClaims);
-                    c.codes.sort_unstable();
-                    c.codes.dedup();
-                });
+                claims
+                    .iter_mut()
+                    .filter(|c| c.codes.contains(&Code::Uncited))
+                    .for_each(|c| {
+                        c.codes.push(Code::AbstainWithClaims);
+                        c.codes.sort_unstable();
+                        c.codes.dedup();
+                    });
             }
             if !(refuses && claims.is_empty()) {
                 codes.insert(Code::NoCitations);
@@ -54,10 +64,9 @@ impl Court<'_> {
     /// The report's lists and counts; verdicts are still to be filled in.
     fn tally(&self) -> Report {
         let with = |code: Code| {
-            self.resolved
-                .iter()
-                .enumerate()
-                .filter(move |(i, r)| !self.excused.contains(i) && r.problems.iter().any(|(c, _)| *c == code))
+            self.resolved.iter().enumerate().filter(move |(i, r)| {
+                !self.excused.contains(i) && r.problems.iter().any(|(c, _)| *c == code)
+            })
         };
         let keys = |code: Code| {
             let keys: BTreeSet<_> = with(code).flat_map(|(_, r)| self.keys(r)).collect();
@@ -68,9 +77,19 @@ impl Court<'_> {
         let markers = (0..self.answer.marks.len()).filter(|i| !self.excused.contains(i));
         let unreadable = markers.clone().filter(|i| !read(i)).count();
         let found = markers.count();
-        let cited: BTreeSet<Label> = self.resolved.iter().flat_map(|r| r.labels.iter().copied()).collect();
-        let unchecked = cited.iter().filter(|l| self.freshness.of(**l) == Freshness::Unknown);
-        let path_mismatches: Vec<_> = self.resolved.iter().filter_map(|r| r.mismatch.clone()).collect();
+        let cited: BTreeSet<Label> = self
+            .resolved
+            .iter()
+            .flat_map(|r| r.labels.iter().copied())
+            .collect();
+        let unchecked = cited
+            .iter()
+            .filter(|l| self.freshness.of(**l) == Freshness::Unknown);
+        let path_mismatches: Vec<_> = self
+            .resolved
+            .iter()
+            .filter_map(|r| r.mismatch.clone())
+            .collect();
         Report {
             ok: false,
             valid: false,
@@ -88,8 +107,15 @@ impl Court<'_> {
             all_citations_unparseable: found > 0 && unreadable == found,
             missing_chunk_keys: keys(Code::Gone),
             mismatched_sha: keys(Code::Stale),
-            not_in_snapshot_chunk_keys: self.resolved.iter().filter_map(|r| r.unknown_key).collect(),
-            sha_unchecked_chunk_keys: unchecked.filter_map(|l| self.snapshot.item(*l)).map(|i| i.chunk_key).collect(),
+            not_in_snapshot_chunk_keys: self
+                .resolved
+                .iter()
+                .filter_map(|r| r.unknown_key)
+                .collect(),
+            sha_unchecked_chunk_keys: unchecked
+                .filter_map(|l| self.snapshot.item(*l))
+                .map(|i| i.chunk_key)
+                .collect(),
             counts: Counts {
                 missing: with(Code::Gone).count() + unreadable,
                 path_mismatches: path_mismatches.len(),
@@ -102,7 +128,12 @@ impl Court<'_> {
     }
 
     fn keys(&self, resolved: &Resolved) -> Vec<ChunkKey> {
-        resolved.labels.iter().filter_map(|l| self.snapshot.item(*l)).map(|item| item.chunk_key).collect()
+        resolved
+            .labels
+            .iter()
+            .filter_map(|l| self.snapshot.item(*l))
+            .map(|item| item.chunk_key)
+            .collect()
     }
 
     fn parsed(&self) -> Vec<ParsedCitation> {
@@ -116,11 +147,17 @@ impl Court<'_> {
                 });
                 continue;
             }
-            out.extend(resolved.labels.iter().filter_map(|l| self.snapshot.item(*l)).map(|item| ParsedCitation {
-                chunk_key: item.chunk_key,
-                rel_path: item.path.to_string(),
-                heading_path: item.heading.to_canonical(),
-            }));
+            out.extend(
+                resolved
+                    .labels
+                    .iter()
+                    .filter_map(|l| self.snapshot.item(*l))
+                    .map(|item| ParsedCitation {
+                        chunk_key: item.chunk_key,
+                        rel_path: item.path.to_string(),
+                        heading_path: item.heading.to_canonical(),
+                    }),
+            );
         }
         out
     }

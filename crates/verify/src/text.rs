@@ -1,4 +1,5 @@
-//! Normalised text as words: stems, clauses, what is negated. Both sides of every comparison are read by this code.
+//! Normalised text as words: stems, clauses, what is negated. Both sides of every comparison are
+//! read by this code.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +14,8 @@ use super::tables::{Entry, Mood, Quantity, Status, tables};
 pub struct Lexicon {
     ids: HashMap<String, u32, RandomState>,
     stems: Vec<String>,
-    /// For every stem: the number of its first letters, when it is long enough to be compared by them.
+    /// For every stem: the number of its first letters, when it is long enough to be compared by
+    /// them.
     alike: Vec<Option<u32>>,
     openings: HashMap<String, u32, RandomState>,
     words: HashMap<String, Known, RandomState>,
@@ -71,9 +73,11 @@ impl Lexicon {
         self.ids.insert(stem.to_owned(), id);
         self.stems.push(stem.to_owned());
         let opening: String = stem.chars().take(ALIKE_LETTERS).collect();
-        let comparable = opening.chars().count() == ALIKE_LETTERS && !opening.starts_with(|c: char| c.is_ascii_digit());
+        let comparable = opening.chars().count() == ALIKE_LETTERS
+            && !opening.starts_with(|c: char| c.is_ascii_digit());
         let next = u32::try_from(self.openings.len()).unwrap_or(u32::MAX);
-        self.alike.push(comparable.then(|| *self.openings.entry(opening).or_insert(next)));
+        self.alike
+            .push(comparable.then(|| *self.openings.entry(opening).or_insert(next)));
         id
     }
 
@@ -87,8 +91,14 @@ impl Lexicon {
             return *known;
         }
         let number = NUMBERS.iter().find(|(word, _)| *word == lower);
-        let stem = number.map_or_else(|| tables().stem_of(lower), |(_, digits)| (*digits).to_owned());
-        let known = Known { id: self.intern(&stem), entry: tables().entry(lower, &stem) };
+        let stem = number.map_or_else(
+            || tables().stem_of(lower),
+            |(_, digits)| (*digits).to_owned(),
+        );
+        let known = Known {
+            id: self.intern(&stem),
+            entry: tables().entry(lower, &stem),
+        };
         self.words.insert(lower.to_owned(), known);
         known
     }
@@ -132,7 +142,8 @@ impl Token {
         if self.capital && self.end - self.start == 1 && !self.first && !self.is_light() {
             return false;
         }
-        self.entry.is_some_and(|e| e.stop) || (!self.number && self.end - self.start == 1 && !self.is_light())
+        self.entry.is_some_and(|e| e.stop)
+            || (!self.number && self.end - self.start == 1 && !self.is_light())
     }
 
     /// Whether it carries little.
@@ -208,14 +219,19 @@ impl Text {
     /// Reads `text` (normalised), cut into sentences at `cuts`.
     pub fn read(text: &str, cuts: &[Range<usize>], lexicon: &mut Lexicon) -> Self {
         // A word and the blank after it are five bytes or more in most languages.
-        let mut this =
-            Self { tokens: Vec::with_capacity(text.len() / 5 + 1), sentences: Vec::with_capacity(cuts.len()) };
+        let mut this = Self {
+            tokens: Vec::with_capacity(text.len() / 5 + 1),
+            sentences: Vec::with_capacity(cuts.len()),
+        };
         for bytes in cuts {
             let from = this.tokens.len();
             this.sentence(text, bytes.clone(), lexicon);
             if this.tokens.len() > from {
                 mark_negation(this.tokens.get_mut(from..).unwrap_or(&mut []), text);
-                this.sentences.push(Sentence { bytes: bytes.clone(), tokens: from..this.tokens.len() });
+                this.sentences.push(Sentence {
+                    bytes: bytes.clone(),
+                    tokens: from..this.tokens.len(),
+                });
             }
         }
         this
@@ -246,16 +262,27 @@ impl Text {
                 continue;
             }
             let next = at + c.len_utf8();
-            if matches!(c, ',' | ';' | ':' | '(' | ')' | '—' | '–' | '|' | '，' | '；' | '：' | '、') {
+            if matches!(
+                c,
+                ',' | ';' | ':' | '(' | ')' | '—' | '–' | '|' | '，' | '；' | '：' | '、'
+            ) {
                 clause += 1;
             }
             first |= matches!(c, ':' | '|' | '"' | '(' | '•' | '.' | '!' | '?')
-                && !body.get(next..).is_some_and(|r| r.starts_with(char::is_alphanumeric) && c == '.');
+                && !body
+                    .get(next..)
+                    .is_some_and(|r| r.starts_with(char::is_alphanumeric) && c == '.');
             at = next;
         }
     }
 
-    fn push(&mut self, text: &str, range: Range<usize>, (clause, first): (u32, bool), lexicon: &mut Lexicon) {
+    fn push(
+        &mut self,
+        text: &str,
+        range: Range<usize>,
+        (clause, first): (u32, bool),
+        lexicon: &mut Lexicon,
+    ) {
         let word = text.get(range.clone()).unwrap_or("");
         let mut add = |start: usize, end: usize, first: bool| {
             let shown = text.get(start..end).unwrap_or("");
@@ -266,7 +293,10 @@ impl Text {
             } else {
                 lexicon.word(&lower_case(shown))
             };
-            let number = digits || lexicon.stem(known.id).starts_with(|c: char| c.is_ascii_digit());
+            let number = digits
+                || lexicon
+                    .stem(known.id)
+                    .starts_with(|c: char| c.is_ascii_digit());
             let before = self.tokens.last().and_then(|t| text.get(t.start..t.end));
             let month = shown == "May" && !first && before.is_some_and(comes_before_a_month);
             self.tokens.push(Token {
@@ -284,8 +314,10 @@ impl Text {
             });
         };
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            let digits =
-                word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',')).len();
+            let digits = word.len()
+                - word
+                    .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+                    .len();
             add(range.start, range.start + digits, first);
             let rest = word.get(digits..).unwrap_or("");
             if !rest.is_empty() && !matches!(rest, "st" | "nd" | "rd" | "th" | "s") {
@@ -293,10 +325,19 @@ impl Text {
             }
             return;
         }
-        let Some(apostrophe) = word.find('\'') else { return add(range.start, range.end, first) };
-        let (stem, tail) = (word.get(..apostrophe).unwrap_or(""), word.get(apostrophe + 1..).unwrap_or(""));
+        let Some(apostrophe) = word.find('\'') else {
+            return add(range.start, range.end, first);
+        };
+        let (stem, tail) = (
+            word.get(..apostrophe).unwrap_or(""),
+            word.get(apostrophe + 1..).unwrap_or(""),
+        );
         if tail.eq_ignore_ascii_case("t") && stem.ends_with(['n', 'N']) {
-            let verb = if stem.eq_ignore_ascii_case("can") || stem.eq_ignore_ascii_case("won") { 0 } else { 1 };
+            let verb = if stem.eq_ignore_ascii_case("can") || stem.eq_ignore_ascii_case("won") {
+                0
+            } else {
+                1
+            };
             let cut = range.start + stem.len() - verb;
             add(range.start, cut.max(range.start + 1), first);
             add(range.start + stem.len() - 1, range.end, false);
@@ -316,23 +357,26 @@ impl Text {
 /// Whether a capitalised word after `word` can be a month: "since May", "3 May".
 fn comes_before_a_month(word: &str) -> bool {
     const WORDS: &[&str] = &[
-        "in", "since", "by", "until", "till", "from", "of", "before", "after", "during", "last", "next", "early",
-        "mid", "late",
+        "in", "since", "by", "until", "till", "from", "of", "before", "after", "during", "last",
+        "next", "early", "mid", "late",
     ];
     word.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&&*lower_case(word))
 }
 
 /// `word` in lower case; most words are already, and are not copied.
 pub fn lower_case(word: &str) -> Cow<'_, str> {
-    match word.bytes().find(|b| b.is_ascii_uppercase() || !b.is_ascii()) {
+    match word
+        .bytes()
+        .find(|b| b.is_ascii_uppercase() || !b.is_ascii())
+    {
         None => Cow::Borrowed(word),
         Some(_) if word.is_ascii() => Cow::Owned(word.to_ascii_lowercase()),
         Some(_) => Cow::Owned(word.to_lowercase()),
     }
 }
 
-/// Where the word that begins at `at` ends: letters and digits, apostrophes between letters, separators between
-/// digits; a letter of a script without spaces is a word of its own.
+/// Where the word that begins at `at` ends: letters and digits, apostrophes between letters,
+/// separators between digits; a letter of a script without spaces is a word of its own.
 fn word_end(text: &str, at: usize, first: char) -> usize {
     let single = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
     let mut end = at + first.len_utf8();
@@ -343,14 +387,24 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
     let mut apostrophes = 0;
     loop {
         // Most words are letters and digits of ASCII, which always go on.
-        while let Some(b) = text.as_bytes().get(end).filter(|b| b.is_ascii_alphanumeric()) {
+        while let Some(b) = text
+            .as_bytes()
+            .get(end)
+            .filter(|b| b.is_ascii_alphanumeric())
+        {
             before = char::from(*b);
             end += 1;
         }
-        let Some(c) = text.get(end..).and_then(|r| r.chars().next()) else { break };
-        let next = text.get(end + c.len_utf8()..).and_then(|r| r.chars().next());
+        let Some(c) = text.get(end..).and_then(|r| r.chars().next()) else {
+            break;
+        };
+        let next = text
+            .get(end + c.len_utf8()..)
+            .and_then(|r| r.chars().next());
         let joins = match c {
-            '\'' => before.is_alphabetic() && next.is_some_and(char::is_alphabetic) && apostrophes == 0,
+            '\'' => {
+                before.is_alphabetic() && next.is_some_and(char::is_alphabetic) && apostrophes == 0
+            }
             '.' | ',' => before.is_ascii_digit() && next.is_some_and(|n| n.is_ascii_digit()),
             _ => c.is_alphanumeric() && !single(c),
         };
@@ -373,13 +427,19 @@ const REACH: usize = 24;
 /// How many words may be put in between a negation and what it governs.
 const PUT_IN: usize = 6;
 
-/// "They were not, by their own account, towed": the clause that a "not" before words between commas governs.
+/// "They were not, by their own account, towed": the clause that a "not" before words between
+/// commas governs.
 fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
     let (cue, after) = from_cue.split_first()?;
     let comma = |t: &Token| text.get(t.end..).is_some_and(|r| r.starts_with(','));
-    let between = after.iter().take_while(|t| t.clause == cue.clause + 1).count();
+    let between = after
+        .iter()
+        .take_while(|t| t.clause == cue.clause + 1)
+        .count();
     let put_in = cue.negates()
-        && text.get(cue.start..cue.end).is_some_and(|w| w.ends_with("not") || w.ends_with("'t"))
+        && text
+            .get(cue.start..cue.end)
+            .is_some_and(|w| w.ends_with("not") || w.ends_with("'t"))
         && comma(cue)
         && (1..=PUT_IN).contains(&between)
         && after.get(between - 1).is_some_and(comma);
@@ -389,18 +449,27 @@ fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
 /// Marks what each negation of a sentence governs: the next content words of its clause.
 fn mark_negation(tokens: &mut [Token], text: &str) {
     for i in 0..tokens.len() {
-        let Some(cue) = tokens.get(i).copied() else { continue };
+        let Some(cue) = tokens.get(i).copied() else {
+            continue;
+        };
         let next = tokens.get(i + 1).copied();
-        let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.')) && next.is_some_and(|n| n.number);
+        let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.'))
+            && next.is_some_and(|n| n.number);
         let hollow = next.is_some_and(|n| n.hollow());
         if !(cue.negates() || cue.turns()) || hollow || abbreviation {
             continue;
         }
-        // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways; "failed to start" does not.
+        // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways;
+        // "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
         let mut left = GOVERNED;
-        for token in tokens.get_mut(i + 1..).unwrap_or(&mut []).iter_mut().take(REACH) {
+        for token in tokens
+            .get_mut(i + 1..)
+            .unwrap_or(&mut [])
+            .iter_mut()
+            .take(REACH)
+        {
             if token.clause > clause || left == 0 {
                 break;
             }

@@ -30,8 +30,20 @@ pub struct ScopeArgs {
 impl ScopeArgs {
     /// The same for the operations.
     pub fn limits(&self) -> Limits {
-        let Self { source, path, tag, after, before } = self.clone();
-        Limits { source, path, tag, after, before }
+        let Self {
+            source,
+            path,
+            tag,
+            after,
+            before,
+        } = self.clone();
+        Limits {
+            source,
+            path,
+            tag,
+            after,
+            before,
+        }
     }
 }
 
@@ -53,10 +65,15 @@ pub struct Query {
     /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01
     pub text: String,
     /// Most hits; less than 1 counts as 1
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        allow_negative_numbers = true
+    )]
     pub limit: i64,
-    /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the calibrated floor decides
-    /// whether anything was found]
+    /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the
+    /// calibrated floor decides whether anything was found]
     #[arg(long, value_name = "CHANCE", value_parser = share)]
     pub min_score: Option<f32>,
     /// Which sides take part
@@ -133,10 +150,12 @@ pub struct Chat {
 pub struct Verify {
     /// File with the answer; `-` reads stdin
     pub answer: PathBuf,
-    /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or [source: …]
+    /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or
+    /// [source: …]
     #[arg(long, value_name = "FILE", group = "evidence")]
     pub snapshot: Option<PathBuf>,
-    /// Evidence: the files below this folder as they are now. The answer cites [path:12-18] or links with lines
+    /// Evidence: the files below this folder as they are now. The answer cites [path:12-18] or
+    /// links with lines
     #[arg(long, value_name = "DIR", group = "evidence")]
     pub vault: Option<PathBuf>,
     /// Print one JSON object

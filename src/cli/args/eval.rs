@@ -21,7 +21,12 @@ pub struct EvalArgs {
     #[arg(required = true, value_name = "SET")]
     pub sets: Vec<PathBuf>,
     /// How to search; `default` is what `query` does, and what the others are compared with
-    #[arg(long, value_delimiter = ',', default_value = "default,lexical,vector", value_name = "MODE,…")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "default,lexical,vector",
+        value_name = "MODE,…"
+    )]
     pub modes: Vec<EvalModeArg>,
     /// Write every run into this folder as SET.MODE.tsv
     #[arg(long, value_name = "DIR")]
@@ -43,7 +48,12 @@ pub enum EvalCommand {
         #[command(flatten)]
         args: EvalArgs,
         /// Score the first so many passages
-        #[arg(long, value_delimiter = ',', default_value = "1,3,5,10", value_name = "K,…")]
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "1,3,5,10",
+            value_name = "K,…"
+        )]
         k: Vec<usize>,
     },
     /// Fit the chance of relevance, and say what its floor refuses and lets through
@@ -63,7 +73,8 @@ pub enum EvalCommand {
     },
     /// True sentences made false: are they caught, and the true ones let pass?
     Attacks {
-        /// Folder of notes whose sentences are attacked; without it, the example vault inside the program
+        /// Folder of notes whose sentences are attacked; without it, the example vault inside the
+        /// program
         #[arg(long, value_name = "DIR")]
         notes: Option<PathBuf>,
         /// A file of judged claims; its supported ones are attacked; may be given again

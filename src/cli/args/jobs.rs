@@ -33,7 +33,8 @@ pub struct Index {
     /// Believe a source that shows none of its files any more, and forget them
     #[arg(long)]
     pub allow_empty: bool,
-    /// Make the index anew beside the old one, which is read until then; a foreign database is moved aside first
+    /// Make the index anew beside the old one, which is read until then; a foreign database is
+    /// moved aside first
     #[arg(long)]
     pub rebuild: bool,
     /// Hash every file, whatever its time stamp says
@@ -86,7 +87,8 @@ pub struct Watch {
     /// Milliseconds without a change before anything is done
     #[arg(long, value_name = "MS", default_value_t = 400)]
     pub debounce: u64,
-    /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the system tells nothing]
+    /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the
+    /// system tells nothing]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..))]
     pub poll: Option<u64>,
     /// Do not use the system's notifications, only walks
@@ -137,7 +139,8 @@ pub enum ModelsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Hash a model's files, and compare its vectors, computed as configured, with a second implementation's
+    /// Hash a model's files, and compare its vectors, computed as configured, with a second
+    /// implementation's
     Verify {
         /// A known id; without it, every model that is here
         id: Option<String>,

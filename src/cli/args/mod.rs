@@ -1,5 +1,5 @@
-//! What can be typed: the one definition that parser, help, completions, man page and `docs/cli.md` come from. One file
-//! a group of commands; here is what they share.
+//! What can be typed: the one definition that parser, help, completions, man page and `docs/cli.md`
+//! come from. One file a group of commands; here is what they share.
 
 mod asking;
 mod eval;
@@ -23,7 +23,12 @@ pub use tools::{ToolCommand, ToolRun};
 
 /// Answers questions from your own markdown, and proves every answer.
 #[derive(Debug, Parser)]
-#[command(name = "local-agent", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "local-agent",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,

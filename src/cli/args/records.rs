@@ -68,7 +68,8 @@ pub enum RunsCommand {
     },
     /// The hash of the ledger's last line, to be kept elsewhere
     Head {
-        /// Set a broken ledger aside and begin a new one: it holds the old one's hash, its whole lines and every record
+        /// Set a broken ledger aside and begin a new one: it holds the old one's hash, its whole
+        /// lines and every record
         #[arg(long)]
         renew: bool,
         /// Enter every record that the ledger does not hold
@@ -201,7 +202,12 @@ pub struct Status {
     #[arg(long)]
     pub wait_fresh: bool,
     /// Seconds to wait at most
-    #[arg(long, value_name = "SECS", default_value_t = 60, requires = "wait_fresh")]
+    #[arg(
+        long,
+        value_name = "SECS",
+        default_value_t = 60,
+        requires = "wait_fresh"
+    )]
     pub timeout: u64,
     /// Print one JSON object
     #[arg(long)]

@@ -29,8 +29,10 @@ const EVIDENCE_BYTES: usize = 16 << 10;
 fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     let left = budget(args.max_bytes, EVIDENCE_BYTES)?;
     if args.file.is_some() && !args.limits().is_everything() {
-        return Err(Failure::new(ErrorCode::InvalidArgs, "`file` cannot be limited further")
-            .with_hint("leave `source`, `path`, `tag`, `after` and `before` out, or `file`"));
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, "`file` cannot be limited further")
+                .with_hint("leave `source`, `path`, `tag`, `after` and `before` out, or `file`"),
+        );
     }
     let desk = Desk {
         loaded: &call.service.loaded,
@@ -55,9 +57,16 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         }
         Ok(())
     })?;
-    let Done { asked: Asked { answer, trail }, recalled, run } = done;
+    let Done {
+        asked: Asked { answer, trail },
+        recalled,
+        run,
+    } = done;
     if let Some(why) = run.as_ref().and_then(|run| run.unanchored.as_ref()) {
-        (call.service.log)(&format!("runs: the ledger's head is not kept: {}", why.message));
+        (call.service.log)(&format!(
+            "runs: the ledger's head is not kept: {}",
+            why.message
+        ));
     }
     let answer = answer?;
     let result = AskResult {
@@ -80,7 +89,9 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
 /// What a person waiting sees of a step.
 fn step(event: &Event<'_>) -> Option<String> {
     match event {
-        Event::Frozen { snapshot, .. } => Some(format!("{} passages of evidence", snapshot.items().len())),
+        Event::Frozen { snapshot, .. } => {
+            Some(format!("{} passages of evidence", snapshot.items().len()))
+        }
         Event::Asking { model, purpose } => {
             let what = match purpose {
                 Purpose::Acquire => "which file",
@@ -125,7 +136,10 @@ fn ask_text(result: &AskResult) -> String {
         None => "The notes hold nothing that answers this.\n".to_owned(),
     };
     if !result.verified && result.answer.is_some() {
-        text.insert_str(0, "UNVERIFIED (citation validation is switched off in the configuration)\n");
+        text.insert_str(
+            0,
+            "UNVERIFIED (citation validation is switched off in the configuration)\n",
+        );
     }
     for line in result.why.iter().chain(&result.checks) {
         let _ = writeln!(text, "{line}");
@@ -145,11 +159,19 @@ fn ask_text(result: &AskResult) -> String {
             one.chunk_key,
             one.heading_path,
             framed(one.text.trim_end()),
-            if one.truncated { "(cut: get it by its key)\n" } else { "" },
+            if one.truncated {
+                "(cut: get it by its key)\n"
+            } else {
+                ""
+            },
         );
     }
     if !result.memory.is_empty() {
-        let _ = writeln!(text, "\nRemembered (context, not evidence): {}", result.memory.join(" · "));
+        let _ = writeln!(
+            text,
+            "\nRemembered (context, not evidence): {}",
+            result.memory.join(" · ")
+        );
     }
     say_limits(&mut text, &result.coverage, &result.stale);
     text

@@ -41,8 +41,11 @@ fn get(call: &Call, args: &GetArgs) -> Result<Reply> {
     let of = about(&["get", &args.address, &piece.sha256.to_string()]);
     let from = place(args.cursor.as_deref(), &of)?;
     let Some(rest) = piece.text.get(from..) else {
-        return Err(Failure::new(ErrorCode::InvalidArgs, "the cursor is not one of this server's")
-            .with_hint("make the same call without `cursor`"));
+        return Err(Failure::new(
+            ErrorCode::InvalidArgs,
+            "the cursor is not one of this server's",
+        )
+        .with_hint("make the same call without `cursor`"));
     };
     let shown = cut(rest, bytes);
     let end = from + shown.len();
@@ -52,7 +55,13 @@ fn get(call: &Call, args: &GetArgs) -> Result<Reply> {
     let mut text = head(&document);
     text.push_str(&framed(&document.text));
     say_next(&mut text, next_cursor.as_deref());
-    Reply::new(text, &GetResult { document, next_cursor })
+    Reply::new(
+        text,
+        &GetResult {
+            document,
+            next_cursor,
+        },
+    )
 }
 
 fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
@@ -64,7 +73,10 @@ fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
     let (mut pages, mut skipped) = (Vec::new(), Vec::new());
     for (address, reason) in matched.iter().skip(at) {
         call.go_on()?;
-        let refused = |reason: &str| Skipped { path: address.to_string(), reason: reason.to_owned() };
+        let refused = |reason: &str| Skipped {
+            path: address.to_string(),
+            reason: reason.to_owned(),
+        };
         match (reason, documents::whole(&call.sandbox, address)) {
             // What is denied or lies behind a link does not exist for an agent, as in `list_dir`.
             (Some(SkipReason::Denied | SkipReason::Symlink), _) => {}
@@ -80,13 +92,21 @@ fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
         at += 1;
     }
     let page = MultiGetPage {
-        outcome: if matched.is_empty() { "nothing_found" } else { "found" },
+        outcome: if matched.is_empty() {
+            "nothing_found"
+        } else {
+            "found"
+        },
         matched: matched.len(),
         documents: pages,
         skipped,
         next_cursor: (at < matched.len()).then(|| cursor(at, &of)),
     };
-    let mut text = if matched.is_empty() { "No note fits this glob.\n".to_owned() } else { String::new() };
+    let mut text = if matched.is_empty() {
+        "No note fits this glob.\n".to_owned()
+    } else {
+        String::new()
+    };
     for document in &page.documents {
         let _ = writeln!(text, "== {}{}", head(document), framed(&document.text));
         if document.truncated {
@@ -115,5 +135,8 @@ fn document(piece: &Piece, first_line: usize, shown: &str) -> Document {
 /// What stands above the text of a document.
 fn head(document: &Document) -> String {
     let last = document.first_line + document.text.lines().count().saturating_sub(1);
-    format!("{} lines {}-{last} of {}\n\n", document.address, document.first_line, document.total_lines)
+    format!(
+        "{} lines {}-{last} of {}\n\n",
+        document.address, document.first_line, document.total_lines
+    )
 }

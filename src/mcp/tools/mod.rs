@@ -24,8 +24,14 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// All of them.
-const SPECS: [&Spec; 6] =
-    [&search::SPEC, &documents::GET, &documents::MULTI_GET, &ask::SPEC, &verify::SPEC, &status::SPEC];
+const SPECS: [&Spec; 6] = [
+    &search::SPEC,
+    &documents::GET,
+    &documents::MULTI_GET,
+    &ask::SPEC,
+    &verify::SPEC,
+    &status::SPEC,
+];
 
 /// One call.
 pub(super) struct Call {
@@ -43,7 +49,10 @@ pub(super) struct Call {
 impl Call {
     fn go_on(&self) -> Result<()> {
         if self.cancelled.load(Ordering::Relaxed) {
-            return Err(Failure::new(ErrorCode::Cancelled, "the client took the call back"));
+            return Err(Failure::new(
+                ErrorCode::Cancelled,
+                "the client took the call back",
+            ));
         }
         Ok(())
     }
@@ -64,7 +73,8 @@ pub(super) struct Reply {
 
 impl Reply {
     fn new(text: String, data: &impl Serialize) -> Result<Self> {
-        let data = serde_json::to_value(data).map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
+        let data = serde_json::to_value(data)
+            .map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
         Ok(Self { text, data })
     }
 }
@@ -84,7 +94,9 @@ pub(super) struct Spec {
 /// The tools that the configuration offers, as it lists them.
 pub(super) fn offered(service: &Service) -> impl Iterator<Item = &'static Spec> {
     let names = &service.loaded.config.mcp.operations;
-    names.iter().filter_map(|name| SPECS.into_iter().find(|spec| spec.name == name.as_str()))
+    names
+        .iter()
+        .filter_map(|name| SPECS.into_iter().find(|spec| spec.name == name.as_str()))
 }
 
 /// The names of all.
@@ -96,7 +108,8 @@ impl Spec {
     /// As clients see it.
     pub(super) fn listed(&self, service: &Service) -> Tool {
         // Only `ask` can reach a server, and only when one is configured.
-        let reaches_out = self.name == "ask" && service.loaded.config.ask.provider != AskProvider::Extractive;
+        let reaches_out =
+            self.name == "ask" && service.loaded.config.ask.provider != AskProvider::Extractive;
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(true)
             .destructive(false)
@@ -109,16 +122,31 @@ impl Spec {
     }
 
     /// Runs it and enters the call in the audit log, also when there is no sandbox for it.
-    pub(super) fn run(&self, service: &Service, args: Value, call: impl FnOnce(Sandbox) -> Call) -> Result<Reply> {
-        let subject: String = args[self.subject].as_str().unwrap_or_default().chars().take(200).collect();
-        let done = service.sandbox().and_then(|sandbox| (self.run)(&call(sandbox), args));
+    pub(super) fn run(
+        &self,
+        service: &Service,
+        args: Value,
+        call: impl FnOnce(Sandbox) -> Call,
+    ) -> Result<Reply> {
+        let subject: String = args[self.subject]
+            .as_str()
+            .unwrap_or_default()
+            .chars()
+            .take(200)
+            .collect();
+        let done = service
+            .sandbox()
+            .and_then(|sandbox| (self.run)(&call(sandbox), args));
         enter(service, self.name, subject, done)
     }
 }
 
 /// Enters a call and hands on what came of it. What cannot be entered is not handed out.
 fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) -> Result<Reply> {
-    let outcome = done.as_ref().err().map_or("ok", |failure| failure.code.as_str());
+    let outcome = done
+        .as_ref()
+        .err()
+        .map_or("ok", |failure| failure.code.as_str());
     (service.audit)(&AuditRow {
         caller: Caller::Agent,
         tool: tool.to_owned(),
@@ -136,7 +164,11 @@ pub(super) fn listed(tool: &FileTool) -> Tool {
         Value::Object(schema) => plain(Arc::new(schema)),
         _ => Arc::default(),
     };
-    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    let annotations = ToolAnnotations::new()
+        .read_only(true)
+        .destructive(false)
+        .idempotent(true)
+        .open_world(false);
     Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
 }
 
@@ -156,7 +188,8 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
 }
 
 fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    // Every type of arguments is a struct, whose schema is an object: `every_tool_has_a_schema` holds it.
+    // Every type of arguments is a struct, whose schema is an object: `every_tool_has_a_schema`
+    // holds it.
     plain(schema_for_input::<T>().unwrap_or_default())
 }
 
@@ -164,7 +197,8 @@ fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     plain(schema_for_output::<T>())
 }
 
-/// Without the formats of Rust's numbers, which are no formats of JSON Schema: clients complain of each.
+/// Without the formats of Rust's numbers, which are no formats of JSON Schema: clients complain of
+/// each.
 fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
     fn strip(value: &mut Value) {
         match value {
@@ -186,8 +220,11 @@ fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
     serde_json::from_value(args).map_err(|e| {
-        Failure::new(ErrorCode::InvalidArgs, format!("the arguments do not fit: {e}"))
-            .with_hint("see the tool's input schema")
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("the arguments do not fit: {e}"),
+        )
+        .with_hint("see the tool's input schema")
     })
 }
 
@@ -200,7 +237,13 @@ mod tests {
         for spec in SPECS {
             for schema in [(spec.input)(), (spec.output)()] {
                 assert_eq!(schema["type"], "object", "{}", spec.name);
-                assert!(!Value::Object((*schema).clone()).to_string().contains("\"format\""), "{}", spec.name);
+                assert!(
+                    !Value::Object((*schema).clone())
+                        .to_string()
+                        .contains("\"format\""),
+                    "{}",
+                    spec.name
+                );
             }
         }
     }

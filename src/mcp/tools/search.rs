@@ -33,25 +33,42 @@ const MOST_HITS: u32 = 50;
 fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     let limit = args.limit.unwrap_or(USUAL_HITS);
     if !(1..=MOST_HITS).contains(&limit) {
-        return Err(Failure::new(ErrorCode::InvalidArgs, format!("`limit` is from 1 to {MOST_HITS}"))
-            .with_hint("leave `limit` out"));
+        return Err(Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("`limit` is from 1 to {MOST_HITS}"),
+        )
+        .with_hint("leave `limit` out"));
     }
     let mut left = budget(args.max_bytes, SEARCH_BYTES)?;
     let limits = args.limits();
     not_blank(&args.query)?;
-    let of = about(&["search", &args.query, &format!("{limits:?}"), &call.service.library.state()?]);
+    let of = about(&[
+        "search",
+        &args.query,
+        &format!("{limits:?}"),
+        &call.service.library.state()?,
+    ]);
     let from = place(args.cursor.as_deref(), &of)?;
     let until = from.saturating_add(limit as usize);
     let wanted = Search {
         text: &args.query,
         has_syntax: false,
-        mode: if call.service.library.model().is_some() { Mode::Hybrid } else { Mode::Lexical },
+        mode: if call.service.library.model().is_some() {
+            Mode::Hybrid
+        } else {
+            Mode::Lexical
+        },
         fusion: None,
         limits,
         limit: until.saturating_add(1),
         min_score: None,
     };
-    let searched = search(&call.service.loaded.config, &call.sandbox, &call.service.library, &wanted)?;
+    let searched = search(
+        &call.service.loaded.config,
+        &call.sandbox,
+        &call.service.library,
+        &wanted,
+    )?;
     let found = &searched.found;
     let mut hits = Vec::new();
     for (at, hit) in found.hits.iter().enumerate().take(until).skip(from) {
@@ -64,7 +81,11 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     }
     let end = from + hits.len();
     let page = SearchPage {
-        outcome: if found.hits.is_empty() { "nothing_found" } else { "found" },
+        outcome: if found.hits.is_empty() {
+            "nothing_found"
+        } else {
+            "found"
+        },
         next_cursor: (end < found.hits.len()).then(|| cursor(end, &of)),
         coverage: covered(found.coverage),
         stale: behind(&found.stale, &searched.index_stale(from..end)),
@@ -72,10 +93,18 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     };
     let mut text = String::new();
     if page.hits.is_empty() {
-        text.push_str(if from == 0 { "Nothing in the notes fits this.\n" } else { "There are no more hits.\n" });
+        text.push_str(if from == 0 {
+            "Nothing in the notes fits this.\n"
+        } else {
+            "There are no more hits.\n"
+        });
     }
     for hit in &page.hits {
-        let heading = if hit.heading_path.is_empty() { "" } else { " · " };
+        let heading = if hit.heading_path.is_empty() {
+            ""
+        } else {
+            " · "
+        };
         let _ = writeln!(
             text,
             "{}. cite as {} · #{}{heading}{} · score {:.2}\n{}{}\n",
@@ -85,7 +114,11 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
             hit.heading_path,
             hit.score,
             framed(hit.text.trim_end()),
-            if hit.truncated { "(cut: get it by its key)\n" } else { "" },
+            if hit.truncated {
+                "(cut: get it by its key)\n"
+            } else {
+                ""
+            },
         );
     }
     say_limits(&mut text, &page.coverage, &page.stale);
@@ -99,7 +132,12 @@ fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {
     SearchHit {
         rank: at + 1,
         // A reader of citations undoes these escapes.
-        cite: format!("[{}:{}:{}]", chunk.source, percent_encode(chunk.path.as_str(), "[]()"), chunk.lines),
+        cite: format!(
+            "[{}:{}:{}]",
+            chunk.source,
+            percent_encode(chunk.path.as_str(), "[]()"),
+            chunk.lines
+        ),
         source: chunk.source.to_string(),
         rel_path: chunk.path.to_string(),
         title: chunk.title.clone(),

@@ -19,16 +19,30 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 fn state(call: &Call, args: &StatusArgs) -> Result<Reply> {
-    let status = status(&call.service.loaded.config, &call.service.library, args.compare_files)?;
-    let jobs: Vec<String> = status.index_job.into_iter().chain(status.embed_job).collect();
+    let status = status(
+        &call.service.loaded.config,
+        &call.service.library,
+        args.compare_files,
+    )?;
+    let jobs: Vec<String> = status
+        .index_job
+        .into_iter()
+        .chain(status.embed_job)
+        .collect();
     let result = match status.index {
         None => StatusResult {
             indexed: false,
             documents: 0,
             skipped_files: 0,
             sources: Vec::new(),
-            coverage: Covered { chunks: 0, embedded: 0 },
-            stale: vec![Behind { why: "nothing is indexed yet".to_owned(), fix: "local-agent index".to_owned() }],
+            coverage: Covered {
+                chunks: 0,
+                embedded: 0,
+            },
+            stale: vec![Behind {
+                why: "nothing is indexed yet".to_owned(),
+                fix: "local-agent index".to_owned(),
+            }],
             model: None,
             jobs,
         },
@@ -57,7 +71,11 @@ fn state(call: &Call, args: &StatusArgs) -> Result<Reply> {
         result.documents, result.coverage.chunks, result.coverage.embedded, result.skipped_files
     );
     for source in &result.sources {
-        let _ = writeln!(text, "source: {}, {} documents", source.name, source.documents);
+        let _ = writeln!(
+            text,
+            "source: {}, {} documents",
+            source.name, source.documents
+        );
     }
     for job in &result.jobs {
         let _ = writeln!(text, "at work: {job}");

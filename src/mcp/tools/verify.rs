@@ -31,7 +31,10 @@ const LONGEST_ANSWER: usize = 8 << 20;
 fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
     let mut left = budget(args.max_bytes, CLAIM_BYTES)?;
     if args.answer.len() > LONGEST_ANSWER {
-        return Err(Failure::new(ErrorCode::FileTooLarge, "the answer is too large").with_hint("verify its parts"));
+        return Err(
+            Failure::new(ErrorCode::FileTooLarge, "the answer is too large")
+                .with_hint("verify its parts"),
+        );
     }
     let judged = match &args.run_id {
         None => against_files(&args.answer, &call.sandbox)?,
@@ -39,11 +42,19 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
             let archive = Archive::new(runs_place(&call.service.loaded.config));
             let id = archive.find(name)?;
             let (record, _) = archive.load(&id)?;
-            against_snapshot(&args.answer, &thaw(&record, &archive.folder(&id), &call.sandbox)?.snapshot)
+            against_snapshot(
+                &args.answer,
+                &thaw(&record, &archive.folder(&id), &call.sandbox)?.snapshot,
+            )
         }
     };
     let Judged { report, unresolved } = judged;
-    let of = about(&["verify", &args.answer, args.run_id.as_deref().unwrap_or(""), &report.sha256.to_string()]);
+    let of = about(&[
+        "verify",
+        &args.answer,
+        args.run_id.as_deref().unwrap_or(""),
+        &report.sha256.to_string(),
+    ]);
     let from = place(args.cursor.as_deref(), &of)?;
     let mut claims = Vec::new();
     for claim in report.claims.iter().skip(from) {
@@ -55,18 +66,33 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
         claims.push(ClaimResult {
             text: claim.text.clone(),
             verdict: verdict(claim.verdict).to_owned(),
-            codes: claim.codes.iter().chain(&claim.remarks).map(|code| code.as_str().to_owned()).collect(),
+            codes: claim
+                .codes
+                .iter()
+                .chain(&claim.remarks)
+                .map(|code| code.as_str().to_owned())
+                .collect(),
             why: claim.why.clone(),
-            found_in: claim.evidence.as_ref().map(|at| format!("{}:{}:{}", at.source, at.path, at.lines)),
+            found_in: claim
+                .evidence
+                .as_ref()
+                .map(|at| format!("{}:{}:{}", at.source, at.path, at.lines)),
         });
     }
     let end = from + claims.len();
     let result = VerifyResult {
         passed: report.ok,
         outcome: outcome(report.outcome).to_owned(),
-        codes: report.codes.iter().map(|code| code.as_str().to_owned()).collect(),
+        codes: report
+            .codes
+            .iter()
+            .map(|code| code.as_str().to_owned())
+            .collect(),
         claims,
-        unresolved: unresolved.into_iter().map(|(citation, why)| Unresolved { citation, why }).collect(),
+        unresolved: unresolved
+            .into_iter()
+            .map(|(citation, why)| Unresolved { citation, why })
+            .collect(),
         footer: report.footer(),
         next_cursor: (end < report.claims.len()).then(|| cursor(end, &of)),
     };
@@ -75,7 +101,14 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
         let _ = writeln!(text, "{}: {}", one.citation, one.why);
     }
     for claim in &result.claims {
-        let _ = writeln!(text, "\n{}{}\n  {}\n  {}", claim.verdict, joined(&claim.codes), claim.text, claim.why);
+        let _ = writeln!(
+            text,
+            "\n{}{}\n  {}\n  {}",
+            claim.verdict,
+            joined(&claim.codes),
+            claim.text,
+            claim.why
+        );
     }
     let _ = writeln!(text, "\n{}", result.footer);
     say_next(&mut text, result.next_cursor.as_deref());
@@ -99,5 +132,9 @@ const fn outcome(outcome: Outcome) -> &'static str {
 }
 
 fn joined(codes: &[String]) -> String {
-    if codes.is_empty() { String::new() } else { format!(": {}", codes.join(", ")) }
+    if codes.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", codes.join(", "))
+    }
 }

@@ -12,12 +12,18 @@ pub(super) fn framed(text: &str) -> String {
 }
 
 pub(super) fn covered(coverage: Coverage) -> Covered {
-    Covered { chunks: coverage.chunks, embedded: coverage.embedded }
+    Covered {
+        chunks: coverage.chunks,
+        embedded: coverage.embedded,
+    }
 }
 
 /// Projections that are behind, and files (`source:path`) that are not what was indexed.
 pub(super) fn behind(stale: &[Stale], files: &[String]) -> Vec<Behind> {
-    let projections = stale.iter().map(|one| Behind { why: one.why.clone(), fix: one.fix.to_owned() });
+    let projections = stale.iter().map(|one| Behind {
+        why: one.why.clone(),
+        fix: one.fix.to_owned(),
+    });
     let files = files.iter().map(|file| Behind {
         why: format!("{file} changed, went or cannot be read since it was indexed"),
         fix: "local-agent index".to_owned(),

@@ -6,7 +6,8 @@ use crate::config::{AskProvider, Config};
 use crate::llm::{Chat, OllamaChat, OpenAiChat, Route, Sampling, Speed, route};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// How long `auto` waits for an Ollama server: a person who has none should not notice that one was looked for.
+/// How long `auto` waits for an Ollama server: a person who has none should not notice that one was
+/// looked for.
 const AUTO: Duration = Duration::from_millis(300);
 
 /// How long a server that was asked for by name may take to say what it has.
@@ -42,15 +43,20 @@ pub struct Chosen {
 impl Chosen {
     /// The answerer that needs no model, and why.
     pub fn extractive(why: impl Into<String>) -> Self {
-        Self { answerer: Answerer::Extractive, why: why.into() }
+        Self {
+            answerer: Answerer::Extractive,
+            why: why.into(),
+        }
     }
 }
 
-/// Chooses the answerer that `ask.provider` asks for. `auto` is Ollama when a chat model is configured and the server
-/// lists it at once, otherwise the extractive answerer; nothing is ever pulled.
+/// Chooses the answerer that `ask.provider` asks for. `auto` is Ollama when a chat model is
+/// configured and the server lists it at once, otherwise the extractive answerer; nothing is ever
+/// pulled.
 ///
-/// Errors: `CONFIG_ERROR` for an address that is none, when it would be used; of a provider that was named also
-/// `PHASE3_ASK_ERROR` (no model is configured), `MODEL_NOT_FOUND`, `SERVER_UNREACHABLE`, `SERVER_ERROR`.
+/// Errors: `CONFIG_ERROR` for an address that is none, when it would be used; of a provider that
+/// was named also `PHASE3_ASK_ERROR` (no model is configured), `MODEL_NOT_FOUND`,
+/// `SERVER_UNREACHABLE`, `SERVER_ERROR`.
 pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     let route = route(&config.llm, question, speed);
     match (config.ask.provider, route) {
@@ -58,8 +64,14 @@ pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
         (AskProvider::Auto, None) => Ok(Chosen::extractive("no chat model is configured")),
         (AskProvider::Auto, Some(route)) => match ollama(config, &route, AUTO) {
             Ok(chat) => {
-                let why = format!("the Ollama server has the configured model `{}`", route.second);
-                Ok(Chosen { answerer: chat, why })
+                let why = format!(
+                    "the Ollama server has the configured model `{}`",
+                    route.second
+                );
+                Ok(Chosen {
+                    answerer: chat,
+                    why,
+                })
             }
             Err(failure) if failure.code == ErrorCode::ConfigError => Err(failure),
             Err(failure) => Ok(Chosen::extractive(format!(
@@ -72,12 +84,14 @@ pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
             let message = "`ask.provider` is `ollama`, and no chat model is configured.";
             Err(Failure::new(ErrorCode::AskError, message).with_hint("set llm.model"))
         }
-        (AskProvider::Ollama, Some(route)) => {
-            Ok(Chosen { answerer: ollama(config, &route, NAMED)?, why: "`ask.provider` is `ollama`".to_owned() })
-        }
-        (AskProvider::OpenAi, route) => {
-            Ok(Chosen { answerer: openai(config, route)?, why: "`ask.provider` is `openai`".to_owned() })
-        }
+        (AskProvider::Ollama, Some(route)) => Ok(Chosen {
+            answerer: ollama(config, &route, NAMED)?,
+            why: "`ask.provider` is `ollama`".to_owned(),
+        }),
+        (AskProvider::OpenAi, route) => Ok(Chosen {
+            answerer: openai(config, route)?,
+            why: "`ask.provider` is `openai`".to_owned(),
+        }),
     }
 }
 
@@ -91,9 +105,15 @@ pub fn choose_for_chat(config: &Config, prompt: &str) -> Result<Chosen> {
 fn ollama(config: &Config, route: &Route<'_>, look: Duration) -> Result<Answerer> {
     let base = config.llm.server()?.to_string();
     let timeout = Duration::from_secs(route.timeout_s);
-    let connect = |model: &str| OllamaChat::connect(&base, model, look, timeout).map(|c| Chat::Ollama(Box::new(c)));
+    let connect = |model: &str| {
+        OllamaChat::connect(&base, model, look, timeout).map(|c| Chat::Ollama(Box::new(c)))
+    };
     let chat = connect(route.second)?;
-    let first = if route.first == route.second { None } else { Some(connect(route.first)?) };
+    let first = if route.first == route.second {
+        None
+    } else {
+        Some(connect(route.first)?)
+    };
     Ok(answerer(config, chat, first, route.max_tokens))
 }
 
@@ -102,19 +122,32 @@ fn openai(config: &Config, route: Option<Route<'_>>) -> Result<Answerer> {
     let base = llm.server()?.to_string();
     let timeout = Duration::from_secs(route.as_ref().map_or(llm.timeout_s, |r| r.timeout_s));
     let connect = |model: Option<&str>| {
-        OpenAiChat::connect(&base, model, llm.api_key.as_ref(), timeout).map(|c| Chat::OpenAi(Box::new(c)))
+        OpenAiChat::connect(&base, model, llm.api_key.as_ref(), timeout)
+            .map(|c| Chat::OpenAi(Box::new(c)))
     };
     let chat = connect(route.as_ref().map(|r| r.second))?;
     let first = match &route {
         Some(route) if route.first != route.second => Some(connect(Some(route.first))?),
         _ => None,
     };
-    Ok(answerer(config, chat, first, route.map_or(llm.max_tokens, |r| r.max_tokens)))
+    Ok(answerer(
+        config,
+        chat,
+        first,
+        route.map_or(llm.max_tokens, |r| r.max_tokens),
+    ))
 }
 
 fn answerer(config: &Config, chat: Chat, first: Option<Chat>, max_tokens: u32) -> Answerer {
-    let sampling = Sampling { max_tokens, temperature: config.llm.temperature };
-    Answerer::Chat(Box::new(ChatAnswerer { chat, first, sampling }))
+    let sampling = Sampling {
+        max_tokens,
+        temperature: config.llm.temperature,
+    };
+    Answerer::Chat(Box::new(ChatAnswerer {
+        chat,
+        first,
+        sampling,
+    }))
 }
 
 #[cfg(test)]
@@ -151,16 +184,31 @@ mod tests {
     fn auto_is_ollama_only_when_the_model_is_there() {
         use AskProvider::Auto;
         let server = ollama_with("m");
-        let choose = |model, base: &str| choose(&config(Auto, model, base), "q", Speed::Auto).unwrap();
+        let choose =
+            |model, base: &str| choose(&config(Auto, model, base), "q", Speed::Auto).unwrap();
         assert_eq!(provider(&choose(Some("m"), &server.url(""))), "ollama");
         let absent = choose(Some("other"), &server.url(""));
         assert_eq!(provider(&absent), "extractive");
-        assert!(absent.why.contains("has no model `other`"), "{}", absent.why);
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert!(
+            absent.why.contains("has no model `other`"),
+            "{}",
+            absent.why
+        );
+        let free = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
         let nobody = choose(Some("m"), &format!("http://{free}"));
-        assert!(provider(&nobody) == "extractive" && nobody.why.contains("cannot be reached"), "{}", nobody.why);
+        assert!(
+            provider(&nobody) == "extractive" && nobody.why.contains("cannot be reached"),
+            "{}",
+            nobody.why
+        );
         let before = server.hits();
-        assert_eq!(choose(None, &server.url("")).why, "no chat model is configured");
+        assert_eq!(
+            choose(None, &server.url("")).why,
+            "no chat model is configured"
+        );
         assert_eq!(server.hits(), before, "no model, no question");
     }
 
@@ -168,12 +216,31 @@ mod tests {
     fn a_provider_that_was_named_is_never_replaced() {
         use AskProvider::{Ollama, OpenAi};
         let server = ollama_with("m");
-        let code = |p, model, base: &str| choose(&config(p, model, base), "q", Speed::Auto).unwrap_err().code;
-        assert_eq!(code(Ollama, Some("other"), &server.url("")), ErrorCode::ModelNotFound);
+        let code = |p, model, base: &str| {
+            choose(&config(p, model, base), "q", Speed::Auto)
+                .unwrap_err()
+                .code
+        };
+        assert_eq!(
+            code(Ollama, Some("other"), &server.url("")),
+            ErrorCode::ModelNotFound
+        );
         assert_eq!(code(Ollama, None, &server.url("")), ErrorCode::AskError);
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert_eq!(code(Ollama, Some("m"), &format!("http://{free}")), ErrorCode::ServerUnreachable);
-        assert_eq!(code(OpenAi, Some("m"), &format!("http://{free}")), ErrorCode::ServerUnreachable);
-        assert_eq!(code(AskProvider::Auto, Some("m"), "http://h/path"), ErrorCode::ConfigError);
+        let free = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        assert_eq!(
+            code(Ollama, Some("m"), &format!("http://{free}")),
+            ErrorCode::ServerUnreachable
+        );
+        assert_eq!(
+            code(OpenAi, Some("m"), &format!("http://{free}")),
+            ErrorCode::ServerUnreachable
+        );
+        assert_eq!(
+            code(AskProvider::Auto, Some("m"), "http://h/path"),
+            ErrorCode::ConfigError
+        );
     }
 }

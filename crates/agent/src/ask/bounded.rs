@@ -1,4 +1,5 @@
-//! The bounded loop: a model may call tools that read, for so many turns, so many bytes and so long.
+//! The bounded loop: a model may call tools that read, for so many turns, so many bytes and so
+//! long.
 //!
 //! ```text
 //! ask ──calls──▶ run each tool ──▶ results, framed and defanged ──▶ ask again, at most `max_turns` in all
@@ -6,9 +7,10 @@
 //!  └──words──▶ for `chat`: the reply.  For `ask`: a draft ──▶ verify ──rejected, once──▶ ask again ──▶ taken | refused
 //! ```
 //!
-//! Whatever a tool gives is data of unknown writers: it stands between lines with this run's code, nothing in it looks
-//! like a citation or a mark of a chat template, and it becomes evidence only when the tool says so: then as an exact
-//! span of a file under a label of its own, verified like any other. Nothing that changes files is ever offered.
+//! Whatever a tool gives is data of unknown writers: it stands between lines with this run's code,
+//! nothing in it looks like a citation or a mark of a chat template, and it becomes evidence only
+//! when the tool says so: then as an exact span of a file under a label of its own, verified like
+//! any other. Nothing that changes files is ever offered.
 
 use std::time::{Duration, Instant};
 
@@ -80,7 +82,15 @@ impl<'a, 't> Session<'a, 't> {
     pub fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let nonce = Nonce::draw(excerpts.iter().map(|e| e.text.as_str()))?;
         let (native, started) = (chat.takes_tools(), Instant::now());
-        Ok(Self { tools, nonce, native, started, bytes: 0, excerpts, messages: Vec::new() })
+        Ok(Self {
+            tools,
+            nonce,
+            native,
+            started,
+            bytes: 0,
+            excerpts,
+            messages: Vec::new(),
+        })
     }
 
     /// What the model is told about tools.
@@ -110,23 +120,40 @@ impl<'a, 't> Session<'a, 't> {
         rules
     }
 
-    /// Lets the model call tools until it answers in words. Its last reply is given with the call that got it; it is
-    /// not noted yet.
-    pub fn until_words(&mut self, answerer: &ChatAnswerer, asker: &mut Asker<'_, '_>) -> Result<(Call, Reply)> {
-        let offers = if self.native { self.tools.offers() } else { Vec::new() };
+    /// Lets the model call tools until it answers in words. Its last reply is given with the call
+    /// that got it; it is not noted yet.
+    pub fn until_words(
+        &mut self,
+        answerer: &ChatAnswerer,
+        asker: &mut Asker<'_, '_>,
+    ) -> Result<(Call, Reply)> {
+        let offers = if self.native {
+            self.tools.offers()
+        } else {
+            Vec::new()
+        };
         for turn in 1..=self.tools.max_turns {
             if self.started.elapsed() > self.tools.time {
-                return Err(limit(&format!("{} seconds", self.tools.time.as_secs()), "tools.timeout_s"));
+                return Err(limit(
+                    &format!("{} seconds", self.tools.time.as_secs()),
+                    "tools.timeout_s",
+                ));
             }
             let is_last = turn == self.tools.max_turns;
             if is_last && turn > 1 {
-                self.messages.push(Message::new(Role::User, "No more tools can be called. Answer now, in words."));
+                self.messages.push(Message::new(
+                    Role::User,
+                    "No more tools can be called. Answer now, in words.",
+                ));
             }
             let sampling = room(&answerer.chat, &self.messages, answerer.sampling)?;
             let offered: &[Offer] = if is_last { &[] } else { &offers };
-            let (call, outcome) = asker.call_with(Purpose::Turn, self.messages.clone(), offered, sampling)?;
+            let (call, outcome) =
+                asker.call_with(Purpose::Turn, self.messages.clone(), offered, sampling)?;
             let reply = match outcome {
-                Ok(reply) if reply.is_truncated(bytes_of(&self.messages)) => Err(not_seen(&answerer.chat)),
+                Ok(reply) if reply.is_truncated(bytes_of(&self.messages)) => {
+                    Err(not_seen(&answerer.chat))
+                }
                 other => other,
             };
             let reply = match reply {
@@ -141,8 +168,15 @@ impl<'a, 't> Session<'a, 't> {
                 return Ok((call, reply));
             }
             if is_last {
-                asker.note(round(call, Some(ErrorCode::ToolLimit.to_string()), Vec::new()))?;
-                return Err(limit(&format!("{} turns", self.tools.max_turns), "tools.max_turns"));
+                asker.note(round(
+                    call,
+                    Some(ErrorCode::ToolLimit.to_string()),
+                    Vec::new(),
+                ))?;
+                return Err(limit(
+                    &format!("{} turns", self.tools.max_turns),
+                    "tools.max_turns",
+                ));
             }
             let steps = asker.trail.timed("tools", || self.run(&reply, wanted));
             asker.note(round(call, None, steps))?;
@@ -150,8 +184,13 @@ impl<'a, 't> Session<'a, 't> {
         Err(Failure::internal("a loop of tools had no end"))
     }
 
-    /// Asks for a reply in words, after the last one was refused; no tools are offered. It is not noted yet.
-    fn once_more(&self, answerer: &ChatAnswerer, asker: &mut Asker<'_, '_>) -> Result<(Call, Reply)> {
+    /// Asks for a reply in words, after the last one was refused; no tools are offered. It is not
+    /// noted yet.
+    fn once_more(
+        &self,
+        answerer: &ChatAnswerer,
+        asker: &mut Asker<'_, '_>,
+    ) -> Result<(Call, Reply)> {
         let sampling = room(&answerer.chat, &self.messages, answerer.sampling)?;
         let (call, outcome) = asker.call(Purpose::Repair, self.messages.clone(), sampling)?;
         let failure = match outcome {
@@ -160,7 +199,10 @@ impl<'a, 't> Session<'a, 't> {
             Err(failure) => failure,
         };
         let refused = round(call, Some(failure.code.to_string()), Vec::new());
-        asker.note(Round { purpose: Purpose::Repair, ..refused })?;
+        asker.note(Round {
+            purpose: Purpose::Repair,
+            ..refused
+        })?;
         Err(failure)
     }
 
@@ -171,9 +213,12 @@ impl<'a, 't> Session<'a, 't> {
         self.messages.push(match is_native {
             true => Message::calling(template_free(&reply.text), natives),
             // What stood behind the call is not repeated.
-            false => {
-                Message::new(Role::Assistant, wanted.first().map_or(String::new(), |one| template_free(&one.said)))
-            }
+            false => Message::new(
+                Role::Assistant,
+                wanted
+                    .first()
+                    .map_or(String::new(), |one| template_free(&one.said)),
+            ),
         });
         let mut steps = Vec::new();
         for (n, one) in wanted.into_iter().enumerate() {
@@ -186,7 +231,9 @@ impl<'a, 't> Session<'a, 't> {
             } else if let Some(failure) = one.broken {
                 ToolOutcome::failed(&one.name, failure)
             } else {
-                self.tools.factory.run_among(&self.tools.offered, &one.name, &one.args)
+                self.tools
+                    .factory
+                    .run_among(&self.tools.offered, &one.name, &one.args)
             };
             let (shown, labels) = self.show(&outcome);
             steps.push(ToolStep {
@@ -206,15 +253,18 @@ impl<'a, 't> Session<'a, 't> {
         steps
     }
 
-    /// A result as the model reads it, and the labels under which it may be cited. What exceeds the loop's bytes is
-    /// cut off, and what is cut is no evidence: a label stands for all of a span.
+    /// A result as the model reads it, and the labels under which it may be cited. What exceeds the
+    /// loop's bytes is cut off, and what is cut is no evidence: a label stands for all of a span.
     fn show(&mut self, outcome: &ToolOutcome) -> (String, Vec<Label>) {
         let code = self.nonce.as_str().to_owned();
         let safe = |text: &str| defang(text).replace(&code, "…");
         let output = match outcome.result() {
             Ok(output) => output,
             Err(_) => {
-                let shown = format!("<<<result {code}>>>\n{}\n<<<end {code}>>>", safe(&outcome.to_json().to_string()));
+                let shown = format!(
+                    "<<<result {code}>>>\n{}\n<<<end {code}>>>",
+                    safe(&outcome.to_json().to_string())
+                );
                 self.bytes += shown.len();
                 return (shown, Vec::new());
             }
@@ -229,7 +279,12 @@ impl<'a, 't> Session<'a, 't> {
         let body: String = if output.evidence.is_empty() {
             safe(&output.text)
         } else {
-            output.evidence.iter().map(|e| safe(&e.text)).collect::<Vec<_>>().join("\n")
+            output
+                .evidence
+                .iter()
+                .map(|e| safe(&e.text))
+                .collect::<Vec<_>>()
+                .join("\n")
         };
         let left = self.tools.max_bytes.saturating_sub(self.bytes);
         if head.len() + body.len() > left {
@@ -238,20 +293,38 @@ impl<'a, 't> Session<'a, 't> {
                 end -= 1;
             }
             self.bytes = self.tools.max_bytes;
-            let note =
-                "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
-            return (format!("<<<result {code}>>>\n{head}\n{}\n{note}\n<<<end {code}>>>", &body[..end]), Vec::new());
+            let note = "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
+            return (
+                format!(
+                    "<<<result {code}>>>\n{head}\n{}\n{note}\n<<<end {code}>>>",
+                    &body[..end]
+                ),
+                Vec::new(),
+            );
         }
         self.bytes += head.len() + body.len();
-        let labels: Vec<Label> = output.evidence.iter().filter_map(|excerpt| self.label(excerpt)).collect();
-        let cite = labels.iter().map(|label| format!("--- {code} [{label}]\n")).collect::<String>();
-        (format!("<<<result {code}>>>\n{head}\n{cite}{body}\n<<<end {code}>>>"), labels)
+        let labels: Vec<Label> = output
+            .evidence
+            .iter()
+            .filter_map(|excerpt| self.label(excerpt))
+            .collect();
+        let cite = labels
+            .iter()
+            .map(|label| format!("--- {code} [{label}]\n"))
+            .collect::<String>();
+        (
+            format!("<<<result {code}>>>\n{head}\n{cite}{body}\n<<<end {code}>>>"),
+            labels,
+        )
     }
 
     /// The label of an excerpt; the same span has the same label however often it is read.
     fn label(&mut self, excerpt: &Excerpt) -> Option<Label> {
         let same = |e: &Excerpt| {
-            e.source == excerpt.source && e.path == excerpt.path && e.span == excerpt.span && e.text == excerpt.text
+            e.source == excerpt.source
+                && e.path == excerpt.path
+                && e.span == excerpt.span
+                && e.text == excerpt.text
         };
         let place = self.excerpts.iter().position(same).unwrap_or_else(|| {
             self.excerpts.push(excerpt.clone());
@@ -263,18 +336,30 @@ impl<'a, 't> Session<'a, 't> {
 
 pub(super) fn round(call: Call, refused: Option<String>, steps: Vec<ToolStep>) -> Round {
     let freshness = FreshnessReport::default();
-    Round { purpose: Purpose::Turn, call, snapshot: None, freshness, report: None, refused, steps }
+    Round {
+        purpose: Purpose::Turn,
+        call,
+        snapshot: None,
+        freshness,
+        report: None,
+        refused,
+        steps,
+    }
 }
 
 /// `TOOL_LIMIT`.
 fn limit(what: &str, key: &str) -> Failure {
     let message = format!("The model called tools until {what} were used up, and gave no answer.");
-    Failure::new(ErrorCode::ToolLimit, message).with_hint(format!("ask something narrower, or raise {key}"))
+    Failure::new(ErrorCode::ToolLimit, message)
+        .with_hint(format!("ask something narrower, or raise {key}"))
 }
 
-/// A reply's tokens, so that it fits the window beside the prompt; `LLM_CONTEXT_TRUNCATED` when nothing does.
+/// A reply's tokens, so that it fits the window beside the prompt; `LLM_CONTEXT_TRUNCATED` when
+/// nothing does.
 pub(super) fn room(chat: &Chat, messages: &[Message], mut sampling: Sampling) -> Result<Sampling> {
-    let Some(window) = chat.model().window else { return Ok(sampling) };
+    let Some(window) = chat.model().window else {
+        return Ok(sampling);
+    };
     let need = chat.count(messages);
     let left = window.saturating_sub(need);
     if left < SHORTEST_REPLY {
@@ -286,7 +371,8 @@ pub(super) fn room(chat: &Chat, messages: &[Message], mut sampling: Sampling) ->
 
 /// Drafts an answer from `packed` and from what tools read, and lets the verifier judge it.
 ///
-/// Errors: those of [`Chat::ask`], `LLM_CONTEXT_TRUNCATED`, `TOOL_LIMIT`, and those of the observer.
+/// Errors: those of [`Chat::ask`], `LLM_CONTEXT_TRUNCATED`, `TOOL_LIMIT`, and those of the
+/// observer.
 pub(super) fn draft(
     answerer: &ChatAnswerer,
     packed: &Packed,
@@ -315,11 +401,16 @@ pub(super) fn draft(
         };
         let evidence = frozen(packed, sandbox, &session.excerpts, known)?;
         let draft = Draft::parse(&reply.text, &evidence.snapshot);
-        let report =
-            asker.trail.timed("verify", || verify::verify(&draft, &evidence.snapshot, &evidence.freshness, options));
+        let report = asker.trail.timed("verify", || {
+            verify::verify(&draft, &evidence.snapshot, &evidence.freshness, options)
+        });
         let refusal = refused(&reply, &report);
         asker.note(Round {
-            purpose: if repaired { Purpose::Repair } else { Purpose::Draft },
+            purpose: if repaired {
+                Purpose::Repair
+            } else {
+                Purpose::Draft
+            },
             snapshot: Some(evidence.snapshot.clone()),
             freshness: evidence.freshness.clone(),
             report: Some(report.clone()),
@@ -327,7 +418,11 @@ pub(super) fn draft(
         })?;
         let Some(reasons) = refusal else {
             return match report.outcome {
-                Outcome::Abstained => Ok(Drafted::Refusal { draft, report, packed: evidence }),
+                Outcome::Abstained => Ok(Drafted::Refusal {
+                    draft,
+                    report,
+                    packed: evidence,
+                }),
                 _ => Ok(Drafted::Answer {
                     text: draft.render(&evidence.snapshot)?.text,
                     draft,
@@ -340,7 +435,8 @@ pub(super) fn draft(
             return Ok(Drafted::Rejected { reasons, report });
         }
         repaired = true;
-        session.messages = prompt::repair(session.messages, &reply.text, &objections(&reply, &report));
+        session.messages =
+            prompt::repair(session.messages, &reply.text, &objections(&reply, &report));
     }
 }
 
@@ -359,19 +455,34 @@ fn excerpt(item: &local_agent_text::evidence::EvidenceItem) -> Excerpt {
 }
 
 /// The evidence with what tools read, each of it compared with its file once more.
-fn frozen(packed: &Packed, sandbox: &Sandbox, excerpts: &[Excerpt], known: usize) -> Result<Packed> {
+fn frozen(
+    packed: &Packed,
+    sandbox: &Sandbox,
+    excerpts: &[Excerpt],
+    known: usize,
+) -> Result<Packed> {
     let snapshot = EvidenceSnapshot::freeze(packed.snapshot.question(), excerpts.to_vec())?;
     let mut freshness = packed.freshness.clone();
     let mut scores = packed.scores.clone();
     for item in snapshot.items().iter().skip(known) {
-        let at = Address { source: item.source.clone(), path: item.path.clone() };
+        let at = Address {
+            source: item.source.clone(),
+            path: item.path.clone(),
+        };
         let state = match sandbox.read(&at) {
-            Ok(file) if item.span.slice(&file.bytes) == Some(item.text.as_bytes()) => Freshness::Fresh,
+            Ok(file) if item.span.slice(&file.bytes) == Some(item.text.as_bytes()) => {
+                Freshness::Fresh
+            }
             Ok(_) => Freshness::Stale,
             Err(_) => Freshness::Gone,
         };
         freshness.set(item.label, state);
         scores.push(0.0);
     }
-    Ok(Packed { snapshot, freshness, scores, index_stale: packed.index_stale.clone() })
+    Ok(Packed {
+        snapshot,
+        freshness,
+        scores,
+        index_stale: packed.index_stale.clone(),
+    })
 }

@@ -1,4 +1,5 @@
-//! Words from a chat model without evidence: nobody has checked them, and whoever shows them says so.
+//! Words from a chat model without evidence: nobody has checked them, and whoever shows them says
+//! so.
 
 use super::answerer::ChatAnswerer;
 use super::bounded::{Session, Toolbox, room, round};
@@ -18,13 +19,26 @@ pub struct Chatted {
 
 /// One question to the chat model, without evidence; with `tools`, the bounded loop.
 ///
-/// Errors: `PHASE3_ASK_ERROR` without a chat model; those of [`crate::llm::Chat::ask`], `TOOL_LIMIT`, and those of the observer.
-pub fn chat(prompt: &str, chosen: &Chosen, tools: Option<&Toolbox<'_>>, observe: &mut Observe<'_>) -> Chatted {
+/// Errors: `PHASE3_ASK_ERROR` without a chat model; those of [`crate::llm::Chat::ask`],
+/// `TOOL_LIMIT`, and those of the observer.
+pub fn chat(
+    prompt: &str,
+    chosen: &Chosen,
+    tools: Option<&Toolbox<'_>>,
+    observe: &mut Observe<'_>,
+) -> Chatted {
     let mut trail = Trail::of(chosen);
     let text = match &chosen.answerer {
-        Answerer::Chat(answerer) => {
-            say(prompt, answerer, tools, &mut Asker { chat: &answerer.chat, trail: &mut trail, observe })
-        }
+        Answerer::Chat(answerer) => say(
+            prompt,
+            answerer,
+            tools,
+            &mut Asker {
+                chat: &answerer.chat,
+                trail: &mut trail,
+                observe,
+            },
+        ),
         Answerer::Extractive => Err(no_model(&chosen.why)),
     };
     Chatted { text, trail }
@@ -32,8 +46,11 @@ pub fn chat(prompt: &str, chosen: &Chosen, tools: Option<&Toolbox<'_>>, observe:
 
 /// `PHASE3_ASK_ERROR`: what was asked for needs a chat model.
 pub(super) fn no_model(why: &str) -> Failure {
-    Failure::new(ErrorCode::AskError, format!("This needs a chat model, and there is none: {why}."))
-        .with_hint("set llm.model and ask.provider")
+    Failure::new(
+        ErrorCode::AskError,
+        format!("This needs a chat model, and there is none: {why}."),
+    )
+    .with_hint("set llm.model and ask.provider")
 }
 
 fn say(
@@ -67,11 +84,24 @@ fn say(
         }
     };
     let cut = reply.finish == Finish::Length;
-    let refused = if reply.text.is_empty() { Some(BLANK.to_owned()) } else { None };
-    asker.note(Round { purpose, ..round(call, refused.clone(), Vec::new()) })?;
+    let refused = if reply.text.is_empty() {
+        Some(BLANK.to_owned())
+    } else {
+        None
+    };
+    asker.note(Round {
+        purpose,
+        ..round(call, refused.clone(), Vec::new())
+    })?;
     match refused {
-        Some(_) => Err(Failure::new(ErrorCode::ServerError, "The model gave a blank reply.").with_hint("ask again")),
-        None if cut => Ok(format!("{}\n[the reply was cut off at the token limit]", reply.text)),
+        Some(_) => Err(
+            Failure::new(ErrorCode::ServerError, "The model gave a blank reply.")
+                .with_hint("ask again"),
+        ),
+        None if cut => Ok(format!(
+            "{}\n[the reply was cut off at the token limit]",
+            reply.text
+        )),
         None => Ok(reply.text),
     }
 }

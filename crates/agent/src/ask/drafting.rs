@@ -9,7 +9,8 @@
 //!          └──rejected, cut or blank──once──▶ ask again, with the codes ──▶ verify ──▶ taken | refused
 //! ```
 //!
-//! Nothing of a reply leaves this file before the verifier has passed all of it. At most three calls are made.
+//! Nothing of a reply leaves this file before the verifier has passed all of it. At most three
+//! calls are made.
 
 use std::time::Instant;
 
@@ -34,9 +35,18 @@ pub(super) const BLANK: &str = "LLM_REPLY_BLANK";
 /// How drafting ended.
 pub(super) enum Drafted {
     /// The verifier passed all of it.
-    Answer { text: String, draft: Draft, report: Report, packed: Packed },
+    Answer {
+        text: String,
+        draft: Draft,
+        report: Report,
+        packed: Packed,
+    },
     /// The model says that the evidence does not answer, and claims nothing.
-    Refusal { draft: Draft, report: Report, packed: Packed },
+    Refusal {
+        draft: Draft,
+        report: Report,
+        packed: Packed,
+    },
     /// Refused twice.
     Rejected { reasons: String, report: Report },
 }
@@ -72,16 +82,21 @@ impl Asker<'_, '_> {
         self.trail.sends_to(&model.endpoint);
         let start = Instant::now();
         let mut stopped = None;
-        let outcome = self.chat.ask_with(&messages, tools, sampling, &mut |bytes| {
-            let told = (self.observe)(&Event::Receiving { bytes });
-            stopped = told.clone().err();
-            told
-        });
+        let outcome = self
+            .chat
+            .ask_with(&messages, tools, sampling, &mut |bytes| {
+                let told = (self.observe)(&Event::Receiving { bytes });
+                stopped = told.clone().err();
+                told
+            });
         if let Some(failure) = stopped {
             return Err(failure);
         }
         let call = Call::new(model, messages, start, &outcome);
-        self.trail.timings.push(super::trail::Timing { step: "model", took_ms: call.took_ms });
+        self.trail.timings.push(super::trail::Timing {
+            step: "model",
+            took_ms: call.took_ms,
+        });
         Ok((call, outcome))
     }
 
@@ -95,8 +110,8 @@ impl Asker<'_, '_> {
 
 /// Drafts an answer from `packed`.
 ///
-/// Errors: those of [`Chat::ask`], `LLM_CONTEXT_TRUNCATED` when the model did not see all of the evidence twice, and
-/// those of the observer.
+/// Errors: those of [`Chat::ask`], `LLM_CONTEXT_TRUNCATED` when the model did not see all of the
+/// evidence twice, and those of the observer.
 pub(super) fn draft(
     answerer: &ChatAnswerer,
     packed: &Packed,
@@ -104,7 +119,12 @@ pub(super) fn draft(
     asker: &mut Asker<'_, '_>,
 ) -> Result<Drafted> {
     let nonce = Nonce::draw(packed.snapshot.items().iter().map(|i| i.text.as_str()))?;
-    let (mut packed, mut sampling) = fit(&answerer.chat, &nonce, packed.first(usize::MAX), answerer.sampling)?;
+    let (mut packed, mut sampling) = fit(
+        &answerer.chat,
+        &nonce,
+        packed.first(usize::MAX),
+        answerer.sampling,
+    )?;
     let (mut halved, mut repaired) = (false, false);
     let mut messages = prompt::grounded(&nonce, &packed.snapshot);
     let mut purpose = Purpose::Draft;
@@ -136,19 +156,32 @@ pub(super) fn draft(
                 packed = packed.first(items / 2);
                 messages = prompt::grounded(&nonce, &packed.snapshot);
                 purpose = Purpose::Half;
-                (asker.observe)(&Event::Frozen { snapshot: &packed.snapshot, freshness: &packed.freshness })?;
+                (asker.observe)(&Event::Frozen {
+                    snapshot: &packed.snapshot,
+                    freshness: &packed.freshness,
+                })?;
                 continue;
             }
         };
         let draft = Draft::parse(&reply.text, &packed.snapshot);
-        let report =
-            asker.trail.timed("verify", || verify::verify(&draft, &packed.snapshot, &packed.freshness, options));
+        let report = asker.trail.timed("verify", || {
+            verify::verify(&draft, &packed.snapshot, &packed.freshness, options)
+        });
         let refused = refused(&reply, &report);
         asker.note(round(Some(report.clone()), refused.clone()))?;
         let Some(reasons) = refused else {
             return match report.outcome {
-                Outcome::Abstained => Ok(Drafted::Refusal { draft, report, packed }),
-                _ => Ok(Drafted::Answer { text: draft.render(&packed.snapshot)?.text, draft, report, packed }),
+                Outcome::Abstained => Ok(Drafted::Refusal {
+                    draft,
+                    report,
+                    packed,
+                }),
+                _ => Ok(Drafted::Answer {
+                    text: draft.render(&packed.snapshot)?.text,
+                    draft,
+                    report,
+                    packed,
+                }),
             };
         };
         if repaired {
@@ -180,15 +213,24 @@ pub(super) fn refused(reply: &Reply, report: &Report) -> Option<String> {
 pub(super) fn objections(reply: &Reply, report: &Report) -> String {
     match refused(reply, report).as_deref() {
         Some(BLANK) => "- It was blank.\n".to_owned(),
-        Some(CUT) => "- It was cut off at the length limit. Write at most half as much.\n".to_owned(),
+        Some(CUT) => {
+            "- It was cut off at the length limit. Write at most half as much.\n".to_owned()
+        }
         _ => prompt::objections(report),
     }
 }
 
-/// Drops the last items until the prompt fits the model's window with room for a reply. A window that nobody knows
-/// fits everything.
-fn fit(chat: &Chat, nonce: &Nonce, mut packed: Packed, mut sampling: Sampling) -> Result<(Packed, Sampling)> {
-    let Some(window) = chat.model().window else { return Ok((packed, sampling)) };
+/// Drops the last items until the prompt fits the model's window with room for a reply. A window
+/// that nobody knows fits everything.
+fn fit(
+    chat: &Chat,
+    nonce: &Nonce,
+    mut packed: Packed,
+    mut sampling: Sampling,
+) -> Result<(Packed, Sampling)> {
+    let Some(window) = chat.model().window else {
+        return Ok((packed, sampling));
+    };
     loop {
         let need = chat.count(&prompt::grounded(nonce, &packed.snapshot));
         let room = window.saturating_sub(need);
@@ -210,7 +252,8 @@ pub(super) fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
         "The model `{}` has a window of {window} tokens; the question with its evidence needs about {need}.",
         model.name
     );
-    Failure::new(ErrorCode::ContextTruncated, message).with_hint("configure a model with a larger window")
+    Failure::new(ErrorCode::ContextTruncated, message)
+        .with_hint("configure a model with a larger window")
 }
 
 pub(super) fn not_seen(chat: &Chat) -> Failure {
@@ -219,5 +262,6 @@ pub(super) fn not_seen(chat: &Chat) -> Failure {
         "The model `{}` at {} did not read the whole prompt, so its answer was discarded.",
         model.name, model.endpoint
     );
-    Failure::new(ErrorCode::ContextTruncated, message).with_hint("lower ask.max_evidence_tokens or ask.top_n")
+    Failure::new(ErrorCode::ContextTruncated, message)
+        .with_hint("lower ask.max_evidence_tokens or ask.top_n")
 }

@@ -15,20 +15,30 @@ pub(super) struct Envelope {
     pub trailing: Option<String>,
 }
 
-/// The call that a reply is, or begins with; one code fence around it is looked through. Text before a call makes it
-/// none.
+/// The call that a reply is, or begins with; one code fence around it is looked through. Text
+/// before a call makes it none.
 pub(super) fn parse(reply: &str) -> Option<Envelope> {
     let text = unfenced(reply);
     // Strictly first: the whole reply is one object.
-    if let Ok(call) = serde_json::from_str::<Value>(text.trim_end().trim_end_matches("```").trim_end()) {
-        return is_call(&call).then_some(Envelope { call, trailing: None });
+    if let Ok(call) =
+        serde_json::from_str::<Value>(text.trim_end().trim_end_matches("```").trim_end())
+    {
+        return is_call(&call).then_some(Envelope {
+            call,
+            trailing: None,
+        });
     }
     if !text.starts_with('{') {
         return None;
     }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let call = stream.next()?.ok()?;
-    let rest = text.get(stream.byte_offset()..).unwrap_or_default().trim().trim_start_matches("```").trim();
+    let rest = text
+        .get(stream.byte_offset()..)
+        .unwrap_or_default()
+        .trim()
+        .trim_start_matches("```")
+        .trim();
     let trailing = (!rest.is_empty()).then(|| rest.chars().take(KEPT).collect());
     is_call(&call).then_some(Envelope { call, trailing })
 }
@@ -41,7 +51,10 @@ pub(super) fn is_broken(reply: &str) -> bool {
 
 fn unfenced(reply: &str) -> &str {
     let text = reply.trim_start();
-    text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).unwrap_or(text).trim_start()
+    text.strip_prefix("```json")
+        .or_else(|| text.strip_prefix("```"))
+        .unwrap_or(text)
+        .trim_start()
 }
 
 fn is_call(value: &Value) -> bool {
@@ -57,16 +70,35 @@ mod tests {
 
     #[test]
     fn a_call_is_the_whole_reply_or_its_beginning_and_the_rest_is_kept_in_part() {
-        for reply in [CALL.to_owned(), format!(" \n{CALL}\n"), format!("```json\n{CALL}\n```")] {
+        for reply in [
+            CALL.to_owned(),
+            format!(" \n{CALL}\n"),
+            format!("```json\n{CALL}\n```"),
+        ] {
             assert_eq!(parse(&reply).unwrap().trailing, None, "{reply}");
         }
         let long = format!("{CALL} I will now {}", "x".repeat(500));
-        assert_eq!(parse(&long).unwrap().trailing.unwrap().chars().count(), KEPT);
-        assert_eq!(parse(&format!("{CALL}{CALL}")).unwrap().trailing.unwrap(), CALL);
-        for reply in [&format!("Sure: {CALL}"), "It is 5.", "{\"type\":\"answer\"}", "", "[1]"] {
+        assert_eq!(
+            parse(&long).unwrap().trailing.unwrap().chars().count(),
+            KEPT
+        );
+        assert_eq!(
+            parse(&format!("{CALL}{CALL}")).unwrap().trailing.unwrap(),
+            CALL
+        );
+        for reply in [
+            &format!("Sure: {CALL}"),
+            "It is 5.",
+            "{\"type\":\"answer\"}",
+            "",
+            "[1]",
+        ] {
             assert!(parse(reply).is_none() && !is_broken(reply), "{reply}");
         }
-        for reply in ["{\"type\":\"tool_call\",\"name\":", "{\"type\": \"tool_call\" name}"] {
+        for reply in [
+            "{\"type\":\"tool_call\",\"name\":",
+            "{\"type\": \"tool_call\" name}",
+        ] {
             assert!(is_broken(reply), "{reply}");
         }
     }

@@ -1,7 +1,8 @@
-//! The extractive answerer: the fewest sentences of the evidence that answer the question, in their exact bytes.
+//! The extractive answerer: the fewest sentences of the evidence that answer the question, in their
+//! exact bytes.
 //!
-//! No model writes anything here, so nothing can be made up; what can go wrong is that the sentences do not fit, and
-//! [`super::fit`] decides that.
+//! No model writes anything here, so nothing can be made up; what can go wrong is that the
+//! sentences do not fit, and [`super::fit`] decides that.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -28,10 +29,11 @@ use local_agent_text::markdown::BlockRole;
 pub struct Evidence<'a> {
     /// The frozen evidence.
     pub snapshot: &'a EvidenceSnapshot,
-    /// The fused retrieval score of each item, in the snapshot's order, 0 or more; missing ones count as 0.
+    /// The fused retrieval score of each item, in the snapshot's order, 0 or more; missing ones
+    /// count as 0.
     pub scores: &'a [f32],
-    /// The inverse document frequency of a stemmed term ([`local_agent_index::lexical::terms`]) in the whole index. Asked only for
-    /// terms of the question.
+    /// The inverse document frequency of a stemmed term ([`local_agent_index::lexical::terms`]) in
+    /// the whole index. Asked only for terms of the question.
     pub idf: &'a dyn Fn(&str) -> f32,
     /// The cosine of the question with each text, when a model is at hand. Called at most once.
     pub similarity: Option<&'a Similarity<'a>>,
@@ -43,7 +45,8 @@ pub type Similarity<'a> = dyn Fn(&[&str]) -> Result<Vec<f32>> + 'a;
 /// The outcome of extraction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Extract {
-    /// Quotes in the bytes of their files, a citation after each; between them nothing but white space.
+    /// Quotes in the bytes of their files, a citation after each; between them nothing but white
+    /// space.
     Answer(Draft),
     /// The evidence holds nothing that fits.
     Nothing {
@@ -55,7 +58,8 @@ pub enum Extract {
 /// At most this many units are given to the model; the others were far behind before it was asked.
 const MAX_COMPARED: usize = 32;
 
-/// Extracts the answer to `question`. The same arguments give the same answer; the only error is that of `similarity`.
+/// Extracts the answer to `question`. The same arguments give the same answer; the only error is
+/// that of `similarity`.
 pub fn extract(question: &str, evidence: &Evidence<'_>) -> Result<Extract> {
     let ranked = rank(question, evidence)?;
     if !fit::fits(&ranked) {
@@ -64,9 +68,14 @@ pub fn extract(question: &str, evidence: &Evidence<'_>) -> Result<Extract> {
         } else {
             "The notes that were found do not say."
         };
-        return Ok(Extract::Nothing { why: why.to_owned() });
+        return Ok(Extract::Nothing {
+            why: why.to_owned(),
+        });
     }
-    Ok(Extract::Answer(draft(evidence.snapshot, &select::select(&ranked))))
+    Ok(Extract::Answer(draft(
+        evidence.snapshot,
+        &select::select(&ranked),
+    )))
 }
 
 /// A unit and how well it answers.
@@ -101,22 +110,45 @@ pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked
     let best = evidence.scores.iter().copied().fold(0.0, f32::max);
     let rank = |item: usize| {
         let score = evidence.scores.get(item).copied().unwrap_or(0.0);
-        if best > 0.0 { (score / best).clamp(0.0, 1.0) } else { 0.0 }
+        if best > 0.0 {
+            (score / best).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     };
     let retired = retired(items, &units);
     let elsewhere = elsewhere(&question, items, &units);
     let candidate = |(index, unit): (usize, &Unit)| {
-        let mut features = score::features(&question, &units, index, rank(unit.item), retired.contains(&unit.item));
+        let mut features = score::features(
+            &question,
+            &units,
+            index,
+            rank(unit.item),
+            retired.contains(&unit.item),
+        );
         features.elsewhere = elsewhere.get(unit.item).copied().unwrap_or(0.0);
-        Candidate { index, features, score: score::score(&features, false) }
+        Candidate {
+            index,
+            features,
+            score: score::score(&features, false),
+        }
     };
-    let mut order: Vec<Candidate> = units.iter().enumerate().filter(|(_, u)| u.sayable).map(candidate).collect();
+    let mut order: Vec<Candidate> = units
+        .iter()
+        .enumerate()
+        .filter(|(_, u)| u.sayable)
+        .map(candidate)
+        .collect();
     sort(&mut order);
     if let Some(similarity) = evidence.similarity {
         order.truncate(MAX_COMPARED);
         let texts: Vec<String> = order.iter().map(|c| compared(&units, c.index)).collect();
         let views: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let cosines = if views.is_empty() { Vec::new() } else { similarity(&views)? };
+        let cosines = if views.is_empty() {
+            Vec::new()
+        } else {
+            similarity(&views)?
+        };
         for (candidate, cosine) in order.iter_mut().zip(cosines) {
             candidate.features.similar = cosine;
             candidate.score = score::score(&candidate.features, true);
@@ -124,22 +156,36 @@ pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked
         sort(&mut order);
     }
     let with_model = evidence.similarity.is_some();
-    Ok(Ranked { question, snapshot: evidence.snapshot, units, order, with_model })
+    Ok(Ranked {
+        question,
+        snapshot: evidence.snapshot,
+        units,
+        order,
+        with_model,
+    })
 }
 
-/// Of each item: the share of the question's weight in words that name another file or a heading in it, and stand nowhere
-/// in the item or above it. The question is about that other thing.
+/// Of each item: the share of the question's weight in words that name another file or a heading in
+/// it, and stand nowhere in the item or above it. The question is about that other thing.
 fn elsewhere(question: &Question, items: &[EvidenceItem], units: &[Unit]) -> Vec<f32> {
     let file = |item: usize| items.get(item).map(|i| (&i.source, &i.path));
     let total = question.total();
     let of_item = |item: usize| {
         let is_own = |stem: &str| {
             let mut own = units.iter().filter(|unit| unit.item == item);
-            own.any(|unit| score::holds(&unit.stems, stem) > 0.0 || score::holds(&unit.place, stem) > 0.0)
+            own.any(|unit| {
+                score::holds(&unit.stems, stem) > 0.0 || score::holds(&unit.place, stem) > 0.0
+            })
         };
-        let names_another =
-            |stem: &str| units.iter().any(|unit| file(unit.item) != file(item) && unit.place.contains(stem));
-        let others = question.terms.iter().filter(|term| names_another(&term.stem) && !is_own(&term.stem));
+        let names_another = |stem: &str| {
+            units
+                .iter()
+                .any(|unit| file(unit.item) != file(item) && unit.place.contains(stem))
+        };
+        let others = question
+            .terms
+            .iter()
+            .filter(|term| names_another(&term.stem) && !is_own(&term.stem));
         let weight: f32 = others.map(|term| term.weight).sum();
         if total > 0.0 { weight / total } else { 0.0 }
     };
@@ -154,7 +200,8 @@ fn sort(order: &mut [Candidate]) {
 /// Longer than this, a sentence that holds a state's name is about something else.
 const STATUS_WORDS: usize = 8;
 
-/// The items of files that say of themselves, in a short line, that they are superseded, rejected or the like.
+/// The items of files that say of themselves, in a short line, that they are superseded, rejected
+/// or the like.
 fn retired(items: &[EvidenceItem], units: &[Unit]) -> HashSet<usize> {
     let says_so = |u: &&Unit| {
         matches!(u.role, BlockRole::Paragraph | BlockRole::Quote)
@@ -162,24 +209,41 @@ fn retired(items: &[EvidenceItem], units: &[Unit]) -> HashSet<usize> {
             && words::NOT_IN_FORCE.are_in(&u.plain.to_lowercase())
     };
     let file = |item: usize| items.get(item).map(|i| (&i.source, &i.path));
-    let files: Vec<_> = units.iter().filter(says_so).filter_map(|u| file(u.item)).collect();
-    (0..items.len()).filter(|i| file(*i).is_some_and(|f| files.contains(&f))).collect()
+    let files: Vec<_> = units
+        .iter()
+        .filter(says_so)
+        .filter_map(|u| file(u.item))
+        .collect();
+    (0..items.len())
+        .filter(|i| file(*i).is_some_and(|f| files.contains(&f)))
+        .collect()
 }
 
-/// What the model compares with the question: the unit under its heading and lead-in; of a row, each cell with the name
-/// of its column.
+/// What the model compares with the question: the unit under its heading and lead-in; of a row,
+/// each cell with the name of its column.
 fn compared(units: &[Unit], index: usize) -> String {
-    let Some(unit) = units.get(index) else { return String::new() };
-    let lead = unit.lead.and_then(|i| units.get(i)).map_or("", |u| u.plain.as_str());
+    let Some(unit) = units.get(index) else {
+        return String::new();
+    };
+    let lead = unit
+        .lead
+        .and_then(|i| units.get(i))
+        .map_or("", |u| u.plain.as_str());
     let lines = match unit.role {
         BlockRole::TableRow => {
             let cells = lead.split('|').zip(unit.plain.split('|'));
-            let named: Vec<String> = cells.map(|(name, cell)| format!("{}: {}", name.trim(), cell.trim())).collect();
+            let named: Vec<String> = cells
+                .map(|(name, cell)| format!("{}: {}", name.trim(), cell.trim()))
+                .collect();
             vec![unit.heading.clone(), named.join(", ")]
         }
         _ => vec![unit.heading.clone(), lead.to_owned(), unit.plain.clone()],
     };
-    lines.into_iter().filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n")
+    lines
+        .into_iter()
+        .filter(|l| !l.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Lays the parts out: each quote is followed by its citation.
@@ -191,10 +255,17 @@ fn draft(snapshot: &EvidenceSnapshot, parts: &[Part]) -> Draft {
         }
     };
     for part in parts {
-        let Some(item) = snapshot.items().get(part.item) else { continue };
-        let Some((span, _)) = item.locate(part.span.start, part.span.end) else { continue };
+        let Some(item) = snapshot.items().get(part.item) else {
+            continue;
+        };
+        let Some((span, _)) = item.locate(part.span.start, part.span.end) else {
+            continue;
+        };
         text(&mut draft, part.joint);
-        draft.push(Segment::Quote { label: item.label, span });
+        draft.push(Segment::Quote {
+            label: item.label,
+            span,
+        });
         if let Some(before) = part.before_cite {
             text(&mut draft, before);
             draft.push(Segment::Cite(item.label));

@@ -1,12 +1,15 @@
 //! The gate between a draft and a person: only what the verifier passes gets through.
 //!
-//! In strict mode one rejected claim refuses the whole answer. Otherwise the statements that carry rejected claims are
-//! taken out and the rest is verified again, as often as needed; when nothing is left, there is no answer.
+//! In strict mode one rejected claim refuses the whole answer. Otherwise the statements that carry
+//! rejected claims are taken out and the rest is verified again, as often as needed; when nothing
+//! is left, there is no answer.
 
 use std::ops::Range;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport, Piece, Rendered, Segment};
+use local_agent_text::evidence::{
+    Draft, EvidenceSnapshot, FreshnessReport, Piece, Rendered, Segment,
+};
 use local_agent_verify::{self as verify, Report, Verdict, VerifyOptions};
 
 /// What came out of the gate.
@@ -22,8 +25,8 @@ pub(super) struct Passed {
     pub held_back: Option<String>,
 }
 
-/// Lets `draft` pass, or as much of it as the verifier accepts. `ASK_CITATION_INVALID` when `strict` and anything is
-/// rejected.
+/// Lets `draft` pass, or as much of it as the verifier accepts. `ASK_CITATION_INVALID` when
+/// `strict` and anything is rejected.
 pub(super) fn gate(
     draft: Draft,
     snapshot: &EvidenceSnapshot,
@@ -43,32 +46,70 @@ pub(super) fn gate(
         let rest = without_rejected(&draft, &draft.lay_out(snapshot), &report);
         // Every round must take something away, or it would be the same round again.
         let taken = draft.segments().len() - rest.segments().len();
-        if taken == 0 || !rest.segments().iter().any(|s| matches!(s, Segment::Cite(_))) {
-            let held_back =
-                format!("What was found did not pass verification ({}), so it is not shown.", codes(&first));
-            return Ok(Passed { text: None, report: first, draft: whole, held_back: Some(held_back) });
+        if taken == 0
+            || !rest
+                .segments()
+                .iter()
+                .any(|s| matches!(s, Segment::Cite(_)))
+        {
+            let held_back = format!(
+                "What was found did not pass verification ({}), so it is not shown.",
+                codes(&first)
+            );
+            return Ok(Passed {
+                text: None,
+                report: first,
+                draft: whole,
+                held_back: Some(held_back),
+            });
         }
-        dropped += report.claims.iter().filter(|c| c.verdict == Verdict::Rejected).count();
+        dropped += report
+            .claims
+            .iter()
+            .filter(|c| c.verdict == Verdict::Rejected)
+            .count();
         report = verify::verify(&rest, snapshot, freshness, options);
         draft = rest;
     }
     let held_back = (dropped > 0).then(|| {
-        let statements = if dropped == 1 { "1 statement was" } else { &format!("{dropped} statements were") };
-        format!("{statements} left out: not passed by verification ({}).", codes(&first))
+        let statements = if dropped == 1 {
+            "1 statement was"
+        } else {
+            &format!("{dropped} statements were")
+        };
+        format!(
+            "{statements} left out: not passed by verification ({}).",
+            codes(&first)
+        )
     });
-    Ok(Passed { text: Some(draft.render(snapshot)?.text), report, draft, held_back })
+    Ok(Passed {
+        text: Some(draft.render(snapshot)?.text),
+        report,
+        draft,
+        held_back,
+    })
 }
 
 pub(super) fn codes(report: &Report) -> String {
-    report.codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(", ")
+    report
+        .codes
+        .iter()
+        .map(|code| code.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub(super) fn refusal(report: &Report) -> Failure {
-    let message = format!("the answer did not pass verification: {} {}", codes(report), report.footer());
+    let message = format!(
+        "the answer did not pass verification: {} {}",
+        codes(report),
+        report.footer()
+    );
     Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent index")
 }
 
-/// `draft` without the statements that a rejected claim touches. A statement ends with its citations.
+/// `draft` without the statements that a rejected claim touches. A statement ends with its
+/// citations.
 fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draft {
     let rejected: Vec<Range<usize>> = report
         .claims
@@ -82,8 +123,15 @@ fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draf
     for statement in pieces.chunk_by(|a, b| !ends(&a.1.1, &b.1.1)) {
         let touched = statement.iter().any(|(_, (range, piece))| {
             // White space between statements belongs to no claim.
-            let blank = *piece == Piece::Text && rendered.text.get(range.clone()).is_some_and(|t| t.trim().is_empty());
-            !blank && rejected.iter().any(|r| r.start < range.end && range.start < r.end)
+            let blank = *piece == Piece::Text
+                && rendered
+                    .text
+                    .get(range.clone())
+                    .is_some_and(|t| t.trim().is_empty());
+            !blank
+                && rejected
+                    .iter()
+                    .any(|r| r.start < range.end && range.start < r.end)
         });
         for (segment, _) in statement.iter().filter(|_| !touched) {
             let leads = out.segments().is_empty();
@@ -109,7 +157,10 @@ mod tests {
             let (span, _) = item.locate(0, item.text.trim_end().len()).unwrap();
             let joint = if out.is_empty() { "" } else { "\n\n" };
             out.push(Segment::Text(joint.to_owned()));
-            out.push(Segment::Quote { label: item.label, span });
+            out.push(Segment::Quote {
+                label: item.label,
+                span,
+            });
             out.push(Segment::Text(" ".to_owned()));
             out.push(Segment::Cite(item.label));
         }
@@ -117,7 +168,11 @@ mod tests {
     }
 
     fn fresh(frozen: &EvidenceSnapshot) -> FreshnessReport {
-        frozen.items().iter().map(|i| (i.label, Freshness::Fresh)).collect()
+        frozen
+            .items()
+            .iter()
+            .map(|i| (i.label, Freshness::Fresh))
+            .collect()
     }
 
     fn run(
@@ -126,7 +181,13 @@ mod tests {
         freshness: &FreshnessReport,
         strict: bool,
     ) -> Result<Passed> {
-        gate(Draft::new(draft), frozen, freshness, &VerifyOptions::default(), strict)
+        gate(
+            Draft::new(draft),
+            frozen,
+            freshness,
+            &VerifyOptions::default(),
+            strict,
+        )
     }
 
     #[test]
@@ -134,22 +195,43 @@ mod tests {
         let frozen = snapshot(&["The sky is green.\n", "The sea is red.\n"]);
         let passed = run(&frozen, quotes(&frozen), &fresh(&frozen), true).unwrap();
         assert!(passed.report.ok && passed.held_back.is_none());
-        assert!(passed.text.unwrap().starts_with("The sky is green. [source: n1.md#H1: Title | "));
+        assert!(
+            passed
+                .text
+                .unwrap()
+                .starts_with("The sky is green. [source: n1.md#H1: Title | ")
+        );
     }
 
     #[test]
     fn a_statement_that_fails_is_taken_out_and_the_rest_verified_again() {
-        let frozen = snapshot(&["The sky is green.\n", "The sea is red.\n", "The hill is blue.\n"]);
+        let frozen = snapshot(&[
+            "The sky is green.\n",
+            "The sea is red.\n",
+            "The hill is blue.\n",
+        ]);
         for bad in 0..3 {
             let mut freshness = fresh(&frozen);
             freshness.set(frozen.items()[bad].label, Freshness::Stale);
             let passed = run(&frozen, quotes(&frozen), &freshness, false).unwrap();
             let text = passed.text.unwrap();
-            let kept: Vec<bool> = frozen.items().iter().map(|i| text.contains(i.text.trim_end())).collect();
+            let kept: Vec<bool> = frozen
+                .items()
+                .iter()
+                .map(|i| text.contains(i.text.trim_end()))
+                .collect();
             assert_eq!(kept.iter().filter(|k| **k).count(), 2, "{text}");
-            assert!(!kept[bad] && passed.report.ok && passed.report.claims.len() == 2, "{text}");
+            assert!(
+                !kept[bad] && passed.report.ok && passed.report.claims.len() == 2,
+                "{text}"
+            );
             assert_eq!(text, text.trim());
-            assert!(passed.held_back.unwrap().starts_with("1 statement was left out"));
+            assert!(
+                passed
+                    .held_back
+                    .unwrap()
+                    .starts_with("1 statement was left out")
+            );
         }
     }
 
@@ -169,13 +251,25 @@ mod tests {
         stale.set(frozen.items()[0].label, Freshness::Stale);
         for (draft, freshness) in [
             (quotes(&frozen), &stale),
-            (vec![Segment::Text("The moon costs 40 euros.".to_owned())], &fresh(&frozen)),
-            (vec![Segment::Text("The moon costs 40 euros [E9].".to_owned())], &fresh(&frozen)),
+            (
+                vec![Segment::Text("The moon costs 40 euros.".to_owned())],
+                &fresh(&frozen),
+            ),
+            (
+                vec![Segment::Text("The moon costs 40 euros [E9].".to_owned())],
+                &fresh(&frozen),
+            ),
             (Vec::new(), &fresh(&frozen)),
         ] {
             let passed = run(&frozen, draft, freshness, false).unwrap();
             assert_eq!(passed.text, None);
-            assert!(!passed.report.ok && passed.held_back.unwrap().contains("did not pass verification"));
+            assert!(
+                !passed.report.ok
+                    && passed
+                        .held_back
+                        .unwrap()
+                        .contains("did not pass verification")
+            );
         }
     }
 

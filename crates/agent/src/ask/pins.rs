@@ -1,8 +1,9 @@
-//! What pins a question to one time, or to one of several things that differ by a number: "2023", "in March", "Q3",
-//! "week 7", "version 2.8.3". A sentence of another year covers nearly all words of such a question and answers another one.
+//! What pins a question to one time, or to one of several things that differ by a number: "2023",
+//! "in March", "Q3", "week 7", "version 2.8.3". A sentence of another year covers nearly all words
+//! of such a question and answers another one.
 //!
-//! Only what contradicts is held against a sentence: another year where this one would stand. Notes that name no year at all
-//! may be of any.
+//! Only what contradicts is held against a sentence: another year where this one would stand. Notes
+//! that name no year at all may be of any.
 
 use super::words;
 
@@ -31,10 +32,14 @@ impl Pin {
     }
 }
 
-/// Whether what stands near a sentence speaks against it: a pin of the question is not there, and a rival is. `near` begins
-/// with the sentence, its lead-in, and its place (any of them may hold the pin); what follows is asked in order, and the
-/// first that holds the pin or a rival decides.
-pub(super) fn contradict(pins: &[Pin], near: [&str; 3], further: impl Iterator<Item = String> + Clone) -> bool {
+/// Whether what stands near a sentence speaks against it: a pin of the question is not there, and a
+/// rival is. `near` begins with the sentence, its lead-in, and its place (any of them may hold the
+/// pin); what follows is asked in order, and the first that holds the pin or a rival decides.
+pub(super) fn contradict(
+    pins: &[Pin],
+    near: [&str; 3],
+    further: impl Iterator<Item = String> + Clone,
+) -> bool {
     let near: Vec<Pin> = near.iter().flat_map(|text| of(text)).collect();
     pins.iter().any(|pin| {
         if near.contains(pin) {
@@ -51,11 +56,17 @@ pub(super) fn contradict(pins: &[Pin], near: [&str; 3], further: impl Iterator<I
 
 /// All pins of a text, in order of appearance.
 pub(super) fn of(text: &str) -> Vec<Pin> {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "_|,;()[]".contains(c)).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "_|,;()[]".contains(c))
+        .collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     let mut out = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or("");
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| words.get(at))
+            .copied()
+            .unwrap_or("");
         let after = words.get(at + 1).copied().unwrap_or("");
         one(before, word, after, &mut out);
     }
@@ -78,32 +89,61 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Pin>) {
         return;
     }
     let count = bare.parse::<u32>().ok();
-    let dotted = bare.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-    let previous = before.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let next = after.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let dotted = bare
+        .split('.')
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    let previous = before
+        .trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase();
+    let next = after
+        .trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase();
     if words::holds(words::QUARTER, &lower) {
         // "third quarter", "quarter 3", "3. Quartal".
-        let ordinal = words::ORDINALS.iter().position(|names| words::holds(names, &previous)).map(|at| at as u32 + 1);
+        let ordinal = words::ORDINALS
+            .iter()
+            .position(|names| words::holds(names, &previous))
+            .map(|at| at as u32 + 1);
         let digit = previous.parse().ok().or(next.parse().ok());
-        out.extend(ordinal.or(digit).filter(|quarter| (1..=4).contains(quarter)).map(Pin::Quarter));
-    } else if let Some(quarter) = lower.strip_prefix('q').and_then(|n| n.parse().ok()).filter(|q| (1..=4).contains(q)) {
+        out.extend(
+            ordinal
+                .or(digit)
+                .filter(|quarter| (1..=4).contains(quarter))
+                .map(Pin::Quarter),
+        );
+    } else if let Some(quarter) = lower
+        .strip_prefix('q')
+        .and_then(|n| n.parse().ok())
+        .filter(|q| (1..=4).contains(q))
+    {
         out.push(Pin::Quarter(quarter));
     } else if dotted && bare.matches('.').count() > 1 {
         out.push(Pin::Version(bare.to_owned()));
     } else if let Some(number) = count {
-        let is_amount = word.starts_with(['€', '$', '£']) || local_agent_verify::unit(&next).is_some();
+        let is_amount =
+            word.starts_with(['€', '$', '£']) || local_agent_verify::unit(&next).is_some();
         let grammar = words::of_language(&format!("{before} {word} {after}"));
         let names = previous.chars().count() > 1 && previous.chars().all(char::is_alphabetic);
         if bare.len() == 4 && (1900..2100).contains(&number) {
-            out.extend((!is_amount && !after.starts_with(['€', '$', '£'])).then_some(Pin::Year(number)));
-        } else if names && !is_amount && !words::holds(grammar, &previous) && words::month(&previous).is_none() {
+            out.extend(
+                (!is_amount && !after.starts_with(['€', '$', '£'])).then_some(Pin::Year(number)),
+            );
+        } else if names
+            && !is_amount
+            && !words::holds(grammar, &previous)
+            && words::month(&previous).is_none()
+        {
             out.push(Pin::Numbered(previous, number));
         }
     } else {
-        // "may" and "march" are verbs; a question's first word is capitalised. "Jan" without a number is a person.
-        let is_name = bare.starts_with(char::is_uppercase) && (!before.is_empty() || lower != "may");
+        // "may" and "march" are verbs; a question's first word is capitalised. "Jan" without a
+        // number is a person.
+        let is_name =
+            bare.starts_with(char::is_uppercase) && (!before.is_empty() || lower != "may");
         let is_whole = lower.chars().count() > 3 || matches!(lower.as_str(), "may" | "mai");
-        let beside_number = [&previous, &next].iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let beside_number = [&previous, &next]
+            .iter()
+            .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
         let is_named = is_name && (is_whole || beside_number)
             || !matches!(lower.as_str(), "may" | "march") && lower.chars().count() > 3;
         out.extend(words::month(&lower).filter(|_| is_named).map(Pin::Month));
@@ -125,7 +165,13 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Pin>) -> bool {
         _ => return false,
     };
     months.retain(|month| (1..=12).contains(month));
-    out.extend(numbers.iter().copied().filter(|n| is_year(*n)).map(Pin::Year));
+    out.extend(
+        numbers
+            .iter()
+            .copied()
+            .filter(|n| is_year(*n))
+            .map(Pin::Year),
+    );
     out.extend(months.into_iter().map(Pin::Month));
     true
 }
@@ -136,12 +182,21 @@ fn unspaced_date(bare: &str, out: &mut Vec<Pin>) -> bool {
         let (head, _) = bare.split_once(mark)?;
         let digits = head
             .rfind(|c: char| !c.is_ascii_digit())
-            .map_or(head, |at| head[at..].trim_start_matches(|c: char| !c.is_ascii_digit()));
+            .map_or(head, |at| {
+                head[at..].trim_start_matches(|c: char| !c.is_ascii_digit())
+            });
         digits.parse::<u32>().ok()
     };
     let (year, month) = (before('年'), before('月'));
-    out.extend(year.filter(|year| (1900..2100).contains(year)).map(Pin::Year));
-    out.extend(month.filter(|month| (1..=12).contains(month)).map(Pin::Month));
+    out.extend(
+        year.filter(|year| (1900..2100).contains(year))
+            .map(Pin::Year),
+    );
+    out.extend(
+        month
+            .filter(|month| (1..=12).contains(month))
+            .map(Pin::Month),
+    );
     year.is_some() || month.is_some()
 }
 
@@ -156,12 +211,21 @@ mod tests {
         let version = Pin::Version("2.8.3".to_owned());
         for (question, pins) in [
             ("What did I earn in 2023?", &[Year(2023)][..]),
-            ("How much did we save in Q4 2024?", &[Quarter(4), Year(2024)]),
-            ("What was planned for the third quarter of 2024?", &[Quarter(3), Year(2024)]),
+            (
+                "How much did we save in Q4 2024?",
+                &[Quarter(4), Year(2024)],
+            ),
+            (
+                "What was planned for the third quarter of 2024?",
+                &[Quarter(3), Year(2024)],
+            ),
             ("Was war im 2. Quartal geplant?", &[Quarter(2)]),
             ("How many guests came in March?", &[Month(3)]),
             ("what happened in april", &[Month(4)]),
-            ("What did the plumber fix on 2024-03-11?", &[Year(2024), Month(3)]),
+            (
+                "What did the plumber fix on 2024-03-11?",
+                &[Year(2024), Month(3)],
+            ),
             ("How long is the run in week 7?", &[week]),
             ("What did version 2.8.3 fix?", &[version]),
             ("When does Jan arrive?", &[]),
@@ -170,7 +234,10 @@ mod tests {
             ("What may I eat?", &[]),
             ("What are the 3 workshop rules?", &[]),
             ("Which 4K monitor is in the office?", &[]),
-            ("Who brings the cake for the party with 40 guests at 9:30?", &[]),
+            (
+                "Who brings the cake for the party with 40 guests at 9:30?",
+                &[],
+            ),
             ("Can I get it for 2000 euros?", &[]),
         ] {
             assert_eq!(of(question), pins, "{question}");
@@ -192,7 +259,15 @@ mod tests {
                     "3/11/2026",
                 ][..],
             ),
-            (Quarter(3), &["Budget 2024-Q3.md", "the third quarter", "Quarter 3", "im dritten Quartal"]),
+            (
+                Quarter(3),
+                &[
+                    "Budget 2024-Q3.md",
+                    "the third quarter",
+                    "Quarter 3",
+                    "im dritten Quartal",
+                ],
+            ),
             (
                 Year(2026),
                 &[
@@ -215,14 +290,36 @@ mod tests {
     #[test]
     fn what_is_not_said_does_not_contradict() {
         let pins = of("How much was the rent in 2023?");
-        let against =
-            |near: [&str; 3], further: &[&str]| contradict(&pins, near, further.iter().map(|text| (*text).to_owned()));
-        assert!(!against(["The rent is 735 euros.", "", "Flat.md"], &[]), "no year anywhere");
-        assert!(!against(["The rent is 735 euros.", "", "2023/Flat.md"], &[]));
-        assert!(!against(["Up from 710 in 2022, it is 735.", "", "Rent 2023"], &[]));
-        assert!(!against(["It is 735 euros.", "", "Flat.md"], &["We moved in 2023."]));
-        assert!(against(["In 2022 the rent was 710 euros.", "", "Flat.md"], &["In 2023 we bought a lamp."]));
-        assert!(against(["The rent is 735 euros.", "", "Rent 2022"], &["In 2023 we bought a lamp."]));
-        assert!(against(["It is 735 euros.", "", "Flat.md"], &["We moved in 2021.", "Sold in 2023."]));
+        let against = |near: [&str; 3], further: &[&str]| {
+            contradict(&pins, near, further.iter().map(|text| (*text).to_owned()))
+        };
+        assert!(
+            !against(["The rent is 735 euros.", "", "Flat.md"], &[]),
+            "no year anywhere"
+        );
+        assert!(!against(
+            ["The rent is 735 euros.", "", "2023/Flat.md"],
+            &[]
+        ));
+        assert!(!against(
+            ["Up from 710 in 2022, it is 735.", "", "Rent 2023"],
+            &[]
+        ));
+        assert!(!against(
+            ["It is 735 euros.", "", "Flat.md"],
+            &["We moved in 2023."]
+        ));
+        assert!(against(
+            ["In 2022 the rent was 710 euros.", "", "Flat.md"],
+            &["In 2023 we bought a lamp."]
+        ));
+        assert!(against(
+            ["The rent is 735 euros.", "", "Rent 2022"],
+            &["In 2023 we bought a lamp."]
+        ));
+        assert!(against(
+            ["It is 735 euros.", "", "Flat.md"],
+            &["We moved in 2021.", "Sold in 2023."]
+        ));
     }
 }

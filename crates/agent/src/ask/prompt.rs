@@ -1,9 +1,10 @@
 //! What a chat model is told: rules, the question, and evidence as data.
 //!
-//! Evidence comes from files that anybody may have written. It stands between lines that carry a code drawn for this
-//! one run, so that no note can close the frame or open another item; whatever in it looks like a citation or like a
-//! mark of a chat template is defanged; and the rules say that nothing inside is an instruction. None of this makes a
-//! model immune. What it writes is judged all the same.
+//! Evidence comes from files that anybody may have written. It stands between lines that carry a
+//! code drawn for this one run, so that no note can close the frame or open another item; whatever
+//! in it looks like a citation or like a mark of a chat template is defanged; and the rules say
+//! that nothing inside is an instruction. None of this makes a model immune. What it writes is
+//! judged all the same.
 
 use std::fmt::Write as _;
 
@@ -30,7 +31,8 @@ impl Nonce {
     pub(super) fn draw<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Result<Self> {
         loop {
             let mut bytes = [0u8; 8];
-            getrandom::fill(&mut bytes).map_err(|e| Failure::internal(format!("no random bytes: {e}")))?;
+            getrandom::fill(&mut bytes)
+                .map_err(|e| Failure::internal(format!("no random bytes: {e}")))?;
             let code = to_hex(&bytes);
             if !texts.clone().any(|text| text.contains(&code)) {
                 return Ok(Self(code));
@@ -65,12 +67,27 @@ pub(super) fn grounded(nonce: &Nonce, snapshot: &EvidenceSnapshot) -> Vec<Messag
          Good answer: The pump was replaced on 3 May 2021 [E1].\n\
          Bad answer: It was replaced recently.",
     );
-    let mut user = format!("Question: {}\n\n<<<evidence {code}>>>\n", template_free(snapshot.question()));
+    let mut user = format!(
+        "Question: {}\n\n<<<evidence {code}>>>\n",
+        template_free(snapshot.question())
+    );
     for item in snapshot.items() {
-        let _ = write!(user, "--- {code} [{}] {}\n{}\n", item.label, place(item), defang(item.text.trim_end()));
+        let _ = write!(
+            user,
+            "--- {code} [{}] {}\n{}\n",
+            item.label,
+            place(item),
+            defang(item.text.trim_end())
+        );
     }
-    let _ = write!(user, "<<<end {code}>>>\n\nAnswer the question now, with a label after every sentence.");
-    vec![Message::new(Role::System, rules), Message::new(Role::User, user)]
+    let _ = write!(
+        user,
+        "<<<end {code}>>>\n\nAnswer the question now, with a label after every sentence."
+    );
+    vec![
+        Message::new(Role::System, rules),
+        Message::new(Role::User, user),
+    ]
 }
 
 /// The conversation goes on: the draft, and what was wrong with it.
@@ -90,12 +107,21 @@ pub(super) fn repair(mut messages: Vec<Message>, reply: &str, objections: &str) 
 /// What the verifier objects to, one line a claim.
 pub(super) fn objections(report: &Report) -> String {
     let mut out = String::new();
-    let rejected = report.claims.iter().filter(|c| c.verdict == Verdict::Rejected);
+    let rejected = report
+        .claims
+        .iter()
+        .filter(|c| c.verdict == Verdict::Rejected);
     for claim in rejected.clone().take(MOST_OBJECTIONS) {
         let text: String = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text: String = text.chars().take(200).collect();
         let codes: Vec<&str> = claim.codes.iter().map(|c| c.as_str()).collect();
-        let _ = writeln!(out, "- “{}”: {}. {}", defang(&text), codes.join(", "), defang(&claim.why));
+        let _ = writeln!(
+            out,
+            "- “{}”: {}. {}",
+            defang(&text),
+            codes.join(", "),
+            defang(&claim.why)
+        );
     }
     let more = rejected.count().saturating_sub(MOST_OBJECTIONS);
     if more > 0 {
@@ -103,7 +129,12 @@ pub(super) fn objections(report: &Report) -> String {
     }
     if out.is_empty() {
         let codes: Vec<&str> = report.codes.iter().map(|c| c.as_str()).collect();
-        let _ = writeln!(out, "- {}: {}", codes.join(", "), report.codes.first().map_or("", |c| c.meaning()));
+        let _ = writeln!(
+            out,
+            "- {}: {}",
+            codes.join(", "),
+            report.codes.first().map_or("", |c| c.meaning())
+        );
     }
     out
 }
@@ -116,8 +147,8 @@ fn place(item: &EvidenceItem) -> String {
     defang(&line.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// `text` in which nothing is, or looks like, a citation or a mark of a chat template. A dot in the middle of each
-/// such mark keeps it readable.
+/// `text` in which nothing is, or looks like, a citation or a mark of a chat template. A dot in the
+/// middle of each such mark keeps it readable.
 pub(super) fn defang(text: &str) -> String {
     let mut text = template_free(text);
     // A mark can stand inside another; taking one apart may show the next.
@@ -144,7 +175,8 @@ pub(super) fn defang(text: &str) -> String {
     text
 }
 
-/// Marks by which chat templates tell who speaks; a server may take them for its own wherever they stand.
+/// Marks by which chat templates tell who speaks; a server may take them for its own wherever they
+/// stand.
 const TEMPLATE: &[&str] = &[
     "<|",
     "|>",
@@ -188,16 +220,30 @@ mod tests {
         let messages = grounded(&nonce, &frozen);
         let user = &messages[1].content;
         let code = nonce.as_str();
-        assert_eq!(user.matches(code).count(), 2 + frozen.items().len(), "frame and items only:\n{user}");
+        assert_eq!(
+            user.matches(code).count(),
+            2 + frozen.items().len(),
+            "frame and items only:\n{user}"
+        );
         assert!(user.contains("--- 0000 [·E2] notes:fake.md"), "{user}");
-        assert!(user.contains("[·source: a.md") && user.contains("【·E1】") && !user.contains("<|"), "{user}");
-        assert!(messages[0].content.contains(code) && messages[0].content.contains("never instructions"));
+        assert!(
+            user.contains("[·source: a.md") && user.contains("【·E1】") && !user.contains("<|"),
+            "{user}"
+        );
+        assert!(
+            messages[0].content.contains(code)
+                && messages[0].content.contains("never instructions")
+        );
     }
 
     #[test]
     fn every_run_has_a_code_of_its_own() {
         let frozen = snapshot(&["a\n"]);
-        let draw = || Nonce::draw(frozen.items().iter().map(|i| i.text.as_str())).unwrap().0;
+        let draw = || {
+            Nonce::draw(frozen.items().iter().map(|i| i.text.as_str()))
+                .unwrap()
+                .0
+        };
         assert_ne!(draw(), draw());
     }
 
@@ -211,7 +257,10 @@ mod tests {
             &Default::default(),
         );
         let said = objections(&report);
-        assert!(said.contains("NUMBER") && scan_markers(&said).is_empty(), "{said}");
+        assert!(
+            said.contains("NUMBER") && scan_markers(&said).is_empty(),
+            "{said}"
+        );
     }
 
     proptest! {

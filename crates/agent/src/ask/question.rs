@@ -59,22 +59,38 @@ impl Question {
             stems = local_agent_index::lexical::terms(text);
         }
         let shares = unspaced_shares(&lower);
-        let light = words::split(&lower).filter(|word| words::holds(words::LIGHT, word)).collect::<Vec<_>>().join(" ");
+        let light = words::split(&lower)
+            .filter(|word| words::holds(words::LIGHT, word))
+            .collect::<Vec<_>>()
+            .join(" ");
         let light = local_agent_index::lexical::terms(&light);
         let weight = |stem: &String| {
-            let share = if light.contains(stem) { LIGHT } else { shares.get(stem).copied().unwrap_or(1.0) };
+            let share = if light.contains(stem) {
+                LIGHT
+            } else {
+                shares.get(stem).copied().unwrap_or(1.0)
+            };
             idf(stem).max(0.0) * share
         };
         let mut seen = HashSet::new();
         let distinct = stems.into_iter().filter(|stem| seen.insert(stem.clone()));
-        let mut terms: Vec<Term> = distinct.map(|stem| Term { weight: weight(&stem), stem }).collect();
+        let mut terms: Vec<Term> = distinct
+            .map(|stem| Term {
+                weight: weight(&stem),
+                stem,
+            })
+            .collect();
         if terms.iter().any(|t| t.weight > 0.0) {
             terms.retain(|t| t.weight > 0.0);
         } else {
             terms.iter_mut().for_each(|t| t.weight = 1.0);
         }
         let wants = Wants::of(&lower, terms.len());
-        Self { terms, wants, pins: pins::of(text) }
+        Self {
+            terms,
+            wants,
+            pins: pins::of(text),
+        }
     }
 
     /// The weight of all terms together.
@@ -89,12 +105,17 @@ fn without_grammar(text: &str, list: &'static str) -> String {
     let mut asks = false;
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        let word = word
+            .strip_suffix("'s")
+            .or_else(|| word.strip_suffix("’s"))
+            .unwrap_or(word);
         // "IT", "US": capitals throughout are an abbreviation, not a pronoun.
         let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
         let lower = word.to_lowercase();
         // "in May" is a month, "May I" is not.
-        let month = !out.trim().is_empty() && word.starts_with(char::is_uppercase) && words::month(&lower).is_some();
+        let month = !out.trim().is_empty()
+            && word.starts_with(char::is_uppercase)
+            && words::month(&lower).is_some();
         // "long" after "how" asks for an amount; nothing need be called so.
         let degree = asks && words::holds(words::DEGREES, &lower);
         asks = matches!(lower.as_str(), "how" | "wie");
@@ -129,19 +150,27 @@ pub(super) const fn is_unspaced(c: char) -> bool {
 
 /// How much each pair of neighbouring unspaced characters says, 0 to 1.
 ///
-/// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is a particle and the
-/// start of a word, one that ends with it is the end of a word and its inflection. A katakana word of many characters
-/// is one word: its pairs share the weight of one and a half. A pair across two scripts is a seam. Chinese (ideographs
-/// and no kana) has its grammar in characters of their own: a pair with one of them says nothing.
+/// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is
+/// a particle and the start of a word, one that ends with it is the end of a word and its
+/// inflection. A katakana word of many characters is one word: its pairs share the weight of one
+/// and a half. A pair across two scripts is a seam. Chinese (ideographs and no kana) has its
+/// grammar in characters of their own: a pair with one of them says nothing.
 fn unspaced_shares(text: &str) -> HashMap<String, f32> {
     let chars: Vec<char> = text.chars().collect();
     let mut shares = HashMap::new();
-    let chinese = !chars.iter().any(|c| matches!(script(*c), Some(Script::Hiragana | Script::Katakana)));
-    let grammar = |pair: &[char]| chinese && pair.iter().any(|c| words::CHINESE_GRAMMAR.contains(*c));
+    let chinese = !chars
+        .iter()
+        .any(|c| matches!(script(*c), Some(Script::Hiragana | Script::Katakana)));
+    let grammar =
+        |pair: &[char]| chinese && pair.iter().any(|c| words::CHINESE_GRAMMAR.contains(*c));
     let mut start = 0;
     while start < chars.len() {
         let kind = script(chars[start]);
-        let end = start + chars[start..].iter().take_while(|c| script(**c) == kind).count();
+        let end = start
+            + chars[start..]
+                .iter()
+                .take_while(|c| script(**c) == kind)
+                .count();
         let pairs = (end - start).saturating_sub(1);
         let share = match kind {
             Some(Script::Hiragana) => 0.0,
@@ -150,13 +179,20 @@ fn unspaced_shares(text: &str) -> HashMap<String, f32> {
         };
         if kind.is_some() {
             for pair in chars[start..end].windows(2) {
-                shares.insert(pair.iter().collect(), if grammar(pair) { 0.0 } else { share });
+                shares.insert(
+                    pair.iter().collect(),
+                    if grammar(pair) { 0.0 } else { share },
+                );
             }
             if end - start == 1 && kind == Some(Script::Hiragana) {
                 shares.insert(chars[start].to_string(), 0.0);
             }
             if let Some(next) = chars.get(end).filter(|c| script(**c).is_some()) {
-                let seam = if kind == Some(Script::Hiragana) { 0.0 } else { 0.35 };
+                let seam = if kind == Some(Script::Hiragana) {
+                    0.0
+                } else {
+                    0.35
+                };
                 shares.insert([chars[end - 1], *next].iter().collect(), seam);
             }
         }
@@ -168,7 +204,9 @@ fn unspaced_shares(text: &str) -> HashMap<String, f32> {
 impl Wants {
     fn of(lower: &str, terms: usize) -> Self {
         let all: Vec<&str> = words::split(lower).collect();
-        let degree = all.windows(2).any(|w| matches!(w, ["how" | "wie", d] if words::holds(words::DEGREES, d)));
+        let degree = all
+            .windows(2)
+            .any(|w| matches!(w, ["how" | "wie", d] if words::holds(words::DEGREES, d)));
         Self {
             time: words::TIME.are_in(lower),
             number: degree || words::NUMBER.are_in(lower),
@@ -179,7 +217,10 @@ impl Wants {
             steps: words::STEPS.are_in(lower),
             code: words::CODE.are_in(lower),
             past: words::NOT_IN_FORCE.are_in(lower),
-            several: words::split(lower).filter(|w| words::holds(words::ASKING, w)).count() > 1,
+            several: words::split(lower)
+                .filter(|w| words::holds(words::ASKING, w))
+                .count()
+                > 1,
         }
     }
 }
@@ -189,22 +230,47 @@ mod tests {
     use super::*;
 
     fn stems(text: &str) -> Vec<String> {
-        Question::read(text, &|_| 1.0).terms.into_iter().map(|t| t.stem).collect()
+        Question::read(text, &|_| 1.0)
+            .terms
+            .into_iter()
+            .map(|t| t.stem)
+            .collect()
     }
 
     #[test]
     fn grammar_is_not_what_a_question_is_about() {
-        assert_eq!(stems("How do I reset the proofbox?"), local_agent_index::lexical::terms("reset proofbox"));
-        assert_eq!(stems("Wie hoch ist die Kaltmiete?"), local_agent_index::lexical::terms("Kaltmiete"));
-        assert_eq!(stems("May I bake in May?"), local_agent_index::lexical::terms("bake May"));
-        assert_eq!(stems("What does IT do?"), local_agent_index::lexical::terms("IT"));
-        assert!(!stems("who is it").is_empty(), "nothing but grammar is still asked");
+        assert_eq!(
+            stems("How do I reset the proofbox?"),
+            local_agent_index::lexical::terms("reset proofbox")
+        );
+        assert_eq!(
+            stems("Wie hoch ist die Kaltmiete?"),
+            local_agent_index::lexical::terms("Kaltmiete")
+        );
+        assert_eq!(
+            stems("May I bake in May?"),
+            local_agent_index::lexical::terms("bake May")
+        );
+        assert_eq!(
+            stems("What does IT do?"),
+            local_agent_index::lexical::terms("IT")
+        );
+        assert!(
+            !stems("who is it").is_empty(),
+            "nothing but grammar is still asked"
+        );
     }
 
     #[test]
     fn japanese_grammar_weighs_nothing_and_long_loanwords_no_more_than_words() {
         let question = Question::read("定休日のベーカリーはいつですか。", &|_| 1.0);
-        let of = |stem: &str| question.terms.iter().find(|t| t.stem == stem).map_or(0.0, |t| t.weight);
+        let of = |stem: &str| {
+            question
+                .terms
+                .iter()
+                .find(|t| t.stem == stem)
+                .map_or(0.0, |t| t.weight)
+        };
         assert_eq!((of("定休"), of("です"), of("のベ")), (1.0, 0.0, 0.0));
         assert!(of("ーカ") > 0.0 && of("ーカ") < 0.5);
     }
@@ -212,18 +278,38 @@ mod tests {
     #[test]
     fn chinese_grammar_weighs_nothing() {
         let stems = stems("黑豹队的防守丢了多少分？");
-        assert!(stems.contains(&"防守".to_owned()) && stems.contains(&"黑豹".to_owned()), "{stems:?}");
-        assert!(stems.iter().all(|s| !s.contains(['的', '了', '多'])), "{stems:?}");
+        assert!(
+            stems.contains(&"防守".to_owned()) && stems.contains(&"黑豹".to_owned()),
+            "{stems:?}"
+        );
+        assert!(
+            stems.iter().all(|s| !s.contains(['的', '了', '多'])),
+            "{stems:?}"
+        );
     }
 
     #[test]
     fn what_is_wanted_is_read_from_the_question() {
         let wants = |text: &str| Question::read(text, &|_| 1.0).wants;
-        assert!(wants("When was it built?").time && wants("Wann kam er?").time && wants("いつ来ますか").time);
+        assert!(
+            wants("When was it built?").time
+                && wants("Wann kam er?").time
+                && wants("いつ来ますか").time
+        );
         assert!(wants("How far is the mill?").number && wants("Wie viele Brote?").number);
-        assert!(wants("How do I bake?").steps && wants("Was ist zu tun?").steps && wants("どうすればいいですか").steps);
-        assert!(wants("What is yudane?").definition && !wants("What is the price of a red wheel?").definition);
-        assert!(wants("When did it come, and what did it cost?").several && wants("Wann und wo war es?").several);
+        assert!(
+            wants("How do I bake?").steps
+                && wants("Was ist zu tun?").steps
+                && wants("どうすればいいですか").steps
+        );
+        assert!(
+            wants("What is yudane?").definition
+                && !wants("What is the price of a red wheel?").definition
+        );
+        assert!(
+            wants("When did it come, and what did it cost?").several
+                && wants("Wann und wo war es?").several
+        );
         assert!(!wants("How many loaves do we bake a day?").several);
         assert_eq!(wants("blue umbrella"), Wants::default());
     }

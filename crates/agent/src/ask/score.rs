@@ -34,11 +34,12 @@ pub(super) struct Features {
     pub lacks: f32,
 }
 
-/// The score of a unit. The weights of the first five began as a softmax regression ("the sentence that holds the answer
-/// is the best one") on 394 questions of XQuAD and the questions of the example vault, rounded; those with a model were
-/// fitted again on 119 and the 67. Words of the question close together, the unit's length, its news and its first word
-/// were tried and gave nothing. The others are set: a sentence that answers nothing, is not so, or is of another thing or
-/// time, loses to any that nearly fits.
+/// The score of a unit. The weights of the first five began as a softmax regression ("the sentence
+/// that holds the answer is the best one") on 394 questions of XQuAD and the questions of the
+/// example vault, rounded; those with a model were fitted again on 119 and the 67. Words of the
+/// question close together, the unit's length, its news and its first word were tried and gave
+/// nothing. The others are set: a sentence that answers nothing, is not so, or is of another thing
+/// or time, loses to any that nearly fits.
 pub(super) fn score(f: &Features, with_model: bool) -> f32 {
     let common = 0.6 * f.covered + 0.11 * f.kind
         - 0.3 * f.empty
@@ -46,7 +47,11 @@ pub(super) fn score(f: &Features, with_model: bool) -> f32 {
         - 0.3 * f.elsewhen
         - 0.3 * f.elsewhere
         - 0.1 * f.lacks;
-    if with_model { common + 0.33 * f.rank + 0.5 * f.similar } else { common + 0.2 * f.own + 0.4 * f.rank }
+    if with_model {
+        common + 0.33 * f.rank + 0.5 * f.similar
+    } else {
+        common + 0.2 * f.own + 0.4 * f.rank
+    }
 }
 
 /// How much of a term's weight counts when it stands around the unit instead of in it.
@@ -70,7 +75,9 @@ pub(super) struct Credits {
 impl Credits {
     pub fn of(question: &Question, units: &[Unit], index: usize) -> Self {
         let mut out = Self::default();
-        let Some(unit) = units.get(index) else { return out };
+        let Some(unit) = units.get(index) else {
+            return out;
+        };
         let lead = unit.lead.and_then(|i| units.get(i));
         let before = unit.before.and_then(|i| units.get(i));
         for term in &question.terms {
@@ -78,11 +85,20 @@ impl Credits {
             let in_place = holds(&unit.place, &term.stem);
             let in_lead = lead.map_or(0.0, |u| holds(&u.stems, &term.stem));
             // A row is quoted under its header: what stands there is said too.
-            let in_unit = if unit.role == BlockRole::TableRow { in_unit.max(in_lead) } else { in_unit };
+            let in_unit = if unit.role == BlockRole::TableRow {
+                in_unit.max(in_lead)
+            } else {
+                in_unit
+            };
             let in_before = before.map_or(0.0, |u| holds(&u.stems, &term.stem));
             out.own.push(in_unit);
             out.above.push(in_place.max(in_lead));
-            out.all.push(in_unit.max(IN_LEAD * in_lead).max(IN_PLACE * in_place).max(IN_BEFORE * in_before));
+            out.all.push(
+                in_unit
+                    .max(IN_LEAD * in_lead)
+                    .max(IN_PLACE * in_place)
+                    .max(IN_BEFORE * in_before),
+            );
         }
         out
     }
@@ -99,13 +115,17 @@ pub(super) fn holds(set: &HashSet<String>, stem: &str) -> f32 {
     }
 }
 
-/// Whether two stems share a beginning that is at least five characters and three quarters of the longer one, or one
-/// is the other month's short name. Digits never are related.
+/// Whether two stems share a beginning that is at least five characters and three quarters of the
+/// longer one, or one is the other month's short name. Digits never are related.
 fn related(a: &str, b: &str) -> bool {
     if a.as_bytes().first() != b.as_bytes().first() {
         return false;
     }
-    let shared = a.chars().zip(b.chars()).take_while(|(x, y)| x == y && x.is_alphabetic()).count();
+    let shared = a
+        .chars()
+        .zip(b.chars())
+        .take_while(|(x, y)| x == y && x.is_alphabetic())
+        .count();
     let longer = a.chars().count().max(b.chars().count());
     let month = || shared >= 3 && words::month(a).is_some() && words::month(a) == words::month(b);
     (shared >= 5 && shared * 4 >= longer * 3) || month()
@@ -114,13 +134,26 @@ fn related(a: &str, b: &str) -> bool {
 /// The weighted mean of `credits`.
 pub(super) fn share(question: &Question, credits: &[f32]) -> f32 {
     let total = question.total();
-    let found: f32 = question.terms.iter().zip(credits).map(|(t, c)| t.weight * c).sum();
+    let found: f32 = question
+        .terms
+        .iter()
+        .zip(credits)
+        .map(|(t, c)| t.weight * c)
+        .sum();
     if total > 0.0 { found / total } else { 0.0 }
 }
 
 /// The features of one unit, without a model. `rank` and `retired` are the item's.
-pub(super) fn features(question: &Question, units: &[Unit], index: usize, rank: f32, retired: bool) -> Features {
-    let Some(unit) = units.get(index) else { return Features::default() };
+pub(super) fn features(
+    question: &Question,
+    units: &[Unit],
+    index: usize,
+    rank: f32,
+    retired: bool,
+) -> Features {
+    let Some(unit) = units.get(index) else {
+        return Features::default();
+    };
     let credits = Credits::of(question, units, index);
     Features {
         covered: share(question, &credits.all),
@@ -128,25 +161,37 @@ pub(super) fn features(question: &Question, units: &[Unit], index: usize, rank: 
         similar: 0.0,
         kind: kind(question, unit),
         rank,
-        empty: emptiness(unit, units.get(index + 1).is_some_and(|next| next.lead == Some(index))),
-        retired: if retired && !question.wants.past { 1.0 } else { 0.0 },
+        empty: emptiness(
+            unit,
+            units
+                .get(index + 1)
+                .is_some_and(|next| next.lead == Some(index)),
+        ),
+        retired: if retired && !question.wants.past {
+            1.0
+        } else {
+            0.0
+        },
         elsewhen: elsewhen(question, units, index),
         elsewhere: 0.0,
         lacks: lacks(question, unit),
     }
 }
 
-/// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty cell, 1 of a unit without
-/// an amount where one is asked for, ½ when it holds an amount of something else than time or length.
+/// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty
+/// cell, 1 of a unit without an amount where one is asked for, ½ when it holds an amount of
+/// something else than time or length.
 fn lacks(question: &Question, unit: &Unit) -> f32 {
     let wants = question.wants;
     if kind(question, unit) >= 0.0 {
         return 0.0;
     }
-    if unit.role == BlockRole::TableRow && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
+    if unit.role == BlockRole::TableRow && unit.plain.split('|').any(|cell| cell.trim().is_empty())
+    {
         return 2.5;
     }
-    let some = || words::split(&unit.plain.to_lowercase()).any(|word| words::holds(words::SOME, word));
+    let some =
+        || words::split(&unit.plain.to_lowercase()).any(|word| words::holds(words::SOME, word));
     match wants.number || wants.extent {
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
@@ -155,19 +200,33 @@ fn lacks(question: &Question, unit: &Unit) -> f32 {
     }
 }
 
-/// 1 when a pin of the question is not around the unit, and another of its kind is: in the sentence, its lead-in, its
-/// headings and path, or else in the running text of its file above it, the nearest first.
+/// 1 when a pin of the question is not around the unit, and another of its kind is: in the
+/// sentence, its lead-in, its headings and path, or else in the running text of its file above it,
+/// the nearest first.
 fn elsewhen(question: &Question, units: &[Unit], index: usize) -> f32 {
-    let Some(unit) = units.get(index).filter(|_| !question.pins.is_empty()) else { return 0.0 };
-    let lead = unit.lead.and_then(|lead| units.get(lead)).map_or("", |lead| &lead.plain);
+    let Some(unit) = units.get(index).filter(|_| !question.pins.is_empty()) else {
+        return 0.0;
+    };
+    let lead = unit
+        .lead
+        .and_then(|lead| units.get(lead))
+        .map_or("", |lead| &lead.plain);
     let running = |other: &&Unit| matches!(other.role, BlockRole::Paragraph | BlockRole::Quote);
-    let above = units[..index].iter().rev().filter(|other| other.file == unit.file).filter(running);
+    let above = units[..index]
+        .iter()
+        .rev()
+        .filter(|other| other.file == unit.file)
+        .filter(running);
     let above = above.map(|other| other.plain.clone());
-    if pins::contradict(&question.pins, [&unit.plain, lead, &unit.above], above) { 1.0 } else { 0.0 }
+    if pins::contradict(&question.pins, [&unit.plain, lead, &unit.above], above) {
+        1.0
+    } else {
+        0.0
+    }
 }
 
-/// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them as a claim; a pointer
-/// answers little.
+/// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them
+/// as a claim; a pointer answers little.
 fn emptiness(unit: &Unit, leads: bool) -> f32 {
     let plain = unit.plain.trim_end();
     match unit.role {
@@ -179,18 +238,34 @@ fn emptiness(unit: &Unit, leads: bool) -> f32 {
     }
 }
 
-/// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular kind is.
+/// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular
+/// kind is.
 pub(super) fn kind(question: &Question, unit: &Unit) -> f32 {
-    let Wants { time, number, extent, person, reason, definition, .. } = question.wants;
+    let Wants {
+        time,
+        number,
+        extent,
+        person,
+        reason,
+        definition,
+        ..
+    } = question.wants;
     let asked = [
         (time, has_time(&unit.plain)),
-        (number && !time && !extent, has_number(question, &unit.plain)),
+        (
+            number && !time && !extent,
+            has_number(question, &unit.plain),
+        ),
         (extent, has_extent(&unit.plain)),
         (person, has_name(question, &unit.plain)),
         (reason, has_reason(unit)),
         (definition, defines(question, &unit.plain)),
     ];
-    let wanted: Vec<bool> = asked.into_iter().filter(|(asked, _)| *asked).map(|(_, there)| there).collect();
+    let wanted: Vec<bool> = asked
+        .into_iter()
+        .filter(|(asked, _)| *asked)
+        .map(|(_, there)| there)
+        .collect();
     match (wanted.is_empty(), wanted.iter().any(|there| *there)) {
         (true, _) => 0.0,
         (false, true) => 1.0,
@@ -201,15 +276,20 @@ pub(super) fn kind(question: &Question, unit: &Unit) -> f32 {
 fn has_time(plain: &str) -> bool {
     let digit = |c: char| c.is_ascii_digit();
     let year = plain.split(|c: char| !digit(c)).any(|d| d.len() == 4);
-    let clock = plain
-        .split(char::is_whitespace)
-        .any(|w| w.split_once(':').is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit)));
+    let clock = plain.split(char::is_whitespace).any(|w| {
+        w.split_once(':')
+            .is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit))
+    });
     // 3日 is a day; 一日に12個 holds a number and is none.
     let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
     let mut pairs = plain.chars().zip(plain.chars().skip(1));
     let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時'));
-    let named = |w: &str| words::holds(words::DAYS, w) || (w.len() > 3 && words::month(w).is_some());
-    year || clock || unspaced || plain.contains('曜') || words::split(&plain.to_lowercase()).any(named)
+    let named =
+        |w: &str| words::holds(words::DAYS, w) || (w.len() > 3 && words::month(w).is_some());
+    year || clock
+        || unspaced
+        || plain.contains('曜')
+        || words::split(&plain.to_lowercase()).any(named)
 }
 
 /// An amount with a unit of time or of space, or time in words.
@@ -217,36 +297,51 @@ fn has_extent(plain: &str) -> bool {
     use local_agent_verify::Kind::{Calendar, Length, Time};
     let digit = |c: char| c.is_ascii_digit();
     let measures = |word: &str| {
-        local_agent_verify::unit(word)
-            .is_some_and(|of| of.iter().any(|(kind, _)| matches!(kind, Time | Calendar | Length)))
+        local_agent_verify::unit(word).is_some_and(|of| {
+            of.iter()
+                .any(|(kind, _)| matches!(kind, Time | Calendar | Length))
+        })
     };
     let words: Vec<&str> = words::split(plain).collect();
-    let amount = |word: &str| word.ends_with(digit) || words::holds(words::NUMERALS, &word.to_lowercase());
+    let amount =
+        |word: &str| word.ends_with(digit) || words::holds(words::NUMERALS, &word.to_lowercase());
     let joined = |word: &str| word.starts_with(digit) && measures(word.trim_start_matches(digit));
-    words.windows(2).any(|pair| amount(pair[0]) && measures(pair[1]))
-        || words.iter().any(|word| joined(word) || words::holds(words::SPANS, &word.to_lowercase()))
+    words
+        .windows(2)
+        .any(|pair| amount(pair[0]) && measures(pair[1]))
+        || words
+            .iter()
+            .any(|word| joined(word) || words::holds(words::SPANS, &word.to_lowercase()))
 }
 
 /// A number that the question does not already hold.
 fn has_number(question: &Question, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
-    let digits = plain.split(|c: char| !c.is_ascii_digit()).any(|d| !d.is_empty() && !asked(d));
+    let digits = plain
+        .split(|c: char| !c.is_ascii_digit())
+        .any(|d| !d.is_empty() && !asked(d));
     let unspaced = || plain.chars().any(|c| words::COUNTING.contains(c));
-    digits || unspaced() || words::split(&plain.to_lowercase()).any(|w| words::holds(words::NUMERALS, w))
+    digits
+        || unspaced()
+        || words::split(&plain.to_lowercase()).any(|w| words::holds(words::NUMERALS, w))
 }
 
-/// A capitalised word that the question does not hold. The first word of a sentence is capitalised anyway; it counts
-/// when the second is capitalised too.
+/// A capitalised word that the question does not hold. The first word of a sentence is capitalised
+/// anyway; it counts when the second is capitalised too.
 fn has_name(question: &Question, plain: &str) -> bool {
     let new = |word: &str| {
         let stems = local_agent_index::lexical::terms(word);
-        word.starts_with(char::is_uppercase) && stems.iter().all(|s| question.terms.iter().all(|t| t.stem != *s))
+        word.starts_with(char::is_uppercase)
+            && stems
+                .iter()
+                .all(|s| question.terms.iter().all(|t| t.stem != *s))
     };
     words::split(plain).skip(1).any(new)
 }
 
 fn has_reason(unit: &Unit) -> bool {
-    words::BECAUSE.are_in(&unit.plain.to_lowercase()) || words::BECAUSE.are_in(&unit.heading.to_lowercase())
+    words::BECAUSE.are_in(&unit.plain.to_lowercase())
+        || words::BECAUSE.are_in(&unit.heading.to_lowercase())
 }
 
 /// Whether the unit begins with the thing asked about.
@@ -262,7 +357,14 @@ mod tests {
 
     #[test]
     fn a_time_is_a_year_a_clock_or_a_day_and_no_other_number() {
-        for text in ["in 1998", "at 9:40", "on Monday", "毎週火曜日", "11月に来る", "１０時に開く"] {
+        for text in [
+            "in 1998",
+            "at 9:40",
+            "on Monday",
+            "毎週火曜日",
+            "11月に来る",
+            "１０時に開く",
+        ] {
             assert!(has_time(text), "{text}");
         }
         for text in ["14 apples", "9.40 euros", "一日に120斤しか焼かない"] {
@@ -272,10 +374,19 @@ mod tests {
 
     #[test]
     fn words_of_one_family_are_related_and_numbers_never() {
-        for (a, b) in [("deliver", "deliveri"), ("decemb", "dec"), ("prüfung", "prüfungen")] {
+        for (a, b) in [
+            ("deliver", "deliveri"),
+            ("decemb", "dec"),
+            ("prüfung", "prüfungen"),
+        ] {
             assert!(related(a, b) && related(b, a), "{a} {b}");
         }
-        for (a, b) in [("12345", "12346"), ("port", "portal"), ("mar", "mara"), ("inter", "internet")] {
+        for (a, b) in [
+            ("12345", "12346"),
+            ("port", "portal"),
+            ("mar", "mara"),
+            ("inter", "internet"),
+        ] {
             assert!(!related(a, b), "{a} {b}");
         }
     }

@@ -1,5 +1,5 @@
-//! What happened on the way to an answer: who was asked what, what came back, how it was judged. Everything that a
-//! record of the run needs, also when there is no answer in the end.
+//! What happened on the way to an answer: who was asked what, what came back, how it was judged.
+//! Everything that a record of the run needs, also when there is no answer in the end.
 
 use std::time::Instant;
 
@@ -142,7 +142,10 @@ impl Trail {
     pub(super) fn timed<T>(&mut self, step: &'static str, run: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let out = run();
-        self.timings.push(Timing { step, took_ms: millis(start) });
+        self.timings.push(Timing {
+            step,
+            took_ms: millis(start),
+        });
         out
     }
 
@@ -159,7 +162,12 @@ pub(super) fn millis(since: Instant) -> u64 {
 
 impl Call {
     /// What is kept of one call of a model.
-    pub(super) fn new(model: &Model, prompt: Vec<Message>, start: Instant, outcome: &Result<Reply>) -> Self {
+    pub(super) fn new(
+        model: &Model,
+        prompt: Vec<Message>,
+        start: Instant,
+        outcome: &Result<Reply>,
+    ) -> Self {
         Self {
             model: model.clone(),
             prompt_sha256: prompt_sha256(&prompt),
@@ -174,8 +182,12 @@ impl Call {
 /// What is going on; none of it holds words of a model.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The evidence stands. Nothing was sent to anybody yet, and nothing is sent when the observer fails.
-    Frozen { snapshot: &'a EvidenceSnapshot, freshness: &'a FreshnessReport },
+    /// The evidence stands. Nothing was sent to anybody yet, and nothing is sent when the observer
+    /// fails.
+    Frozen {
+        snapshot: &'a EvidenceSnapshot,
+        freshness: &'a FreshnessReport,
+    },
     /// A model is about to be asked.
     Asking { model: &'a Model, purpose: Purpose },
     /// The reply has so many bytes.

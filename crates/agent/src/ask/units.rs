@@ -1,4 +1,5 @@
-//! Evidence → the sentences, items, rows and code blocks an answer can be made of, each with its surroundings.
+//! Evidence → the sentences, items, rows and code blocks an answer can be made of, each with its
+//! surroundings.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -44,11 +45,15 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Whether it ends like a sentence; fragments in lists, captions and notes to oneself mostly do not.
+    /// Whether it ends like a sentence; fragments in lists, captions and notes to oneself mostly do
+    /// not.
     pub fn ends(&self) -> bool {
-        let closing =
-            |c: char| c.is_whitespace() || matches!(c, ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』');
-        self.plain.trim_end_matches(closing).ends_with(['.', '!', '?', '…', '。', '！', '？'])
+        let closing = |c: char| {
+            c.is_whitespace() || matches!(c, ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』')
+        };
+        self.plain
+            .trim_end_matches(closing)
+            .ends_with(['.', '!', '?', '…', '。', '！', '？'])
     }
 }
 
@@ -63,7 +68,10 @@ pub(super) fn of_items(items: &[EvidenceItem], with_code: bool) -> Vec<Unit> {
 
 /// Whether both are groups of lines of one code block.
 fn out_of_one_fence(last: &Unit, unit: &Unit) -> bool {
-    unit.role == BlockRole::Code && last.item == unit.item && last.role == unit.role && last.block == unit.block
+    unit.role == BlockRole::Code
+        && last.item == unit.item
+        && last.role == unit.role
+        && last.block == unit.block
 }
 
 /// Walks one item.
@@ -83,7 +91,12 @@ struct Cutter<'a> {
 impl<'a> Cutter<'a> {
     fn new(index: usize, item: &'a EvidenceItem, with_code: bool) -> Self {
         let file = format!("{}:{}", item.source, item.path);
-        let path = item.heading.headings().iter().map(|h| (h.level, plain(&h.title))).collect();
+        let path = item
+            .heading
+            .headings()
+            .iter()
+            .map(|h| (h.level, plain(&h.title)))
+            .collect();
         let mut this = Self {
             index,
             item,
@@ -101,9 +114,15 @@ impl<'a> Cutter<'a> {
 
     /// What the file's name and the headings say.
     fn settle(&mut self) {
-        let titles: String = self.path.iter().map(|(_, title)| format!("\n{title}")).collect();
+        let titles: String = self
+            .path
+            .iter()
+            .map(|(_, title)| format!("\n{title}"))
+            .collect();
         let all = format!("{}{titles}", self.item.path.stem());
-        self.place = local_agent_index::lexical::terms(&all).into_iter().collect();
+        self.place = local_agent_index::lexical::terms(&all)
+            .into_iter()
+            .collect();
         // Folders are called by years, too.
         self.above = format!("{}{titles}", self.item.path);
     }
@@ -133,7 +152,10 @@ impl<'a> Cutter<'a> {
         let text = &self.item.text;
         let span = heading.span;
         let line = text[..span.start()].rfind('\n').map_or(0, |i| i + 1);
-        let marks = text[line..span.start()].bytes().filter(|b| *b == b'#').count();
+        let marks = text[line..span.start()]
+            .bytes()
+            .filter(|b| *b == b'#')
+            .count();
         let underline = text[span.end()..].trim_start_matches(['\r', '\n', ' ']);
         let level = match marks {
             0 if underline.starts_with('=') => 1,
@@ -141,7 +163,8 @@ impl<'a> Cutter<'a> {
             n => u8::try_from(n).unwrap_or(6),
         };
         self.path.retain(|(above, _)| *above < level);
-        self.path.push((level, plain(&text[span.start()..span.end()])));
+        self.path
+            .push((level, plain(&text[span.start()..span.end()])));
         self.settle();
         self.section += 1;
     }
@@ -150,8 +173,16 @@ impl<'a> Cutter<'a> {
         let text = self.item.text.as_str();
         let bare = trim(text, sentence);
         let raw = text.get(bare.clone()).unwrap_or("");
-        let words = if sentence.role == BlockRole::Code { raw.to_owned() } else { plain(raw) };
-        let span = if sentence.role == BlockRole::Code { fenced(text, bare.clone()) } else { bare.clone() };
+        let words = if sentence.role == BlockRole::Code {
+            raw.to_owned()
+        } else {
+            plain(raw)
+        };
+        let span = if sentence.role == BlockRole::Code {
+            fenced(text, bare.clone())
+        } else {
+            bare.clone()
+        };
         let last = before.last().filter(|u| u.section == self.section);
         let index = first + before.len();
         let is_item = sentence.role == BlockRole::ListItem;
@@ -163,17 +194,22 @@ impl<'a> Cutter<'a> {
             BlockRole::TableRow if u.role == BlockRole::TableHeader => Some(index - 1),
             BlockRole::TableRow if u.role == BlockRole::TableRow => u.lead,
             BlockRole::ListItem if u.role == BlockRole::ListItem => u.lead,
-            BlockRole::ListItem | BlockRole::Code if u.plain.ends_with([':', '：']) => Some(index - 1),
+            BlockRole::ListItem | BlockRole::Code if u.plain.ends_with([':', '：']) => {
+                Some(index - 1)
+            }
             _ => None,
         });
-        let stems = local_agent_index::lexical::terms(&words).into_iter().collect();
+        let stems = local_agent_index::lexical::terms(&words)
+            .into_iter()
+            .collect();
         Unit {
             item: self.index,
             role: sentence.role,
             block: sentence.block,
             section: self.section,
             list: is_item.then_some(self.list),
-            numbered: is_item && mark_before(text, bare.start).is_some_and(|(_, m)| m.ends_with(['.', ')'])),
+            numbered: is_item
+                && mark_before(text, bare.start).is_some_and(|(_, m)| m.ends_with(['.', ')'])),
             points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
             sayable: sayable(sentence.role, raw, &words, self.with_code),
             plain: words,
@@ -183,21 +219,25 @@ impl<'a> Cutter<'a> {
             above: self.above.clone(),
             file: self.file.clone(),
             lead,
-            before: last.filter(|u| u.block == sentence.block).map(|_| index - 1),
+            before: last
+                .filter(|u| u.block == sentence.block)
+                .map(|_| index - 1),
             span,
         }
     }
 }
 
-/// The list mark (`-`, `2.`) that stands before `at` on its line, and where; `None` when something else does.
+/// The list mark (`-`, `2.`) that stands before `at` on its line, and where; `None` when something
+/// else does.
 fn mark_before(text: &str, at: usize) -> Option<(usize, &str)> {
     let line = text[..at].rfind('\n').map_or(0, |i| i + 1);
     let lead = &text[line..at];
     let start = line + lead.len() - lead.trim_start_matches([' ', '\t', '>']).len();
     let mark = text[start..at].split_whitespace().next()?;
     let rest = text[start + mark.len()..at].trim();
-    let numbered =
-        mark.strip_suffix(['.', ')']).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    let numbered = mark
+        .strip_suffix(['.', ')'])
+        .is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
     let is_mark = numbered || matches!(mark, "-" | "*" | "+");
     (is_mark && matches!(rest, "" | "[ ]" | "[x]" | "[X]")).then_some((start, mark))
 }
@@ -213,29 +253,48 @@ fn fenced(text: &str, group: Range<usize>) -> Range<usize> {
         let line = line.trim_start_matches([' ', '\t', '>']);
         line.starts_with("```") || line.starts_with("~~~")
     };
-    let line_start = |at: usize| text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
+    let line_start = |at: usize| {
+        text.get(..at)
+            .and_then(|t| t.rfind('\n'))
+            .map_or(0, |i| i + 1)
+    };
     let first = line_start(group.start);
     let above = line_start(first.saturating_sub(1));
-    let start = if text.get(above..first).is_some_and(is_fence) { above } else { group.start };
+    let start = if text.get(above..first).is_some_and(is_fence) {
+        above
+    } else {
+        group.start
+    };
     let rest = text.get(group.end..).unwrap_or("");
     let below = rest.trim_start_matches(['\r', '\n']);
     let line = below.split('\n').next().unwrap_or("");
-    let end = if is_fence(line) { group.end + (rest.len() - below.len()) + line.trim_end().len() } else { group.end };
+    let end = if is_fence(line) {
+        group.end + (rest.len() - below.len()) + line.trim_end().len()
+    } else {
+        group.end
+    };
     start..end
 }
 
-/// The sentence's bytes without trailing block ids, tags, footnote marks and comments, which are not read as part of
-/// it.
+/// The sentence's bytes without trailing block ids, tags, footnote marks and comments, which are
+/// not read as part of it.
 fn trim(text: &str, sentence: Sentence) -> Range<usize> {
     let (start, mut end) = (sentence.span.start(), sentence.span.end());
-    if matches!(sentence.role, BlockRole::Code | BlockRole::TableRow | BlockRole::TableHeader) {
+    if matches!(
+        sentence.role,
+        BlockRole::Code | BlockRole::TableRow | BlockRole::TableHeader
+    ) {
         return start..end;
     }
     loop {
         let body = text.get(start..end).unwrap_or("").trim_end();
         let cut = if let Some(inside) = body.strip_suffix("%%") {
             inside.rfind("%%")
-        } else if body.ends_with(']') && body.rfind('[').is_some_and(|at| body[at..].starts_with("[^")) {
+        } else if body.ends_with(']')
+            && body
+                .rfind('[')
+                .is_some_and(|at| body[at..].starts_with("[^"))
+        {
             body.rfind('[')
         } else {
             let last = body.split_whitespace().next_back().unwrap_or("");
@@ -250,15 +309,25 @@ fn trim(text: &str, sentence: Sentence) -> Range<usize> {
 
 /// `#tag` or `^block-id`.
 fn is_mark(word: &str) -> bool {
-    word.strip_prefix(['#', '^'])
-        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || "-_/".contains(c)))
+    word.strip_prefix(['#', '^']).is_some_and(|rest| {
+        !rest.is_empty()
+            && rest
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_/".contains(c))
+    })
 }
 
 /// Whether a reader learns something from it alone.
 fn sayable(role: BlockRole, raw: &str, words: &str, with_code: bool) -> bool {
     match role {
         BlockRole::Code => return with_code,
-        BlockRole::TableRow => return words.split('|').filter(|c| c.contains(char::is_alphanumeric)).count() > 1,
+        BlockRole::TableRow => {
+            return words
+                .split('|')
+                .filter(|c| c.contains(char::is_alphanumeric))
+                .count()
+                > 1;
+        }
         BlockRole::Paragraph | BlockRole::ListItem | BlockRole::Quote => {}
         _ => return false,
     }
@@ -269,7 +338,10 @@ fn sayable(role: BlockRole, raw: &str, words: &str, with_code: bool) -> bool {
 
 /// At least two words, or four characters of an unspaced script, tags not counted.
 fn tells(text: &str) -> bool {
-    let words = text.split_whitespace().filter(|w| !is_mark(w) && w.contains(char::is_alphanumeric)).count();
+    let words = text
+        .split_whitespace()
+        .filter(|w| !is_mark(w) && w.contains(char::is_alphanumeric))
+        .count();
     words > 1 || text.chars().filter(|c| is_unspaced(*c)).count() > 3
 }
 
@@ -298,7 +370,9 @@ fn link_length(text: &str) -> usize {
         return text.find("]]").map_or(0, |i| i + 2);
     }
     if text.starts_with('[') {
-        let close = text.find("](").and_then(|i| text[i..].find(')').map(|j| i + j + 1));
+        let close = text
+            .find("](")
+            .and_then(|i| text[i..].find(')').map(|j| i + j + 1));
         return close.unwrap_or(0);
     }
     let (open, address) = match text.strip_prefix('<') {
@@ -308,6 +382,8 @@ fn link_length(text: &str) -> usize {
     if !address.starts_with("http://") && !address.starts_with("https://") {
         return 0;
     }
-    let end = address.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(address.len());
+    let end = address
+        .find(|c: char| c.is_whitespace() || c == '>')
+        .unwrap_or(address.len());
     open + end + usize::from(open > 0 && address[end..].starts_with('>'))
 }

@@ -1,5 +1,5 @@
-//! The calls of tools in a reply, in the server's own format or in the text envelope; what a model wrote into them is
-//! repeated to it short and without marks of a chat template.
+//! The calls of tools in a reply, in the server's own format or in the text envelope; what a model
+//! wrote into them is repeated to it short and without marks of a chat template.
 
 use serde_json::{Value, json};
 
@@ -23,12 +23,20 @@ pub(super) struct Wanted {
     pub broken: Option<Failure>,
 }
 
-/// A call as it stays in the conversation: arguments that are too long would fill the window for nothing, and marks of
-/// a chat template would be read as such by the server.
+/// A call as it stays in the conversation: arguments that are too long would fill the window for
+/// nothing, and marks of a chat template would be read as such by the server.
 fn brief(call: &ToolCall) -> ToolCall {
     let short = |text: &str| template_free(&text.chars().take(80).collect::<String>());
-    let arguments = if call.arguments.to_string().len() > ECHO { json!({}) } else { unmarked(&call.arguments) };
-    ToolCall { id: short(&call.id), name: short(&call.name), arguments }
+    let arguments = if call.arguments.to_string().len() > ECHO {
+        json!({})
+    } else {
+        unmarked(&call.arguments)
+    };
+    ToolCall {
+        id: short(&call.id),
+        name: short(&call.name),
+        arguments,
+    }
 }
 
 /// Arguments without marks of a chat template, in values and in names.
@@ -36,7 +44,10 @@ fn unmarked(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(template_free(text)),
         Value::Array(items) => items.iter().map(unmarked).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| (template_free(name), unmarked(value))).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (template_free(name), unmarked(value)))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -62,12 +73,20 @@ pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
             said => said,
         };
         let args = if args.is_null() { json!({}) } else { args };
-        return vec![Wanted { name, args, native: None, said, trailing: found.trailing, broken: None }];
+        return vec![Wanted {
+            name,
+            args,
+            native: None,
+            said,
+            trailing: found.trailing,
+            broken: None,
+        }];
     }
     if envelope::is_broken(&reply.text) {
         let message = "The call is not JSON that can be read.";
-        let broken = Failure::new(ErrorCode::InvalidArgs, message)
-            .with_hint("write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else");
+        let broken = Failure::new(ErrorCode::InvalidArgs, message).with_hint(
+            "write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else",
+        );
         let said: String = reply.text.chars().take(500).collect();
         return vec![Wanted {
             name: String::new(),
@@ -96,7 +115,10 @@ mod tests {
         let said = format!("{:?}", brief(&call));
         assert!(!said.contains(mark) && said.contains("im_start"), "{said}");
         assert_eq!(brief(&call).arguments["n"], 2);
-        let long = ToolCall { arguments: json!({"pattern": "x".repeat(ECHO)}), ..call };
+        let long = ToolCall {
+            arguments: json!({"pattern": "x".repeat(ECHO)}),
+            ..call
+        };
         assert_eq!(brief(&long).arguments, json!({}));
     }
 }

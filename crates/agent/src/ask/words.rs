@@ -1,26 +1,32 @@
-//! Closed-class words of the languages whose questions are understood best: function words, question words, numerals,
-//! the calendar. No word of any subject. A question in another language is still answered: its frequent words have a
-//! low idf.
+//! Closed-class words of the languages whose questions are understood best: function words,
+//! question words, numerals, the calendar. No word of any subject. A question in another language
+//! is still answered: its frequent words have a low idf.
 
 /// Words, one space apart.
 type List = &'static str;
 
-/// Phrases, separated by `|`: of scripts with spaces (found at word boundaries), and of scripts without (found
-/// anywhere).
+/// Phrases, separated by `|`: of scripts with spaces (found at word boundaries), and of scripts
+/// without (found anywhere).
 pub(super) struct Cues(List, List);
 
 impl Cues {
     /// Whether `lower` (in lower case) holds one of them.
     pub fn are_in(&self, lower: &str) -> bool {
         let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
-        self.0.split('|').any(|cue| spaced.contains(&format!(" {cue} ")))
-            || self.1.split('|').any(|cue| !cue.is_empty() && lower.contains(cue))
+        self.0
+            .split('|')
+            .any(|cue| spaced.contains(&format!(" {cue} ")))
+            || self
+                .1
+                .split('|')
+                .any(|cue| !cue.is_empty() && lower.contains(cue))
     }
 }
 
 /// The runs of letters and digits of `text`.
 pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty())
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
 }
 
 /// Whether `list` holds `word`.
@@ -28,11 +34,15 @@ pub(super) fn holds(list: List, word: &str) -> bool {
     list.split(' ').any(|w| w == word)
 }
 
-/// The function words of the language that `lower` (a question in lower case) seems to be written in: the list with
-/// more hits; English when none has any.
+/// The function words of the language that `lower` (a question in lower case) seems to be written
+/// in: the list with more hits; English when none has any.
 pub(super) fn of_language(lower: &str) -> List {
     let count = |list: List| split(lower).filter(|w| holds(list, w)).count();
-    if count(GERMAN) > count(ENGLISH) { GERMAN } else { ENGLISH }
+    if count(GERMAN) > count(ENGLISH) {
+        GERMAN
+    } else {
+        ENGLISH
+    }
 }
 
 const ENGLISH: List = "a about after all am an and any are as at be been before being both but by can could did do does \
@@ -58,8 +68,7 @@ pub(super) const ASKING: List = "what when where which who whom whose why how wa
     wen wessen warum wieso weshalb wie wieviel wieviele";
 
 /// Chinese characters that mostly are grammar or ask.
-pub(super) const CHINESE_GRAMMAR: &str =
-    "的了是在和与及或而被把将对从向到于以为因所其这那哪谁什么怎吗呢吧啊也都就还又很有多少几何个些之";
+pub(super) const CHINESE_GRAMMAR: &str = "的了是在和与及或而被把将对从向到于以为因所其这那哪谁什么怎吗呢吧啊也都就还又很有多少几何个些之";
 
 /// "how …", "wie …": an amount is asked for.
 pub(super) const DEGREES: List = "much many long often far old large big small high low tall wide deep heavy hot cold \
@@ -76,18 +85,26 @@ pub(super) const NUMBER: Cues = Cues(
     "いくつ|いくら|どのくらい|どれくらい|何度|何人|何個|何番|何分|何キロ|何グラム|何本|何枚|何回|何円|多少|几个|几次|几年|多大|多长|多高|多远|多久",
 );
 pub(super) const EXTENT: Cues = Cues("how long|how far|wie lange|wie lang|wie weit", "");
-pub(super) const PERSON: Cues = Cues("who|whom|whose|wer|wem|wen|wessen", "誰|だれ|どなた|谁|哪位");
-pub(super) const REASON: Cues =
-    Cues("why|what reason|what reasons|warum|wieso|weshalb", "なぜ|どうして|理由|为什么|为何|原因");
+pub(super) const PERSON: Cues = Cues(
+    "who|whom|whose|wer|wem|wen|wessen",
+    "誰|だれ|どなた|谁|哪位",
+);
+pub(super) const REASON: Cues = Cues(
+    "why|what reason|what reasons|warum|wieso|weshalb",
+    "なぜ|どうして|理由|为什么|为何|原因",
+);
 pub(super) const STEPS: Cues = Cues(
     "how do i|how do we|how do you|how can i|how can we|how to|how should i|how should we|what do i do|what should i do|\
      what must i do|what do we do|what should we do|what are the steps|wie kann ich|wie können wir|wie kann man|\
      wie mache ich|wie macht man|was ist zu tun|was tun|was muss ich tun|was soll ich tun|wie gehe ich",
     "どうすれば|どうやって|方法|手順|やり方|使い方",
 );
-pub(super) const DEFINITION: Cues = Cues("what is|what are|who is|was ist|was sind|wer ist", "とは");
-pub(super) const CODE: Cues =
-    Cues("command|commands|code|script|snippet|befehl|befehle|skript|kommando", "コマンド|コード|スクリプト");
+pub(super) const DEFINITION: Cues =
+    Cues("what is|what are|who is|was ist|was sind|wer ist", "とは");
+pub(super) const CODE: Cues = Cues(
+    "command|commands|code|script|snippet|befehl|befehle|skript|kommando",
+    "コマンド|コード|スクリプト",
+);
 
 /// Words that point back at what was said before, at the start of a sentence.
 const BACKWARD: List = "it its this that these those they their them he his him she her such so then but and or also \
@@ -140,10 +157,18 @@ const MONTHS: [List; 12] = [
     "december dezember",
 ];
 
-/// The number, 1 to 12, of a month in lower case, written out or cut to its first three or more letters.
+/// The number, 1 to 12, of a month in lower case, written out or cut to its first three or more
+/// letters.
 pub(super) fn month(lower: &str) -> Option<u32> {
-    let named = |names: &&str| names.split(' ').any(|name| lower.chars().count() > 2 && name.starts_with(lower));
-    MONTHS.iter().position(named).and_then(|i| u32::try_from(i + 1).ok())
+    let named = |names: &&str| {
+        names
+            .split(' ')
+            .any(|name| lower.chars().count() > 2 && name.starts_with(lower))
+    };
+    MONTHS
+        .iter()
+        .position(named)
+        .and_then(|i| u32::try_from(i + 1).ok())
 }
 
 /// Days of the week and the clock.
@@ -160,7 +185,8 @@ pub(super) const SOME: List = "one once single both none no nobody nothing sever
 pub(super) const COUNTING: &str = "０１２３４５６７８９一二三四五六七八九十百千万億两";
 
 /// Amounts of time in a word.
-pub(super) const SPANS: List = "overnight forever permanently indefinitely nachts ewig unbefristet dauerhaft";
+pub(super) const SPANS: List =
+    "overnight forever permanently indefinitely nachts ewig unbefristet dauerhaft";
 
 /// Numbers written out. "One" is more often a pronoun.
 pub(super) const NUMERALS: List = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \

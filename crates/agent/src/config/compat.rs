@@ -1,5 +1,5 @@
-//! The ancestor's keys. A configuration written for it loads: every one of its keys is used, or a warning says what
-//! becomes of it, or it is refused. None is silent.
+//! The ancestor's keys. A configuration written for it loads: every one of its keys is used, or a
+//! warning says what becomes of it, or it is refused. None is silent.
 
 use super::findings::{Findings, Origin};
 use super::keys::{Effect, Key};
@@ -13,20 +13,34 @@ const MINILM_WINDOW: i64 = 256;
 
 /// Whether a file was written for the ancestor: its own sections stand in it.
 pub(super) fn is_ancestor<T>(top: &[(String, T)]) -> bool {
-    top.iter().any(|(name, _)| name == "phase2" || name == "phase3")
+    top.iter()
+        .any(|(name, _)| name == "phase2" || name == "phase3")
 }
 
-/// Replaces the ancestor's keys of one layer by ours. Where the layer also has our key, ours wins with a warning.
+/// Replaces the ancestor's keys of one layer by ours. Where the layer also has our key, ours wins
+/// with a warning.
 pub(super) fn translate(layer: Vec<Typed>, findings: &mut Findings) -> Vec<Typed> {
     let (old, mut out): (Vec<_>, Vec<_>) = layer.into_iter().partition(|t| t.key.is_ancestor());
-    let fixed_window = old.iter().any(|t| t.val == Val::Text("fixed_window_v1".into()));
-    let workroot = out.iter().find(|t| t.key.path == "workroot").and_then(|t| text(&t.val)).map(str::to_owned);
+    let fixed_window = old
+        .iter()
+        .any(|t| t.val == Val::Text("fixed_window_v1".into()));
+    let workroot = out
+        .iter()
+        .find(|t| t.key.path == "workroot")
+        .and_then(|t| text(&t.val))
+        .map(str::to_owned);
     let has_sections = old.iter().any(|t| t.key.path.starts_with("phase"));
     for typed in old {
         match typed.key.effect {
             Effect::Moved(to) => {
-                if let Some(ours) = out.iter().find(|t| t.key.path == to && !t.key.is_ancestor()) {
-                    let why = format!("`{}` is ignored: `{to}` ({}) wins", typed.key.path, ours.origin);
+                if let Some(ours) = out
+                    .iter()
+                    .find(|t| t.key.path == to && !t.key.is_ancestor())
+                {
+                    let why = format!(
+                        "`{}` is ignored: `{to}` ({}) wins",
+                        typed.key.path, ours.origin
+                    );
                     findings.warn(&typed.origin, why);
                 } else if let Some(key) = Key::find(to) {
                     let (origin, path) = (typed.origin.clone(), typed.key.path);
@@ -52,28 +66,44 @@ pub(super) fn translate(layer: Vec<Typed>, findings: &mut Findings) -> Vec<Typed
 }
 
 fn text(val: &Val) -> Option<&str> {
-    if let Val::Text(text) = val { Some(text) } else { None }
+    if let Val::Text(text) = val {
+        Some(text)
+    } else {
+        None
+    }
 }
 
 /// The value of a moved key as our key takes it, with a warning where that is not what was typed.
-fn convert(path: &str, val: Val, origin: &Origin, fixed_window: bool, findings: &mut Findings) -> Option<Val> {
+fn convert(
+    path: &str,
+    val: Val,
+    origin: &Origin,
+    fixed_window: bool,
+    findings: &mut Findings,
+) -> Option<Val> {
     let mut warn = |why: &str| findings.warn(origin, format_args!("`{path}` {why}"));
     Some(match (path, val) {
         ("phase2.chunking.scheme", Val::Text(scheme)) if scheme == "obsidian_v1" => {
-            warn("is read as `obsidian_v2`; `index --scheme obsidian_v1` gives the ancestor's cut points");
+            warn(
+                "is read as `obsidian_v2`; `index --scheme obsidian_v1` gives the ancestor's cut points",
+            );
             Val::Text("obsidian_v2".into())
         }
         ("phase2.chunking.max_chars" | "phase2.chunking.overlap", val) if !fixed_window => {
-            warn("does not bound the chunks of `obsidian_v2`, which counts tokens (`index.max_tokens`)");
+            warn(
+                "does not bound the chunks of `obsidian_v2`, which counts tokens (`index.max_tokens`)",
+            );
             val
         }
         ("phase3.embed.provider", Val::Text(name)) if name == "torch" => {
             warn("`torch` is read as `candle`: the same model, run inside this program");
             Val::Text("candle".into())
         }
-        ("phase3.embed.model_id", Val::Text(id)) => {
-            Val::Text(id.strip_prefix("sentence-transformers/").unwrap_or(&id).to_owned())
-        }
+        ("phase3.embed.model_id", Val::Text(id)) => Val::Text(
+            id.strip_prefix("sentence-transformers/")
+                .unwrap_or(&id)
+                .to_owned(),
+        ),
         ("phase3.embed.torch.max_length", Val::Int(n)) if n > MINILM_WINDOW => {
             warn("is capped at the model's own window");
             Val::Int(n.min(32_768))
@@ -102,11 +132,16 @@ fn convert(path: &str, val: Val, origin: &Origin, fixed_window: bool, findings: 
     })
 }
 
-/// What becomes of a key without a place here. A value that says what this program does anyway needs no warning.
+/// What becomes of a key without a place here. A value that says what this program does anyway
+/// needs no warning.
 fn remark(typed: &Typed, findings: &mut Findings) {
     let agrees = match (typed.key.path, &typed.val) {
         ("phase3.embed.torch.normalize", Val::Bool(false)) => {
-            findings.problem(&typed.origin, format_args!("`{}` {}", typed.key.path, typed.key.doc), None);
+            findings.problem(
+                &typed.origin,
+                format_args!("`{}` {}", typed.key.path, typed.key.doc),
+                None,
+            );
             return;
         }
         (
@@ -119,16 +154,21 @@ fn remark(typed: &Typed, findings: &mut Findings) {
         ("phase3.embed.torch.trust_remote_code", Val::Bool(value)) => !*value,
         ("phase3.embed.torch.device", Val::Text(device)) => device != "cuda",
         ("phase3.embed.torch.dtype", Val::Text(dtype)) => dtype == "float32",
-        ("phase3.embed.torch.pooling", Val::Text(_)) | ("phase3.retrieve.vector_fetch_k", Val::Int(0)) => true,
+        ("phase3.embed.torch.pooling", Val::Text(_))
+        | ("phase3.retrieve.vector_fetch_k", Val::Int(0)) => true,
         _ => false,
     };
     if !agrees {
-        findings.warn(&typed.origin, format_args!("`{}` {}", typed.key.path, typed.key.doc));
+        findings.warn(
+            &typed.origin,
+            format_args!("`{}` {}", typed.key.path, typed.key.doc),
+        );
     }
 }
 
-/// The ancestor's shipped file names folders of the workroot by the workroot's own name (`../local-agent-workroot/runs/`),
-/// which held only while the folder was called that. Such an entry means "in the workroot", whatever it is called.
+/// The ancestor's shipped file names folders of the workroot by the workroot's own name
+/// (`../local-agent-workroot/runs/`), which held only while the folder was called that. Such an
+/// entry means "in the workroot", whatever it is called.
 fn reanchor(typed: &mut Typed, workroot: &str, findings: &mut Findings) {
     let prefix = workroot.trim_end_matches('/');
     if !prefix.starts_with("..") || prefix.trim_end_matches(['.', '/']).is_empty() {
@@ -136,10 +176,20 @@ fn reanchor(typed: &mut Typed, workroot: &str, findings: &mut Findings) {
     }
     let origin = typed.origin.clone();
     let mut inside = |item: &mut Item| {
-        let rest = item.text.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let rest = item
+            .text
+            .strip_prefix(prefix)
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'));
         if let Some(rest) = rest.map(|r| r.trim_start_matches('/').to_owned()) {
-            let rest = if rest.is_empty() { ".".to_owned() } else { rest };
-            findings.warn(&origin.at(item.line), format_args!("`{}` is read as `{rest}` in the workroot", item.text));
+            let rest = if rest.is_empty() {
+                ".".to_owned()
+            } else {
+                rest
+            };
+            findings.warn(
+                &origin.at(item.line),
+                format_args!("`{}` is read as `{rest}` in the workroot", item.text),
+            );
             item.text = rest;
         }
     };

@@ -26,7 +26,10 @@ impl Origin {
     /// The same place, at a line of the same file. Line 0 means "no line of its own".
     pub(super) fn at(&self, line: u32) -> Self {
         match self {
-            Self::File { path, .. } if line > 0 => Self::File { path: path.clone(), line },
+            Self::File { path, .. } if line > 0 => Self::File {
+                path: path.clone(),
+                line,
+            },
             other => other.clone(),
         }
     }
@@ -60,15 +63,23 @@ pub(super) struct Findings {
 impl Findings {
     /// A mistake at a place. A flag's is `INVALID_ARGS`, everything else `CONFIG_ERROR`.
     pub fn problem(&mut self, origin: &Origin, message: impl fmt::Display, fix: Option<String>) {
-        let code = if matches!(origin, Origin::Flag(_)) { ErrorCode::InvalidArgs } else { ErrorCode::ConfigError };
+        let code = if matches!(origin, Origin::Flag(_)) {
+            ErrorCode::InvalidArgs
+        } else {
+            ErrorCode::ConfigError
+        };
         let fix = fix.unwrap_or_else(|| match origin {
             Origin::File { path, line } => {
-                format!("mend line {line} of {}, then run `local-agent config check`", path.display())
+                format!(
+                    "mend line {line} of {}, then run `local-agent config check`",
+                    path.display()
+                )
             }
             Origin::Flag(name) => format!("give {name} another value"),
             _ => "local-agent config check".to_owned(),
         });
-        self.problems.push(Failure::new(code, format!("{origin}: {message}")).with_hint(fix));
+        self.problems
+            .push(Failure::new(code, format!("{origin}: {message}")).with_hint(fix));
     }
 
     pub fn warn(&mut self, origin: &Origin, message: impl fmt::Display) {

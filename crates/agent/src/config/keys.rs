@@ -1,4 +1,5 @@
-//! What a line of the table of keys says, and finding one: by its name, or by what somebody mistyped.
+//! What a line of the table of keys says, and finding one: by its name, or by what somebody
+//! mistyped.
 
 pub(super) use super::table::RULES;
 pub use super::table::{INSTRUCTIONS, KEYS, SECTIONS};
@@ -87,7 +88,11 @@ impl Key {
             Kind::Float { min, max } => format!("a number, {min} to {max}"),
             Kind::Text => "words".to_owned(),
             Kind::Prompt => "words in quotes, with their white space".to_owned(),
-            Kind::OneOf(words) => words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or "),
+            Kind::OneOf(words) => words
+                .iter()
+                .map(|w| format!("`{w}`"))
+                .collect::<Vec<_>>()
+                .join(" or "),
             Kind::Path => "a path".to_owned(),
             Kind::Prefix => "a folder as `a/b`".to_owned(),
             Kind::Url => "a server as `http://host:port`".to_owned(),
@@ -102,11 +107,15 @@ impl Key {
 
 /// Whether `path` is a section: some key stands below it.
 pub(super) fn is_section(path: &str) -> bool {
-    KEYS.iter().any(|k| k.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+    KEYS.iter().any(|k| {
+        k.path
+            .strip_prefix(path)
+            .is_some_and(|rest| rest.starts_with('.'))
+    })
 }
 
-/// The known key or section closest to a misspelt one, if any is close. The ancestor's keys are offered only inside
-/// the ancestor's sections.
+/// The known key or section closest to a misspelt one, if any is close. The ancestor's keys are
+/// offered only inside the ancestor's sections.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let in_ancestor = path.starts_with("phase2") || path.starts_with("phase3");
     let last = |p: &str| p.rsplit('.').next().unwrap_or_default().to_owned();
@@ -117,7 +126,10 @@ pub(super) fn nearest(path: &str) -> Option<&'static str> {
         let word = strsim::normalized_damerau_levenshtein(&typed_last, &last(candidate)) * 0.95;
         whole.max(word)
     };
-    let sections = SECTIONS.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
+    let sections = SECTIONS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| !name.is_empty());
     KEYS.iter()
         .filter(|k| k.is_ancestor() == in_ancestor)
         .map(|k| k.path)
@@ -140,10 +152,20 @@ mod tests {
             assert!(!is_section(key.path), "{} is a key and a section", key.path);
             match key.effect {
                 Effect::Setting => {
-                    assert!(SECTIONS.iter().any(|(name, _)| *name == key.section()), "{}", key.path);
-                    assert!(key.doc.ends_with('.') && key.doc.starts_with(char::is_uppercase), "{}", key.doc);
+                    assert!(
+                        SECTIONS.iter().any(|(name, _)| *name == key.section()),
+                        "{}",
+                        key.path
+                    );
+                    assert!(
+                        key.doc.ends_with('.') && key.doc.starts_with(char::is_uppercase),
+                        "{}",
+                        key.doc
+                    );
                 }
-                Effect::Moved(to) => assert!(Key::find(to).is_some_and(|k| !k.is_ancestor()), "{to}"),
+                Effect::Moved(to) => {
+                    assert!(Key::find(to).is_some_and(|k| !k.is_ancestor()), "{to}")
+                }
                 Effect::Kept => assert!(!key.doc.ends_with('.'), "{}", key.doc),
             }
         }
@@ -158,7 +180,10 @@ mod tests {
             ("secuirty", "security"),
             ("source", "sources"),
             ("retrieval.lexical_k", "retrieve.lexical_k"),
-            ("phase3.ask.citation_validation.strickt", "phase3.ask.citation_validation.strict"),
+            (
+                "phase3.ask.citation_validation.strickt",
+                "phase3.ask.citation_validation.strict",
+            ),
             ("llm.ollama_base_url", "llm.base_url"),
         ] {
             assert_eq!(nearest(typed), Some(expected), "{typed}");

@@ -1,4 +1,5 @@
-//! From what the command line hands in to a [`Loaded`] configuration: which files, in which order, and which workroot.
+//! From what the command line hands in to a [`Loaded`] configuration: which files, in which order,
+//! and which workroot.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ pub const WORKROOT_FILE: &str = "local-agent.yaml";
 /// The lowest layer, compiled in.
 pub(super) const DEFAULT_YAML: &str = include_str!("../../../../configs/default.yaml");
 
-/// Everything that decides the configuration. This room reads no environment and no command line: the caller does.
-/// Blank strings count as unset everywhere.
+/// Everything that decides the configuration. This room reads no environment and no command line:
+/// the caller does. Blank strings count as unset everywhere.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     /// The caller's current folder, absolute.
@@ -64,12 +65,13 @@ pub struct FlagValue {
 #[derive(Debug, Clone)]
 pub struct Loaded {
     pub config: Config,
-    /// Every key of this program with its value and where that comes from, in the order of the table.
+    /// Every key of this program with its value and where that comes from, in the order of the
+    /// table.
     pub origins: Vec<Setting>,
     /// The files that were read, lowest first; the compiled-in defaults are not among them.
     pub layers: Vec<Layer>,
-    /// What is wrong; empty after [`load`]. A value at fault is left out, so the layer below shows through: good enough
-    /// to report on, not to work with.
+    /// What is wrong; empty after [`load`]. A value at fault is left out, so the layer below shows
+    /// through: good enough to report on, not to work with.
     pub problems: Vec<Failure>,
 }
 
@@ -122,20 +124,26 @@ pub(super) struct Read {
 /// Loads the configuration.
 ///
 /// # Errors
-/// The first problem, counting the others: `CONFIG_ERROR` for an unreadable file, an unknown key, a wrong value or roots
-/// that cannot be used; `CONFIG_UNTRUSTED`; `INVALID_ARGS` for a flag's value.
+/// The first problem, counting the others: `CONFIG_ERROR` for an unreadable file, an unknown key, a
+/// wrong value or roots that cannot be used; `CONFIG_UNTRUSTED`; `INVALID_ARGS` for a flag's value.
 pub fn load(inputs: &Inputs) -> Result<Loaded> {
     let loaded = load_lenient(inputs)?;
-    let Some(first) = loaded.problems.first() else { return Ok(loaded) };
+    let Some(first) = loaded.problems.first() else {
+        return Ok(loaded);
+    };
     let mut failure = first.clone();
     let more = loaded.problems.len() - 1;
     if more > 0 {
-        failure.message = format!("{} (and {more} more: `local-agent config check` lists them)", failure.message);
+        failure.message = format!(
+            "{} (and {more} more: `local-agent config check` lists them)",
+            failure.message
+        );
     }
     Err(failure)
 }
 
-/// Loads what can be loaded and puts what is wrong into `problems`, so that `doctor` and `config check` can report it.
+/// Loads what can be loaded and puts what is wrong into `problems`, so that `doctor` and `config
+/// check` can report it.
 ///
 /// # Errors
 /// Only `INTERNAL_ERROR`.
@@ -144,15 +152,29 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
     let defaults = default_values()?;
     let mut files = Vec::new();
     let home = inputs.home.as_deref();
-    if let Some(path) = inputs.user_config.as_deref().filter(|p| p.exists() || p.is_symlink()) {
-        files.extend(read(&places::normalise(&inputs.cwd.join(path)), LayerKind::User, &mut findings));
+    if let Some(path) = inputs
+        .user_config
+        .as_deref()
+        .filter(|p| p.exists() || p.is_symlink())
+    {
+        files.extend(read(
+            &places::normalise(&inputs.cwd.join(path)),
+            LayerKind::User,
+            &mut findings,
+        ));
     }
     let named = named_config(inputs, &mut findings);
     let named = named.and_then(|path| read(&path, LayerKind::Named, &mut findings));
     let workroot = workroot(inputs, named.as_ref(), files.first(), &mut findings);
     if let Some((root, origin)) = &workroot {
-        let kind = if matches!(origin, Origin::Found(_)) { LayerKind::Found } else { LayerKind::Workroot };
-        if let Some(mut file) = workroot_file(root, kind, named.as_ref(), files.first(), &mut findings) {
+        let kind = if matches!(origin, Origin::Found(_)) {
+            LayerKind::Found
+        } else {
+            LayerKind::Workroot
+        };
+        if let Some(mut file) =
+            workroot_file(root, kind, named.as_ref(), files.first(), &mut findings)
+        {
             let below = merge(defaults.clone(), &files, Vec::new()).0;
             check_trust(&mut file, root, &below, inputs, &mut findings);
             ignored_workroot(&file, root, home, &mut findings);
@@ -165,7 +187,12 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
     let config = validate::build(&values, &ground, &mut findings)?;
     let origins = show::settings(&values, &config, &notes, &ground);
     let layers = files.into_iter().map(|f| f.layer).collect();
-    Ok(Loaded { config, origins, layers, problems: findings.problems })
+    Ok(Loaded {
+        config,
+        origins,
+        layers,
+        problems: findings.problems,
+    })
 }
 
 /// The defaults over `inputs.cwd`, without looking at any file.
@@ -192,19 +219,35 @@ impl<'a> Ground<'a> {
         let config_path = files.last().map(|f| f.layer.path.clone());
         let config_root = config_path.as_deref().and_then(config_root);
         let named = workroot.as_ref().map(|(root, _)| root.clone());
-        let security_root = named.or_else(|| config_root.clone()).unwrap_or_else(|| places::normalise(&inputs.cwd));
+        let security_root = named
+            .or_else(|| config_root.clone())
+            .unwrap_or_else(|| places::normalise(&inputs.cwd));
         let ancestor = files.iter().any(|f| f.layer.ancestor);
-        let found = files.iter().find(|f| f.layer.kind == LayerKind::Found && !f.layer.trusted);
+        let found = files
+            .iter()
+            .find(|f| f.layer.kind == LayerKind::Found && !f.layer.trusted);
         let untrusted = found.map(|f| f.layer.path.clone());
-        Self { inputs, workroot, config_path, config_root, security_root, ancestor, untrusted }
+        Self {
+            inputs,
+            workroot,
+            config_path,
+            config_root,
+            security_root,
+            ancestor,
+            untrusted,
+        }
     }
 }
 
 /// The compiled-in layer as values.
 pub(super) fn default_values() -> Result<Values> {
     let mut findings = Findings::default();
-    let map = raw::parse("default.yaml", DEFAULT_YAML.as_bytes())
-        .map_err(|e| Failure::internal(format!("the default configuration cannot be read: {}", e.message)))?;
+    let map = raw::parse("default.yaml", DEFAULT_YAML.as_bytes()).map_err(|e| {
+        Failure::internal(format!(
+            "the default configuration cannot be read: {}",
+            e.message
+        ))
+    })?;
     let typed = typed::read_map(&map, "", &Origin::Default, false, &mut findings);
     match findings.problems.first() {
         Some(problem) => Err(Failure::internal(problem.message.clone())),
@@ -224,11 +267,24 @@ fn read(path: &Path, kind: LayerKind, findings: &mut Findings) -> Option<Read> {
         }
     };
     let ancestor = compat::is_ancestor(&map);
-    let origin = Origin::File { path: path.to_owned(), line: 1 };
+    let origin = Origin::File {
+        path: path.to_owned(),
+        line: 1,
+    };
     let typed = typed::read_map(&map, "", &origin, ancestor, findings);
     let typed = compat::translate(typed, findings);
-    let layer = Layer { path: path.to_owned(), kind, trusted: false, needs_trust: false, ancestor };
-    Some(Read { layer, typed, bytes })
+    let layer = Layer {
+        path: path.to_owned(),
+        kind,
+        trusted: false,
+        needs_trust: false,
+        ancestor,
+    };
+    Some(Read {
+        layer,
+        typed,
+        bytes,
+    })
 }
 
 /// The workroot's own file, unless it is one that was read already.
@@ -250,8 +306,15 @@ fn workroot_file(
     read(&path, kind, findings)
 }
 
-/// Finds what a workroot's file asks for beyond its folder; without trust those keys are left out and reported.
-fn check_trust(file: &mut Read, root: &Path, below: &Values, inputs: &Inputs, findings: &mut Findings) {
+/// Finds what a workroot's file asks for beyond its folder; without trust those keys are left out
+/// and reported.
+fn check_trust(
+    file: &mut Read,
+    root: &Path,
+    below: &Values,
+    inputs: &Inputs,
+    findings: &mut Findings,
+) {
     let found = file.layer.kind == LayerKind::Found;
     let faults = trust::faults(&file.typed, below, root, inputs.home.as_deref(), found);
     file.layer.needs_trust = !faults.is_empty();
@@ -264,8 +327,11 @@ fn check_trust(file: &mut Read, root: &Path, below: &Values, inputs: &Inputs, fi
         }
     }
     if file.layer.needs_trust && !file.layer.trusted {
-        findings.problems.push(trust::untrusted(&file.layer.path, &faults));
-        file.typed.retain(|t| !faults.iter().any(|f| f.key == t.key.path));
+        findings
+            .problems
+            .push(trust::untrusted(&file.layer.path, &faults));
+        file.typed
+            .retain(|t| !faults.iter().any(|f| f.key == t.key.path));
     }
 }
 
@@ -281,14 +347,26 @@ fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
     let mut out = Vec::new();
     for (origin, text) in urls {
         if let Some(text) = given(text.as_deref()) {
-            let key = Key::find("llm.base_url").ok_or_else(|| Failure::internal("there is no key `llm.base_url`"))?;
-            out.push(Typed { key, val: Val::Text(text.to_owned()), origin });
+            let key = Key::find("llm.base_url")
+                .ok_or_else(|| Failure::internal("there is no key `llm.base_url`"))?;
+            out.push(Typed {
+                key,
+                val: Val::Text(text.to_owned()),
+                origin,
+            });
         }
     }
     for flag in &inputs.flags {
         let key = Key::find(flag.key).filter(|k| !k.is_ancestor());
-        let key = key.ok_or_else(|| Failure::internal(format!("{} stands for no key", flag.flag)))?;
-        let node = Node { line: 0, value: Value::Scalar { text: flag.value.clone(), plain: true } };
+        let key =
+            key.ok_or_else(|| Failure::internal(format!("{} stands for no key", flag.flag)))?;
+        let node = Node {
+            line: 0,
+            value: Value::Scalar {
+                text: flag.value.clone(),
+                plain: true,
+            },
+        };
         let origin = Origin::Flag(flag.flag.clone());
         if !node.is_unset()
             && let Some(val) = typed::check(key, &node, &origin, false, findings)
@@ -302,8 +380,8 @@ fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
 /// Why a typed value does not hold, by key.
 pub(super) type Notes = BTreeMap<&'static str, String>;
 
-/// The user's keys that say where one index stands. An index belongs to its sources: with another file's sources it
-/// would be rebuilt for them and the user's own would be gone.
+/// The user's keys that say where one index stands. An index belongs to its sources: with another
+/// file's sources it would be rebuilt for them and the user's own would be gone.
 const WITH_SOURCES: [&str; 3] = ["state_dir", "index.db_path", "embed.db_path"];
 
 /// Layers over each other, the last one winning; lists are replaced, not joined.
@@ -315,8 +393,14 @@ fn merge(mut values: Values, files: &[Read], overlays: Vec<Typed>) -> (Values, N
         .any(|f| f.typed.iter().any(|t| t.key.path == "sources"));
     for file in files {
         for typed in &file.typed {
-            if elsewhere && file.layer.kind == LayerKind::User && WITH_SOURCES.contains(&typed.key.path) {
-                notes.insert(typed.key.path, format!("{} holds only with that file's own sources", typed.origin));
+            if elsewhere
+                && file.layer.kind == LayerKind::User
+                && WITH_SOURCES.contains(&typed.key.path)
+            {
+                notes.insert(
+                    typed.key.path,
+                    format!("{} holds only with that file's own sources", typed.origin),
+                );
                 continue;
             }
             values.0.insert(typed.key.path, typed.clone());

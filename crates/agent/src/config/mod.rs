@@ -1,9 +1,10 @@
 //! Raw configuration (what was typed) → [`Config`] (validated, roots resolved).
 //!
-//! Layers, lowest first: `configs/default.yaml` (compiled in), the user's configuration, `<workroot>/local-agent.yaml`,
-//! `--config`, environment and flags. Every value knows the line it was typed on. `raw` reads YAML, `typed` checks keys
-//! and types against the one table in `keys`, `compat` replaces the ancestor's keys, `trust` looks at what a found file
-//! asks for, `validate` resolves places, `show` writes it all down for people.
+//! Layers, lowest first: `configs/default.yaml` (compiled in), the user's configuration,
+//! `<workroot>/local-agent.yaml`, `--config`, environment and flags. Every value knows the line it
+//! was typed on. `raw` reads YAML, `typed` checks keys and types against the one table in `keys`,
+//! `compat` replaces the ancestor's keys, `trust` looks at what a found file asks for, `validate`
+//! resolves places, `show` writes it all down for people.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,9 @@ mod values;
 mod workroot;
 
 pub use findings::Origin;
-pub use load::{FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient};
+pub use load::{
+    FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient,
+};
 pub use places::within;
 pub use show::{Template, reference_markdown, template};
 pub use trust::{is_trusted, trust};
@@ -51,7 +54,8 @@ pub struct Config {
     pub config_root: Option<PathBuf>,
     /// Where a person's own state and sources stand, when set.
     pub workroot: Option<PathBuf>,
-    /// The folder that relative paths are joined to: workroot, else config_root, else the current folder.
+    /// The folder that relative paths are joined to: workroot, else config_root, else the current
+    /// folder.
     pub security_root: PathBuf,
     pub security: Security,
     /// At least none: a configuration without sources loads, and `index` says how to add one.
@@ -69,8 +73,8 @@ pub struct Config {
     pub state_dir: PathBuf,
     /// The outermost folders that hold the program's own files.
     pub state_locations: Vec<StateLocation>,
-    /// Folders whose content is never readable, whatever root holds them: state and run records. Earlier answers are
-    /// no evidence.
+    /// Folders whose content is never readable, whatever root holds them: state and run records.
+    /// Earlier answers are no evidence.
     pub protected: Vec<PathBuf>,
     /// Sentences about keys that were read differently from what they say (the ancestor's keys).
     pub warnings: Vec<String>,
@@ -164,7 +168,8 @@ pub struct Ask {
     pub strict: bool,
     pub heading_match: HeadingMatch,
     pub normalize_heading: bool,
-    /// `false` (from the ancestor's `citation_validation.enabled`): still checked, printed under `UNVERIFIED`.
+    /// `false` (from the ancestor's `citation_validation.enabled`): still checked, printed under
+    /// `UNVERIFIED`.
     pub show_as_verified: bool,
 }
 
@@ -236,7 +241,8 @@ pub struct Mcp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateLocation {
     pub path: PathBuf,
-    /// The user named it in the own configuration, as a flag or as a variable: it did not come with another folder.
+    /// The user named it in the own configuration, as a flag or as a variable: it did not come with
+    /// another folder.
     pub chosen: bool,
 }
 
@@ -264,12 +270,16 @@ pub struct Memory {
 pub const MARKDOWN_EXTS: [&str; 2] = ["md", "markdown"];
 
 impl Config {
-    /// The compiled-in defaults over `security_root`, without sources: for commands that need no file, and for tests.
+    /// The compiled-in defaults over `security_root`, without sources: for commands that need no
+    /// file, and for tests.
     ///
     /// # Errors
     /// Only `INTERNAL_ERROR`.
     pub fn defaults(security_root: &Path) -> Result<Self> {
-        let inputs = Inputs { cwd: security_root.to_owned(), ..Inputs::default() };
+        let inputs = Inputs {
+            cwd: security_root.to_owned(),
+            ..Inputs::default()
+        };
         load::without_files(&inputs)
     }
 
@@ -295,13 +305,17 @@ impl Config {
 }
 
 impl Config {
-    /// The server that makes vectors. A configuration whose vectors are made in this program names none; it is read as
-    /// an Ollama's. `timeout` bounds each request.
+    /// The server that makes vectors. A configuration whose vectors are made in this program names
+    /// none; it is read as an Ollama's. `timeout` bounds each request.
     ///
     /// # Errors
     /// `CONFIG_ERROR` for an address that is not one.
     pub fn embedding_server(&self, timeout: Duration) -> Result<ServerSpec> {
-        let wire = if self.embed.provider == EmbedProvider::OpenAi { Wire::OpenAi } else { Wire::Ollama };
+        let wire = if self.embed.provider == EmbedProvider::OpenAi {
+            Wire::OpenAi
+        } else {
+            Wire::Ollama
+        };
         Ok(ServerSpec {
             wire,
             base: self.llm.server()?.to_string(),
@@ -314,10 +328,13 @@ impl Config {
     }
 }
 
-/// A projection belongs to one database: another database in the same folder gets a folder of its own.
+/// A projection belongs to one database: another database in the same folder gets a folder of its
+/// own.
 fn projection(database: &Path, usual: &str, folder: &str) -> PathBuf {
     match database.file_name() {
-        Some(name) if name != usual => database.with_file_name(format!("{}.{folder}", name.to_string_lossy())),
+        Some(name) if name != usual => {
+            database.with_file_name(format!("{}.{folder}", name.to_string_lossy()))
+        }
         _ => database.with_file_name(folder),
     }
 }
@@ -326,12 +343,17 @@ impl Llm {
     /// The server's address, checked now: a bad one stops only the commands that would use it.
     ///
     /// # Errors
-    /// `CONFIG_ERROR` naming the address, what is wrong with it, and the flag, variable or line it comes from.
+    /// `CONFIG_ERROR` naming the address, what is wrong with it, and the flag, variable or line it
+    /// comes from.
     pub fn server(&self) -> Result<ServerUrl> {
         ServerUrl::parse(&self.base_url).map_err(|why| {
             let shown = raw::shown(&self.base_url);
-            let message = format!("{}: `{shown}` is not a server address: {why}", self.base_url_origin);
-            Failure::new(ErrorCode::ConfigError, message).with_hint("write it as `http://127.0.0.1:11434`")
+            let message = format!(
+                "{}: `{shown}` is not a server address: {why}",
+                self.base_url_origin
+            );
+            Failure::new(ErrorCode::ConfigError, message)
+                .with_hint("write it as `http://127.0.0.1:11434`")
         })
     }
 }

@@ -1,13 +1,19 @@
-//! Paths as people write them → absolute paths; and whether one place lies inside another, by its text and on the disk.
+//! Paths as people write them → absolute paths; and whether one place lies inside another, by its
+//! text and on the disk.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// `text` as an absolute, lexically normalised path: `~` and `~/…` stand for `home`, a relative path joins `base`.
+/// `text` as an absolute, lexically normalised path: `~` and `~/…` stand for `home`, a relative
+/// path joins `base`.
 ///
 /// # Errors
 /// One sentence: `~` without a home folder, or `~name`, which is not expanded.
-pub(super) fn expand(text: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf, &'static str> {
+pub(super) fn expand(
+    text: &str,
+    base: &Path,
+    home: Option<&Path>,
+) -> Result<PathBuf, &'static str> {
     let path = match text.strip_prefix('~') {
         None => base.join(text),
         Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
@@ -34,8 +40,9 @@ pub(super) fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// Where `path` really stands: links resolved in the part that exists, the rest as it is. `None` when a link on the
-/// way leads nowhere, because then nobody can say where a file made there would land.
+/// Where `path` really stands: links resolved in the part that exists, the rest as it is. `None`
+/// when a link on the way leads nowhere, because then nobody can say where a file made there would
+/// land.
 pub(super) fn real(path: &Path) -> Option<PathBuf> {
     let mut existing = path.to_owned();
     let mut rest: Vec<OsString> = Vec::new();
@@ -70,7 +77,12 @@ pub fn within(path: &Path, folder: &Path) -> Option<PathBuf> {
         return is_inside(&absolute, &folder).then(|| inside.to_path_buf());
     }
     // Named by another way than the folder: through a link above both.
-    Some(real(&absolute)?.strip_prefix(real(&folder)?).ok()?.to_path_buf())
+    Some(
+        real(&absolute)?
+            .strip_prefix(real(&folder)?)
+            .ok()?
+            .to_path_buf(),
+    )
 }
 
 #[cfg(test)]
@@ -82,11 +94,17 @@ mod tests {
     fn tilde_stands_for_the_home_folder_only() {
         let (base, home) = (Path::new("/b"), Some(Path::new("/home/me")));
         assert_eq!(expand("~", base, home).unwrap(), Path::new("/home/me"));
-        assert_eq!(expand("~/notes/../x", base, home).unwrap(), Path::new("/home/me/x"));
+        assert_eq!(
+            expand("~/notes/../x", base, home).unwrap(),
+            Path::new("/home/me/x")
+        );
         assert_eq!(expand("a/~/c", base, home).unwrap(), Path::new("/b/a/~/c"));
         assert!(expand("~", base, None).is_err());
         assert!(expand("~root/x", base, home).is_err());
-        assert_eq!(expand("$HOME/x", base, home).unwrap(), Path::new("/b/$HOME/x"));
+        assert_eq!(
+            expand("$HOME/x", base, home).unwrap(),
+            Path::new("/b/$HOME/x")
+        );
     }
 
     #[test]

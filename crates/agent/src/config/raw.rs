@@ -1,7 +1,8 @@
 //! What was typed: one YAML file as a tree in which every value knows its line.
 //!
-//! A configuration may be found by walking up from the current folder, so its bytes are not trusted: size and nesting
-//! are bounded before the parser sees them, and anchors, tags, duplicate keys and second documents are refused.
+//! A configuration may be found by walking up from the current folder, so its bytes are not
+//! trusted: size and nesting are bounded before the parser sees them, and anchors, tags, duplicate
+//! keys and second documents are refused.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,8 +13,8 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Largest configuration file that is read, in bytes.
 pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024;
-/// Deepest column at which the content of a line may start. The parser recurses once a block level, and a block level
-/// needs at least one column; flow levels are bounded by the parser itself (255).
+/// Deepest column at which the content of a line may start. The parser recurses once a block level,
+/// and a block level needs at least one column; flow levels are bounded by the parser itself (255).
 const MAX_INDENT: usize = 160;
 
 /// One value, with the 1-based line it starts on.
@@ -62,7 +63,13 @@ pub(super) fn shown(text: &str) -> String {
     let mut out: String = text
         .chars()
         .take(80)
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .flat_map(|c| {
+            if c.is_control() {
+                c.escape_default().collect()
+            } else {
+                vec![c]
+            }
+        })
         .collect();
     if text.chars().nth(80).is_some() {
         out.push('…');
@@ -70,7 +77,8 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// Reads at most `max_bytes` of a regular file, as they are: trust is judged on the bytes that are parsed.
+/// Reads at most `max_bytes` of a regular file, as they are: trust is judged on the bytes that are
+/// parsed.
 ///
 /// # Errors
 /// What is wrong, as the end of a sentence that begins with the file.
@@ -81,14 +89,23 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> std::result::Result<Vec<
         return Err("is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path).and_then(|file| file.take(max_bytes + 1).read_to_end(&mut bytes)).map_err(failed)?;
-    if bytes.len() as u64 > max_bytes { Err(format!("is larger than {max_bytes} bytes")) } else { Ok(bytes) }
+    std::fs::File::open(path)
+        .and_then(|file| file.take(max_bytes + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > max_bytes {
+        Err(format!("is larger than {max_bytes} bytes"))
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// `CONFIG_ERROR` for a configuration file that [`read_file`] could not read.
 pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
-    Failure::new(ErrorCode::ConfigError, format!("the configuration file {} {why}", path.display()))
-        .with_hint("name a readable file with --config, or run `local-agent init`")
+    Failure::new(
+        ErrorCode::ConfigError,
+        format!("the configuration file {} {why}", path.display()),
+    )
+    .with_hint("name a readable file with --config, or run `local-agent init`")
 }
 
 /// Parses one file. The top level is a mapping; an empty file is an empty mapping.
@@ -97,16 +114,22 @@ pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
 /// `CONFIG_ERROR` with `name:line` and the parser's reason.
 pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<(String, Node)>> {
     let fail = |line: usize, why: &str| {
-        Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}"))
-            .with_hint(format!("mend line {line} of {name}, then run `local-agent config check`"))
+        Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}")).with_hint(format!(
+            "mend line {line} of {name}, then run `local-agent config check`"
+        ))
     };
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let before = bytes.get(..e.valid_up_to()).unwrap_or_default();
-        fail(1 + before.iter().filter(|b| **b == b'\n').count(), "the bytes here are not UTF-8")
+        fail(
+            1 + before.iter().filter(|b| **b == b'\n').count(),
+            "the bytes here are not UTF-8",
+        )
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     check_shape(text).map_err(|(line, why)| fail(line, why))?;
-    let options = LoaderOptions::default().error_on_duplicate_keys(true).prevent_coercion(true);
+    let options = LoaderOptions::default()
+        .error_on_duplicate_keys(true)
+        .prevent_coercion(true);
     let node = parse_yaml_with_options(0, text, options).map_err(|error| {
         let (line, why) = explain(&error);
         fail(line, &why)
@@ -129,8 +152,13 @@ fn check_shape(text: &str) -> std::result::Result<(), (usize, &'static str)> {
             return Err((i + 1, "this line is nested too deeply"));
         }
         let marker = line.trim_end();
-        if content_seen && (marker == "---" || line.starts_with("--- ") || line.starts_with("---\t")) {
-            return Err((i + 1, "a second YAML document starts here; a configuration is one document"));
+        if content_seen
+            && (marker == "---" || line.starts_with("--- ") || line.starts_with("---\t"))
+        {
+            return Err((
+                i + 1,
+                "a second YAML document starts here; a configuration is one document",
+            ));
         }
         content_seen |= !marker.is_empty() && !marker.starts_with(['#', '%']);
     }
@@ -140,36 +168,54 @@ fn check_shape(text: &str) -> std::result::Result<(), (usize, &'static str)> {
 /// The line and a plain sentence for what the parser says.
 fn explain(error: &LoadError) -> (usize, String) {
     match error {
-        LoadError::TopLevelMustBeMapping(m) | LoadError::TopLevelMustBeSequence(m) => {
-            (m.line(), "the top level must be a mapping of sections".to_owned())
-        }
-        LoadError::UnexpectedAnchor(m) => (m.line(), "YAML anchors and aliases are not used here".to_owned()),
+        LoadError::TopLevelMustBeMapping(m) | LoadError::TopLevelMustBeSequence(m) => (
+            m.line(),
+            "the top level must be a mapping of sections".to_owned(),
+        ),
+        LoadError::UnexpectedAnchor(m) => (
+            m.line(),
+            "YAML anchors and aliases are not used here".to_owned(),
+        ),
         LoadError::MappingKeyMustBeScalar(m) => (m.line(), "a key must be a plain word".to_owned()),
         LoadError::UnexpectedTag(m) => (m.line(), "YAML tags (`!…`) are not used here".to_owned()),
         LoadError::DuplicateKey(both) => {
-            let line = |node: &marked_yaml::types::MarkedScalarNode| node.span().start().map_or(1, |m| m.line());
+            let line = |node: &marked_yaml::types::MarkedScalarNode| {
+                node.span().start().map_or(1, |m| m.line())
+            };
             let (first, second) = (line(&both.prev_key), line(&both.key));
             (
                 second,
-                format!("the key `{}` is here for the second time; the first is on line {first}", shown(&both.key)),
+                format!(
+                    "the key `{}` is here for the second time; the first is on line {first}",
+                    shown(&both.key)
+                ),
             )
         }
         // The scanner's text ends in its own position; ours stands in front already.
-        LoadError::ScanError(m, e) if e.info().contains("unknown anchor") => {
-            (m.line(), "a value that starts with `*` needs quotes".to_owned())
-        }
+        LoadError::ScanError(m, e) if e.info().contains("unknown anchor") => (
+            m.line(),
+            "a value that starts with `*` needs quotes".to_owned(),
+        ),
         LoadError::ScanError(m, e) => (m.line(), e.info().to_owned()),
     }
 }
 
 fn convert(node: &marked_yaml::Node) -> Node {
-    let line = node.span().start().map_or(1, |m| u32::try_from(m.line()).unwrap_or(u32::MAX));
+    let line = node
+        .span()
+        .start()
+        .map_or(1, |m| u32::try_from(m.line()).unwrap_or(u32::MAX));
     let value = match node {
-        marked_yaml::Node::Scalar(s) => Value::Scalar { text: s.as_str().to_owned(), plain: s.may_coerce() },
+        marked_yaml::Node::Scalar(s) => Value::Scalar {
+            text: s.as_str().to_owned(),
+            plain: s.may_coerce(),
+        },
         marked_yaml::Node::Sequence(list) => Value::List(list.iter().map(convert).collect()),
-        marked_yaml::Node::Mapping(map) => {
-            Value::Map(map.iter().map(|(key, value)| (key.as_str().to_owned(), under(key, convert(value)))).collect())
-        }
+        marked_yaml::Node::Mapping(map) => Value::Map(
+            map.iter()
+                .map(|(key, value)| (key.as_str().to_owned(), under(key, convert(value))))
+                .collect(),
+        ),
     };
     Node { line, value }
 }
@@ -195,21 +241,46 @@ mod tests {
 
     #[test]
     fn every_value_knows_its_line() {
-        let map = parse("f", b"# top\nask:\n  strict: true\nsources:\n  - name: \"a\"\n    root: b\n").unwrap();
-        let Value::Map(ask) = &map[0].1.value else { panic!() };
+        let map = parse(
+            "f",
+            b"# top\nask:\n  strict: true\nsources:\n  - name: \"a\"\n    root: b\n",
+        )
+        .unwrap();
+        let Value::Map(ask) = &map[0].1.value else {
+            panic!()
+        };
         assert_eq!((map[0].1.line, ask[0].1.line), (2, 3));
-        assert_eq!(ask[0].1.value, Value::Scalar { text: "true".into(), plain: true });
-        let Value::List(sources) = &map[1].1.value else { panic!() };
-        let Value::Map(first) = &sources[0].value else { panic!() };
+        assert_eq!(
+            ask[0].1.value,
+            Value::Scalar {
+                text: "true".into(),
+                plain: true
+            }
+        );
+        let Value::List(sources) = &map[1].1.value else {
+            panic!()
+        };
+        let Value::Map(first) = &sources[0].value else {
+            panic!()
+        };
         assert_eq!((first[0].1.line, first[1].1.line), (5, 6));
-        assert_eq!(first[0].1.value, Value::Scalar { text: "a".into(), plain: false });
+        assert_eq!(
+            first[0].1.value,
+            Value::Scalar {
+                text: "a".into(),
+                plain: false
+            }
+        );
     }
 
     #[test]
     fn an_empty_file_is_an_empty_mapping() {
         for text in ["", "\n\n", "# only a remark\n", "---\n", "{}", "\u{feff}"] {
             let parsed = parse("f", text.as_bytes());
-            assert!(parsed.as_ref().is_ok_and(Vec::is_empty) || text == "---\n", "{text:?} {parsed:?}");
+            assert!(
+                parsed.as_ref().is_ok_and(Vec::is_empty) || text == "---\n",
+                "{text:?} {parsed:?}"
+            );
         }
     }
 
@@ -217,12 +288,20 @@ mod tests {
     fn what_yaml_allows_and_a_configuration_does_not_need_is_refused() {
         assert!(refused("a: &x 1\nb: *x\n").starts_with("f.yaml:1: YAML anchors"));
         assert!(refused("a: !!python/object:x {}\n").contains("YAML tags"));
-        assert!(refused("a: 1\nb: 2\na: 3\n").starts_with("f.yaml:3: the key `a` is here for the second time"));
+        assert!(
+            refused("a: 1\nb: 2\na: 3\n")
+                .starts_with("f.yaml:3: the key `a` is here for the second time")
+        );
         assert!(refused("a: 1\n---\nb: 2\n").starts_with("f.yaml:2: a second YAML document"));
         assert!(refused("- a\n").contains("top level"));
         assert!(refused("just words").contains("top level"));
         assert!(refused("a: [1\nb: 2\n").starts_with("f.yaml:"));
-        assert!(parse("f", b"a: 1\nb: \xff\n").unwrap_err().message.starts_with("f:2: "));
+        assert!(
+            parse("f", b"a: 1\nb: \xff\n")
+                .unwrap_err()
+                .message
+                .starts_with("f:2: ")
+        );
     }
 
     #[test]
@@ -233,8 +312,12 @@ mod tests {
             "- ".repeat(100_000),
             "? ".repeat(100_000),
             format!("{}x", "- ? ".repeat(60_000)),
-            (0..600).map(|i| format!("{}a:\n", " ".repeat(i))).collect::<String>(),
-            (0..80).map(|i| format!("{}{}a:\n", " ".repeat(i * 2), "- ".repeat(60))).collect::<String>(),
+            (0..600)
+                .map(|i| format!("{}a:\n", " ".repeat(i)))
+                .collect::<String>(),
+            (0..80)
+                .map(|i| format!("{}{}a:\n", " ".repeat(i * 2), "- ".repeat(60)))
+                .collect::<String>(),
         ] {
             assert!(parse("f", bomb.as_bytes()).is_err());
         }
@@ -247,7 +330,11 @@ mod tests {
         assert!(read_file(&dir.path().join("none"), 10).is_err());
         let file = dir.path().join("big");
         std::fs::write(&file, [b'#'; 11]).unwrap();
-        assert!(read_file(&file, 10).unwrap_err().ends_with("larger than 10 bytes"));
+        assert!(
+            read_file(&file, 10)
+                .unwrap_err()
+                .ends_with("larger than 10 bytes")
+        );
         assert_eq!(read_file(&file, 11).unwrap().len(), 11);
     }
 

@@ -1,5 +1,5 @@
-//! The configuration written down for people: where each value comes from, the reference, the shipped defaults, and the
-//! file that `init` writes. All from the one table.
+//! The configuration written down for people: where each value comes from, the reference, the
+//! shipped defaults, and the file that `init` writes. All from the one table.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,7 +15,12 @@ use super::values::Values;
 use local_agent_text::types::SourceName;
 
 /// Every key of this program with its value in force.
-pub(super) fn settings(values: &Values, config: &Config, notes: &Notes, ground: &Ground) -> Vec<Setting> {
+pub(super) fn settings(
+    values: &Values,
+    config: &Config,
+    notes: &Notes,
+    ground: &Ground,
+) -> Vec<Setting> {
     let own = KEYS.iter().filter(|key| !key.is_ancestor());
     own.map(|key| {
         let typed = values.get(key.path);
@@ -24,8 +29,14 @@ pub(super) fn settings(values: &Values, config: &Config, notes: &Notes, ground: 
             ("workroot", None) => Origin::Default,
             _ => values.origin(key.path),
         };
-        let value = place(key.path, config).unwrap_or_else(|| typed.map_or(Json::Null, |t| plain(&t.val)));
-        Setting { key: key.path, value, origin, note: notes.get(key.path).cloned() }
+        let value =
+            place(key.path, config).unwrap_or_else(|| typed.map_or(Json::Null, |t| plain(&t.val)));
+        Setting {
+            key: key.path,
+            value,
+            origin,
+            note: notes.get(key.path).cloned(),
+        }
     })
     .collect()
 }
@@ -34,19 +45,31 @@ pub(super) fn settings(values: &Values, config: &Config, notes: &Notes, ground: 
 fn place(key: &str, config: &Config) -> Option<Json> {
     let text = |path: &Path| Some(Json::String(path.display().to_string()));
     match key {
-        "workroot" => Some(config.workroot.as_deref().and_then(text).unwrap_or(Json::Null)),
+        "workroot" => Some(
+            config
+                .workroot
+                .as_deref()
+                .and_then(text)
+                .unwrap_or(Json::Null),
+        ),
         "state_dir" => text(&config.state_dir),
         "index.db_path" => text(&config.index.db_path),
         "embed.db_path" => text(&config.embed.db_path),
         "embed.model_path" => config.embed.model_path.as_deref().and_then(text),
         "memory.db_path" => text(&config.memory.db_path),
         "runs.dir" => text(&config.runs.dir),
-        "security.allowed_roots" => {
-            Some(config.security.allowed_roots.iter().map(|r| r.display().to_string()).collect())
-        }
+        "security.allowed_roots" => Some(
+            config
+                .security
+                .allowed_roots
+                .iter()
+                .map(|r| r.display().to_string())
+                .collect(),
+        ),
         "sources" => {
             let one = |s: &super::Source| {
-                let mut one = json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
+                let mut one =
+                    json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
                 if s.code {
                     one["code"] = json!(true);
                 }
@@ -65,11 +88,15 @@ fn plain(val: &Val) -> Json {
         Val::Float(value) => json!(value),
         Val::Text(value) => json!(value),
         Val::List(items) => items.iter().map(|i| i.text.clone()).collect(),
-        Val::Sources(sources) => sources.iter().map(|s| json!({"name": s.name, "root": s.root.text})).collect(),
+        Val::Sources(sources) => sources
+            .iter()
+            .map(|s| json!({"name": s.name, "root": s.root.text}))
+            .collect(),
     }
 }
 
-/// `docs/config.md`: every key with what it takes, its default and what it does; then the ancestor's keys.
+/// `docs/config.md`: every key with what it takes, its default and what it does; then the
+/// ancestor's keys.
 pub fn reference_markdown() -> String {
     let mut out = String::from(
         "# Configuration\n\n\
@@ -82,12 +109,31 @@ pub fn reference_markdown() -> String {
          loosen `security`, or name a server on another machine, until `local-agent config trust` has recorded it.\n",
     );
     for (section, doc) in SECTIONS {
-        let title = if section.is_empty() { "Top level".to_owned() } else { format!("`{section}`") };
-        let _ =
-            write!(out, "\n## {title}\n\n{doc}\n\n| key | takes | default | meaning |\n| --- | --- | --- | --- |\n");
-        for key in KEYS.iter().filter(|k| !k.is_ancestor() && k.section() == *section) {
-            let default = if key.default.is_empty() { "unset".to_owned() } else { format!("`{}`", key.default) };
-            let _ = writeln!(out, "| `{}` | {} | {default} | {} |", key.path, key.takes(), key.doc);
+        let title = if section.is_empty() {
+            "Top level".to_owned()
+        } else {
+            format!("`{section}`")
+        };
+        let _ = write!(
+            out,
+            "\n## {title}\n\n{doc}\n\n| key | takes | default | meaning |\n| --- | --- | --- | --- |\n"
+        );
+        for key in KEYS
+            .iter()
+            .filter(|k| !k.is_ancestor() && k.section() == *section)
+        {
+            let default = if key.default.is_empty() {
+                "unset".to_owned()
+            } else {
+                format!("`{}`", key.default)
+            };
+            let _ = writeln!(
+                out,
+                "| `{}` | {} | {default} | {} |",
+                key.path,
+                key.takes(),
+                key.doc
+            );
         }
     }
     out.push_str(
@@ -98,7 +144,11 @@ pub fn reference_markdown() -> String {
          | key | here |\n| --- | --- |\n",
     );
     for key in KEYS.iter().filter(|k| k.is_ancestor()) {
-        let sentence = if key.effect == Effect::Kept { format!("It {}.", key.doc) } else { key.doc.to_owned() };
+        let sentence = if key.effect == Effect::Kept {
+            format!("It {}.", key.doc)
+        } else {
+            key.doc.to_owned()
+        };
         let _ = writeln!(out, "| `{}` | {sentence} |", key.path);
     }
     out
@@ -107,9 +157,11 @@ pub fn reference_markdown() -> String {
 /// What `init` knows.
 #[derive(Debug, Clone, Default)]
 pub struct Template {
-    /// Name and root of each source, the root as it is to be written (relative to the workroot, absolute, or `~/…`).
+    /// Name and root of each source, the root as it is to be written (relative to the workroot,
+    /// absolute, or `~/…`).
     pub sources: Vec<(SourceName, String)>,
-    /// For the user's own configuration: where its databases go. `None`: `.local-agent` in the workroot.
+    /// For the user's own configuration: where its databases go. `None`: `.local-agent` in the
+    /// workroot.
     pub state_dir: Option<String>,
     /// For the user's own configuration, whose sources may stand anywhere: sets
     /// `security.roots_must_be_within_security_root: false`, which needs trust in any other file.
@@ -129,8 +181,8 @@ pub(super) const SHOWN: [&str; 9] = [
     "runs.keep_evidence",
 ];
 
-/// A commented configuration file that loads back to what `what` says. A default is changed by removing the `# ` before
-/// its key.
+/// A commented configuration file that loads back to what `what` says. A default is changed by
+/// removing the `# ` before its key.
 pub fn template(what: &Template) -> String {
     let mut out = String::from(
         "# Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;\n\
@@ -146,7 +198,12 @@ pub fn template(what: &Template) -> String {
         out.push_str("  # - {name: notes, root: notes}\n");
     }
     for (name, root) in &what.sources {
-        let _ = writeln!(out, "  - name: {}\n    root: {}", quoted(name.as_str()), quoted(root));
+        let _ = writeln!(
+            out,
+            "  - name: {}\n    root: {}",
+            quoted(name.as_str()),
+            quoted(root)
+        );
     }
     let mut section = "";
     for key in SHOWN.iter().filter_map(|path| Key::find(path)) {
@@ -158,8 +215,17 @@ pub fn template(what: &Template) -> String {
                 let _ = writeln!(out, "{}  {}: false", remark("  ", doc(key)), last(key));
             }
         }
-        let default = if key.default.is_empty() { "\"\"" } else { key.default };
-        let _ = writeln!(out, "{}  # {}: {default}", remark("  ", key.doc), last(key.path));
+        let default = if key.default.is_empty() {
+            "\"\""
+        } else {
+            key.default
+        };
+        let _ = writeln!(
+            out,
+            "{}  # {}: {default}",
+            remark("  ", key.doc),
+            last(key.path)
+        );
     }
     out
 }
@@ -185,7 +251,10 @@ fn doc(path: &str) -> &'static str {
 }
 
 fn section_doc(section: &str) -> &'static str {
-    SECTIONS.iter().find(|(name, _)| *name == section).map_or("", |(_, doc)| doc)
+    SECTIONS
+        .iter()
+        .find(|(name, _)| *name == section)
+        .map_or("", |(_, doc)| doc)
 }
 
 fn last(path: &str) -> &str {
@@ -222,9 +291,21 @@ pub(super) fn default_yaml() -> String {
             let _ = writeln!(out, "{section}:");
         }
         let indent = if nested { "  " } else { "" };
-        for key in KEYS.iter().filter(|k| !k.is_ancestor() && k.section() == *section) {
-            let default = if key.default.is_empty() { "\"\"" } else { key.default };
-            let _ = writeln!(out, "{}{indent}{}: {default}", remark(indent, key.doc), last(key.path));
+        for key in KEYS
+            .iter()
+            .filter(|k| !k.is_ancestor() && k.section() == *section)
+        {
+            let default = if key.default.is_empty() {
+                "\"\""
+            } else {
+                key.default
+            };
+            let _ = writeln!(
+                out,
+                "{}{indent}{}: {default}",
+                remark(indent, key.doc),
+                last(key.path)
+            );
         }
     }
     out

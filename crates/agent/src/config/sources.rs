@@ -18,10 +18,24 @@ pub(super) struct TypedSource {
 }
 
 /// `sources`: names unique and well-formed, roots given.
-pub(super) fn sources(key: &Key, node: &Node, origin: &Origin, findings: &mut Findings) -> Option<Val> {
+pub(super) fn sources(
+    key: &Key,
+    node: &Node,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<Val> {
     let Value::List(nodes) = &node.value else {
-        let why = format!("`{}` takes {}, not {}", key.path, key.takes(), node.describe());
-        findings.problem(origin, why, Some("write `sources:` and below it `  - {name: notes, root: notes}`".into()));
+        let why = format!(
+            "`{}` takes {}, not {}",
+            key.path,
+            key.takes(),
+            node.describe()
+        );
+        findings.problem(
+            origin,
+            why,
+            Some("write `sources:` and below it `  - {name: notes, root: notes}`".into()),
+        );
         return None;
     };
     let before = findings.problems.len();
@@ -29,22 +43,37 @@ pub(super) fn sources(key: &Key, node: &Node, origin: &Origin, findings: &mut Fi
     let mut names: HashSet<SourceName> = HashSet::new();
     for entry in nodes {
         let here = origin.at(entry.line);
-        let Some(source) = source(key, entry, &here, findings) else { continue };
+        let Some(source) = source(key, entry, &here, findings) else {
+            continue;
+        };
         if !names.insert(source.name.clone()) {
             let why = format!("two sources are called `{}`", source.name);
-            findings.problem(&here, why, Some("give each source a name of its own".into()));
+            findings.problem(
+                &here,
+                why,
+                Some("give each source a name of its own".into()),
+            );
         }
         out.push(source);
     }
     (findings.problems.len() == before).then_some(Val::Sources(out))
 }
 
-fn source(key: &Key, entry: &Node, origin: &Origin, findings: &mut Findings) -> Option<TypedSource> {
+fn source(
+    key: &Key,
+    entry: &Node,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<TypedSource> {
     const FIELDS: [&str; 4] = ["name", "root", "kind", "code"];
     let Value::Map(map) = &entry.value else {
         findings.problem(
             origin,
-            format_args!("an entry of `{}` is {}, not `{{name, root, kind, code}}`", key.path, entry.describe()),
+            format_args!(
+                "an entry of `{}` is {}, not `{{name, root, kind, code}}`",
+                key.path,
+                entry.describe()
+            ),
             None,
         );
         return None;
@@ -53,18 +82,36 @@ fn source(key: &Key, entry: &Node, origin: &Origin, findings: &mut Findings) -> 
     for (name, node) in map {
         let here = origin.at(node.line);
         let Some(field) = FIELDS.into_iter().find(|f| f == name) else {
-            let near = FIELDS.into_iter().max_by_key(|f| (strsim::jaro_winkler(f, name) * 1000.0) as u32);
+            let near = FIELDS
+                .into_iter()
+                .max_by_key(|f| (strsim::jaro_winkler(f, name) * 1000.0) as u32);
             let near = near.filter(|f| strsim::jaro_winkler(f, name) > 0.6);
             let guess = near.map_or_else(String::new, |f| format!("; did you mean `{f}`?"));
-            findings.problem(&here, format_args!("a source has no key `{}`{guess}", shown(name)), None);
+            findings.problem(
+                &here,
+                format_args!("a source has no key `{}`{guess}", shown(name)),
+                None,
+            );
             return None;
         };
         match &node.value {
-            Value::Scalar { text, .. } if !node.is_unset() && !text.chars().any(char::is_control) => {
-                fields.insert(field, Item { text: text.trim().to_owned(), line: node.line });
+            Value::Scalar { text, .. }
+                if !node.is_unset() && !text.chars().any(char::is_control) =>
+            {
+                fields.insert(
+                    field,
+                    Item {
+                        text: text.trim().to_owned(),
+                        line: node.line,
+                    },
+                );
             }
             Value::Scalar { text, plain: true } if text == "~" => {
-                findings.problem(&here, "`~` alone means nothing in YAML", Some("write `~/`".into()));
+                findings.problem(
+                    &here,
+                    "`~` alone means nothing in YAML",
+                    Some("write `~/`".into()),
+                );
                 return None;
             }
             Value::Scalar { text, .. } if text.trim().is_empty() || text == "null" => {}
@@ -90,18 +137,28 @@ fn source(key: &Key, entry: &Node, origin: &Origin, findings: &mut Findings) -> 
         item
     };
     let (name, root) = (take("name")?, take("root")?);
-    let kind = fields.remove("kind").map_or_else(|| "notes".to_owned(), |item| item.text);
+    let kind = fields
+        .remove("kind")
+        .map_or_else(|| "notes".to_owned(), |item| item.text);
     let code = match fields.remove("code") {
         None => false,
         Some(item) if matches!(item.text.as_str(), "true" | "false") => item.text == "true",
         Some(item) => {
-            let why = format_args!("a source's `code` takes `true` or `false`, not `{}`", shown(&item.text));
+            let why = format_args!(
+                "a source's `code` takes `true` or `false`, not `{}`",
+                shown(&item.text)
+            );
             findings.problem(&origin.at(item.line), why, None);
             return None;
         }
     };
     match SourceName::new(name.text) {
-        Ok(name) => Some(TypedSource { name, root, kind, code }),
+        Ok(name) => Some(TypedSource {
+            name,
+            root,
+            kind,
+            code,
+        }),
         Err(why) => {
             findings.problem(&origin.at(name.line), why, None);
             None

@@ -1,18 +1,26 @@
-//! The one table of every key a configuration file may hold: what it is called, what it takes, what it is when nobody
-//! says anything, and what it does. Validation, suggestions, `configs/default.yaml` and `docs/config.md` come from here.
+//! The one table of every key a configuration file may hold: what it is called, what it takes, what
+//! it is when nobody says anything, and what it does. Validation, suggestions,
+//! `configs/default.yaml` and `docs/config.md` come from here.
 
 use super::keys::{Effect, Key, Kind};
 
-/// The sections in the order they are written, with a sentence for each. The blank one holds the top-level keys.
+/// The sections in the order they are written, with a sentence for each. The blank one holds the
+/// top-level keys.
 pub const SECTIONS: &[(&str, &str)] = &[
     ("", "Where things stand."),
     ("security", "What may be opened."),
-    ("sources", "The folders whose markdown is indexed and searched."),
+    (
+        "sources",
+        "The folders whose markdown is indexed and searched.",
+    ),
     ("index", "How files are cut into chunks."),
     ("embed", "How chunks become vectors."),
     ("retrieve", "How evidence is found."),
     ("ask", "How a question is answered and checked."),
-    ("llm", "The chat models. Nothing here is contacted unless a command asks a model."),
+    (
+        "llm",
+        "The chat models. Nothing here is contacted unless a command asks a model.",
+    ),
     (
         "tools",
         "What tools may do, each `allow`, `ask` (a person says yes for each call of a model or an agent) or `deny`.",
@@ -23,15 +31,33 @@ pub const SECTIONS: &[(&str, &str)] = &[
 ];
 
 const fn key(path: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
-    Key { path, kind, default, doc, effect: Effect::Setting }
+    Key {
+        path,
+        kind,
+        default,
+        doc,
+        effect: Effect::Setting,
+    }
 }
 
 const fn moved(path: &'static str, kind: Kind, to: &'static str, doc: &'static str) -> Key {
-    Key { path, kind, default: "", doc, effect: Effect::Moved(to) }
+    Key {
+        path,
+        kind,
+        default: "",
+        doc,
+        effect: Effect::Moved(to),
+    }
 }
 
 const fn kept(path: &'static str, kind: Kind, doc: &'static str) -> Key {
-    Key { path, kind, default: "", doc, effect: Effect::Kept }
+    Key {
+        path,
+        kind,
+        default: "",
+        doc,
+        effect: Effect::Kept,
+    }
 }
 
 const fn int(min: i64, max: i64) -> Kind {
@@ -42,8 +68,18 @@ const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
 /// Names of the kernels' sets of instructions, behind the word for the best of them.
-pub const INSTRUCTIONS: &[&str] =
-    &["auto", "portable", "avx2", "avx-vnni", "avx512", "avx512-vnni", "avx512-bf16", "amx", "neon", "neon-dot"];
+pub const INSTRUCTIONS: &[&str] = &[
+    "auto",
+    "portable",
+    "avx2",
+    "avx-vnni",
+    "avx512",
+    "avx512-vnni",
+    "avx512-bf16",
+    "amx",
+    "neon",
+    "neon-dot",
+];
 /// One day: nothing a person waits for takes longer.
 const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
@@ -75,8 +111,18 @@ pub const KEYS: &[Key] = &[
         "[.md, .txt, .json]",
         "Extensions of files that may be read; `index` takes the markdown among them.",
     ),
-    key("security.deny_absolute_paths", Kind::Bool, "true", "Refuse requests that name an absolute path."),
-    key("security.deny_hidden_paths", Kind::Bool, "true", "Refuse every path with a segment that starts with a dot."),
+    key(
+        "security.deny_absolute_paths",
+        Kind::Bool,
+        "true",
+        "Refuse requests that name an absolute path.",
+    ),
+    key(
+        "security.deny_hidden_paths",
+        Kind::Bool,
+        "true",
+        "Refuse every path with a segment that starts with a dot.",
+    ),
     key(
         "security.deny_names",
         Kind::Names,
@@ -95,7 +141,12 @@ pub const KEYS: &[Key] = &[
         "never",
         "Whether symbolic links are followed; `inside`: when the target stays in the same root.",
     ),
-    key("security.max_file_bytes", int(1, 1 << 40), "10485760", "Largest file that is read, in bytes."),
+    key(
+        "security.max_file_bytes",
+        int(1, 1 << 40),
+        "10485760",
+        "Largest file that is read, in bytes.",
+    ),
     key(
         "security.allow_any_path",
         Kind::Bool,
@@ -126,7 +177,12 @@ pub const KEYS: &[Key] = &[
         "obsidian_v2",
         "How a document is cut; the others reproduce the ancestor's cut points, for comparison.",
     ),
-    key("index.max_tokens", int(16, 8192), "185", "Longest chunk in tokens of the embedded model (`obsidian_v2`)."),
+    key(
+        "index.max_tokens",
+        int(16, 8192),
+        "185",
+        "Longest chunk in tokens of the embedded model (`obsidian_v2`).",
+    ),
     key(
         "index.max_chars",
         int(1, 1_000_000),
@@ -151,8 +207,18 @@ pub const KEYS: &[Key] = &[
         "candle",
         "Who computes vectors: `candle` runs inside this program, `ollama` and `openai` (`/v1/embeddings`) ask the server at `llm.base_url`.",
     ),
-    key("embed.model", Kind::Text, "all-MiniLM-L6-v2", "The embedding model; `all-MiniLM-L6-v2` is compiled in."),
-    key("embed.model_path", Kind::Path, "", "A folder with the model's files, instead of the model folder."),
+    key(
+        "embed.model",
+        Kind::Text,
+        "all-MiniLM-L6-v2",
+        "The embedding model; `all-MiniLM-L6-v2` is compiled in.",
+    ),
+    key(
+        "embed.model_path",
+        Kind::Path,
+        "",
+        "A folder with the model's files, instead of the model folder.",
+    ),
     key(
         "embed.precision",
         Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
@@ -165,9 +231,24 @@ pub const KEYS: &[Key] = &[
         "auto",
         "The processor's instructions that passages and questions are computed with; `auto`: the best it has. Vectors stay comparable.",
     ),
-    key("embed.batch_tokens", int(64, 1_048_576), "1024", "Tokens in one forward pass; bounds memory."),
-    key("embed.batch_size", int(1, 65_536), "64", "Texts embedded between two commits."),
-    key("embed.max_length", int(8, 32_768), "", "Window in tokens, capped by the model's own; unset: the model's own."),
+    key(
+        "embed.batch_tokens",
+        int(64, 1_048_576),
+        "1024",
+        "Tokens in one forward pass; bounds memory.",
+    ),
+    key(
+        "embed.batch_size",
+        int(1, 65_536),
+        "64",
+        "Texts embedded between two commits.",
+    ),
+    key(
+        "embed.max_length",
+        int(8, 32_768),
+        "",
+        "Window in tokens, capped by the model's own; unset: the model's own.",
+    ),
     key(
         "embed.query_prefix",
         Kind::Prompt,
@@ -180,47 +261,102 @@ pub const KEYS: &[Key] = &[
         "",
         "Put before a passage by an embedding model on a server, when it was trained so.",
     ),
-    key("embed.threads", int(0, 1024), "0", "Worker threads; 0: one a core."),
+    key(
+        "embed.threads",
+        int(0, 1024),
+        "0",
+        "Worker threads; 0: one a core.",
+    ),
     key(
         "embed.keep_unused_days",
         int(0, 36_500),
         "30",
         "Days that `embed` keeps a vector which no chunk uses: notes come back, with a disk or from another branch.",
     ),
-    key("retrieve.lexical_k", int(1, 10_000), "100", "Candidates taken from the lexical search."),
-    key("retrieve.vector_k", int(1, 10_000), "100", "Candidates taken from the vector search."),
+    key(
+        "retrieve.lexical_k",
+        int(1, 10_000),
+        "100",
+        "Candidates taken from the lexical search.",
+    ),
+    key(
+        "retrieve.vector_k",
+        int(1, 10_000),
+        "100",
+        "Candidates taken from the vector search.",
+    ),
     key(
         "retrieve.fusion",
         Kind::OneOf(&["convex", "rrf"]),
         "convex",
         "How the two lists become one: by weighted scores, or by reciprocal ranks.",
     ),
-    key("retrieve.vector_weight", Kind::Float { min: 0.0, max: 1.0 }, "0.45", "Share of the vector score in `convex`."),
-    key("retrieve.path_prefix", Kind::Prefix, "", "Search only documents below this folder of their source."),
+    key(
+        "retrieve.vector_weight",
+        Kind::Float { min: 0.0, max: 1.0 },
+        "0.45",
+        "Share of the vector score in `convex`.",
+    ),
+    key(
+        "retrieve.path_prefix",
+        Kind::Prefix,
+        "",
+        "Search only documents below this folder of their source.",
+    ),
     key(
         "ask.provider",
         Kind::OneOf(&["auto", "extractive", "ollama", "openai"]),
         "auto",
         "Who writes the answer: `extractive`: the best sentences themselves; `ollama`; `openai`: any server with `/v1/chat/completions`; `auto`: Ollama if a chat model is configured and there, else `extractive`.",
     ),
-    key("ask.top_n", int(1, 1000), "8", "Evidence items shown to the answerer."),
-    key("ask.max_evidence_tokens", int(64, 1_000_000), "2000", "Tokens of evidence shown to the answerer."),
+    key(
+        "ask.top_n",
+        int(1, 1000),
+        "8",
+        "Evidence items shown to the answerer.",
+    ),
+    key(
+        "ask.max_evidence_tokens",
+        int(64, 1_000_000),
+        "2000",
+        "Tokens of evidence shown to the answerer.",
+    ),
     key(
         "ask.strict",
         Kind::Bool,
         "false",
         "Fail when a part of the answer does not pass verification, instead of leaving it out or falling back to extraction.",
     ),
-    key("ask.heading_match", HEADINGS, "prefix", "How a cited heading path must agree with the stored one."),
+    key(
+        "ask.heading_match",
+        HEADINGS,
+        "prefix",
+        "How a cited heading path must agree with the stored one.",
+    ),
     key(
         "ask.normalize_heading",
         Kind::Bool,
         "true",
         "Compare headings without regard to white space and closing punctuation.",
     ),
-    key("llm.model", Kind::Text, "", "The chat model; unset: answers are extractive."),
-    key("llm.model_fast", Kind::Text, "", "A smaller model for `--fast` and for `llm.prefer_fast`."),
-    key("llm.model_big", Kind::Text, "", "A larger model for `--big` and for questions with a trigger word."),
+    key(
+        "llm.model",
+        Kind::Text,
+        "",
+        "The chat model; unset: answers are extractive.",
+    ),
+    key(
+        "llm.model_fast",
+        Kind::Text,
+        "",
+        "A smaller model for `--fast` and for `llm.prefer_fast`.",
+    ),
+    key(
+        "llm.model_big",
+        Kind::Text,
+        "",
+        "A larger model for `--big` and for questions with a trigger word.",
+    ),
     key(
         "llm.prefer_fast",
         Kind::Bool,
@@ -239,10 +375,30 @@ pub const KEYS: &[Key] = &[
         "http://127.0.0.1:11434",
         "The model server: scheme, host, optional port; also of `openai`. `--ollama-base-url`, LOCAL_AGENT_OLLAMA_BASE_URL and OLLAMA_BASE_URL come first.",
     ),
-    key("llm.max_tokens", TOKENS, "800", "Longest reply in tokens, except of the big model."),
-    key("llm.max_tokens_big_second", TOKENS, "4500", "Longest reply in tokens of the big model, and with `--big`."),
-    key("llm.temperature", Kind::Float { min: 0.0, max: 2.0 }, "0.2", "Sampling temperature."),
-    key("llm.timeout_s", SECONDS, "300", "Longest wait for a reply, in seconds, loading the model included."),
+    key(
+        "llm.max_tokens",
+        TOKENS,
+        "800",
+        "Longest reply in tokens, except of the big model.",
+    ),
+    key(
+        "llm.max_tokens_big_second",
+        TOKENS,
+        "4500",
+        "Longest reply in tokens of the big model, and with `--big`.",
+    ),
+    key(
+        "llm.temperature",
+        Kind::Float { min: 0.0, max: 2.0 },
+        "0.2",
+        "Sampling temperature.",
+    ),
+    key(
+        "llm.timeout_s",
+        SECONDS,
+        "300",
+        "Longest wait for a reply, in seconds, loading the model included.",
+    ),
     key(
         "llm.timeout_s_big_second",
         SECONDS,
@@ -255,14 +411,49 @@ pub const KEYS: &[Key] = &[
         "200000",
         "Characters of one file shown to a model by `ask --read`.",
     ),
-    key("tools.read_text_file", RULES, "allow", "Reading text of a file."),
+    key(
+        "tools.read_text_file",
+        RULES,
+        "allow",
+        "Reading text of a file.",
+    ),
     key("tools.list_dir", RULES, "allow", "Listing a folder."),
-    key("tools.grep", RULES, "allow", "Searching files for a regular expression."),
-    key("tools.outline", RULES, "allow", "Listing headings and symbols of a file."),
-    key("tools.read_symbol", RULES, "allow", "Reading one section or definition."),
-    key("tools.find_defs", RULES, "allow", "Finding where a name is defined."),
-    key("tools.find_refs", RULES, "allow", "Finding where a name is used."),
-    key("tools.related_files", RULES, "allow", "Finding notes by links and tags."),
+    key(
+        "tools.grep",
+        RULES,
+        "allow",
+        "Searching files for a regular expression.",
+    ),
+    key(
+        "tools.outline",
+        RULES,
+        "allow",
+        "Listing headings and symbols of a file.",
+    ),
+    key(
+        "tools.read_symbol",
+        RULES,
+        "allow",
+        "Reading one section or definition.",
+    ),
+    key(
+        "tools.find_defs",
+        RULES,
+        "allow",
+        "Finding where a name is defined.",
+    ),
+    key(
+        "tools.find_refs",
+        RULES,
+        "allow",
+        "Finding where a name is used.",
+    ),
+    key(
+        "tools.related_files",
+        RULES,
+        "allow",
+        "Finding notes by links and tags.",
+    ),
     key(
         "tools.propose_write",
         RULES,
@@ -287,8 +478,18 @@ pub const KEYS: &[Key] = &[
         "200000",
         "Bytes of results that a model is given in one loop; what is beyond is cut off, and said to be.",
     ),
-    key("tools.timeout_s", SECONDS, "600", "Longest time of one loop, in seconds."),
-    key("tools.max_writes", int(0, 10_000), "50", "Changes to files within a day."),
+    key(
+        "tools.timeout_s",
+        SECONDS,
+        "600",
+        "Longest time of one loop, in seconds.",
+    ),
+    key(
+        "tools.max_writes",
+        int(0, 10_000),
+        "50",
+        "Changes to files within a day.",
+    ),
     key(
         "mcp.operations",
         Kind::Words,
@@ -313,8 +514,18 @@ pub const KEYS: &[Key] = &[
         "true",
         "Whether `ask` keeps a record of each run. May be false only in the user's configuration, in `--config`, or in a trusted file.",
     ),
-    key("runs.log_evidence_excerpts", Kind::Bool, "true", "Keep redacted excerpts of the evidence in run records."),
-    key("runs.max_total_evidence_chars", CHARS, "200000", "Characters of evidence in one run record."),
+    key(
+        "runs.log_evidence_excerpts",
+        Kind::Bool,
+        "true",
+        "Keep redacted excerpts of the evidence in run records.",
+    ),
+    key(
+        "runs.max_total_evidence_chars",
+        CHARS,
+        "200000",
+        "Characters of evidence in one run record.",
+    ),
     key(
         "runs.max_excerpt_chars",
         CHARS,
@@ -327,35 +538,113 @@ pub const KEYS: &[Key] = &[
         "false",
         "Keep the evidence bytes with each run, so that it can be replayed after the files have changed.",
     ),
-    key("memory.db_path", Kind::Path, "", "The durable database; unset: `durable.sqlite` in `state_dir`."),
-    key("memory.enabled", Kind::Bool, "true", "Whether the `memory` commands work."),
+    key(
+        "memory.db_path",
+        Kind::Path,
+        "",
+        "The durable database; unset: `durable.sqlite` in `state_dir`.",
+    ),
+    key(
+        "memory.enabled",
+        Kind::Bool,
+        "true",
+        "Whether the `memory` commands work.",
+    ),
     // The ancestor's keys.
     moved("model", Kind::Text, "llm.model", "Read as `llm.model`."),
-    moved("model_fast", Kind::Text, "llm.model_fast", "Read as `llm.model_fast`."),
-    moved("model_big", Kind::Text, "llm.model_big", "Read as `llm.model_big`."),
-    moved("prefer_fast", Kind::Bool, "llm.prefer_fast", "Read as `llm.prefer_fast`."),
-    moved("big_triggers", Kind::Words, "llm.big_triggers", "Read as `llm.big_triggers`."),
-    moved("ollama_base_url", Kind::Url, "llm.base_url", "Read as `llm.base_url`."),
-    moved("max_tokens", TOKENS, "llm.max_tokens", "Read as `llm.max_tokens`."),
-    moved("max_tokens_big_second", TOKENS, "llm.max_tokens_big_second", "Read as `llm.max_tokens_big_second`."),
-    moved("temperature", Kind::Float { min: 0.0, max: 2.0 }, "llm.temperature", "Read as `llm.temperature`."),
-    moved("timeout_s", SECONDS, "llm.timeout_s", "Read as `llm.timeout_s`."),
-    moved("timeout_s_big_second", SECONDS, "llm.timeout_s_big_second", "Read as `llm.timeout_s_big_second`."),
+    moved(
+        "model_fast",
+        Kind::Text,
+        "llm.model_fast",
+        "Read as `llm.model_fast`.",
+    ),
+    moved(
+        "model_big",
+        Kind::Text,
+        "llm.model_big",
+        "Read as `llm.model_big`.",
+    ),
+    moved(
+        "prefer_fast",
+        Kind::Bool,
+        "llm.prefer_fast",
+        "Read as `llm.prefer_fast`.",
+    ),
+    moved(
+        "big_triggers",
+        Kind::Words,
+        "llm.big_triggers",
+        "Read as `llm.big_triggers`.",
+    ),
+    moved(
+        "ollama_base_url",
+        Kind::Url,
+        "llm.base_url",
+        "Read as `llm.base_url`.",
+    ),
+    moved(
+        "max_tokens",
+        TOKENS,
+        "llm.max_tokens",
+        "Read as `llm.max_tokens`.",
+    ),
+    moved(
+        "max_tokens_big_second",
+        TOKENS,
+        "llm.max_tokens_big_second",
+        "Read as `llm.max_tokens_big_second`.",
+    ),
+    moved(
+        "temperature",
+        Kind::Float { min: 0.0, max: 2.0 },
+        "llm.temperature",
+        "Read as `llm.temperature`.",
+    ),
+    moved(
+        "timeout_s",
+        SECONDS,
+        "llm.timeout_s",
+        "Read as `llm.timeout_s`.",
+    ),
+    moved(
+        "timeout_s_big_second",
+        SECONDS,
+        "llm.timeout_s_big_second",
+        "Read as `llm.timeout_s_big_second`.",
+    ),
     moved(
         "max_chars_full_read",
         CHARS,
         "llm.max_chars_full_read",
         "Read as `llm.max_chars_full_read`, between 200 and 200000.",
     ),
-    kept("read_full_on_thorough", Kind::Bool, "has no effect, as in the ancestor; `ask --full` asks for a full read"),
-    kept("full_evidence_triggers", Kind::Words, "has no effect, as in the ancestor; `ask --full` asks for a full read"),
+    kept(
+        "read_full_on_thorough",
+        Kind::Bool,
+        "has no effect, as in the ancestor; `ask --full` asks for a full read",
+    ),
+    kept(
+        "full_evidence_triggers",
+        Kind::Words,
+        "has no effect, as in the ancestor; `ask --full` asks for a full read",
+    ),
     kept(
         "security.auto_create_allowed_roots",
         Kind::Bool,
         "has no effect: folders that are only read are never created",
     ),
-    moved("phase2.index_db_path", Kind::Path, "index.db_path", "Read as `index.db_path`."),
-    moved("phase2.sources", Kind::Sources, "sources", "Read as `sources`."),
+    moved(
+        "phase2.index_db_path",
+        Kind::Path,
+        "index.db_path",
+        "Read as `index.db_path`.",
+    ),
+    moved(
+        "phase2.sources",
+        Kind::Sources,
+        "sources",
+        "Read as `sources`.",
+    ),
     moved(
         "phase2.chunking.scheme",
         Kind::OneOf(&["obsidian_v1", "fixed_window_v1", "obsidian_v2"]),
@@ -374,7 +663,12 @@ pub const KEYS: &[Key] = &[
         "index.overlap",
         "Read as `index.overlap`, which `obsidian_v2` does not use.",
     ),
-    moved("phase3.embeddings_db_path", Kind::Path, "embed.db_path", "Read as `embed.db_path`."),
+    moved(
+        "phase3.embeddings_db_path",
+        Kind::Path,
+        "embed.db_path",
+        "Read as `embed.db_path`.",
+    ),
     moved(
         "phase3.embed.provider",
         Kind::OneOf(&["torch", "ollama"]),
@@ -402,8 +696,18 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "has no effect: every vector carries the fingerprint of what made it",
     ),
-    moved("phase3.embed.batch_size", int(1, 65_536), "embed.batch_size", "Read as `embed.batch_size`."),
-    moved("phase3.embed.torch.local_model_path", Kind::Path, "embed.model_path", "Read as `embed.model_path`."),
+    moved(
+        "phase3.embed.batch_size",
+        int(1, 65_536),
+        "embed.batch_size",
+        "Read as `embed.batch_size`.",
+    ),
+    moved(
+        "phase3.embed.torch.local_model_path",
+        Kind::Path,
+        "embed.model_path",
+        "Read as `embed.model_path`.",
+    ),
     kept(
         "phase3.embed.torch.cache_dir",
         Kind::Text,
@@ -419,19 +723,49 @@ pub const KEYS: &[Key] = &[
         Kind::OneOf(&["float16", "float32"]),
         "is read as `float32`, as the ancestor did on a processor",
     ),
-    kept("phase3.embed.torch.batch_size", int(1, 65_536), "has no effect: `embed.batch_tokens` bounds a forward pass"),
+    kept(
+        "phase3.embed.torch.batch_size",
+        int(1, 65_536),
+        "has no effect: `embed.batch_tokens` bounds a forward pass",
+    ),
     moved(
         "phase3.embed.torch.max_length",
         int(1, 1_000_000),
         "embed.max_length",
         "Read as `embed.max_length`, capped at the model's own window.",
     ),
-    kept("phase3.embed.torch.pooling", Kind::OneOf(&["mean"]), "is always `mean` for this model"),
-    kept("phase3.embed.torch.normalize", Kind::Bool, "must be true: vectors are always normalised"),
-    kept("phase3.embed.torch.trust_remote_code", Kind::Bool, "is always false: no code of a model is ever run"),
-    kept("phase3.embed.torch.offline_only", Kind::Bool, "is always true: only `models pull` may download"),
-    moved("phase3.retrieve.lexical_k", int(1, 10_000), "retrieve.lexical_k", "Read as `retrieve.lexical_k`."),
-    moved("phase3.retrieve.vector_k", int(1, 10_000), "retrieve.vector_k", "Read as `retrieve.vector_k`."),
+    kept(
+        "phase3.embed.torch.pooling",
+        Kind::OneOf(&["mean"]),
+        "is always `mean` for this model",
+    ),
+    kept(
+        "phase3.embed.torch.normalize",
+        Kind::Bool,
+        "must be true: vectors are always normalised",
+    ),
+    kept(
+        "phase3.embed.torch.trust_remote_code",
+        Kind::Bool,
+        "is always false: no code of a model is ever run",
+    ),
+    kept(
+        "phase3.embed.torch.offline_only",
+        Kind::Bool,
+        "is always true: only `models pull` may download",
+    ),
+    moved(
+        "phase3.retrieve.lexical_k",
+        int(1, 10_000),
+        "retrieve.lexical_k",
+        "Read as `retrieve.lexical_k`.",
+    ),
+    moved(
+        "phase3.retrieve.vector_k",
+        int(1, 10_000),
+        "retrieve.vector_k",
+        "Read as `retrieve.vector_k`.",
+    ),
     kept(
         "phase3.retrieve.vector_fetch_k",
         int(0, 1_000_000_000),
@@ -460,7 +794,12 @@ pub const KEYS: &[Key] = &[
         Kind::Bool,
         "does not switch checking off: with false, answers are checked and printed under UNVERIFIED",
     ),
-    moved("phase3.ask.citation_validation.strict", Kind::Bool, "ask.strict", "Read as `ask.strict`."),
+    moved(
+        "phase3.ask.citation_validation.strict",
+        Kind::Bool,
+        "ask.strict",
+        "Read as `ask.strict`.",
+    ),
     kept(
         "phase3.ask.citation_validation.require_in_snapshot",
         Kind::Bool,
@@ -490,7 +829,22 @@ pub const KEYS: &[Key] = &[
         "runs.max_total_evidence_chars",
         "Read as `runs.max_total_evidence_chars`.",
     ),
-    moved("phase3.runs.max_excerpt_chars", CHARS, "runs.max_excerpt_chars", "Read as `runs.max_excerpt_chars`."),
-    moved("phase3.memory.durable_db_path", Kind::Path, "memory.db_path", "Read as `memory.db_path`."),
-    moved("phase3.memory.enabled", Kind::Bool, "memory.enabled", "Read as `memory.enabled`."),
+    moved(
+        "phase3.runs.max_excerpt_chars",
+        CHARS,
+        "runs.max_excerpt_chars",
+        "Read as `runs.max_excerpt_chars`.",
+    ),
+    moved(
+        "phase3.memory.durable_db_path",
+        Kind::Path,
+        "memory.db_path",
+        "Read as `memory.db_path`.",
+    ),
+    moved(
+        "phase3.memory.enabled",
+        Kind::Bool,
+        "memory.enabled",
+        "Read as `memory.enabled`.",
+    ),
 ];

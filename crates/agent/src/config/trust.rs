@@ -1,8 +1,9 @@
-//! Which configuration files found by walking up a person has agreed to, and what a file may not ask for before that.
+//! Which configuration files found by walking up a person has agreed to, and what a file may not
+//! ask for before that.
 //!
-//! A file that came with somebody's folder is data. It may name sources below itself and tune the search; it may not
-//! open anything outside its folder, loosen the sandbox, or send text to another machine. The agreement is to the
-//! exact bytes: any edit asks again.
+//! A file that came with somebody's folder is data. It may name sources below itself and tune the
+//! search; it may not open anything outside its folder, loosen the sandbox, or send text to another
+//! machine. The agreement is to the exact bytes: any edit asks again.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -41,27 +42,41 @@ struct Entry {
 impl Store {
     fn read(file: &Path) -> Result<Self> {
         if !file.exists() {
-            return Ok(Self { version: 1, files: Vec::new() });
+            return Ok(Self {
+                version: 1,
+                files: Vec::new(),
+            });
         }
         let broken = |why: String| {
-            Failure::new(ErrorCode::ConfigError, format!("the trust file {} {why}", file.display()))
-                .with_hint("remove that file, then run `local-agent config trust` again")
+            Failure::new(
+                ErrorCode::ConfigError,
+                format!("the trust file {} {why}", file.display()),
+            )
+            .with_hint("remove that file, then run `local-agent config trust` again")
         };
-        let store: Self = serde_json::from_slice(&raw::read_file(file, MAX_STORE_BYTES).map_err(broken)?)
-            .map_err(|e| broken(format!("cannot be understood: {e}")))?;
-        if store.version != 1 { Err(broken("is of another version".to_owned())) } else { Ok(store) }
+        let store: Self =
+            serde_json::from_slice(&raw::read_file(file, MAX_STORE_BYTES).map_err(broken)?)
+                .map_err(|e| broken(format!("cannot be understood: {e}")))?;
+        if store.version != 1 {
+            Err(broken("is of another version".to_owned()))
+        } else {
+            Ok(store)
+        }
     }
 
     fn holds(&self, path: &Path, sha256: &Sha256) -> bool {
-        self.files.iter().any(|e| e.path == path && e.sha256 == *sha256)
+        self.files
+            .iter()
+            .any(|e| e.path == path && e.sha256 == *sha256)
     }
 }
 
-/// Records that the operator agrees to `file` as it is now; returns the SHA-256 that was recorded. An earlier
-/// agreement for the same file is replaced. The store is written whole or not at all.
+/// Records that the operator agrees to `file` as it is now; returns the SHA-256 that was recorded.
+/// An earlier agreement for the same file is replaced. The store is written whole or not at all.
 ///
 /// # Errors
-/// `CONFIG_ERROR` when `file` or the store cannot be read, `WRITE_ERROR` when the store cannot be written.
+/// `CONFIG_ERROR` when `file` or the store cannot be read, `WRITE_ERROR` when the store cannot be
+/// written.
 pub fn trust(store: &Path, file: &Path) -> Result<Sha256> {
     let path = canonical(file)?;
     let sha256 = Sha256::of(&read(&path)?);
@@ -69,7 +84,13 @@ pub fn trust(store: &Path, file: &Path) -> Result<Sha256> {
     held.files.retain(|e| e.path != path);
     held.files.push(Entry { path, sha256 });
     write(store, &held).map_err(|e| {
-        Failure::new(ErrorCode::WriteError, format!("the trust file {} could not be written: {e}", store.display()))
+        Failure::new(
+            ErrorCode::WriteError,
+            format!(
+                "the trust file {} could not be written: {e}",
+                store.display()
+            ),
+        )
     })?;
     Ok(sha256)
 }
@@ -83,7 +104,8 @@ pub fn is_trusted(store: &Path, file: &Path) -> Result<bool> {
     holds(store, &path, &read(&path)?)
 }
 
-/// Whether the store holds these bytes for `file`: the same bytes that are parsed, so nothing changes in between.
+/// Whether the store holds these bytes for `file`: the same bytes that are parsed, so nothing
+/// changes in between.
 pub(super) fn holds(store: &Path, file: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(Store::read(store)?.holds(&canonical(file)?, &Sha256::of(bytes)))
 }
@@ -93,11 +115,15 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 }
 
 fn canonical(file: &Path) -> Result<PathBuf> {
-    file.canonicalize().map_err(|e| raw::unreadable(file, &format!("cannot be read: {e}")))
+    file.canonicalize()
+        .map_err(|e| raw::unreadable(file, &format!("cannot be read: {e}")))
 }
 
 fn write(file: &Path, store: &Store) -> std::io::Result<()> {
-    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = file
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     // A new file is readable by its owner only; renaming it over the old one is atomic.
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
@@ -116,17 +142,35 @@ pub(super) struct Fault {
     pub what: String,
 }
 
-/// What an untrusted file asks for beyond its own folder, and beyond what the layers below it allow. `found`: it was
-/// found by walking up; a file whose folder the operator named may reach further, but not switch the two outermost
-/// locks off.
-pub(super) fn faults(layer: &[Typed], below: &Values, folder: &Path, home: Option<&Path>, found: bool) -> Vec<Fault> {
+/// What an untrusted file asks for beyond its own folder, and beyond what the layers below it
+/// allow. `found`: it was found by walking up; a file whose folder the operator named may reach
+/// further, but not switch the two outermost locks off.
+pub(super) fn faults(
+    layer: &[Typed],
+    below: &Values,
+    folder: &Path,
+    home: Option<&Path>,
+    found: bool,
+) -> Vec<Fault> {
     let mut out = Vec::new();
     for typed in layer {
-        let line = if let Origin::File { line, .. } = typed.origin { line } else { 0 };
-        let mut fault = |line: u32, what: String| out.push(Fault { key: typed.key.path, line, what });
+        let line = if let Origin::File { line, .. } = typed.origin {
+            line
+        } else {
+            0
+        };
+        let mut fault = |line: u32, what: String| {
+            out.push(Fault {
+                key: typed.key.path,
+                line,
+                what,
+            })
+        };
         match (typed.key.path, &typed.val) {
             ("security.roots_must_be_within_security_root", Val::Bool(false))
-            | ("security.allow_any_path", Val::Bool(true)) => fault(line, format!("sets `{}`", typed.key.path)),
+            | ("security.allow_any_path", Val::Bool(true)) => {
+                fault(line, format!("sets `{}`", typed.key.path))
+            }
             _ if found => {
                 for (line, what) in reaches_out(typed, line, below, folder, home) {
                     fault(line, what);
@@ -139,9 +183,17 @@ pub(super) fn faults(layer: &[Typed], below: &Values, folder: &Path, home: Optio
 }
 
 /// Every way in which one key reaches outside `folder`, with its line.
-fn reaches_out(typed: &Typed, line: u32, below: &Values, folder: &Path, home: Option<&Path>) -> Vec<(u32, String)> {
+fn reaches_out(
+    typed: &Typed,
+    line: u32,
+    below: &Values,
+    folder: &Path,
+    home: Option<&Path>,
+) -> Vec<(u32, String)> {
     let key = typed.key.path;
-    let outside = |text: &str| !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder));
+    let outside = |text: &str| {
+        !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder))
+    };
     match (key, &typed.val) {
         // Where the workroot stands is decided before this file is read.
         ("workroot", _) => Vec::new(),
@@ -151,55 +203,106 @@ fn reaches_out(typed: &Typed, line: u32, below: &Values, folder: &Path, home: Op
         (_, Val::List(items)) if typed.key.kind == Kind::Paths => items
             .iter()
             .filter(|item| outside(&item.text))
-            .map(|item| (item.line, format!("an entry of `{key}` is outside its folder")))
+            .map(|item| {
+                (
+                    item.line,
+                    format!("an entry of `{key}` is outside its folder"),
+                )
+            })
             .collect(),
         (_, Val::Sources(sources)) => sources
             .iter()
             .filter(|source| outside(&source.root.text))
-            .map(|source| (source.root.line, format!("the source `{}` is outside its folder", source.name)))
+            .map(|source| {
+                (
+                    source.root.line,
+                    format!("the source `{}` is outside its folder", source.name),
+                )
+            })
             .collect(),
-        ("llm.base_url", Val::Text(url)) if ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback()) => {
+        ("llm.base_url", Val::Text(url))
+            if ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback()) =>
+        {
             vec![(line, "`llm.base_url` is another machine".to_owned())]
         }
         (_, Val::Text(word)) if typed.key.kind == keys::RULES => {
             let strictness = |word: &str| ["allow", "ask", "deny"].iter().position(|w| *w == word);
-            let looser = below.text(key).is_ok_and(|before| strictness(word) < strictness(before));
-            if looser { vec![(line, format!("`{key}` is `{word}`"))] } else { vec![] }
+            let looser = below
+                .text(key)
+                .is_ok_and(|before| strictness(word) < strictness(before));
+            if looser {
+                vec![(line, format!("`{key}` is `{word}`"))]
+            } else {
+                vec![]
+            }
         }
-        ("tools.max_writes", Val::Int(most)) if below.int(key).is_ok_and(|before: i64| *most > before) => {
+        ("tools.max_writes", Val::Int(most))
+            if below.int(key).is_ok_and(|before: i64| *most > before) =>
+        {
             vec![(line, format!("`{key}` is raised"))]
         }
         ("security.deny_names", Val::List(items)) => {
             let missing = absent(below.list(key), items);
-            if missing.is_empty() { vec![] } else { vec![(line, format!("`{key}` lacks {missing}"))] }
+            if missing.is_empty() {
+                vec![]
+            } else {
+                vec![(line, format!("`{key}` lacks {missing}"))]
+            }
         }
         // The defaults are a choice of ours; what the user typed is the user's.
         ("security.allowed_exts", Val::List(items)) if below.origin(key) != Origin::Default => {
             let added = absent(items, below.list(key));
-            if added.is_empty() { vec![] } else { vec![(line, format!("`{key}` adds {added}"))] }
+            if added.is_empty() {
+                vec![]
+            } else {
+                vec![(line, format!("`{key}` adds {added}"))]
+            }
         }
         ("ask.strict", Val::Bool(false)) if below.bool(key).is_ok_and(|strict| strict) => {
             vec![(line, format!("`{key}` is off"))]
         }
-        ("security.deny_hidden_paths" | "security.deny_absolute_paths" | "runs.enabled", Val::Bool(false)) => {
+        (
+            "security.deny_hidden_paths" | "security.deny_absolute_paths" | "runs.enabled",
+            Val::Bool(false),
+        ) => {
             vec![(line, format!("`{key}` is off"))]
         }
-        ("security.hard_links", Val::Text(word)) if word != "deny" => vec![(line, format!("`{key}` is `{word}`"))],
-        ("security.follow_links", Val::Text(word)) if word != "never" => vec![(line, format!("`{key}` is `{word}`"))],
+        ("security.hard_links", Val::Text(word)) if word != "deny" => {
+            vec![(line, format!("`{key}` is `{word}`"))]
+        }
+        ("security.follow_links", Val::Text(word)) if word != "never" => {
+            vec![(line, format!("`{key}` is `{word}`"))]
+        }
         _ => Vec::new(),
     }
 }
 
 /// The entries of `wanted` that `items` lacks, as text; case does not count.
 fn absent(wanted: &[Item], items: &[Item]) -> String {
-    let lacks = |name: &&Item| !items.iter().any(|i| i.text.eq_ignore_ascii_case(&name.text));
-    wanted.iter().filter(lacks).map(|i| format!("`{}`", raw::shown(&i.text))).collect::<Vec<_>>().join(" ")
+    let lacks = |name: &&Item| {
+        !items
+            .iter()
+            .any(|i| i.text.eq_ignore_ascii_case(&name.text))
+    };
+    wanted
+        .iter()
+        .filter(lacks)
+        .map(|i| format!("`{}`", raw::shown(&i.text)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// `CONFIG_UNTRUSTED`, naming every line at fault.
 pub(super) fn untrusted(file: &Path, faults: &[Fault]) -> Failure {
-    let lines: Vec<_> = faults.iter().map(|f| format!("line {} ({})", f.line, f.what)).collect();
-    let message = format!("{} asks for more than its own folder: {}", file.display(), lines.join(", "));
+    let lines: Vec<_> = faults
+        .iter()
+        .map(|f| format!("line {} ({})", f.line, f.what))
+        .collect();
+    let message = format!(
+        "{} asks for more than its own folder: {}",
+        file.display(),
+        lines.join(", ")
+    );
     Failure::new(ErrorCode::ConfigUntrusted, message)
         .with_hint("read those lines; if you agree to them, run `local-agent config trust`")
 }

@@ -1,5 +1,6 @@
-//! From tree to typed values: every key of a file is known and every value is of the right type, or it is a problem
-//! with a file, a line and a remedy. A value is never replaced by a default because it was mistyped.
+//! From tree to typed values: every key of a file is known and every value is of the right type, or
+//! it is a problem with a file, a line and a remedy. A value is never replaced by a default because
+//! it was mistyped.
 
 use super::findings::{Findings, Origin};
 use super::keys::{self, Key, Kind};
@@ -33,8 +34,8 @@ pub(super) struct Typed {
     pub origin: Origin,
 }
 
-/// Reads every key below `map`. `lenient`: the file was written for the ancestor, whose own sections take its spellings
-/// of true and false.
+/// Reads every key below `map`. `lenient`: the file was written for the ancestor, whose own
+/// sections take its spellings of true and false.
 pub(super) fn read_map(
     map: &[(String, Node)],
     prefix: &str,
@@ -44,7 +45,11 @@ pub(super) fn read_map(
 ) -> Vec<Typed> {
     let mut out = Vec::new();
     for (name, node) in map {
-        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let path = if prefix.is_empty() {
+            name.clone()
+        } else {
+            format!("{prefix}.{name}")
+        };
         let here = origin.at(node.line);
         if let Some(key) = Key::find(&path) {
             if node.is_unset() {
@@ -52,29 +57,49 @@ pub(super) fn read_map(
             }
             let lenient = key.is_ancestor() || (lenient && key.section() == "security");
             if let Some(val) = check(key, node, &here, lenient, findings) {
-                out.push(Typed { key, val, origin: here });
+                out.push(Typed {
+                    key,
+                    val,
+                    origin: here,
+                });
             }
         } else if keys::is_section(&path) {
             match &node.value {
                 Value::Map(inner) => out.extend(read_map(inner, &path, origin, lenient, findings)),
                 _ if node.is_unset() => {}
-                _ => findings.problem(&here, format_args!("`{path}` is a section, not {}", node.describe()), None),
+                _ => findings.problem(
+                    &here,
+                    format_args!("`{path}` is a section, not {}", node.describe()),
+                    None,
+                ),
             }
         } else {
             let near = keys::nearest(&path);
             let guess = near.map_or_else(String::new, |k| format!("; did you mean `{k}`?"));
             let fix = near.map(|k| format!("write `{k}`; docs/config.md lists every key"));
-            findings.problem(&here, format_args!("there is no key `{}`{guess}", shown(&path)), fix);
+            findings.problem(
+                &here,
+                format_args!("there is no key `{}`{guess}", shown(&path)),
+                fix,
+            );
         }
     }
     out
 }
 
 /// A value for `key`, or a problem.
-pub(super) fn check(key: &Key, node: &Node, origin: &Origin, lenient: bool, findings: &mut Findings) -> Option<Val> {
+pub(super) fn check(
+    key: &Key,
+    node: &Node,
+    origin: &Origin,
+    lenient: bool,
+    findings: &mut Findings,
+) -> Option<Val> {
     match key.kind {
         Kind::Sources => sources(key, node, origin, findings),
-        Kind::Words | Kind::Exts | Kind::Names | Kind::Paths => list(key, node, origin, lenient, findings),
+        Kind::Words | Kind::Exts | Kind::Names | Kind::Paths => {
+            list(key, node, origin, lenient, findings)
+        }
         _ => match scalar(key, node, lenient) {
             Ok((val, None)) => Some(val),
             Ok((val, Some(remark))) => {
@@ -82,7 +107,12 @@ pub(super) fn check(key: &Key, node: &Node, origin: &Origin, lenient: bool, find
                 Some(val)
             }
             Err(fix) => {
-                let why = format!("`{}` takes {}, not {}", key.path, key.takes(), node.describe());
+                let why = format!(
+                    "`{}` takes {}, not {}",
+                    key.path,
+                    key.takes(),
+                    node.describe()
+                );
                 findings.problem(origin, why, fix);
                 None
             }
@@ -93,28 +123,50 @@ pub(super) fn check(key: &Key, node: &Node, origin: &Origin, lenient: bool, find
 type Remark = Option<&'static str>;
 
 /// A single value; the remark is a warning. An error is a remedy, when there is a special one.
-fn scalar(key: &Key, node: &Node, lenient: bool) -> std::result::Result<(Val, Remark), Option<String>> {
-    let Value::Scalar { text, plain } = &node.value else { return Err(None) };
-    let text = if key.kind == Kind::Prompt { text.as_str() } else { text.trim() };
+fn scalar(
+    key: &Key,
+    node: &Node,
+    lenient: bool,
+) -> std::result::Result<(Val, Remark), Option<String>> {
+    let Value::Scalar { text, plain } = &node.value else {
+        return Err(None);
+    };
+    let text = if key.kind == Kind::Prompt {
+        text.as_str()
+    } else {
+        text.trim()
+    };
     if text.chars().any(char::is_control) {
         return Err(None);
     }
     let val = match key.kind {
         Kind::Bool => return boolean(text, *plain, lenient),
         Kind::Int { min, max } => {
-            let remark = if *plain { None } else { Some("is a number in quotes; read as the number") };
-            let number = text.parse().ok().filter(|n| (min..=max).contains(n)).ok_or(None)?;
+            let remark = if *plain {
+                None
+            } else {
+                Some("is a number in quotes; read as the number")
+            };
+            let number = text
+                .parse()
+                .ok()
+                .filter(|n| (min..=max).contains(n))
+                .ok_or(None)?;
             return if *plain || lenient {
                 Ok((Val::Int(number), remark))
             } else {
                 Err(Some("remove the quotes".into()))
             };
         }
-        Kind::Float { min, max } if *plain || lenient => {
-            Val::Float(text.parse().ok().filter(|n| (min..=max).contains(n)).ok_or(None)?)
-        }
+        Kind::Float { min, max } if *plain || lenient => Val::Float(
+            text.parse()
+                .ok()
+                .filter(|n| (min..=max).contains(n))
+                .ok_or(None)?,
+        ),
         Kind::OneOf(words) => {
-            let nearest = |w: &&&str| (strsim::normalized_damerau_levenshtein(text, w) * 1000.0) as u32;
+            let nearest =
+                |w: &&&str| (strsim::normalized_damerau_levenshtein(text, w) * 1000.0) as u32;
             let known = words.contains(&text);
             if !known {
                 return Err(words
@@ -126,7 +178,9 @@ fn scalar(key: &Key, node: &Node, lenient: bool) -> std::result::Result<(Val, Re
             Val::Text(text.to_owned())
         }
         Kind::Prefix => Val::Text(prefix(text).ok_or(None)?),
-        Kind::Text | Kind::Prompt | Kind::Path | Kind::Url if !(*plain && matches!(text, "true" | "false")) => {
+        Kind::Text | Kind::Prompt | Kind::Path | Kind::Url
+            if !(*plain && matches!(text, "true" | "false")) =>
+        {
             Val::Text(text.to_owned())
         }
         _ => return Err(None),
@@ -135,7 +189,11 @@ fn scalar(key: &Key, node: &Node, lenient: bool) -> std::result::Result<(Val, Re
 }
 
 /// `true` and `false`; the ancestor's other spellings where they were accepted.
-fn boolean(text: &str, plain: bool, lenient: bool) -> std::result::Result<(Val, Remark), Option<String>> {
+fn boolean(
+    text: &str,
+    plain: bool,
+    lenient: bool,
+) -> std::result::Result<(Val, Remark), Option<String>> {
     match text {
         "true" | "True" | "TRUE" if plain => return Ok((Val::Bool(true), None)),
         "false" | "False" | "FALSE" if plain => return Ok((Val::Bool(false), None)),
@@ -145,7 +203,9 @@ fn boolean(text: &str, plain: bool, lenient: bool) -> std::result::Result<(Val, 
         "1" | "true" | "yes" | "on" => true,
         "0" | "false" | "no" | "off" => false,
         _ => {
-            let near = ["true", "false"].into_iter().find(|w| strsim::damerau_levenshtein(w, text) <= 2);
+            let near = ["true", "false"]
+                .into_iter()
+                .find(|w| strsim::damerau_levenshtein(w, text) <= 2);
             return Err(near.map(|w| format!("write `{w}`")));
         }
     };
@@ -159,17 +219,34 @@ fn boolean(text: &str, plain: bool, lenient: bool) -> std::result::Result<(Val, 
 /// A folder inside the sources in its one spelling.
 fn prefix(text: &str) -> Option<String> {
     let slashes = text.replace('\\', "/");
-    RelPath::new(slashes.trim_end_matches('/')).ok().map(|p| p.as_str().to_owned())
+    RelPath::new(slashes.trim_end_matches('/'))
+        .ok()
+        .map(|p| p.as_str().to_owned())
 }
 
 /// A list of scalars. Blank entries are left out, with a warning.
-fn list(key: &Key, node: &Node, origin: &Origin, lenient: bool, findings: &mut Findings) -> Option<Val> {
+fn list(
+    key: &Key,
+    node: &Node,
+    origin: &Origin,
+    lenient: bool,
+    findings: &mut Findings,
+) -> Option<Val> {
     let Value::List(nodes) = &node.value else {
         let fix = match &node.value {
             Value::Scalar { text, .. } => Some(format!("write `[{}]`", shown(text))),
             _ => None,
         };
-        findings.problem(origin, format_args!("`{}` takes {}, not {}", key.path, key.takes(), node.describe()), fix);
+        findings.problem(
+            origin,
+            format_args!(
+                "`{}` takes {}, not {}",
+                key.path,
+                key.takes(),
+                node.describe()
+            ),
+            fix,
+        );
         return None;
     };
     let before = findings.problems.len();
@@ -179,18 +256,33 @@ fn list(key: &Key, node: &Node, origin: &Origin, lenient: bool, findings: &mut F
         let Value::Scalar { text, .. } = &entry.value else {
             findings.problem(
                 &here,
-                format_args!("`{}` takes {}, not {}", key.path, key.takes(), entry.describe()),
+                format_args!(
+                    "`{}` takes {}, not {}",
+                    key.path,
+                    key.takes(),
+                    entry.describe()
+                ),
                 None,
             );
             continue;
         };
         if entry.is_unset() {
-            findings.warn(&here, format_args!("a blank entry of `{}` is left out", key.path));
+            findings.warn(
+                &here,
+                format_args!("a blank entry of `{}` is left out", key.path),
+            );
             continue;
         }
         match entry_text(key.kind, text.trim()) {
-            Some(text) => items.push(Item { text, line: entry.line }),
-            None => findings.problem(&here, format_args!("`{}` is not an entry for `{}`", shown(text), key.path), None),
+            Some(text) => items.push(Item {
+                text,
+                line: entry.line,
+            }),
+            None => findings.problem(
+                &here,
+                format_args!("`{}` is not an entry for `{}`", shown(text), key.path),
+                None,
+            ),
         }
     }
     if findings.problems.len() > before {
@@ -198,9 +290,16 @@ fn list(key: &Key, node: &Node, origin: &Origin, lenient: bool, findings: &mut F
     }
     if items.is_empty() && key.kind == Kind::Exts {
         if lenient {
-            findings.warn(origin, format_args!("`{}` is empty; the default holds", key.path));
+            findings.warn(
+                origin,
+                format_args!("`{}` is empty; the default holds", key.path),
+            );
         } else {
-            findings.problem(origin, format_args!("`{}` is empty, so nothing could be read", key.path), None);
+            findings.problem(
+                origin,
+                format_args!("`{}` is empty, so nothing could be read", key.path),
+                None,
+            );
         }
         return None;
     }
@@ -213,7 +312,8 @@ fn entry_text(kind: Kind, text: &str) -> Option<String> {
     match kind {
         Kind::Exts => {
             let bare = text.trim_start_matches('.').to_lowercase();
-            (one_segment && !bare.is_empty() && !bare.contains(char::is_whitespace)).then(|| format!(".{bare}"))
+            (one_segment && !bare.is_empty() && !bare.contains(char::is_whitespace))
+                .then(|| format!(".{bare}"))
         }
         Kind::Names => one_segment.then(|| text.to_owned()),
         _ => (!text.chars().any(char::is_control)).then(|| text.to_owned()),

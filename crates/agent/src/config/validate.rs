@@ -1,4 +1,5 @@
-//! Typed values → [`Config`]: places resolved, roots inside the security root, the program's own records out of reach.
+//! Typed values → [`Config`]: places resolved, roots inside the security root, the program's own
+//! records out of reach.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,8 @@ use super::findings::{Findings, Origin};
 use super::load::Ground;
 use super::values::Values;
 use super::{
-    Ask, AskProvider, Config, Embed, EmbedProvider, Index, Llm, Mcp, Memory, Retrieve, Runs, StateLocation, ToolRule,
-    Tools, compat, keys, places,
+    Ask, AskProvider, Config, Embed, EmbedProvider, Index, Llm, Mcp, Memory, Retrieve, Runs,
+    StateLocation, ToolRule, Tools, compat, keys, places,
 };
 use local_agent_embed::models::Precision;
 use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
@@ -43,7 +44,10 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         ask: ask(values)?,
         llm: llm(values, ground, findings)?,
         tools: tools(values)?,
-        mcp: Mcp { operations: values.words("mcp.operations"), tools: values.words("mcp.tools") },
+        mcp: Mcp {
+            operations: values.words("mcp.operations"),
+            tools: values.words("mcp.tools"),
+        },
         runs: Runs {
             dir: state.runs.clone(),
             enabled: values.bool("runs.enabled")?,
@@ -52,7 +56,10 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
             max_excerpt_chars: values.int("runs.max_excerpt_chars")?,
             keep_evidence: values.bool("runs.keep_evidence")?,
         },
-        memory: Memory { db_path: state.durable.clone(), enabled: values.bool("memory.enabled")? },
+        memory: Memory {
+            db_path: state.durable.clone(),
+            enabled: values.bool("memory.enabled")?,
+        },
         protected: state.protected(),
         state_locations: state.folders(values, ground),
         state_dir: state.dir,
@@ -70,10 +77,15 @@ struct State {
     runs: PathBuf,
 }
 
-/// The places the ancestor used, below the security root: key, its place, our place below the state folder.
+/// The places the ancestor used, below the security root: key, its place, our place below the state
+/// folder.
 const PLACES: [(&str, &str, &str); 4] = [
     ("index.db_path", "index/index.sqlite", "index.sqlite"),
-    ("embed.db_path", "embeddings/db/embeddings.sqlite", "embeddings.sqlite"),
+    (
+        "embed.db_path",
+        "embeddings/db/embeddings.sqlite",
+        "embeddings.sqlite",
+    ),
     ("memory.db_path", "memory/durable.sqlite", "durable.sqlite"),
     ("runs.dir", "runs", "runs"),
 ];
@@ -81,21 +93,44 @@ const PLACES: [(&str, &str, &str); 4] = [
 impl State {
     fn resolve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Self> {
         let ancestor = ground.ancestor && values.origin("state_dir") == Origin::Default;
-        let dir =
-            place(values, "state_dir", ground, findings).unwrap_or_else(|| ground.security_root.join(".local-agent"));
+        let dir = place(values, "state_dir", ground, findings)
+            .unwrap_or_else(|| ground.security_root.join(".local-agent"));
         let [index, embeddings, durable, runs] = PLACES.map(|(key, old, new)| {
-            let default = || if ancestor { ground.security_root.join(old) } else { dir.join(new) };
+            let default = || {
+                if ancestor {
+                    ground.security_root.join(old)
+                } else {
+                    dir.join(new)
+                }
+            };
             let path = place(values, key, ground, findings).unwrap_or_else(default);
             own_place(&path, &values.origin(key), ground, findings);
             path
         });
         let one = [&index, &embeddings, &durable];
-        if one.iter().enumerate().any(|(i, a)| one.iter().skip(i + 1).any(|b| a == b)) {
+        if one
+            .iter()
+            .enumerate()
+            .any(|(i, a)| one.iter().skip(i + 1).any(|b| a == b))
+        {
             let keys = PLACES.map(|(key, ..)| values.origin(key));
-            let origin = keys.into_iter().find(|o| *o != Origin::Default).unwrap_or(Origin::Default);
-            findings.problem(&origin, "two databases have the same path; each needs a file of its own", None);
+            let origin = keys
+                .into_iter()
+                .find(|o| *o != Origin::Default)
+                .unwrap_or(Origin::Default);
+            findings.problem(
+                &origin,
+                "two databases have the same path; each needs a file of its own",
+                None,
+            );
         }
-        Ok(Self { dir, index, embeddings, durable, runs })
+        Ok(Self {
+            dir,
+            index,
+            embeddings,
+            durable,
+            runs,
+        })
     }
 
     /// The outermost folders that hold the program's own files, each once.
@@ -110,16 +145,30 @@ impl State {
                 path: self.dir.clone(),
                 chosen: named || is_users_own(&values.origin("state_dir"), ground),
             },
-            StateLocation { path: beside(&self.index), chosen: index },
-            StateLocation { path: beside(&self.embeddings), chosen: embeddings },
-            StateLocation { path: beside(&self.durable), chosen: durable },
-            StateLocation { path: self.runs.clone(), chosen: runs },
+            StateLocation {
+                path: beside(&self.index),
+                chosen: index,
+            },
+            StateLocation {
+                path: beside(&self.embeddings),
+                chosen: embeddings,
+            },
+            StateLocation {
+                path: beside(&self.durable),
+                chosen: durable,
+            },
+            StateLocation {
+                path: self.runs.clone(),
+                chosen: runs,
+            },
         ];
         let places = [&self.index, &self.embeddings, &self.durable, &self.runs];
         let state_dir_is_used = places.iter().any(|place| place.starts_with(&self.dir));
         let mut out: Vec<StateLocation> = Vec::new();
         for folder in &all {
-            let is_below = all.iter().any(|other| other.path != folder.path && folder.path.starts_with(&other.path));
+            let is_below = all
+                .iter()
+                .any(|other| other.path != folder.path && folder.path.starts_with(&other.path));
             let is_unused = folder.path == self.dir && !state_dir_is_used;
             if !is_below && !is_unused && !out.iter().any(|other| other.path == folder.path) {
                 out.push(folder.clone());
@@ -142,7 +191,11 @@ impl State {
 fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -> Option<PathBuf> {
     let text = values.opt_text(key)?;
     let origin = values.origin(key);
-    let base = if matches!(origin, Origin::Flag(_)) { &ground.inputs.cwd } else { &ground.security_root };
+    let base = if matches!(origin, Origin::Flag(_)) {
+        &ground.inputs.cwd
+    } else {
+        &ground.security_root
+    };
     match places::expand(text, base, ground.inputs.home.as_deref()) {
         Ok(path) => Some(path),
         Err(why) => {
@@ -161,20 +214,30 @@ fn is_users_own(origin: &Origin, ground: &Ground) -> bool {
     }
 }
 
-/// In a folder that came from somebody else, a state folder that is a link would be written through.
+/// In a folder that came from somebody else, a state folder that is a link would be written
+/// through.
 fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findings) {
-    let Some(file) = &ground.untrusted else { return };
+    let Some(file) = &ground.untrusted else {
+        return;
+    };
     let theirs = match origin {
         Origin::Default => true,
         Origin::File { path, .. } => path == file,
         _ => false,
     };
-    // Relative to the file's own folder: a state folder that the user's configuration names stands elsewhere by choice.
+    // Relative to the file's own folder: a state folder that the user's configuration names stands
+    // elsewhere by choice.
     let by_text = path.starts_with(&ground.security_root);
     if theirs && by_text && !places::is_inside(path, &ground.security_root) {
-        let message = format!("{} leads outside {} through a link", path.display(), ground.security_root.display());
+        let message = format!(
+            "{} leads outside {} through a link",
+            path.display(),
+            ground.security_root.display()
+        );
         let hint = "look where the link leads; if you agree, run `local-agent config trust`";
-        findings.problems.push(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint));
+        findings
+            .problems
+            .push(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint));
     }
 }
 
@@ -196,9 +259,14 @@ fn root(
     };
     if must_be_inside && !places::is_inside(&path, &ground.security_root) {
         let really = places::real(&path).filter(|real| *real != path);
-        let really = really.map_or_else(String::new, |real| format!(" (in truth {})", real.display()));
+        let really = really.map_or_else(String::new, |real| {
+            format!(" (in truth {})", real.display())
+        });
         let security_root = ground.security_root.display();
-        let message = format!("{what} {}{really} is outside the security root {security_root}", path.display());
+        let message = format!(
+            "{what} {}{really} is outside the security root {security_root}",
+            path.display()
+        );
         let fix = "name a workroot that holds it with --workroot, or set \
                    `security.roots_must_be_within_security_root: false` in your own configuration";
         findings.problem(origin, message, Some(fix.to_owned()));
@@ -209,7 +277,12 @@ fn root(
 
 const MUST_BE_INSIDE: &str = "security.roots_must_be_within_security_root";
 
-fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Vec<Source>> {
+fn sources(
+    values: &Values,
+    ground: &Ground,
+    state: &State,
+    findings: &mut Findings,
+) -> Result<Vec<Source>> {
     let must = values.bool(MUST_BE_INSIDE)?;
     let origin = values.origin("sources");
     let mut out: Vec<Source> = Vec::new();
@@ -217,26 +290,53 @@ fn sources(values: &Values, ground: &Ground, state: &State, findings: &mut Findi
     for typed in values.sources() {
         let here = origin.at(typed.root.line);
         let what = format!("the source `{}` at", typed.name);
-        let Some(root) = root(&typed.root.text, &what, &here, must, ground, findings) else { continue };
-        if let Some(own) = state.protected().into_iter().find(|own| lies_in(&root, own)) {
+        let Some(root) = root(&typed.root.text, &what, &here, must, ground, findings) else {
+            continue;
+        };
+        if let Some(own) = state
+            .protected()
+            .into_iter()
+            .find(|own| lies_in(&root, own))
+        {
             let why = format!(
                 "the source `{}` lies in {}, which holds this program's own records",
                 typed.name,
                 own.display()
             );
-            findings.problem(&here, why, Some("name another folder, or another `state_dir`".to_owned()));
+            findings.problem(
+                &here,
+                why,
+                Some("name another folder, or another `state_dir`".to_owned()),
+            );
             continue;
         }
-        if let Some(other) = roots.enter(&root, out.len()).and_then(|first| out.get(first)) {
+        if let Some(other) = roots
+            .enter(&root, out.len())
+            .and_then(|first| out.get(first))
+        {
             roots.overlaps += 1;
             if roots.overlaps <= MOST_OVERLAPS {
                 let (one, two) = (&other.name, &typed.name);
-                findings.warn(&here, format!("the sources `{one}` and `{two}` overlap; shared files are found twice"));
+                findings.warn(
+                    &here,
+                    format!(
+                        "the sources `{one}` and `{two}` overlap; shared files are found twice"
+                    ),
+                );
             }
         }
-        out.push(Source { name: typed.name.clone(), root, kind: typed.kind.clone(), code: typed.code });
+        out.push(Source {
+            name: typed.name.clone(),
+            root,
+            kind: typed.kind.clone(),
+            code: typed.code,
+        });
     }
-    if let Some(more) = roots.overlaps.checked_sub(MOST_OVERLAPS).filter(|more| *more > 0) {
+    if let Some(more) = roots
+        .overlaps
+        .checked_sub(MOST_OVERLAPS)
+        .filter(|more| *more > 0)
+    {
         findings.warn(&origin, format!("{more} more sources overlap with others"));
     }
     Ok(out)
@@ -257,24 +357,49 @@ impl Roots {
     fn enter(&mut self, root: &Path, number: usize) -> Option<usize> {
         let above = root.ancestors().find_map(|folder| self.seen.get(folder));
         // Paths are ordered name by name, so what lies below a folder follows right after it.
-        let below = || self.seen.range(root.to_path_buf()..).next().filter(|(path, _)| path.starts_with(root));
+        let below = || {
+            self.seen
+                .range(root.to_path_buf()..)
+                .next()
+                .filter(|(path, _)| path.starts_with(root))
+        };
         let found = above.or_else(|| below().map(|(_, number)| number)).copied();
         self.seen.entry(root.to_path_buf()).or_insert(number);
         found
     }
 }
 
-fn security(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Security> {
+fn security(
+    values: &Values,
+    ground: &Ground,
+    state: &State,
+    findings: &mut Findings,
+) -> Result<Security> {
     let must = values.bool(MUST_BE_INSIDE)?;
     let deny_hidden_paths = values.bool("security.deny_hidden_paths")?;
     let origin = values.origin("security.allowed_roots");
     let mut allowed_roots = Vec::new();
     for item in values.list("security.allowed_roots") {
         let here = origin.at(item.line);
-        let Some(root) = root(&item.text, "the allowed root", &here, must, ground, findings) else { continue };
-        if state.protected().iter().any(|own| exposes(&root, own, deny_hidden_paths)) {
-            let why =
-                format!("the allowed root `{}` is left out: this program's own records are no evidence", item.text);
+        let Some(root) = root(
+            &item.text,
+            "the allowed root",
+            &here,
+            must,
+            ground,
+            findings,
+        ) else {
+            continue;
+        };
+        if state
+            .protected()
+            .iter()
+            .any(|own| exposes(&root, own, deny_hidden_paths))
+        {
+            let why = format!(
+                "the allowed root `{}` is left out: this program's own records are no evidence",
+                item.text
+            );
             findings.warn(&here, why);
         } else if !allowed_roots.contains(&root) {
             allowed_roots.push(root);
@@ -286,7 +411,11 @@ fn security(values: &Values, ground: &Ground, state: &State, findings: &mut Find
         deny_absolute_paths: values.bool("security.deny_absolute_paths")?,
         deny_hidden_paths,
         deny_names: values.words("security.deny_names"),
-        hard_links: if values.text("security.hard_links")? == "allow" { HardLinks::Allow } else { HardLinks::Deny },
+        hard_links: if values.text("security.hard_links")? == "allow" {
+            HardLinks::Allow
+        } else {
+            HardLinks::Deny
+        },
         follow_links: match values.text("security.follow_links")? {
             "inside" => FollowLinks::Inside,
             _ => FollowLinks::Never,
@@ -297,27 +426,45 @@ fn security(values: &Values, ground: &Ground, state: &State, findings: &mut Find
     })
 }
 
-/// Whether `own` could be read through `root`: it is above the root, or below it and not behind a hidden folder.
+/// Whether `own` could be read through `root`: it is above the root, or below it and not behind a
+/// hidden folder.
 fn exposes(root: &Path, own: &Path, deny_hidden: bool) -> bool {
-    let hidden = |below: &Path| below.components().any(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."));
-    let holds = |root: &Path, own: &Path| own.strip_prefix(root).is_ok_and(|below| !(deny_hidden && hidden(below)));
+    let hidden = |below: &Path| {
+        below
+            .components()
+            .any(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."))
+    };
+    let holds = |root: &Path, own: &Path| {
+        own.strip_prefix(root)
+            .is_ok_and(|below| !(deny_hidden && hidden(below)))
+    };
     lies_in(root, own)
         || holds(root, own)
-        || places::real(root).zip(places::real(own)).is_some_and(|(root, own)| holds(&root, &own))
+        || places::real(root)
+            .zip(places::real(own))
+            .is_some_and(|(root, own)| holds(&root, &own))
 }
 
 /// Whether `path` is `folder` or below it, by its text or with links resolved.
 fn lies_in(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder)
-        || places::real(path).zip(places::real(folder)).is_some_and(|(path, folder)| path.starts_with(folder))
+        || places::real(path)
+            .zip(places::real(folder))
+            .is_some_and(|(path, folder)| path.starts_with(folder))
 }
 
 fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Index> {
-    let (max_chars, overlap): (usize, usize) = (values.int("index.max_chars")?, values.int("index.overlap")?);
+    let (max_chars, overlap): (usize, usize) =
+        (values.int("index.max_chars")?, values.int("index.overlap")?);
     if overlap >= max_chars {
         let typed = ["index.overlap", "index.max_chars"].map(|key| values.origin(key));
-        let origin = typed.into_iter().find(|o| *o != Origin::Default).unwrap_or(Origin::Default);
-        let why = format!("`index.overlap` ({overlap}) must be less than `index.max_chars` ({max_chars})");
+        let origin = typed
+            .into_iter()
+            .find(|o| *o != Origin::Default)
+            .unwrap_or(Origin::Default);
+        let why = format!(
+            "`index.overlap` ({overlap}) must be less than `index.max_chars` ({max_chars})"
+        );
         findings.problem(&origin, why, None);
     }
     Ok(Index {
@@ -333,7 +480,12 @@ fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Inde
     })
 }
 
-fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Findings) -> Result<Embed> {
+fn embed(
+    values: &Values,
+    ground: &Ground,
+    state: &State,
+    findings: &mut Findings,
+) -> Result<Embed> {
     Ok(Embed {
         db_path: state.embeddings.clone(),
         provider: match values.text("embed.provider")? {
@@ -351,13 +503,22 @@ fn embed(values: &Values, ground: &Ground, state: &State, findings: &mut Finding
         },
         instructions: {
             let name = values.text("embed.instructions")?;
-            keys::INSTRUCTIONS[1..].iter().copied().find(|known| *known == name)
+            keys::INSTRUCTIONS[1..]
+                .iter()
+                .copied()
+                .find(|known| *known == name)
         },
         batch_tokens: values.int("embed.batch_tokens")?,
         batch_size: values.int("embed.batch_size")?,
         max_length: values.opt_int("embed.max_length")?,
-        query_prefix: values.opt_text("embed.query_prefix").unwrap_or_default().to_owned(),
-        passage_prefix: values.opt_text("embed.passage_prefix").unwrap_or_default().to_owned(),
+        query_prefix: values
+            .opt_text("embed.query_prefix")
+            .unwrap_or_default()
+            .to_owned(),
+        passage_prefix: values
+            .opt_text("embed.passage_prefix")
+            .unwrap_or_default()
+            .to_owned(),
         threads: values.int("embed.threads")?,
         keep_unused_days: values.int("embed.keep_unused_days")?,
     })
@@ -367,13 +528,21 @@ fn retrieve(values: &Values) -> Result<Retrieve> {
     Ok(Retrieve {
         lexical_k: values.int("retrieve.lexical_k")?,
         vector_k: values.int("retrieve.vector_k")?,
-        fusion: if values.text("retrieve.fusion")? == "rrf" { Fusion::Rrf } else { Fusion::Convex },
+        fusion: if values.text("retrieve.fusion")? == "rrf" {
+            Fusion::Rrf
+        } else {
+            Fusion::Convex
+        },
         vector_weight: values.float("retrieve.vector_weight")?,
         path_prefix: values
             .opt_text("retrieve.path_prefix")
             .map(RelPath::new)
             .transpose()
-            .map_err(|e| Failure::internal(format!("`retrieve.path_prefix` was checked and is no path: {e}")))?,
+            .map_err(|e| {
+                Failure::internal(format!(
+                    "`retrieve.path_prefix` was checked and is no path: {e}"
+                ))
+            })?,
     })
 }
 
@@ -403,7 +572,9 @@ fn ask(values: &Values) -> Result<Ask> {
 fn tools(values: &Values) -> Result<Tools> {
     let mut rules = BTreeMap::new();
     for key in keys::KEYS.iter().filter(|key| key.kind == keys::RULES) {
-        let Some(name) = key.path.strip_prefix("tools.") else { continue };
+        let Some(name) = key.path.strip_prefix("tools.") else {
+            continue;
+        };
         let rule = match values.text(key.path)? {
             "deny" => ToolRule::Deny,
             "ask" => ToolRule::Ask,
@@ -420,8 +591,9 @@ fn tools(values: &Values) -> Result<Tools> {
     })
 }
 
-/// The key for the server, if the address comes from somebody who may know it: a key was given for an address that the user
-/// chose, and an untrusted file, or the default, could name a port where anybody listens.
+/// The key for the server, if the address comes from somebody who may know it: a key was given for
+/// an address that the user chose, and an untrusted file, or the default, could name a port where
+/// anybody listens.
 fn api_key(origin: &Origin, ground: &Ground, findings: &mut Findings) -> Option<ApiKey> {
     let key = ground.inputs.env_api_key.clone()?;
     match origin {
@@ -446,7 +618,11 @@ fn llm(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Llm>
         model_fast: text("llm.model_fast"),
         model_big: text("llm.model_big"),
         prefer_fast: values.bool("llm.prefer_fast")?,
-        big_triggers: values.words("llm.big_triggers").iter().map(|w| w.to_lowercase()).collect(),
+        big_triggers: values
+            .words("llm.big_triggers")
+            .iter()
+            .map(|w| w.to_lowercase())
+            .collect(),
         base_url: values.text("llm.base_url")?.to_owned(),
         base_url_origin: values.origin("llm.base_url"),
         api_key: api_key(&values.origin("llm.base_url"), ground, findings),

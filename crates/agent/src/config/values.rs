@@ -22,7 +22,9 @@ impl Values {
     }
 
     fn missing<T>(key: &str) -> Result<T> {
-        Err(Failure::internal(format!("the default configuration has no usable `{key}`")))
+        Err(Failure::internal(format!(
+            "the default configuration has no usable `{key}`"
+        )))
     }
 
     pub fn bool(&self, key: &str) -> Result<bool> {
@@ -32,7 +34,8 @@ impl Values {
         }
     }
 
-    /// A whole number as any integer type; ranges are checked by the table, so a misfit is our own mistake.
+    /// A whole number as any integer type; ranges are checked by the table, so a misfit is our own
+    /// mistake.
     pub fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
         self.opt_int(key)?.map_or_else(|| Self::missing(key), Ok)
     }

@@ -11,11 +11,22 @@ use super::typed::{Typed, Val};
 pub(super) fn config_root(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let is_configs = folder.file_name().is_some_and(|name| name == "configs");
-    Some(folder.parent().filter(|_| is_configs).unwrap_or(folder).to_owned())
+    Some(
+        folder
+            .parent()
+            .filter(|_| is_configs)
+            .unwrap_or(folder)
+            .to_owned(),
+    )
 }
 
 /// A path from a flag or the environment: relative to the caller.
-fn callers_path(text: &str, origin: &Origin, inputs: &Inputs, findings: &mut Findings) -> Option<PathBuf> {
+fn callers_path(
+    text: &str,
+    origin: &Origin,
+    inputs: &Inputs,
+    findings: &mut Findings,
+) -> Option<PathBuf> {
     match places::expand(text, &inputs.cwd, inputs.home.as_deref()) {
         Ok(path) => Some(path),
         Err(why) => {
@@ -28,7 +39,12 @@ fn callers_path(text: &str, origin: &Origin, inputs: &Inputs, findings: &mut Fin
 /// A flag's path, which need not be UTF-8; a `~` that the shell left alone is expanded.
 fn flag_path(path: &Path, name: &str, inputs: &Inputs, findings: &mut Findings) -> Option<PathBuf> {
     match path.to_str() {
-        Some(text) => callers_path(given(Some(text))?, &Origin::Flag(name.to_owned()), inputs, findings),
+        Some(text) => callers_path(
+            given(Some(text))?,
+            &Origin::Flag(name.to_owned()),
+            inputs,
+            findings,
+        ),
         None => Some(places::normalise(&inputs.cwd.join(path))),
     }
 }
@@ -40,14 +56,20 @@ pub(super) fn named_config(inputs: &Inputs, findings: &mut Findings) -> Option<P
         return flag_path(path, "--config", inputs, findings);
     }
     let text = given(inputs.env_config.as_deref())?;
-    callers_path(text, &Origin::Environment("LOCAL_AGENT_CONFIG"), inputs, findings)
+    callers_path(
+        text,
+        &Origin::Environment("LOCAL_AGENT_CONFIG"),
+        inputs,
+        findings,
+    )
 }
 
 fn is_blank(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Flag, environment, nearest folder with a `local-agent.yaml`, `workroot` of `--config`, of the user's configuration.
+/// Flag, environment, nearest folder with a `local-agent.yaml`, `workroot` of `--config`, of the
+/// user's configuration.
 pub(super) fn workroot(
     inputs: &Inputs,
     named: Option<&Read>,
@@ -55,7 +77,10 @@ pub(super) fn workroot(
     findings: &mut Findings,
 ) -> Option<(PathBuf, Origin)> {
     let typed_now = if let Some(path) = inputs.workroot_flag.as_deref().filter(|p| !is_blank(p)) {
-        Some((flag_path(path, "--workroot", inputs, findings)?, Origin::Flag("--workroot".to_owned())))
+        Some((
+            flag_path(path, "--workroot", inputs, findings)?,
+            Origin::Flag("--workroot".to_owned()),
+        ))
     } else if let Some(text) = given(inputs.env_workroot.as_deref()) {
         let origin = Origin::Environment("LOCAL_AGENT_WORKROOT");
         Some((callers_path(text, &origin, inputs, findings)?, origin))
@@ -79,12 +104,18 @@ pub(super) fn workroot(
     }
     let (origin, root) = [named, user].into_iter().flatten().find_map(|read| {
         let typed = read.typed.iter().find(|t| t.key.path == "workroot")?;
-        Some((typed.origin.clone(), resolve_workroot(read, typed, inputs.home.as_deref())))
+        Some((
+            typed.origin.clone(),
+            resolve_workroot(read, typed, inputs.home.as_deref()),
+        ))
     })?;
     match root {
         Ok(root) => {
             if !root.is_dir() {
-                findings.warn(&origin, format_args!("the workroot {} is not there", root.display()));
+                findings.warn(
+                    &origin,
+                    format_args!("the workroot {} is not there", root.display()),
+                );
             }
             Some((root, origin))
         }
@@ -95,8 +126,13 @@ pub(super) fn workroot(
     }
 }
 
-/// A file's `workroot`, relative to the file's folder (its parent when the folder is called `configs`).
-fn resolve_workroot(read: &Read, typed: &Typed, home: Option<&Path>) -> std::result::Result<PathBuf, &'static str> {
+/// A file's `workroot`, relative to the file's folder (its parent when the folder is called
+/// `configs`).
+fn resolve_workroot(
+    read: &Read,
+    typed: &Typed,
+    home: Option<&Path>,
+) -> std::result::Result<PathBuf, &'static str> {
     let base = config_root(&read.layer.path).unwrap_or_default();
     match &typed.val {
         Val::Text(text) => places::expand(text, &base, home),
@@ -113,7 +149,10 @@ fn walk_up(cwd: &Path, findings: &mut Findings) -> Option<PathBuf> {
             return Some(folder.to_owned());
         }
         if file.exists() || file.is_symlink() {
-            findings.warnings.push(format!("{} is not a file and is passed over", file.display()));
+            findings.warnings.push(format!(
+                "{} is not a file and is passed over",
+                file.display()
+            ));
         }
     }
     None
@@ -125,10 +164,21 @@ pub(super) fn given(text: Option<&str>) -> Option<&str> {
 }
 
 /// A `workroot` inside the workroot's own file comes too late to decide anything.
-pub(super) fn ignored_workroot(file: &Read, root: &Path, home: Option<&Path>, findings: &mut Findings) {
+pub(super) fn ignored_workroot(
+    file: &Read,
+    root: &Path,
+    home: Option<&Path>,
+    findings: &mut Findings,
+) {
     if let Some(typed) = file.typed.iter().find(|t| t.key.path == "workroot")
         && resolve_workroot(file, typed, home).as_deref() != Ok(root)
     {
-        findings.warn(&typed.origin, format_args!("`workroot` has no effect here: the workroot is {}", root.display()));
+        findings.warn(
+            &typed.origin,
+            format_args!(
+                "`workroot` has no effect here: the workroot is {}",
+                root.display()
+            ),
+        );
     }
 }

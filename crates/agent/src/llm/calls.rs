@@ -1,5 +1,6 @@
-//! Calls of tools, in both wire formats. What a model puts into a call is not believed: a name is text, arguments are
-//! whatever JSON came, and arguments that are no JSON stay the text they are, for the tool to refuse.
+//! Calls of tools, in both wire formats. What a model puts into a call is not believed: a name is
+//! text, arguments are whatever JSON came, and arguments that are no JSON stay the text they are,
+//! for the tool to refuse.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -60,7 +61,8 @@ pub(super) fn openai_messages(messages: &[Message]) -> Value {
         let mut body = json!({"role": message.role, "content": message.content});
         if !message.calls.is_empty() {
             let call = |call: &ToolCall| {
-                let function = json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
+                let function =
+                    json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
                 json!({"id": call.id, "type": "function", "function": function})
             };
             body["tool_calls"] = message.calls.iter().map(call).collect();
@@ -70,13 +72,22 @@ pub(super) fn openai_messages(messages: &[Message]) -> Value {
         }
         body
     };
-    debug_assert!(messages.iter().all(|m| m.answers.is_some() == (m.role == Role::Tool)));
+    debug_assert!(
+        messages
+            .iter()
+            .all(|m| m.answers.is_some() == (m.role == Role::Tool))
+    );
     messages.iter().map(one).collect()
 }
 
-/// A server may refuse a conversation whose arguments are no object, so what a model made up is not repeated.
+/// A server may refuse a conversation whose arguments are no object, so what a model made up is not
+/// repeated.
 fn object(arguments: &Value) -> Value {
-    if arguments.is_object() { arguments.clone() } else { json!({}) }
+    if arguments.is_object() {
+        arguments.clone()
+    } else {
+        json!({})
+    }
 }
 
 /// Calls as they come in: whole, or in pieces that belong together by their index.
@@ -97,7 +108,8 @@ impl Calls {
     /// Takes the `tool_calls` of one piece of a reply; anything that is none is passed over.
     pub fn take(&mut self, calls: &Value) {
         for (position, call) in calls.as_array().into_iter().flatten().enumerate() {
-            // Ollama sends whole calls without an index, one or more a piece; others number the pieces of a call.
+            // Ollama sends whole calls without an index, one or more a piece; others number the
+            // pieces of a call.
             let index = match call["index"].as_u64() {
                 Some(index) => usize::try_from(index).unwrap_or(usize::MAX),
                 None if call["function"]["arguments"].is_object() => self.0.len(),
@@ -109,7 +121,9 @@ impl Calls {
             if self.0.len() <= index {
                 self.0.resize_with(index + 1, Piece::default);
             }
-            let Some(piece) = self.0.get_mut(index) else { continue };
+            let Some(piece) = self.0.get_mut(index) else {
+                continue;
+            };
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             if piece.id.is_empty() {
                 piece.id = text(&call["id"]);
@@ -127,10 +141,20 @@ impl Calls {
         let one = |(n, piece): (usize, Piece)| {
             let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
                 "" => json!({}),
-                text => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+                text => {
+                    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+                }
             });
-            let id = if piece.id.is_empty() { format!("call_{n}") } else { piece.id };
-            (!piece.name.is_empty()).then_some(ToolCall { id, name: piece.name, arguments })
+            let id = if piece.id.is_empty() {
+                format!("call_{n}")
+            } else {
+                piece.id
+            };
+            (!piece.name.is_empty()).then_some(ToolCall {
+                id,
+                name: piece.name,
+                arguments,
+            })
         };
         self.0.into_iter().enumerate().filter_map(one).collect()
     }
@@ -144,13 +168,20 @@ mod tests {
     fn calls(pieces: &[Value]) -> Vec<(String, Value)> {
         let mut calls = Calls::default();
         pieces.iter().for_each(|piece| calls.take(piece));
-        calls.finish().into_iter().map(|call| (call.name, call.arguments)).collect()
+        calls
+            .finish()
+            .into_iter()
+            .map(|call| (call.name, call.arguments))
+            .collect()
     }
 
     #[test]
     fn calls_come_whole_or_in_pieces() {
         let whole = json!([{"function": {"name": "grep", "arguments": {"pattern": "x"}}}]);
-        let two = [("grep".to_owned(), json!({"pattern": "x"})), ("grep".to_owned(), json!({"pattern": "x"}))];
+        let two = [
+            ("grep".to_owned(), json!({"pattern": "x"})),
+            ("grep".to_owned(), json!({"pattern": "x"})),
+        ];
         assert_eq!(calls(&[whole.clone(), whole]), two);
         let pieces = [
             json!([{"index": 0, "id": "a", "function": {"name": "grep", "arguments": ""}}]),
@@ -158,10 +189,28 @@ mod tests {
             json!([{"index": 0, "function": {"arguments": "{\"pattern\":"}}]),
             json!([{"index": 0, "function": {"arguments": "\"y\"}"}}]),
         ];
-        assert_eq!(calls(&pieces), [("grep".to_owned(), json!({"pattern": "y"})), ("list_dir".to_owned(), json!({}))]);
-        let broken = json!([{"index": 0, "function": {"name": "grep", "arguments": "{\"pattern\""}}]);
-        assert_eq!(calls(&[broken]), [("grep".to_owned(), json!("{\"pattern\""))]);
-        assert!(calls(&[json!(null), json!([]), json!({"a": 1}), json!([1, {"index": 9_999_999}])]).is_empty());
+        assert_eq!(
+            calls(&pieces),
+            [
+                ("grep".to_owned(), json!({"pattern": "y"})),
+                ("list_dir".to_owned(), json!({}))
+            ]
+        );
+        let broken =
+            json!([{"index": 0, "function": {"name": "grep", "arguments": "{\"pattern\""}}]);
+        assert_eq!(
+            calls(&[broken]),
+            [("grep".to_owned(), json!("{\"pattern\""))]
+        );
+        assert!(
+            calls(&[
+                json!(null),
+                json!([]),
+                json!({"a": 1}),
+                json!([1, {"index": 9_999_999}])
+            ])
+            .is_empty()
+        );
     }
 
     proptest! {

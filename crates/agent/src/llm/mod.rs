@@ -1,9 +1,10 @@
 //! Chat models on servers that a person configured: one question out, one reply in.
 //!
-//! A server is trusted with nothing but its words. Which model answered, whether it saw the whole prompt and whether
-//! its reply is whole is checked here; what the words are worth is checked by `verify`. There is no model that only
-//! tests can reach: tests run a server of their own that speaks the real wire format, so that what is tested is what
-//! is used, and nothing scripted can ever answer a person.
+//! A server is trusted with nothing but its words. Which model answered, whether it saw the whole
+//! prompt and whether its reply is whole is checked here; what the words are worth is checked by
+//! `verify`. There is no model that only tests can reach: tests run a server of their own that
+//! speaks the real wire format, so that what is tested is what is used, and nothing scripted can
+//! ever answer a person.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -83,17 +84,28 @@ pub struct Message {
 
 impl Message {
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), calls: Vec::new(), answers: None }
+        Self {
+            role,
+            content: content.into(),
+            calls: Vec::new(),
+            answers: None,
+        }
     }
 
     /// What the model said when it called tools.
     pub fn calling(content: impl Into<String>, calls: Vec<ToolCall>) -> Self {
-        Self { calls, ..Self::new(Role::Assistant, content) }
+        Self {
+            calls,
+            ..Self::new(Role::Assistant, content)
+        }
     }
 
     /// What came of a call.
     pub fn result(call: ToolCall, content: impl Into<String>) -> Self {
-        Self { answers: Some(call), ..Self::new(Role::Tool, content) }
+        Self {
+            answers: Some(call),
+            ..Self::new(Role::Tool, content)
+        }
     }
 }
 
@@ -143,11 +155,16 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Whether the model cannot have read the whole prompt of `bytes` bytes: what it read fills its window to 95 %, or
-    /// is less than one token for six bytes. A server that counts nothing gives no cause for doubt.
+    /// Whether the model cannot have read the whole prompt of `bytes` bytes: what it read fills its
+    /// window to 95 %, or is less than one token for six bytes. A server that counts nothing gives
+    /// no cause for doubt.
     pub fn is_truncated(&self, bytes: usize) -> bool {
-        let Some(read) = self.prompt_tokens.map(u64::from) else { return false };
-        let full = self.window.is_some_and(|window| read * 100 > u64::from(window) * 95);
+        let Some(read) = self.prompt_tokens.map(u64::from) else {
+            return false;
+        };
+        let full = self
+            .window
+            .is_some_and(|window| read * 100 > u64::from(window) * 95);
         full || read.saturating_mul(6) < bytes as u64
     }
 }
@@ -169,8 +186,8 @@ pub struct Model {
     pub warnings: Vec<String>,
 }
 
-/// Gets the number of bytes that a reply has so far, with every piece and several times a second while none comes. Its
-/// failure ends the call: the connection is closed, and the server may stop.
+/// Gets the number of bytes that a reply has so far, with every piece and several times a second
+/// while none comes. Its failure ends the call: the connection is closed, and the server may stop.
 pub type OnProgress<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
 
 /// A chat model on a server.
@@ -191,19 +208,29 @@ impl Chat {
         }
     }
 
-    /// Tokens of a prompt: exact where the server counts for us, else more than it can be expected to be.
+    /// Tokens of a prompt: exact where the server counts for us, else more than it can be expected
+    /// to be.
     pub fn count(&self, messages: &[Message]) -> u32 {
         match self {
             Self::Ollama(_) => tokens::estimate(messages),
-            Self::OpenAi(chat) => chat.count(messages).unwrap_or_else(|| tokens::estimate(messages)),
+            Self::OpenAi(chat) => chat
+                .count(messages)
+                .unwrap_or_else(|| tokens::estimate(messages)),
         }
     }
 
-    /// Sends `messages` and waits for the whole reply; the words themselves are given out only at the end.
+    /// Sends `messages` and waits for the whole reply; the words themselves are given out only at
+    /// the end.
     ///
-    /// Errors: those of `on_progress`; `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks off, is too long, is no reply, or comes
-    /// from another model; `MODEL_NOT_FOUND`; `LLM_CONTEXT_TRUNCATED` when the server says that the prompt is too long.
-    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
+    /// Errors: those of `on_progress`; `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks
+    /// off, is too long, is no reply, or comes from another model; `MODEL_NOT_FOUND`;
+    /// `LLM_CONTEXT_TRUNCATED` when the server says that the prompt is too long.
+    pub fn ask(
+        &self,
+        messages: &[Message],
+        sampling: Sampling,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Reply> {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
@@ -221,8 +248,8 @@ impl Chat {
         }
     }
 
-    /// Whether the server takes tools in its own wire format. An Ollama says so of each model; of other servers it is
-    /// not known, and assumed.
+    /// Whether the server takes tools in its own wire format. An Ollama says so of each model; of
+    /// other servers it is not known, and assumed.
     pub fn takes_tools(&self) -> bool {
         match self {
             Self::Ollama(chat) => chat.takes_tools(),
@@ -238,7 +265,10 @@ pub fn bytes_of(messages: &[Message]) -> usize {
 
 /// `host:port` of a base address.
 fn endpoint(base: &str) -> String {
-    base.split_once("://").map_or(base, |(_, rest)| rest).trim_end_matches('/').to_owned()
+    base.split_once("://")
+        .map_or(base, |(_, rest)| rest)
+        .trim_end_matches('/')
+        .to_owned()
 }
 
 fn number(value: &Value) -> Option<u32> {

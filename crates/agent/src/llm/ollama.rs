@@ -1,8 +1,8 @@
 //! `/api/chat` of an Ollama server.
 //!
-//! Always `/api/chat`, never the server's `/v1`: only here the window can be set, and a server that would cut the
-//! prompt without a word is the defect that started all this (W8). The model is looked up before anything is sent,
-//! and never pulled.
+//! Always `/api/chat`, never the server's `/v1`: only here the window can be set, and a server that
+//! would cut the prompt without a word is the defect that started all this (W8). The model is
+//! looked up before anything is sent, and never pulled.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use super::calls::{self, Calls, Offer};
 use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{
-    CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling, number, tokens,
+    CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling,
+    number, tokens,
 };
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
 use local_agent_net::ollama::{is_model, tags};
@@ -35,21 +36,31 @@ pub struct OllamaChat {
 
 impl std::fmt::Debug for OllamaChat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OllamaChat").field("model", &self.model).finish_non_exhaustive()
+        f.debug_struct("OllamaChat")
+            .field("model", &self.model)
+            .finish_non_exhaustive()
     }
 }
 
 impl OllamaChat {
-    /// Looks `model` up on the server at `base`, which is asked what it has for at most `look`. `timeout` bounds one
-    /// reply, loading the model included.
+    /// Looks `model` up on the server at `base`, which is asked what it has for at most `look`.
+    /// `timeout` bounds one reply, loading the model included.
     ///
-    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when the server does not list the model.
+    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when the server does not
+    /// list the model.
     pub fn connect(base: &str, model: &str, look: Duration, timeout: Duration) -> Result<Self> {
         let base = base.trim_end_matches('/').to_owned();
-        let tag = tags(&base, look.min(LOOK))?.into_iter().find(|t| is_model(&t.name, model));
+        let tag = tags(&base, look.min(LOOK))?
+            .into_iter()
+            .find(|t| is_model(&t.name, model));
         let tag = tag.ok_or_else(|| not_found(&base, model))?;
         let shown = show(&base, &tag.name);
-        let limits = Limits { connect: CONNECT, idle: timeout, total: timeout, max_body: MAX_REPLY };
+        let limits = Limits {
+            connect: CONNECT,
+            idle: timeout,
+            total: timeout,
+            max_body: MAX_REPLY,
+        };
         let model = Model {
             provider: "ollama",
             name: tag.name,
@@ -63,7 +74,14 @@ impl OllamaChat {
             listed.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(what)))
         };
         let (thinks, tools) = (can("thinking"), can("tools"));
-        Ok(Self { client: Client::new(limits)?, base, model, timeout, thinks, tools })
+        Ok(Self {
+            client: Client::new(limits)?,
+            base,
+            model,
+            timeout,
+            thinks,
+            tools,
+        })
     }
 
     /// Which model, and where.
@@ -77,7 +95,12 @@ impl OllamaChat {
     }
 
     /// As [`super::Chat::ask`].
-    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
+    pub fn ask(
+        &self,
+        messages: &[Message],
+        sampling: Sampling,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Reply> {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
@@ -91,16 +114,23 @@ impl OllamaChat {
     ) -> Result<Reply> {
         let url = format!("{}/api/chat", self.base);
         let offered = calls::offers(tools);
-        let offer_tokens = if tools.is_empty() { 0 } else { offered.to_string().len() / 2 };
+        let offer_tokens = if tools.is_empty() {
+            0
+        } else {
+            offered.to_string().len() / 2
+        };
         let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
-        let need = tokens::estimate(messages).saturating_add(sampling.max_tokens).saturating_add(offer_tokens);
+        let need = tokens::estimate(messages)
+            .saturating_add(sampling.max_tokens)
+            .saturating_add(offer_tokens);
         let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
         let window = self.model.window.map_or(need, |most| need.min(most));
         let mut body = json!({
             "model": self.model.name,
             "messages": calls::ollama_messages(messages),
             "stream": true,
-            // Newer servers then say that the prompt is too long instead of cutting it; older ones ignore this.
+            // Newer servers then say that the prompt is too long instead of cutting it; older ones
+            // ignore this.
             "truncate": false,
             "shift": false,
             "options": {
@@ -119,14 +149,15 @@ impl OllamaChat {
         let mut stream = Stream::default();
         let (status, attempts) = until_ready(self.timeout, || {
             on_progress(stream.text.len())?;
-            self.client.post_lines(&url, &body, None, SILENCE, &mut |piece| {
-                let flow = match piece {
-                    Piece::Line(line) => stream.line(&url, line)?,
-                    Piece::Waiting => Flow::More,
-                };
-                on_progress(stream.text.len())?;
-                Ok(flow)
-            })
+            self.client
+                .post_lines(&url, &body, None, SILENCE, &mut |piece| {
+                    let flow = match piece {
+                        Piece::Line(line) => stream.line(&url, line)?,
+                        Piece::Waiting => Flow::More,
+                    };
+                    on_progress(stream.text.len())?;
+                    Ok(flow)
+                })
         })?;
         if !(200..300).contains(&status.status) {
             return Err(self.refused(&url, &status));
@@ -134,8 +165,15 @@ impl OllamaChat {
         if !stream.done {
             return Err(server_error(&url, "broke off its reply"));
         }
-        if let Some(other) = stream.model.as_deref().filter(|name| !is_model(name, &self.model.name)) {
-            let what = format!("answered with the model `{other}`; `{}` was asked", self.model.name);
+        if let Some(other) = stream
+            .model
+            .as_deref()
+            .filter(|name| !is_model(name, &self.model.name))
+        {
+            let what = format!(
+                "answered with the model `{other}`; `{}` was asked",
+                self.model.name
+            );
             return Err(server_error(&url, &what));
         }
         let (text, tagged) = without_thinking(&stream.text);
@@ -160,7 +198,11 @@ impl OllamaChat {
         if super::openai::is_overflow(&failure.message) {
             return super::openai::overflow(&self.model.endpoint);
         }
-        if reply.status == 404 { not_found(&self.base, &self.model.name) } else { failure }
+        if reply.status == 404 {
+            not_found(&self.base, &self.model.name)
+        } else {
+            failure
+        }
     }
 }
 
@@ -197,12 +239,19 @@ impl Stream {
         if line.trim().is_empty() {
             return Ok(Flow::More);
         }
-        let piece: Value = serde_json::from_str(line).map_err(|_| server_error(url, "sent a line that is not JSON"))?;
+        let piece: Value = serde_json::from_str(line)
+            .map_err(|_| server_error(url, "sent a line that is not JSON"))?;
         if let Some(error) = piece["error"].as_str() {
             if super::openai::is_overflow(error) {
-                return Err(super::openai::overflow(&super::endpoint(&local_agent_net::http::origin(url))));
+                return Err(super::openai::overflow(&super::endpoint(
+                    &local_agent_net::http::origin(url),
+                )));
             }
-            let said: String = error.chars().filter(|c| !c.is_control()).take(200).collect();
+            let said: String = error
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(200)
+                .collect();
             return Err(server_error(url, &format!("broke off its reply: {said}")));
         }
         if !piece.is_object() || (piece["message"].is_null() && piece["done"].is_null()) {
@@ -212,7 +261,9 @@ impl Stream {
             self.text.push_str(text);
         }
         self.calls.take(&piece["message"]["tool_calls"]);
-        self.thought |= piece["message"]["thinking"].as_str().is_some_and(|t| !t.is_empty());
+        self.thought |= piece["message"]["thinking"]
+            .as_str()
+            .is_some_and(|t| !t.is_empty());
         if self.model.is_none() {
             self.model = piece["model"].as_str().map(str::to_owned);
         }
@@ -232,16 +283,25 @@ impl Stream {
 /// What the server says about the model; `None` from a server that says nothing.
 fn show(base: &str, model: &str) -> Option<Value> {
     let url = format!("{base}/api/show");
-    Client::new(Limits::probe(LOOK)).ok()?.post_json(&url, &json!({"model": model})).ok()
+    Client::new(Limits::probe(LOOK))
+        .ok()?
+        .post_json(&url, &json!({"model": model}))
+        .ok()
 }
 
 /// `<architecture>.context_length`.
 fn window_of(shown: &Value) -> Option<u32> {
     let info = shown["model_info"].as_object()?;
-    info.iter().find(|(name, _)| name.ends_with(".context_length")).and_then(|(_, n)| number(n)).filter(|n| *n > 0)
+    info.iter()
+        .find(|(name, _)| name.ends_with(".context_length"))
+        .and_then(|(_, n)| number(n))
+        .filter(|n| *n > 0)
 }
 
 fn not_found(base: &str, model: &str) -> Failure {
-    let message = format!("The Ollama server at {} has no model `{model}`.", super::endpoint(base));
+    let message = format!(
+        "The Ollama server at {} has no model `{model}`.",
+        super::endpoint(base)
+    );
     Failure::new(ErrorCode::ModelNotFound, message).with_hint(format!("ollama pull {model}"))
 }

@@ -1,8 +1,8 @@
 //! `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and their like.
 //!
-//! The interface is one, its servers are many: fields are missing, thoughts stand in tags, a prompt that is too long
-//! is told in five ways, one server ignores the model's name and another `stream`. What a server does not say stays
-//! unknown and is never made up.
+//! The interface is one, its servers are many: fields are missing, thoughts stand in tags, a prompt
+//! that is too long is told in five ways, one server ignores the model's name and another `stream`.
+//! What a server does not say stays unknown and is never made up.
 
 use std::time::Duration;
 
@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use super::calls::{self, Calls, Offer};
 use super::patience::until_ready;
 use super::thinking::without_thinking;
-use super::{CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling, number};
+use super::{
+    CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling,
+    number,
+};
 use local_agent_net::ApiKey;
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -35,19 +38,31 @@ pub struct OpenAiChat {
 
 impl std::fmt::Debug for OpenAiChat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenAiChat").field("model", &self.model).finish_non_exhaustive()
+        f.debug_struct("OpenAiChat")
+            .field("model", &self.model)
+            .finish_non_exhaustive()
     }
 }
 
 impl OpenAiChat {
-    /// Asks the server at `base` what it has; no text is sent. Without `wanted` the one model of a server with one
-    /// model is taken. `timeout` bounds one reply, loading the model included.
+    /// Asks the server at `base` what it has; no text is sent. Without `wanted` the one model of a
+    /// server with one model is taken. `timeout` bounds one reply, loading the model included.
     ///
-    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when no model is named and the server does not
-    /// have exactly one.
-    pub fn connect(base: &str, wanted: Option<&str>, key: Option<&ApiKey>, timeout: Duration) -> Result<Self> {
+    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when no model is named and
+    /// the server does not have exactly one.
+    pub fn connect(
+        base: &str,
+        wanted: Option<&str>,
+        key: Option<&ApiKey>,
+        timeout: Duration,
+    ) -> Result<Self> {
         let base = base.trim_end_matches('/').to_owned();
-        let limits = Limits { connect: CONNECT, idle: timeout, total: timeout, max_body: MAX_REPLY };
+        let limits = Limits {
+            connect: CONNECT,
+            idle: timeout,
+            total: timeout,
+            max_body: MAX_REPLY,
+        };
         let bearer = key.map(ApiKey::expose);
         let listed = models(&base, bearer, timeout)?;
         let name = match (wanted, listed.as_slice()) {
@@ -59,14 +74,23 @@ impl OpenAiChat {
                     super::endpoint(&base),
                     listed.len()
                 );
-                return Err(Failure::new(ErrorCode::ModelNotFound, message).with_hint("set llm.model"));
+                return Err(
+                    Failure::new(ErrorCode::ModelNotFound, message).with_hint("set llm.model")
+                );
             }
         };
-        let probe = Client::new(Limits { total: GUESS, idle: GUESS, ..Limits::probe(GUESS) })?;
+        let probe = Client::new(Limits {
+            total: GUESS,
+            idle: GUESS,
+            ..Limits::probe(GUESS)
+        })?;
         let mut warnings = Vec::new();
         if !listed.is_empty() && !listed.iter().any(|(id, _)| *id == name) {
             let ids: Vec<&str> = listed.iter().take(5).map(|(id, _)| id.as_str()).collect();
-            warnings.push(format!("the server does not list `{name}`; it has {}", ids.join(", ")));
+            warnings.push(format!(
+                "the server does not list `{name}`; it has {}",
+                ids.join(", ")
+            ));
         }
         if is_ollama(&probe, &base) {
             warnings.push(
@@ -75,16 +99,33 @@ impl OpenAiChat {
             );
         }
         if key.is_some()
-            && !local_agent_net::ServerUrl::parse(&base).is_ok_and(|url| url.is_https() || url.is_loopback())
+            && !local_agent_net::ServerUrl::parse(&base)
+                .is_ok_and(|url| url.is_https() || url.is_loopback())
         {
             warnings.push("the key travels to another machine without encryption".to_owned());
         }
-        let window = listed.iter().find(|(id, _)| *id == name).and_then(|(_, window)| *window);
+        let window = listed
+            .iter()
+            .find(|(id, _)| *id == name)
+            .and_then(|(_, window)| *window);
         let window = window.or_else(|| props(&probe, &base));
-        let model =
-            Model { provider: "openai", name, digest: None, endpoint: super::endpoint(&base), window, warnings };
-        let mut chat =
-            Self { client: Client::new(limits)?, probe, base, model, key: key.cloned(), timeout, tokenizes: false };
+        let model = Model {
+            provider: "openai",
+            name,
+            digest: None,
+            endpoint: super::endpoint(&base),
+            window,
+            warnings,
+        };
+        let mut chat = Self {
+            client: Client::new(limits)?,
+            probe,
+            base,
+            model,
+            key: key.cloned(),
+            timeout,
+            tokenizes: false,
+        };
         chat.tokenizes = chat.tokens("a b").is_some();
         Ok(chat)
     }
@@ -99,8 +140,13 @@ impl OpenAiChat {
         if !self.tokenizes {
             return None;
         }
-        let text: String = messages.iter().map(|m| m.content.as_str()).collect::<Vec<_>>().join("\n");
-        let overhead = PER_MESSAGE.saturating_mul(u32::try_from(messages.len()).unwrap_or(u32::MAX));
+        let text: String = messages
+            .iter()
+            .map(|m| m.content.as_str())
+            .collect::<Vec<_>>()
+            .join("\n");
+        let overhead =
+            PER_MESSAGE.saturating_mul(u32::try_from(messages.len()).unwrap_or(u32::MAX));
         self.tokens(&text).map(|n| n.saturating_add(overhead))
     }
 
@@ -108,8 +154,17 @@ impl OpenAiChat {
     fn tokens(&self, text: &str) -> Option<u32> {
         let url = format!("{}/tokenize", self.base);
         let body = json!({"model": self.model.name, "prompt": text, "content": text});
-        let reply = self.probe.post(&url, &body, self.bearer()).ok()?.json(&url).ok()?;
-        let listed = || reply["tokens"].as_array().and_then(|t| u32::try_from(t.len()).ok());
+        let reply = self
+            .probe
+            .post(&url, &body, self.bearer())
+            .ok()?
+            .json(&url)
+            .ok()?;
+        let listed = || {
+            reply["tokens"]
+                .as_array()
+                .and_then(|t| u32::try_from(t.len()).ok())
+        };
         number(&reply["count"]).or_else(listed).filter(|n| *n > 0)
     }
 
@@ -118,7 +173,12 @@ impl OpenAiChat {
     }
 
     /// As [`super::Chat::ask`].
-    pub fn ask(&self, messages: &[Message], sampling: Sampling, on_progress: OnProgress<'_>) -> Result<Reply> {
+    pub fn ask(
+        &self,
+        messages: &[Message],
+        sampling: Sampling,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Reply> {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
@@ -146,14 +206,15 @@ impl OpenAiChat {
         let mut stream = Stream::default();
         let (status, attempts) = until_ready(self.timeout, || {
             on_progress(stream.text.len())?;
-            self.client.post_lines(&url, &body, self.bearer(), SILENCE, &mut |piece| {
-                let flow = match piece {
-                    Piece::Line(line) => stream.line(&url, line)?,
-                    Piece::Waiting => Flow::More,
-                };
-                on_progress(stream.text.len())?;
-                Ok(flow)
-            })
+            self.client
+                .post_lines(&url, &body, self.bearer(), SILENCE, &mut |piece| {
+                    let flow = match piece {
+                        Piece::Line(line) => stream.line(&url, line)?,
+                        Piece::Waiting => Flow::More,
+                    };
+                    on_progress(stream.text.len())?;
+                    Ok(flow)
+                })
         })?;
         if !(200..300).contains(&status.status) {
             return Err(self.refused(&url, &status));
@@ -167,7 +228,11 @@ impl OpenAiChat {
             text,
             had_thinking: tagged || stream.thought,
             served_model: stream.model,
-            finish: if stream.ended.as_deref() == Some("length") { Finish::Length } else { Finish::Stop },
+            finish: if stream.ended.as_deref() == Some("length") {
+                Finish::Length
+            } else {
+                Finish::Stop
+            },
             prompt_tokens: stream.prompt_tokens,
             reply_tokens: stream.reply_tokens,
             window: self.model.window,
@@ -215,7 +280,12 @@ impl Stream {
         let data = match line.split_once(':') {
             Some(("data", data)) => data.trim(),
             // Older llama.cpp names its errors so.
-            Some(("error", data)) => return Err(told(url, &serde_json::from_str(data).unwrap_or(Value::Null))),
+            Some(("error", data)) => {
+                return Err(told(
+                    url,
+                    &serde_json::from_str(data).unwrap_or(Value::Null),
+                ));
+            }
             // Comments, names and numbers of events.
             Some(("" | "event" | "id" | "retry", _)) => return Ok(Flow::More),
             _ => {
@@ -230,7 +300,8 @@ impl Stream {
         if data.is_empty() {
             return Ok(Flow::More);
         }
-        let piece = serde_json::from_str(data).map_err(|_| server_error(url, "sent an event that is not JSON"))?;
+        let piece = serde_json::from_str(data)
+            .map_err(|_| server_error(url, "sent an event that is not JSON"))?;
         self.piece(url, &piece)?;
         Ok(Flow::More)
     }
@@ -245,7 +316,9 @@ impl Stream {
             self.text.push_str(part["content"].as_str().unwrap_or(""));
             self.calls.take(&part["tool_calls"]);
             let thoughts = [&part["reasoning_content"], &part["reasoning"]];
-            self.thought |= thoughts.iter().any(|t| t.as_str().is_some_and(|t| !t.is_empty()));
+            self.thought |= thoughts
+                .iter()
+                .any(|t| t.as_str().is_some_and(|t| !t.is_empty()));
         }
         if let Some(reason) = choice["finish_reason"].as_str() {
             self.ended = Some(reason.to_owned());
@@ -253,7 +326,9 @@ impl Stream {
         if self.model.is_none() {
             self.model = piece["model"].as_str().map(str::to_owned);
         }
-        self.prompt_tokens = number(&piece["usage"]["prompt_tokens"]).filter(|n| *n > 0).or(self.prompt_tokens);
+        self.prompt_tokens = number(&piece["usage"]["prompt_tokens"])
+            .filter(|n| *n > 0)
+            .or(self.prompt_tokens);
         self.reply_tokens = number(&piece["usage"]["completion_tokens"]).or(self.reply_tokens);
         Ok(())
     }
@@ -264,8 +339,8 @@ impl Stream {
         if whole.trim().is_empty() {
             return Ok(());
         }
-        let reply: Value =
-            serde_json::from_str(&whole).map_err(|_| server_error(url, "sent a reply that is not JSON"))?;
+        let reply: Value = serde_json::from_str(&whole)
+            .map_err(|_| server_error(url, "sent a reply that is not JSON"))?;
         if reply["choices"][0]["message"].is_null() && reply["error"].is_null() {
             return Err(server_error(url, "sent a reply without a message"));
         }
@@ -278,7 +353,10 @@ impl Stream {
 
 /// An error within a reply.
 fn told(url: &str, error: &Value) -> Failure {
-    let said = error["message"].as_str().or(error.as_str()).unwrap_or("no reason given");
+    let said = error["message"]
+        .as_str()
+        .or(error.as_str())
+        .unwrap_or("no reason given");
     if is_overflow(&error.to_string()) {
         return overflow(&super::endpoint(&local_agent_net::http::origin(url)));
     }
@@ -304,26 +382,44 @@ pub(super) fn is_overflow(said: &str) -> bool {
 
 /// `LLM_CONTEXT_TRUNCATED`, in the server's own judgement.
 pub(super) fn overflow(endpoint: &str) -> Failure {
-    let message = format!("The server at {endpoint} says that the prompt is longer than the model's window.");
-    Failure::new(ErrorCode::ContextTruncated, message).with_hint("lower ask.max_evidence_tokens or ask.top_n")
+    let message =
+        format!("The server at {endpoint} says that the prompt is longer than the model's window.");
+    Failure::new(ErrorCode::ContextTruncated, message)
+        .with_hint("lower ask.max_evidence_tokens or ask.top_n")
 }
 
-/// The models that a server lists, with their windows where it says them. A server without such a list has none; one
-/// that is still loading is waited for.
-fn models(base: &str, bearer: Option<&str>, timeout: Duration) -> Result<Vec<(String, Option<u32>)>> {
+/// The models that a server lists, with their windows where it says them. A server without such a
+/// list has none; one that is still loading is waited for.
+fn models(
+    base: &str,
+    bearer: Option<&str>,
+    timeout: Duration,
+) -> Result<Vec<(String, Option<u32>)>> {
     let url = format!("{base}/v1/models");
-    let client = Client::new(Limits { connect: CONNECT, idle: LOOK, total: LOOK, max_body: 4 << 20 })?;
+    let client = Client::new(Limits {
+        connect: CONNECT,
+        idle: LOOK,
+        total: LOOK,
+        max_body: 4 << 20,
+    })?;
     let (reply, _) = until_ready(timeout, || client.get_with(&url, bearer))?;
     if matches!(reply.status, 404 | 405 | 501) {
         return Ok(Vec::new());
     }
     if matches!(reply.status, 401 | 403) {
-        return reply.json(&url).map(|_| Vec::new()).map_err(|f| f.with_hint("set LOCAL_AGENT_API_KEY"));
+        return reply
+            .json(&url)
+            .map(|_| Vec::new())
+            .map_err(|f| f.with_hint("set LOCAL_AGENT_API_KEY"));
     }
     let reply = reply.json(&url)?;
-    let listed = reply["data"].as_array().ok_or_else(|| server_error(&url, "sent no list of models"))?;
+    let listed = reply["data"]
+        .as_array()
+        .ok_or_else(|| server_error(&url, "sent no list of models"))?;
     let one = |m: &Value| {
-        let window = number(&m["max_model_len"]).or(number(&m["meta"]["n_ctx"])).or(number(&m["context_length"]));
+        let window = number(&m["max_model_len"])
+            .or(number(&m["meta"]["n_ctx"]))
+            .or(number(&m["context_length"]));
         Some((m["id"].as_str()?.to_owned(), window.filter(|n| *n > 0)))
     };
     Ok(listed.iter().filter_map(one).collect())
@@ -337,5 +433,7 @@ fn props(probe: &Client, base: &str) -> Option<u32> {
 
 /// Only an Ollama answers this.
 fn is_ollama(probe: &Client, base: &str) -> bool {
-    probe.get_json(&format!("{base}/api/version")).is_ok_and(|reply| reply["version"].is_string())
+    probe
+        .get_json(&format!("{base}/api/version"))
+        .is_ok_and(|reply| reply["version"].is_string())
 }

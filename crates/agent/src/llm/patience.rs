@@ -1,8 +1,10 @@
-//! Asking again: only while nothing of a reply has come, and only when the server itself says "not yet".
+//! Asking again: only while nothing of a reply has come, and only when the server itself says "not
+//! yet".
 //!
-//! A server that loads a model answers 503; a full queue answers 503 or 429. Nothing was generated, so asking again
-//! costs nothing and changes nothing. A reply that broke off is not asked for again: the server may be out of memory,
-//! and would be driven there once more. A refused connection is not tried again: nobody is there.
+//! A server that loads a model answers 503; a full queue answers 503 or 429. Nothing was generated,
+//! so asking again costs nothing and changes nothing. A reply that broke off is not asked for
+//! again: the server may be out of memory, and would be driven there once more. A refused
+//! connection is not tried again: nobody is there.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +15,12 @@ use local_agent_text::error::Result;
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Calls `attempt` until it gives a status other than "not yet", for at most `limit`. Gives the last reply and the
-/// number of attempts.
-pub(super) fn until_ready(limit: Duration, mut attempt: impl FnMut() -> Result<Reply>) -> Result<(Reply, u32)> {
+/// Calls `attempt` until it gives a status other than "not yet", for at most `limit`. Gives the
+/// last reply and the number of attempts.
+pub(super) fn until_ready(
+    limit: Duration,
+    mut attempt: impl FnMut() -> Result<Reply>,
+) -> Result<(Reply, u32)> {
     let start = Instant::now();
     let mut pause = FIRST;
     for attempts in 1.. {
@@ -26,5 +31,7 @@ pub(super) fn until_ready(limit: Duration, mut attempt: impl FnMut() -> Result<R
         std::thread::sleep(pause);
         pause = (pause * 2).min(LONGEST);
     }
-    Err(local_agent_text::error::Failure::internal("waiting for a server had no end"))
+    Err(local_agent_text::error::Failure::internal(
+        "waiting for a server had no end",
+    ))
 }

@@ -11,7 +11,10 @@ use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
 use local_agent_text::error::{ErrorCode, Failure};
 
 const WAIT: Duration = Duration::from_secs(20);
-const SAMPLING: Sampling = Sampling { max_tokens: 100, temperature: 0.2 };
+const SAMPLING: Sampling = Sampling {
+    max_tokens: 100,
+    temperature: 0.2,
+};
 
 /// The bodies that were posted, in order.
 type Posted = Arc<Mutex<Vec<(String, Value, Option<String>)>>>;
@@ -21,7 +24,10 @@ fn head(kind: &str) -> Vec<u8> {
 }
 
 fn status(code: u16, body: &str) -> Vec<Step> {
-    let head = format!("HTTP/1.1 {code} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+    let head = format!(
+        "HTTP/1.1 {code} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
     vec![Step::Bytes(head.into_bytes())]
 }
 
@@ -30,14 +36,20 @@ fn ollama(chat: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static) -> (Server,
     let posted: Posted = Arc::default();
     let log = posted.clone();
     let server = serve(move |seen| match seen.path.as_str() {
-        "/api/tags" => vec![Step::Bytes(ok_json(r#"{"models":[{"name":"m:latest","digest":"sha256:d1"}]}"#))],
+        "/api/tags" => vec![Step::Bytes(ok_json(
+            r#"{"models":[{"name":"m:latest","digest":"sha256:d1"}]}"#,
+        ))],
         "/api/show" => {
             let body = r#"{"capabilities":["completion","thinking"],"model_info":{"x.context_length":4096}}"#;
             vec![Step::Bytes(ok_json(body))]
         }
         "/api/chat" => {
             let key = seen.header("authorization").map(str::to_owned);
-            log.lock().unwrap().push((seen.path.clone(), serde_json::from_str(&seen.body).unwrap(), key));
+            log.lock().unwrap().push((
+                seen.path.clone(),
+                serde_json::from_str(&seen.body).unwrap(),
+                key,
+            ));
             chat(seen)
         }
         _ => status(404, "{}"),
@@ -73,7 +85,10 @@ fn ask_ollama_for(server: &Server, timeout: Duration) -> Result<Reply> {
 }
 
 fn messages() -> Vec<Message> {
-    vec![Message::new(Role::System, "Be short."), Message::new(Role::User, "Why?")]
+    vec![
+        Message::new(Role::System, "Be short."),
+        Message::new(Role::User, "Why?"),
+    ]
 }
 
 #[test]
@@ -90,8 +105,14 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
         Ok(())
     };
     let reply = chat.ask(&messages(), SAMPLING, &mut watch).unwrap();
-    assert_eq!((reply.text.as_str(), reply.finish, reply.attempts), ("It is 5 [E1].", Finish::Stop, 1));
-    assert_eq!((reply.prompt_tokens, reply.reply_tokens, reply.window), (Some(40), Some(7), Some(1024)));
+    assert_eq!(
+        (reply.text.as_str(), reply.finish, reply.attempts),
+        ("It is 5 [E1].", Finish::Stop, 1)
+    );
+    assert_eq!(
+        (reply.prompt_tokens, reply.reply_tokens, reply.window),
+        (Some(40), Some(7), Some(1024))
+    );
     // While nothing comes, the same number may be told again.
     seen.dedup();
     assert_eq!(seen, [0, 6, 13]);
@@ -99,13 +120,19 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     let (path, body, key) = &posted[0];
     assert_eq!((path.as_str(), key), ("/api/chat", &None));
     assert_eq!(body["options"]["num_ctx"], 1024);
-    assert_eq!((&body["options"]["num_predict"], &body["options"]["seed"]), (&json!(100), &json!(1)));
+    assert_eq!(
+        (&body["options"]["num_predict"], &body["options"]["seed"]),
+        (&json!(100), &json!(1))
+    );
     assert!((body["options"]["temperature"].as_f64().unwrap() - 0.2).abs() < 1e-6);
     assert_eq!(
         body["messages"],
         json!([{"role": "system", "content": "Be short."}, {"role": "user", "content": "Why?"}])
     );
-    assert_eq!((&body["stream"], &body["think"], &body["truncate"]), (&json!(true), &json!(false), &json!(false)));
+    assert_eq!(
+        (&body["stream"], &body["think"], &body["truncate"]),
+        (&json!(true), &json!(false), &json!(false))
+    );
 }
 
 /// Gives up when it is asked the third time: not at once, and not only when something has come.
@@ -113,7 +140,11 @@ fn give_up_soon() -> impl FnMut(usize) -> Result<()> {
     let mut left = 2;
     move |_| {
         left -= 1;
-        if left < 0 { Err(Failure::new(ErrorCode::Cancelled, "enough")) } else { Ok(()) }
+        if left < 0 {
+            Err(Failure::new(ErrorCode::Cancelled, "enough"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -124,13 +155,19 @@ fn whoever_waits_can_give_up_before_a_reply_begins_and_in_the_middle_of_it() {
     for steps in [vec![], vec![begun()]] {
         let begun = !steps.is_empty();
         let steps = Mutex::new(steps);
-        let (server, _) = ollama(move |_| steps.lock().unwrap().drain(..).chain([long()]).collect());
+        let (server, _) =
+            ollama(move |_| steps.lock().unwrap().drain(..).chain([long()]).collect());
         let chat = OllamaChat::connect(&server.url(""), "m", WAIT, WAIT).unwrap();
-        let failure = chat.ask(&messages(), SAMPLING, &mut give_up_soon()).unwrap_err();
+        let failure = chat
+            .ask(&messages(), SAMPLING, &mut give_up_soon())
+            .unwrap_err();
         assert_eq!(failure.code, ErrorCode::Cancelled, "begun: {begun}");
     }
     let (loading, _) = openai(|_| status(503, "{}"), |_| None);
-    let failure = connect(&loading, None).unwrap().ask(&messages(), SAMPLING, &mut give_up_soon()).unwrap_err();
+    let failure = connect(&loading, None)
+        .unwrap()
+        .ask(&messages(), SAMPLING, &mut give_up_soon())
+        .unwrap_err();
     assert_eq!(failure.code, ErrorCode::Cancelled);
 }
 
@@ -139,7 +176,10 @@ fn the_window_never_exceeds_what_the_model_has() {
     let (server, posted) = ollama(|_| ndjson(&["x"], &end()));
     let chat = OllamaChat::connect(&server.url(""), "m", WAIT, WAIT).unwrap();
     let long = [Message::new(Role::User, "word ".repeat(10_000))];
-    assert_eq!(chat.ask(&long, SAMPLING, &mut |_| Ok(())).unwrap().window, Some(4096));
+    assert_eq!(
+        chat.ask(&long, SAMPLING, &mut |_| Ok(())).unwrap().window,
+        Some(4096)
+    );
     assert_eq!(posted.lock().unwrap()[0].1["options"]["num_ctx"], 4096);
 }
 
@@ -153,10 +193,19 @@ fn an_ollama_that_loads_is_waited_for() {
             return status(503, r#"{"error":"server busy"}"#);
         }
         // Loading a model holds the reply back.
-        std::iter::once(Step::Wait(Duration::from_millis(300))).chain(ndjson(&["ok"], &end())).collect()
+        std::iter::once(Step::Wait(Duration::from_millis(300)))
+            .chain(ndjson(&["ok"], &end()))
+            .collect()
     });
     let reply = ask_ollama(&server).unwrap();
-    assert_eq!((reply.text.as_str(), reply.attempts, posted.lock().unwrap().len()), ("ok", 3, 3));
+    assert_eq!(
+        (
+            reply.text.as_str(),
+            reply.attempts,
+            posted.lock().unwrap().len()
+        ),
+        ("ok", 3, 3)
+    );
 }
 
 #[test]
@@ -171,24 +220,51 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
     let wrong = || {
         let mut end = end();
         end["model"] = json!("other:7b");
-        [head("application/x-ndjson"), format!("{end}\n").into_bytes()].concat()
+        [
+            head("application/x-ndjson"),
+            format!("{end}\n").into_bytes(),
+        ]
+        .concat()
     };
     type Fault = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
     let faults: Vec<(&str, ErrorCode, &str, Fault)> = vec![
-        ("cut between lines", ErrorCode::ServerError, "broke off", Box::new(cut)),
-        ("cut within the body", ErrorCode::ServerError, "broke off", Box::new(half)),
-        ("wrong model", ErrorCode::ServerError, "other:7b", Box::new(move || vec![Step::Bytes(wrong())])),
+        (
+            "cut between lines",
+            ErrorCode::ServerError,
+            "broke off",
+            Box::new(cut),
+        ),
+        (
+            "cut within the body",
+            ErrorCode::ServerError,
+            "broke off",
+            Box::new(half),
+        ),
+        (
+            "wrong model",
+            ErrorCode::ServerError,
+            "other:7b",
+            Box::new(move || vec![Step::Bytes(wrong())]),
+        ),
         (
             "not JSON",
             ErrorCode::ServerError,
             "not JSON",
-            Box::new(|| vec![Step::Bytes([head("text/html"), b"<html>\n".to_vec()].concat())]),
+            Box::new(|| {
+                vec![Step::Bytes(
+                    [head("text/html"), b"<html>\n".to_vec()].concat(),
+                )]
+            }),
         ),
         (
             "no piece of a reply",
             ErrorCode::ServerError,
             "no piece",
-            Box::new(|| vec![Step::Bytes([head("application/json"), b"[1]\n".to_vec()].concat())]),
+            Box::new(|| {
+                vec![Step::Bytes(
+                    [head("application/json"), b"[1]\n".to_vec()].concat(),
+                )]
+            }),
         ),
         (
             "an error in the middle",
@@ -196,13 +272,28 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
             "out of memory",
             Box::new(|| ndjson(&["The"], &json!({"error": "out of memory"}))),
         ),
-        ("500", ErrorCode::ServerError, "500", Box::new(|| status(500, r#"{"error":"no"}"#))),
-        ("404", ErrorCode::ModelNotFound, "no model", Box::new(|| status(404, r#"{"error":"model 'm' not found"}"#))),
+        (
+            "500",
+            ErrorCode::ServerError,
+            "500",
+            Box::new(|| status(500, r#"{"error":"no"}"#)),
+        ),
+        (
+            "404",
+            ErrorCode::ModelNotFound,
+            "no model",
+            Box::new(|| status(404, r#"{"error":"model 'm' not found"}"#)),
+        ),
         (
             "too long",
             ErrorCode::ContextTruncated,
             "longer",
-            Box::new(|| status(400, r#"{"error":"the input length exceeds the context length"}"#)),
+            Box::new(|| {
+                status(
+                    400,
+                    r#"{"error":"the input length exceeds the context length"}"#,
+                )
+            }),
         ),
         (
             "too long, told late",
@@ -210,7 +301,12 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
             "longer",
             Box::new(|| ndjson(&[], &json!({"error": "input exceeds the context window"}))),
         ),
-        ("closed at once", ErrorCode::ServerError, "broke off", Box::new(Vec::new)),
+        (
+            "closed at once",
+            ErrorCode::ServerError,
+            "broke off",
+            Box::new(Vec::new),
+        ),
     ];
     for (name, code, words, fault) in faults {
         let (server, posted) = ollama(move |_| fault());
@@ -224,9 +320,13 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
 #[test]
 fn s41_a_reply_that_never_ends_is_ended() {
     let (drip, _) = ollama(|_| {
-        let piece = || format!("{}\n", json!({"message": {"content": "x"}, "done": false})).into_bytes();
-        let drip = (0..2000).flat_map(|_| [Step::Bytes(piece()), Step::Wait(Duration::from_millis(20))]);
-        std::iter::once(Step::Bytes(head("application/x-ndjson"))).chain(drip).collect()
+        let piece =
+            || format!("{}\n", json!({"message": {"content": "x"}, "done": false})).into_bytes();
+        let drip =
+            (0..2000).flat_map(|_| [Step::Bytes(piece()), Step::Wait(Duration::from_millis(20))]);
+        std::iter::once(Step::Bytes(head("application/x-ndjson")))
+            .chain(drip)
+            .collect()
     });
     let failure = ask_ollama_for(&drip, Duration::from_millis(600)).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ServerUnreachable);
@@ -237,7 +337,10 @@ fn s41_a_reply_that_never_ends_is_ended() {
             .collect()
     });
     let failure = ask_ollama(&huge).unwrap_err();
-    assert!(failure.code == ErrorCode::ServerError && failure.message.contains("more than"), "{failure}");
+    assert!(
+        failure.code == ErrorCode::ServerError && failure.message.contains("more than"),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -249,7 +352,10 @@ fn s41_a_prompt_is_not_carried_to_another_server() {
         vec![Step::Bytes(head.into_bytes())]
     });
     let failure = ask_ollama(&server).unwrap_err();
-    assert!(failure.code == ErrorCode::ServerError && failure.message.contains("redirects"), "{failure}");
+    assert!(
+        failure.code == ErrorCode::ServerError && failure.message.contains("redirects"),
+        "{failure}"
+    );
     assert!(seen.lock().unwrap().is_empty());
 }
 
@@ -275,11 +381,16 @@ fn what_the_server_counts_tells_whether_the_prompt_was_cut() {
         (Some(599), None, 3600, true),
         (None, Some(2048), 1 << 20, false),
     ] {
-        assert_eq!(reply(tokens, window).is_truncated(bytes), truncated, "{tokens:?} {window:?} {bytes}");
+        assert_eq!(
+            reply(tokens, window).is_truncated(bytes),
+            truncated,
+            "{tokens:?} {window:?} {bytes}"
+        );
     }
 }
 
-/// A server like llama.cpp with one model; `chat` answers `/v1/chat/completions`, `more` everything else.
+/// A server like llama.cpp with one model; `chat` answers `/v1/chat/completions`, `more` everything
+/// else.
 fn openai(
     chat: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static,
     more: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -291,10 +402,16 @@ fn openai(
             return vec![Step::Bytes(ok_json(&body))];
         }
         match seen.path.as_str() {
-            "/v1/models" => vec![Step::Bytes(ok_json(r#"{"object":"list","data":[{"id":"only","object":"model"}]}"#))],
+            "/v1/models" => vec![Step::Bytes(ok_json(
+                r#"{"object":"list","data":[{"id":"only","object":"model"}]}"#,
+            ))],
             "/v1/chat/completions" => {
                 let key = seen.header("authorization").map(str::to_owned);
-                log.lock().unwrap().push((seen.path.clone(), serde_json::from_str(&seen.body).unwrap(), key));
+                log.lock().unwrap().push((
+                    seen.path.clone(),
+                    serde_json::from_str(&seen.body).unwrap(),
+                    key,
+                ));
                 chat(seen)
             }
             _ => status(404, "{}"),
@@ -305,7 +422,9 @@ fn openai(
 
 fn sse(events: &[&str]) -> Vec<Step> {
     let mut out = head("text/event-stream");
-    events.iter().for_each(|event| out.extend(format!("{event}\r\n\r\n").bytes()));
+    events
+        .iter()
+        .for_each(|event| out.extend(format!("{event}\r\n\r\n").bytes()));
     vec![Step::Bytes(out)]
 }
 
@@ -328,19 +447,46 @@ fn ask_openai(server: &Server) -> Result<Reply> {
 
 #[test]
 fn an_openai_server_is_asked_and_its_stream_read() {
-    let (server, posted) =
-        openai(|_| sse(&[": ping", &delta("It is "), &delta("5 [E1]."), STOP, USAGE, DONE]), |_| None);
+    let (server, posted) = openai(
+        |_| {
+            sse(&[
+                ": ping",
+                &delta("It is "),
+                &delta("5 [E1]."),
+                STOP,
+                USAGE,
+                DONE,
+            ])
+        },
+        |_| None,
+    );
     let key = ApiKey::new("sk-1").unwrap();
     let chat = OpenAiChat::connect(&server.url(""), None, Some(&key), WAIT).unwrap();
-    assert_eq!((chat.model().name.as_str(), &chat.model().digest, chat.model().window), ("only", &None, None));
+    assert_eq!(
+        (
+            chat.model().name.as_str(),
+            &chat.model().digest,
+            chat.model().window
+        ),
+        ("only", &None, None)
+    );
     assert_eq!(chat.model().warnings, Vec::<String>::new());
     let reply = chat.ask(&messages(), SAMPLING, &mut |_| Ok(())).unwrap();
-    assert_eq!((reply.text.as_str(), reply.finish), ("It is 5 [E1].", Finish::Stop));
-    assert_eq!((reply.prompt_tokens, reply.reply_tokens), (Some(40), Some(7)));
+    assert_eq!(
+        (reply.text.as_str(), reply.finish),
+        ("It is 5 [E1].", Finish::Stop)
+    );
+    assert_eq!(
+        (reply.prompt_tokens, reply.reply_tokens),
+        (Some(40), Some(7))
+    );
     let posted = posted.lock().unwrap();
     let (_, body, key) = &posted[0];
     assert_eq!(key.as_deref(), Some("Bearer sk-1"));
-    assert_eq!((&body["model"], &body["max_tokens"], &body["seed"]), (&json!("only"), &json!(100), &json!(1)));
+    assert_eq!(
+        (&body["model"], &body["max_tokens"], &body["seed"]),
+        (&json!("only"), &json!(100), &json!(1))
+    );
 }
 
 #[test]
@@ -354,11 +500,20 @@ fn missing_fields_stay_unknown() {
     ];
     let (server, _) = openai(move |_| sse(&events), |_| None);
     let reply = ask_openai(&server).unwrap();
-    assert_eq!((reply.text.as_str(), reply.prompt_tokens, reply.served_model), ("ok", None, None));
+    assert_eq!(
+        (reply.text.as_str(), reply.prompt_tokens, reply.served_model),
+        ("ok", None, None)
+    );
     let (no_done, _) = openai(|_| sse(&[&delta("ok"), STOP]), |_| None);
     assert_eq!(ask_openai(&no_done).unwrap().text, "ok");
     let (cut, _) = openai(
-        |_| sse(&[&delta("ok"), r#"data: {"choices":[{"delta":{},"finish_reason":"length"}]}"#, DONE]),
+        |_| {
+            sse(&[
+                &delta("ok"),
+                r#"data: {"choices":[{"delta":{},"finish_reason":"length"}]}"#,
+                DONE,
+            ])
+        },
         |_| None,
     );
     assert_eq!(ask_openai(&cut).unwrap().finish, Finish::Length);
@@ -368,7 +523,10 @@ fn missing_fields_stay_unknown() {
 fn a_server_that_does_not_stream_is_read_too() {
     let body = json!({"model": "only", "usage": {"prompt_tokens": 9, "completion_tokens": 1},
         "choices": [{"message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}]});
-    for text in [body.to_string(), serde_json::to_string_pretty(&body).unwrap()] {
+    for text in [
+        body.to_string(),
+        serde_json::to_string_pretty(&body).unwrap(),
+    ] {
         let (server, _) = openai(move |_| vec![Step::Bytes(ok_json(&text))], |_| None);
         let reply = ask_openai(&server).unwrap();
         assert_eq!((reply.text.as_str(), reply.prompt_tokens), ("ok", Some(9)));
@@ -378,14 +536,27 @@ fn a_server_that_does_not_stream_is_read_too() {
 #[test]
 fn thoughts_are_taken_away_in_fields_and_in_tags() {
     let thought = r#"data: {"choices":[{"delta":{"reasoning_content":"secret plan"}}]}"#;
-    let (server, _) =
-        openai(move |_| sse(&[thought, &delta("<think>secret"), &delta(" plan</think>X"), STOP]), |_| None);
+    let (server, _) = openai(
+        move |_| {
+            sse(&[
+                thought,
+                &delta("<think>secret"),
+                &delta(" plan</think>X"),
+                STOP,
+            ])
+        },
+        |_| None,
+    );
     let reply = ask_openai(&server).unwrap();
     assert_eq!((reply.text.as_str(), reply.had_thinking), ("X", true));
     assert!(!serde_json::to_string(&reply).unwrap().contains("secret"));
     let (server, _) = ollama(|_| {
         let line = json!({"model": "m:latest", "message": {"content": "", "thinking": "secret"}, "done": false});
-        let mut out = [head("application/x-ndjson"), format!("{line}\n").into_bytes()].concat();
+        let mut out = [
+            head("application/x-ndjson"),
+            format!("{line}\n").into_bytes(),
+        ]
+        .concat();
         let text = json!({"model": "m:latest", "message": {"content": "X"}, "done": false});
         out.extend(format!("{text}\n{}\n", end()).bytes());
         vec![Step::Bytes(out)]
@@ -419,33 +590,79 @@ fn every_servers_word_for_a_prompt_that_is_too_long_is_known() {
         ),
     ] {
         let (server, _) = openai(move |_| status(code, body), |_| None);
-        assert_eq!(ask_openai(&server).unwrap_err().code, ErrorCode::ContextTruncated, "{body}");
+        assert_eq!(
+            ask_openai(&server).unwrap_err().code,
+            ErrorCode::ContextTruncated,
+            "{body}"
+        );
     }
-    let (late, _) = openai(|_| sse(&[r#"data: {"error":{"message":"context size exceeded"}}"#]), |_| None);
-    assert_eq!(ask_openai(&late).unwrap_err().code, ErrorCode::ContextTruncated);
+    let (late, _) = openai(
+        |_| sse(&[r#"data: {"error":{"message":"context size exceeded"}}"#]),
+        |_| None,
+    );
+    assert_eq!(
+        ask_openai(&late).unwrap_err().code,
+        ErrorCode::ContextTruncated
+    );
 }
 
 #[test]
 fn s41_a_broken_openai_server_is_a_failure() {
     type Reply = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
     let faults: Vec<(&str, &str, Reply)> = vec![
-        ("cut", "broke off", Box::new(|| sse(&[&delta("The budget")]))),
-        ("not JSON", "not JSON", Box::new(|| sse(&["data: {nonsense"]))),
-        ("a page", "not JSON", Box::new(|| vec![Step::Bytes([head("text/html"), b"<html></html>".to_vec()].concat())])),
-        ("no message", "without a message", Box::new(|| vec![Step::Bytes(ok_json(r#"{"choices":[]}"#))])),
+        (
+            "cut",
+            "broke off",
+            Box::new(|| sse(&[&delta("The budget")])),
+        ),
+        (
+            "not JSON",
+            "not JSON",
+            Box::new(|| sse(&["data: {nonsense"])),
+        ),
+        (
+            "a page",
+            "not JSON",
+            Box::new(|| {
+                vec![Step::Bytes(
+                    [head("text/html"), b"<html></html>".to_vec()].concat(),
+                )]
+            }),
+        ),
+        (
+            "no message",
+            "without a message",
+            Box::new(|| vec![Step::Bytes(ok_json(r#"{"choices":[]}"#))]),
+        ),
         (
             "an error in the middle",
             "GPU is gone",
-            Box::new(|| sse(&[&delta("The"), r#"data: {"error":{"message":"GPU is gone"}}"#])),
+            Box::new(|| {
+                sse(&[
+                    &delta("The"),
+                    r#"data: {"error":{"message":"GPU is gone"}}"#,
+                ])
+            }),
         ),
-        ("an error of the older kind", "GPU is gone", Box::new(|| sse(&[r#"error: {"message":"GPU is gone"}"#]))),
-        ("500", "500", Box::new(|| status(500, r#"{"error":{"message":"no"}}"#))),
+        (
+            "an error of the older kind",
+            "GPU is gone",
+            Box::new(|| sse(&[r#"error: {"message":"GPU is gone"}"#])),
+        ),
+        (
+            "500",
+            "500",
+            Box::new(|| status(500, r#"{"error":{"message":"no"}}"#)),
+        ),
         ("401", "401", Box::new(|| status(401, "{}"))),
     ];
     for (name, words, fault) in faults {
         let (server, posted) = openai(move |_| fault(), |_| None);
         let failure = ask_openai(&server).unwrap_err();
-        assert!(failure.code == ErrorCode::ServerError && failure.message.contains(words), "{name}: {failure}");
+        assert!(
+            failure.code == ErrorCode::ServerError && failure.message.contains(words),
+            "{name}: {failure}"
+        );
         assert_eq!(posted.lock().unwrap().len(), 1, "{name}");
     }
 }
@@ -458,7 +675,11 @@ fn a_llama_cpp_server_that_loads_is_waited_for_and_counts_tokens() {
         move |_| {
             let mut tries = tries.lock().unwrap();
             *tries += 1;
-            if *tries < 3 { status(503, loading) } else { sse(&[&delta("ok"), STOP, DONE]) }
+            if *tries < 3 {
+                status(503, loading)
+            } else {
+                sse(&[&delta("ok"), STOP, DONE])
+            }
         },
         |path| match path {
             "/props" => Some(r#"{"default_generation_settings":{"n_ctx":2048}}"#.to_owned()),
@@ -467,30 +688,53 @@ fn a_llama_cpp_server_that_loads_is_waited_for_and_counts_tokens() {
         },
     );
     let chat = connect(&server, None).unwrap();
-    assert_eq!((chat.model().window, chat.count(&messages())), (Some(2048), Some(3 + 2 * 16)));
+    assert_eq!(
+        (chat.model().window, chat.count(&messages())),
+        (Some(2048), Some(3 + 2 * 16))
+    );
     let reply = chat.ask(&messages(), SAMPLING, &mut |_| Ok(())).unwrap();
     assert_eq!((reply.attempts, posted.lock().unwrap().len()), (3, 3));
 }
 
 #[test]
 fn an_ollama_behind_the_interface_and_a_model_that_is_not_listed_are_said() {
-    let version = |path: &str| (path == "/api/version").then(|| r#"{"version":"0.9.0"}"#.to_owned());
+    let version =
+        |path: &str| (path == "/api/version").then(|| r#"{"version":"0.9.0"}"#.to_owned());
     let (server, _) = openai(|_| sse(&[&delta("ok"), STOP]), version);
     let warnings = connect(&server, None).unwrap().model().warnings.clone();
-    assert!(warnings.len() == 1 && warnings[0].contains("ask.provider: ollama"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("ask.provider: ollama"),
+        "{warnings:?}"
+    );
     let (server, _) = openai(|_| sse(&[&delta("ok"), STOP]), |_| None);
-    let warnings = connect(&server, Some("other")).unwrap().model().warnings.clone();
-    assert!(warnings.len() == 1 && warnings[0].contains("does not list `other`; it has only"), "{warnings:?}");
+    let warnings = connect(&server, Some("other"))
+        .unwrap()
+        .model()
+        .warnings
+        .clone();
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("does not list `other`; it has only"),
+        "{warnings:?}"
+    );
 }
 
 #[test]
 fn without_a_name_one_model_is_taken_and_two_are_a_failure() {
-    let two = |path: &str| (path == "/v1/models").then(|| r#"{"data":[{"id":"a"},{"id":"b"}]}"#.to_owned());
+    let two = |path: &str| {
+        (path == "/v1/models").then(|| r#"{"data":[{"id":"a"},{"id":"b"}]}"#.to_owned())
+    };
     let (server, _) = openai(|_| Vec::new(), two);
-    assert_eq!(connect(&server, None).unwrap_err().code, ErrorCode::ModelNotFound);
+    assert_eq!(
+        connect(&server, None).unwrap_err().code,
+        ErrorCode::ModelNotFound
+    );
     let window = |path: &str| {
-        (path == "/v1/models").then(|| r#"{"data":[{"id":"a","max_model_len":8192},{"id":"b"}]}"#.to_owned())
+        (path == "/v1/models")
+            .then(|| r#"{"data":[{"id":"a","max_model_len":8192},{"id":"b"}]}"#.to_owned())
     };
     let (server, _) = openai(|_| Vec::new(), window);
-    assert_eq!(connect(&server, Some("a")).unwrap().model().window, Some(8192));
+    assert_eq!(
+        connect(&server, Some("a")).unwrap().model().window,
+        Some(8192)
+    );
 }

@@ -29,16 +29,28 @@ pub struct Route<'a> {
 
 /// Chooses models for `question`; `None` when none is configured.
 ///
-/// Without a fast and a big model the one model does both passes. With `prefer_fast` both passes get the fast one
-/// (else the big, else the base), and the second goes to the big one when the question holds a trigger word. Without
-/// it both get the big one (else the fast, else the base). `--fast`: the fast one for both (else base, else big);
-/// `--big`: the second pass gets the big one. A trigger is any part of the question in lower case.
-/// The second pass has the larger budgets when the big model or `--big` does it.
+/// Without a fast and a big model the one model does both passes. With `prefer_fast` both passes
+/// get the fast one (else the big, else the base), and the second goes to the big one when the
+/// question holds a trigger word. Without it both get the big one (else the fast, else the base).
+/// `--fast`: the fast one for both (else base, else big); `--big`: the second pass gets the big
+/// one. A trigger is any part of the question in lower case. The second pass has the larger budgets
+/// when the big model or `--big` does it.
 pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>> {
-    let (base, fast, big) = (llm.model.as_deref(), llm.model_fast.as_deref(), llm.model_big.as_deref());
+    let (base, fast, big) = (
+        llm.model.as_deref(),
+        llm.model_fast.as_deref(),
+        llm.model_big.as_deref(),
+    );
     let question = question.to_lowercase();
-    let triggered = llm.big_triggers.iter().any(|word| !word.is_empty() && question.contains(word.as_str()));
-    let usual = if llm.prefer_fast { fast.or(big).or(base) } else { big.or(fast).or(base) };
+    let triggered = llm
+        .big_triggers
+        .iter()
+        .any(|word| !word.is_empty() && question.contains(word.as_str()));
+    let usual = if llm.prefer_fast {
+        fast.or(big).or(base)
+    } else {
+        big.or(fast).or(base)
+    };
     let (first, second) = match speed {
         Speed::Fast => {
             let chosen = fast.or(base).or(big);
@@ -50,9 +62,22 @@ pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>
     };
     let (first, second) = (first?, second?);
     let is_big = speed == Speed::Big || (big == Some(second) && speed != Speed::Fast);
-    let max_tokens = if is_big { llm.max_tokens_big_second } else { llm.max_tokens };
-    let timeout_s = if is_big { llm.timeout_s.max(llm.timeout_s_big_second) } else { llm.timeout_s };
-    Some(Route { first, second, max_tokens, timeout_s })
+    let max_tokens = if is_big {
+        llm.max_tokens_big_second
+    } else {
+        llm.max_tokens
+    };
+    let timeout_s = if is_big {
+        llm.timeout_s.max(llm.timeout_s_big_second)
+    } else {
+        llm.timeout_s
+    };
+    Some(Route {
+        first,
+        second,
+        max_tokens,
+        timeout_s,
+    })
 }
 
 #[cfg(test)]
@@ -62,8 +87,11 @@ mod tests {
 
     fn llm(base: &str, fast: &str, big: &str, prefer_fast: bool) -> Llm {
         let name = |n: &str| (!n.is_empty()).then(|| n.to_owned());
-        let mut llm = Config::defaults(std::path::Path::new("/nowhere")).unwrap().llm;
-        (llm.model, llm.model_fast, llm.model_big, llm.prefer_fast) = (name(base), name(fast), name(big), prefer_fast);
+        let mut llm = Config::defaults(std::path::Path::new("/nowhere"))
+            .unwrap()
+            .llm;
+        (llm.model, llm.model_fast, llm.model_big, llm.prefer_fast) =
+            (name(base), name(fast), name(big), prefer_fast);
         llm
     }
 
@@ -88,7 +116,11 @@ mod tests {
         ] {
             let llm = llm(base, fast, big, prefer);
             let route = route(&llm, question, speed).unwrap();
-            assert_eq!((route.first, route.second), expected, "{base} {fast} {big} {prefer} {question} {speed:?}");
+            assert_eq!(
+                (route.first, route.second),
+                expected,
+                "{base} {fast} {big} {prefer} {question} {speed:?}"
+            );
         }
         assert_eq!(route(&llm("", "", "", true), deep, Big), None);
     }
@@ -96,7 +128,11 @@ mod tests {
     #[test]
     fn w8_the_fast_model_has_the_small_budget() {
         let llm = llm("m", "f", "b", true);
-        let cost = |question, speed| route(&llm, question, speed).map(|r| (r.max_tokens, r.timeout_s)).unwrap();
+        let cost = |question, speed| {
+            route(&llm, question, speed)
+                .map(|r| (r.max_tokens, r.timeout_s))
+                .unwrap()
+        };
         assert_eq!(cost("short", Speed::Auto), (800, 300));
         assert_eq!(cost("in depth", Speed::Auto), (4500, 600));
         assert_eq!(cost("short", Speed::Big), (4500, 600));

@@ -1,4 +1,5 @@
-//! Thoughts that a model writes before its reply. They are no part of the answer, are never shown and never recorded.
+//! Thoughts that a model writes before its reply. They are no part of the answer, are never shown
+//! and never recorded.
 
 /// Opening and closing mark.
 const MARKS: &[(&str, &str)] = &[
@@ -7,14 +8,17 @@ const MARKS: &[(&str, &str)] = &[
     ("<reasoning>", "</reasoning>"),
     ("<thought>", "</thought>"),
     ("[THINK]", "[/THINK]"),
-    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+    (
+        "<|channel|>analysis<|message|>",
+        "<|channel|>final<|message|>",
+    ),
 ];
 
 /// The reply without the thoughts it begins with, and whether there were any.
 ///
-/// Marks count only at the start, so that an answer about such a mark keeps it. A mark that is never closed leaves
-/// nothing: the model did not come to its reply. A closing mark without an opening one ends thoughts whose opening
-/// the server kept to itself.
+/// Marks count only at the start, so that an answer about such a mark keeps it. A mark that is
+/// never closed leaves nothing: the model did not come to its reply. A closing mark without an
+/// opening one ends thoughts whose opening the server kept to itself.
 pub(super) fn without_thinking(text: &str) -> (String, bool) {
     let mut rest = text.trim_start();
     let mut had = false;
@@ -22,7 +26,9 @@ pub(super) fn without_thinking(text: &str) -> (String, bool) {
         for (open, close) in MARKS {
             if let Some(inside) = rest.strip_prefix(open) {
                 had = true;
-                rest = inside.split_once(close).map_or("", |(_, after)| after.trim_start());
+                rest = inside
+                    .split_once(close)
+                    .map_or("", |(_, after)| after.trim_start());
                 continue 'again;
             }
         }
@@ -48,13 +54,23 @@ mod tests {
     #[test]
     fn thoughts_before_a_reply_are_no_part_of_it() {
         for (text, expected) in [
-            ("<think>E1 says 5.</think>\n\nIt is 5 [E1].", "It is 5 [E1]."),
+            (
+                "<think>E1 says 5.</think>\n\nIt is 5 [E1].",
+                "It is 5 [E1].",
+            ),
             ("  <thinking>a</thinking><think>b</think> X", "X"),
             ("the opening was kept away</think> X [E1].", "X [E1]."),
-            ("<|channel|>analysis<|message|>hm<|channel|>final<|message|>X", "X"),
+            (
+                "<|channel|>analysis<|message|>hm<|channel|>final<|message|>X",
+                "X",
+            ),
             ("<think>never ends, and cites [E1]", ""),
         ] {
-            assert_eq!(without_thinking(text), (expected.to_owned(), true), "{text}");
+            assert_eq!(
+                without_thinking(text),
+                (expected.to_owned(), true),
+                "{text}"
+            );
         }
     }
 

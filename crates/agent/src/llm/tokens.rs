@@ -5,17 +5,25 @@ use super::Message;
 /// Tokens that a chat template may add to each message.
 const PER_MESSAGE: usize = 16;
 
-/// One token for two bytes, one for each character of a script that is written without spaces: more than a tokenizer
-/// of the usual kind makes of notes, so that a window which fits this fits the text.
+/// One token for two bytes, one for each character of a script that is written without spaces: more
+/// than a tokenizer of the usual kind makes of notes, so that a window which fits this fits the
+/// text.
 pub(super) fn estimate(messages: &[Message]) -> u32 {
-    let tokens: usize = messages.iter().map(|m| of_text(&m.content) + PER_MESSAGE).sum();
+    let tokens: usize = messages
+        .iter()
+        .map(|m| of_text(&m.content) + PER_MESSAGE)
+        .sum();
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
 fn of_text(text: &str) -> usize {
     let (mut halves, mut wide) = (0, 0);
     for c in text.chars() {
-        if is_unspaced(c) { wide += 1 } else { halves += c.len_utf8() }
+        if is_unspaced(c) {
+            wide += 1
+        } else {
+            halves += c.len_utf8()
+        }
     }
     halves.div_ceil(2) + wide
 }
@@ -34,6 +42,9 @@ mod tests {
     fn the_estimate_is_half_the_bytes_and_all_wide_characters() {
         assert_eq!(of_text("abcde"), 3);
         assert_eq!(of_text("日本語"), 3);
-        assert_eq!(estimate(&[Message::new(Role::User, "ab"), Message::new(Role::User, "")]), 33);
+        assert_eq!(
+            estimate(&[Message::new(Role::User, "ab"), Message::new(Role::User, "")]),
+            33
+        );
     }
 }

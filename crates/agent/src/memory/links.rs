@@ -49,8 +49,8 @@ pub struct Link {
     pub source: Option<String>,
     pub rel_path: Option<String>,
     pub heading_path: Option<String>,
-    /// The chunk that `repair` would link to instead: the same text elsewhere, or, for a changed one, what stands under
-    /// the same headings now.
+    /// The chunk that `repair` would link to instead: the same text elsewhere, or, for a changed
+    /// one, what stands under the same headings now.
     pub now: Option<ChunkKey>,
 }
 
@@ -59,7 +59,11 @@ pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<It
     let known = Known::gather(&rows, index)?;
     rows.into_iter()
         .map(|row| {
-            let evidence = row.links.iter().map(|link| known.state(link)).collect::<Result<Vec<_>>>()?;
+            let evidence = row
+                .links
+                .iter()
+                .map(|link| known.state(link))
+                .collect::<Result<Vec<_>>>()?;
             Ok(Item {
                 memory_id: row.id,
                 kind: row.kind,
@@ -74,7 +78,8 @@ pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<It
         .collect()
 }
 
-/// What the index says about all links at once: one scan, however many links are not where they were.
+/// What the index says about all links at once: one scan, however many links are not where they
+/// were.
 struct Known<'a> {
     index: Option<&'a IndexReader>,
     present: HashSet<String>,
@@ -83,7 +88,11 @@ struct Known<'a> {
 
 impl<'a> Known<'a> {
     fn gather(rows: &[MemoryRow], index: Option<&'a IndexReader>) -> Result<Self> {
-        let mut known = Self { index, present: HashSet::new(), by_text: HashMap::new() };
+        let mut known = Self {
+            index,
+            present: HashSet::new(),
+            by_text: HashMap::new(),
+        };
         let Some(index) = index else { return Ok(known) };
         let mut lost = HashSet::new();
         for link in rows.iter().flat_map(|row| &row.links) {
@@ -91,14 +100,20 @@ impl<'a> Known<'a> {
                 Ok(key) => index.chunk_by_key(&key)?,
                 Err(_) => None,
             };
-            if found.is_some_and(|chunk| link.text_sha256.is_none_or(|sha| sha == chunk.text_sha256)) {
+            if found
+                .is_some_and(|chunk| link.text_sha256.is_none_or(|sha| sha == chunk.text_sha256))
+            {
                 known.present.insert(link.chunk_key.clone());
             } else if let Some(sha) = link.text_sha256 {
                 lost.insert(sha);
             }
         }
         for chunk in index.chunks_with_text(&lost)? {
-            known.by_text.entry(chunk.text_sha256).or_default().push(chunk);
+            known
+                .by_text
+                .entry(chunk.text_sha256)
+                .or_default()
+                .push(chunk);
         }
         Ok(known)
     }
@@ -117,25 +132,34 @@ impl<'a> Known<'a> {
     }
 
     fn find(&self, link: &MemoryLink) -> Result<(LinkState, Option<ChunkRecord>)> {
-        let Some(index) = self.index else { return Ok((LinkState::Unknown, None)) };
+        let Some(index) = self.index else {
+            return Ok((LinkState::Unknown, None));
+        };
         if self.present.contains(&link.chunk_key) {
             return Ok((LinkState::Intact, None));
         }
-        let Some(sha) = link.text_sha256 else { return Ok((LinkState::Unknown, None)) };
+        let Some(sha) = link.text_sha256 else {
+            return Ok((LinkState::Unknown, None));
+        };
         let same_file = |chunk: &&ChunkRecord| {
-            link.source.as_deref() == Some(chunk.source.as_str()) && link.path.as_deref() == Some(chunk.path.as_str())
+            link.source.as_deref() == Some(chunk.source.as_str())
+                && link.path.as_deref() == Some(chunk.path.as_str())
         };
         if let Some(chunks) = self.by_text.get(&sha) {
             let best = chunks.iter().find(same_file).or_else(|| chunks.first());
             return Ok((LinkState::Moved, best.cloned()));
         }
         let place = link.source.as_deref().zip(link.path.as_deref());
-        let place = place.and_then(|(source, path)| Some((SourceName::new(source).ok()?, RelPath::new(path).ok()?)));
+        let place = place.and_then(|(source, path)| {
+            Some((SourceName::new(source).ok()?, RelPath::new(path).ok()?))
+        });
         let document = match place {
             Some((source, path)) => index.document(&source, &path)?,
             None => None,
         };
-        let Some((document, _)) = document else { return Ok((LinkState::Gone, None)) };
+        let Some((document, _)) = document else {
+            return Ok((LinkState::Gone, None));
+        };
         // What stands under the same headings now, when that is one chunk and no choice.
         let heading = link.heading.as_deref().unwrap_or("");
         let mut under = index.chunks_under(document, heading)?;
@@ -186,9 +210,11 @@ pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Men
             };
             let (action, why, to) = match now.filter(|_| relink) {
                 Some(chunk) => ("relinked", None, Some(chunk)),
-                None if mend.drop && row.source == DERIVED && left == 1 => {
-                    ("left", Some("a conclusion keeps at least one link; `memory delete` forgets it"), None)
-                }
+                None if mend.drop && row.source == DERIVED && left == 1 => (
+                    "left",
+                    Some("a conclusion keeps at least one link; `memory delete` forgets it"),
+                    None,
+                ),
                 None if mend.drop => ("dropped", None, None),
                 None => ("left", Some(reason(state)), None),
             };
@@ -196,10 +222,21 @@ pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Men
                 left -= 1;
             }
             if action != "left" {
-                changes.push((row.id.clone(), link.chunk_key.clone(), to.as_ref().map(link_to)));
+                changes.push((
+                    row.id.clone(),
+                    link.chunk_key.clone(),
+                    to.as_ref().map(link_to),
+                ));
             }
             let (memory_id, chunk_key) = (row.id.clone(), link.chunk_key.clone());
-            out.push(Mended { memory_id, chunk_key, state, action, now: to.map(|chunk| chunk.key), why });
+            out.push(Mended {
+                memory_id,
+                chunk_key,
+                state,
+                action,
+                now: to.map(|chunk| chunk.key),
+                why,
+            });
         }
     }
     if !changes.is_empty() && !mend.dry_run {
@@ -210,7 +247,9 @@ pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Men
 
 const fn reason(state: LinkState) -> &'static str {
     match state {
-        LinkState::Changed => "the text changed; read it, then --accept-changed links to what stands there now",
+        LinkState::Changed => {
+            "the text changed; read it, then --accept-changed links to what stands there now"
+        }
         LinkState::Gone => "text and file are gone; when they come back, it is intact again",
         _ => "it was imported without a hash, so nobody can say where its text is",
     }

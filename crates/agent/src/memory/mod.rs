@@ -1,7 +1,9 @@
-//! Durable memory: what a person told the program to remember, with links to the chunks that it leans on.
+//! Durable memory: what a person told the program to remember, with links to the chunks that it
+//! leans on.
 //!
-//! A link keeps the hash of its chunk's text, so an edit of the notes is seen: the chunk is intact, moved, changed or
-//! gone. Memory is context and never evidence: in an answer it has labels of its own (`M1`), which no citation can name.
+//! A link keeps the hash of its chunk's text, so an edit of the notes is seen: the chunk is intact,
+//! moved, changed or gone. Memory is context and never evidence: in an answer it has labels of its
+//! own (`M1`), which no citation can name.
 
 mod links;
 mod recall;
@@ -18,7 +20,13 @@ pub use links::{Link, LinkState, Mend, Mended, judge, repair};
 pub use recall::{Recalled, recall, search};
 
 /// What kind of thing is remembered.
-pub const KINDS: [&str; 5] = ["constraint", "preference", "project_state", "user_fact", "workflow_rule"];
+pub const KINDS: [&str; 5] = [
+    "constraint",
+    "preference",
+    "project_state",
+    "user_fact",
+    "workflow_rule",
+];
 
 /// Typed by a person.
 pub const MANUAL: &str = "manual";
@@ -58,21 +66,33 @@ fn refused(why: impl Into<String>, fix: &str) -> Failure {
     Failure::new(ErrorCode::MemoryError, why).with_hint(fix)
 }
 
-/// Remembers something. Each key must be one of the index: its chunk's text hash, file and headings are kept with it.
+/// Remembers something. Each key must be one of the index: its chunk's text hash, file and headings
+/// are kept with it.
 ///
 /// # Errors
-/// `PHASE3_MEMORY_ERROR` for blank content, a key that is none or that the index does not hold, or a conclusion without
-/// any key; `INDEX_MISSING` when there are keys and no index; those of the database.
+/// `PHASE3_MEMORY_ERROR` for blank content, a key that is none or that the index does not hold, or
+/// a conclusion without any key; `INDEX_MISSING` when there are keys and no index; those of the
+/// database.
 pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> {
     let content = new.content.trim();
     if content.is_empty() {
-        return Err(refused("there is nothing to remember: the content is blank", "local-agent memory add --help"));
+        return Err(refused(
+            "there is nothing to remember: the content is blank",
+            "local-agent memory add --help",
+        ));
     }
     if new.source == DERIVED && new.chunk_keys.is_empty() {
         let why = "what is derived from evidence names the chunks it was derived from";
-        return Err(refused(why, "give --chunk-key KEY; `local-agent query` shows keys"));
+        return Err(refused(
+            why,
+            "give --chunk-key KEY; `local-agent query` shows keys",
+        ));
     }
-    let links = if new.chunk_keys.is_empty() { Vec::new() } else { new_links(index_db, new.chunk_keys)? };
+    let links = if new.chunk_keys.is_empty() {
+        Vec::new()
+    } else {
+        new_links(index_db, new.chunk_keys)?
+    };
     let row = MemoryRow {
         id: uuid()?,
         kind: new.kind.to_owned(),
@@ -104,7 +124,10 @@ fn new_links(index_db: &Path, typed: &[String]) -> Result<Vec<MemoryLink>> {
     keys.iter()
         .map(|key| {
             let chunk = index.chunk_by_key(key)?.ok_or_else(|| {
-                refused(format!("the index holds no chunk {key}"), "local-agent index; `local-agent query` shows keys")
+                refused(
+                    format!("the index holds no chunk {key}"),
+                    "local-agent index; `local-agent query` shows keys",
+                )
             })?;
             Ok(link_to(&chunk))
         })
@@ -132,11 +155,22 @@ pub fn all(durable: &Path) -> Result<Vec<MemoryRow>> {
 /// The memory that a name means: whole, or the beginning of one.
 pub fn find(rows: &[MemoryRow], name: &str) -> Result<usize> {
     let fits = |row: &MemoryRow| row.id == name || name.len() >= 4 && row.id.starts_with(name);
-    let found: Vec<usize> = rows.iter().enumerate().filter(|(_, row)| fits(row)).map(|(at, _)| at).collect();
+    let found: Vec<usize> = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| fits(row))
+        .map(|(at, _)| at)
+        .collect();
     match found.as_slice() {
         [one] => Ok(*one),
-        [] => Err(refused(format!("there is no memory called `{name}`"), "local-agent memory list")),
-        many => Err(refused(format!("`{name}` fits {} memories", many.len()), "local-agent memory list")),
+        [] => Err(refused(
+            format!("there is no memory called `{name}`"),
+            "local-agent memory list",
+        )),
+        many => Err(refused(
+            format!("`{name}` fits {} memories", many.len()),
+            "local-agent memory list",
+        )),
     }
 }
 
@@ -151,13 +185,24 @@ pub fn delete(durable: &Path, id: &str) -> Result<bool> {
 /// A random (version 4) UUID.
 fn uuid() -> Result<String> {
     let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| Failure::new(ErrorCode::MemoryError, format!("the system gave no random bytes: {e}")))?;
+    getrandom::fill(&mut bytes).map_err(|e| {
+        Failure::new(
+            ErrorCode::MemoryError,
+            format!("the system gave no random bytes: {e}"),
+        )
+    })?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = local_agent_text::types::to_hex(&bytes);
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or("");
-    Ok(format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)))
+    Ok(format!(
+        "{}-{}-{}-{}-{}",
+        part(0, 8),
+        part(8, 12),
+        part(12, 16),
+        part(16, 20),
+        part(20, 32)
+    ))
 }
 
 #[cfg(test)]
@@ -168,7 +213,10 @@ mod tests {
     fn names_are_version_4_uuids_and_never_repeat() {
         let (one, two) = (uuid().unwrap(), uuid().unwrap());
         assert_ne!(one, two);
-        assert_eq!(one.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+        assert_eq!(
+            one.split('-').map(str::len).collect::<Vec<_>>(),
+            [8, 4, 4, 4, 12]
+        );
         assert_eq!(one.as_bytes()[14], b'4');
         assert!(matches!(one.as_bytes()[19], b'8' | b'9' | b'a' | b'b'));
     }

@@ -22,25 +22,40 @@ pub struct Recalled {
     pub content: String,
 }
 
-/// The memories that hold words of `text`, best first, with their scores: the summed rarity (inverse document frequency
-/// among the memories) of the words they share.
+/// The memories that hold words of `text`, best first, with their scores: the summed rarity
+/// (inverse document frequency among the memories) of the words they share.
 pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)> {
     let asked: HashSet<String> = lexical::terms(text).into_iter().collect();
-    let held: Vec<HashSet<String>> =
-        rows.iter().map(|row| lexical::terms(&row.content).into_iter().collect()).collect();
+    let held: Vec<HashSet<String>> = rows
+        .iter()
+        .map(|row| lexical::terms(&row.content).into_iter().collect())
+        .collect();
     let mut frequency: HashMap<&str, usize> = HashMap::new();
     for term in held.iter().flatten().filter(|term| asked.contains(*term)) {
         *frequency.entry(term).or_default() += 1;
     }
     let n = rows.len() as f32;
-    let idf = |term: &String| frequency.get(term.as_str()).map_or(0.0, |df| (1.0 + n / *df as f32).ln());
+    let idf = |term: &String| {
+        frequency
+            .get(term.as_str())
+            .map_or(0.0, |df| (1.0 + n / *df as f32).ln())
+    };
     // In the order of the words, so that the sums are the same on every run.
     let mut asked: Vec<&String> = asked.iter().collect();
     asked.sort_unstable();
-    let score =
-        |held: &HashSet<String>| asked.iter().filter(|term| held.contains(**term)).map(|term| idf(term)).sum::<f32>();
-    let mut found: Vec<(&MemoryRow, f32)> =
-        rows.iter().zip(&held).map(|(row, held)| (row, score(held))).filter(|(_, score)| *score > 0.0).collect();
+    let score = |held: &HashSet<String>| {
+        asked
+            .iter()
+            .filter(|term| held.contains(**term))
+            .map(|term| idf(term))
+            .sum::<f32>()
+    };
+    let mut found: Vec<(&MemoryRow, f32)> = rows
+        .iter()
+        .zip(&held)
+        .map(|(row, held)| (row, score(held)))
+        .filter(|(_, score)| *score > 0.0)
+        .collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found
 }
@@ -89,7 +104,12 @@ mod tests {
             row("c", "Antworten bitte auf Deutsch."),
             row("d", "食パンは三十分焼く。"),
         ];
-        let ids = |text: &str| search(&rows, text).iter().map(|(row, _)| row.id.clone()).collect::<Vec<_>>();
+        let ids = |text: &str| {
+            search(&rows, text)
+                .iter()
+                .map(|(row, _)| row.id.clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(ids("Who repairs ovens? Leyla?"), ["a", "b"]);
         assert_eq!(ids("食パン"), ["d"]);
         assert_eq!(ids("zebra"), [] as [&str; 0]);
@@ -98,14 +118,24 @@ mod tests {
 
     #[test]
     fn only_what_a_question_is_about_is_context() {
-        let rows = [row("a", "The oven is repaired by Leyla."), row("b", "Leyla likes tea.")];
+        let rows = [
+            row("a", "The oven is repaired by Leyla."),
+            row("b", "Leyla likes tea."),
+        ];
         let recalled = recall(&rows, "Who repairs the oven?");
         assert_eq!(
-            recalled.iter().map(|r| (r.label.as_str(), r.memory_id.as_str())).collect::<Vec<_>>(),
+            recalled
+                .iter()
+                .map(|r| (r.label.as_str(), r.memory_id.as_str()))
+                .collect::<Vec<_>>(),
             [("M1", "a")]
         );
         assert!(
-            recall(&rows, "What did the council of the harbour town decide about Leyla in the last year?").is_empty()
+            recall(
+                &rows,
+                "What did the council of the harbour town decide about Leyla in the last year?"
+            )
+            .is_empty()
         );
         let many: Vec<MemoryRow> = (0..9).map(|n| row(&n.to_string(), "the oven")).collect();
         assert_eq!(recall(&many, "oven").len(), MOST);

@@ -28,11 +28,13 @@ pub struct Ask<'a> {
     pub read: Option<&'a str>,
     pub limits: Limits,
     pub speed: Speed,
-    /// Fail instead of falling back when an answer does not pass; the configuration may ask for it too.
+    /// Fail instead of falling back when an answer does not pass; the configuration may ask for it
+    /// too.
     pub strict: bool,
     /// What the record says of who asked.
     pub asked_by: &'a str,
-    /// Makes tools that the chat model may look further with, for the run of this name; `None`: it gets none.
+    /// Makes tools that the chat model may look further with, for the run of this name; `None`: it
+    /// gets none.
     pub tools: Option<&'a MakeTools<'a>>,
 }
 
@@ -59,14 +61,17 @@ pub struct Desk<'a> {
     pub roots: &'a Map<String, Value>,
 }
 
-/// Asks. What fails before there is a run, and a run that cannot be recorded, is the failure given back; what fails
-/// afterwards is in [`Done`], and in the record.
+/// Asks. What fails before there is a run, and a run that cannot be recorded, is the failure given
+/// back; what fails afterwards is in [`Done`], and in the record.
 ///
-/// Errors: `INVALID_QUERY` for a blank question, those of choosing a model, of opening the index, of recording.
+/// Errors: `INVALID_QUERY` for a blank question, those of choosing a model, of opening the index,
+/// of recording.
 pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Result<Done> {
     if wanted.question.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::InvalidQuery, "the question is blank")
-            .with_hint("local-agent ask \"your question\""));
+        return Err(
+            Failure::new(ErrorCode::InvalidQuery, "the question is blank")
+                .with_hint("local-agent ask \"your question\""),
+        );
     }
     let config = &desk.loaded.config;
     let chosen = ask::choose(config, wanted.question, wanted.speed)?;
@@ -76,10 +81,24 @@ pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Resu
         ..question(config, wanted.question)
     };
     match file_of(wanted, desk.sandbox) {
-        Some(file) => recorded(desk, wanted, &chosen, &question, &Subject::File(file), observe),
-        None => {
-            desk.library.with(|engine| recorded(desk, wanted, &chosen, &question, &Subject::Notes(engine), observe))
-        }
+        Some(file) => recorded(
+            desk,
+            wanted,
+            &chosen,
+            &question,
+            &Subject::File(file),
+            observe,
+        ),
+        None => desk.library.with(|engine| {
+            recorded(
+                desk,
+                wanted,
+                &chosen,
+                &question,
+                &Subject::Notes(engine),
+                observe,
+            )
+        }),
     }
 }
 
@@ -99,12 +118,20 @@ struct File {
 /// A question that is limited to a part of the notes is asked of that part, whatever file it names.
 fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
-        return Some(File { path: path.to_owned(), named_by_question: false });
+        return Some(File {
+            path: path.to_owned(),
+            named_by_question: false,
+        });
     }
     // With tools the model reads what it likes; the question is asked of all notes.
     let free = wanted.limits.is_everything() && wanted.tools.is_none();
-    let named = free.then(|| ask::named_file(wanted.question, sandbox)).flatten();
-    named.map(|path| File { path, named_by_question: true })
+    let named = free
+        .then(|| ask::named_file(wanted.question, sandbox))
+        .flatten();
+    named.map(|path| File {
+        path,
+        named_by_question: true,
+    })
 }
 
 fn recorded(
@@ -115,7 +142,12 @@ fn recorded(
     subject: &Subject<'_>,
     observe: &mut Observe<'_>,
 ) -> Result<Done> {
-    let Desk { loaded, sandbox, library, roots } = desk;
+    let Desk {
+        loaded,
+        sandbox,
+        library,
+        roots,
+    } = desk;
     let config = &loaded.config;
     let options = match subject {
         Subject::File(_) => ask::file_options(question.verify),
@@ -123,7 +155,14 @@ fn recorded(
     };
     let checking = Checking::new(&options, question.strict);
     let recalled = recall(config, question.text)?;
-    let log = RunLog::begin(loaded, roots, wanted.asked_by, Mode::Ask, question.text, &checking)?;
+    let log = RunLog::begin(
+        loaded,
+        roots,
+        wanted.asked_by,
+        Mode::Ask,
+        question.text,
+        &checking,
+    )?;
     // Who embeds is asked only when there is something to embed.
     let embedded = AtomicBool::new(false);
     let load = || -> Result<std::sync::Arc<Embedder>> {
@@ -144,8 +183,18 @@ fn recorded(
         }
         Subject::Notes(engine) => {
             let factory = wanted.tools.map(|make| make(log.id())).transpose()?;
-            let tools = factory.as_ref().map(|factory| ask::Toolbox::new(factory, &config.tools));
-            ask::ask_with(question, engine, sandbox, chosen, tools.as_ref(), observe, load)
+            let tools = factory
+                .as_ref()
+                .map(|factory| ask::Toolbox::new(factory, &config.tools));
+            ask::ask_with(
+                question,
+                engine,
+                sandbox,
+                chosen,
+                tools.as_ref(),
+                observe,
+                load,
+            )
         }
     };
     if let Ok(answer) = &mut asked.answer
@@ -153,11 +202,17 @@ fn recorded(
         && answer.outcome == ask::Outcome::Abstained
     {
         // What is not indexed yet cannot answer.
-        answer.stale.extend(stale_files(config, &question.scope.sources));
+        answer
+            .stale
+            .extend(stale_files(config, &question.scope.sources));
     }
     let to_server = library.model().is_some_and(super::Model::is_server) && embedded.into_inner();
     let run = log.end(config, &asked, to_server, &recalled)?;
-    Ok(Done { asked, recalled, run })
+    Ok(Done {
+        asked,
+        recalled,
+        run,
+    })
 }
 
 /// A question under the configured bounds, over everything.
@@ -178,8 +233,8 @@ pub fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
     }
 }
 
-/// The memories that a question is about, as context beside its answer. A database that is not ours, or that was lost,
-/// holds none: whoever records the run says so.
+/// The memories that a question is about, as context beside its answer. A database that is not
+/// ours, or that was lost, holds none: whoever records the run says so.
 fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
     let foreign = |path| matches!(examine(path, Database::Durable), Ok(Found::Foreign(..)));
     if !config.memory.enabled || foreign(&config.memory.db_path) {

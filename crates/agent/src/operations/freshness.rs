@@ -22,7 +22,8 @@ const NAMED: usize = 3;
 
 /// What is behind, one sentence each; none: everything that is in the files can be found.
 ///
-/// Errors: those of the sandbox and of the databases; a source whose root cannot be used counts as behind.
+/// Errors: those of the sandbox and of the databases; a source whose root cannot be used counts as
+/// behind.
 pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     if IndexReader::open(&config.index.db_path)?.is_none() {
         return Ok(vec!["nothing is indexed yet".to_owned()]);
@@ -32,14 +33,18 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
         behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
         let coverage = engine.coverage()?;
         if engine.has_vectors() && coverage.embedded < coverage.chunks {
-            behind.push(format!("{} of {} chunks have a vector", coverage.embedded, coverage.chunks));
+            behind.push(format!(
+                "{} of {} chunks have a vector",
+                coverage.embedded, coverage.chunks
+            ));
         }
         Ok(())
     })?;
     Ok(behind)
 }
 
-/// Which files of `sources` (none: of all) the index does not know in their present state, one sentence a kind.
+/// Which files of `sources` (none: of all) the index does not know in their present state, one
+/// sentence a kind.
 ///
 /// Errors: as [`behind`], and `INDEX_MISSING`.
 pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<String>> {
@@ -47,35 +52,69 @@ pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<Strin
     // Opened anew each time: a folder that was made again is another folder.
     let sandbox = sandbox(config)?;
     let (mut compared, mut behind) = (Compared::default(), Vec::new());
-    for source in config.sources.iter().filter(|source| sources.is_empty() || sources.contains(&source.name)) {
+    for source in config
+        .sources
+        .iter()
+        .filter(|source| sources.is_empty() || sources.contains(&source.name))
+    {
         match compare(&sandbox, source, &index, &mut compared) {
             Err(failure) if failure.code == ErrorCode::ConfigError => behind.push(failure.message),
             done => done?,
         }
     }
-    for (what, files) in [("new", &compared.new), ("changed", &compared.changed), ("gone", &compared.gone)] {
+    for (what, files) in [
+        ("new", &compared.new),
+        ("changed", &compared.changed),
+        ("gone", &compared.gone),
+    ] {
         if !files.is_empty() {
             let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
             let more = if files.len() > NAMED { ", …" } else { "" };
-            behind.push(format!("files are {what} ({}): {}{more}", files.len(), named.join(", ")));
+            behind.push(format!(
+                "files are {what} ({}): {}{more}",
+                files.len(),
+                named.join(", ")
+            ));
         }
     }
     behind.append(&mut compared.emptied);
     if sources.is_empty() {
         let held = index.sources()?.into_iter();
-        let gone = held.filter(|held| !config.sources.iter().any(|source| source.name.as_str() == held.name));
-        behind.extend(gone.map(|gone| format!("source `{}` is indexed and no longer configured", gone.name)));
+        let gone = held.filter(|held| {
+            !config
+                .sources
+                .iter()
+                .any(|source| source.name.as_str() == held.name)
+        });
+        behind.extend(
+            gone.map(|gone| format!("source `{}` is indexed and no longer configured", gone.name)),
+        );
     }
     Ok(behind)
 }
 
-/// The same for whoever shows it beside something else: what keeps the files from being compared is said, not a failure.
+/// The same for whoever shows it beside something else: what keeps the files from being compared is
+/// said, not a failure.
 pub fn stale_files(config: &Config, sources: &[SourceName]) -> Vec<Stale> {
     match files_behind(config, sources) {
-        Ok(behind) => behind.into_iter().map(|why| Stale { what: "files", why, fix: "local-agent index" }).collect(),
+        Ok(behind) => behind
+            .into_iter()
+            .map(|why| Stale {
+                what: "files",
+                why,
+                fix: "local-agent index",
+            })
+            .collect(),
         Err(failure) => {
-            let why = format!("whether files are new or changed is not known: {}", failure.message);
-            vec![Stale { what: "files", why, fix: "local-agent doctor" }]
+            let why = format!(
+                "whether files are new or changed is not known: {}",
+                failure.message
+            );
+            vec![Stale {
+                what: "files",
+                why,
+                fix: "local-agent doctor",
+            }]
         }
     }
 }
@@ -84,10 +123,15 @@ pub fn stale_files(config: &Config, sources: &[SourceName]) -> Vec<Stale> {
 pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
     let mut files = HashMap::new();
     let mut is_fresh = |hit: &Hit| {
-        let at = Address { source: hit.chunk.source.clone(), path: hit.chunk.path.clone() };
-        *files
-            .entry(hit.chunk.document_id)
-            .or_insert_with(|| sandbox.read(&at).is_ok_and(|file| Sha256::of(&file.bytes) == hit.chunk.file_sha256))
+        let at = Address {
+            source: hit.chunk.source.clone(),
+            path: hit.chunk.path.clone(),
+        };
+        *files.entry(hit.chunk.document_id).or_insert_with(|| {
+            sandbox
+                .read(&at)
+                .is_ok_and(|file| Sha256::of(&file.bytes) == hit.chunk.file_sha256)
+        })
     };
     hits.iter().map(&mut is_fresh).collect()
 }
@@ -105,9 +149,14 @@ pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()
         }
         let left = patience.saturating_sub(start.elapsed());
         if left.is_zero() {
-            let message = format!("still behind the files after {} s: {}", patience.as_secs(), behind.join("; "));
-            return Err(Failure::new(ErrorCode::NotFresh, message)
-                .with_hint("local-agent index && local-agent embed, or keep `local-agent watch` at work"));
+            let message = format!(
+                "still behind the files after {} s: {}",
+                patience.as_secs(),
+                behind.join("; ")
+            );
+            return Err(Failure::new(ErrorCode::NotFresh, message).with_hint(
+                "local-agent index && local-agent embed, or keep `local-agent watch` at work",
+            ));
         }
         std::thread::sleep(pause.min(left));
         pause = (pause * 2).min(LONGEST);

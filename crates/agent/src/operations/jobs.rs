@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::setting::{Cutting, file_stamp, holder, model_files, now, seconds};
 use crate::config::Config;
-use local_agent_embed::embedding::{self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter};
+use local_agent_embed::embedding::{
+    self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter,
+};
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::indexing::Source;
@@ -37,7 +39,8 @@ pub fn run_index(
 ) -> Result<IndexSummary> {
     if config.sources.is_empty() {
         return Err(
-            Failure::new(ErrorCode::IndexError, "no sources are configured").with_hint("local-agent init --here")
+            Failure::new(ErrorCode::IndexError, "no sources are configured")
+                .with_hint("local-agent init --here"),
         );
     }
     let selected = select(config, run.only)?;
@@ -65,12 +68,22 @@ pub fn run_index(
 
 /// The sources that `--source` names, all without it.
 pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
-    if let Some(unknown) = only.iter().find(|name| !config.sources.iter().any(|s| s.name.as_str() == name.as_str())) {
+    if let Some(unknown) = only.iter().find(|name| {
+        !config
+            .sources
+            .iter()
+            .any(|s| s.name.as_str() == name.as_str())
+    }) {
         let known: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
-        let message = format!("there is no source called `{unknown}`; configured are: {}", known.join(", "));
-        return Err(Failure::new(ErrorCode::IndexError, message).with_hint("local-agent index --list-sources"));
+        let message = format!(
+            "there is no source called `{unknown}`; configured are: {}",
+            known.join(", ")
+        );
+        return Err(Failure::new(ErrorCode::IndexError, message)
+            .with_hint("local-agent index --list-sources"));
     }
-    let wanted = |source: &&Source| only.is_empty() || only.iter().any(|name| name == source.name.as_str());
+    let wanted =
+        |source: &&Source| only.is_empty() || only.iter().any(|name| name == source.name.as_str());
     Ok(config.sources.iter().filter(wanted).cloned().collect())
 }
 
@@ -150,7 +163,9 @@ impl Model {
     pub fn load(&self) -> Result<Embedder> {
         match self {
             Self::Local(files) => Ok(Embedder::Candle(Box::new(Encoder::load(files)?))),
-            Self::Server(spec) => Ok(Embedder::Server(Box::new(ServerEmbedder::connect(spec.clone())?))),
+            Self::Server(spec) => Ok(Embedder::Server(Box::new(ServerEmbedder::connect(
+                spec.clone(),
+            )?))),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Index, projections and model: opened once for one command, or kept warm for a server.
 //!
-//! A server asks the same index thousands of times. Its engines stay open between questions, without a read transaction,
-//! so that a writer's log can be emptied; each question begins a new one. Whether anything changed is asked of the disk
-//! before every question: the newest commit id, and the stamps of the database file, of the lexical projection's
-//! `meta.json` and of the matrix' manifest, all of which are replaced and never changed in place.
+//! A server asks the same index thousands of times. Its engines stay open between questions,
+//! without a read transaction, so that a writer's log can be emptied; each question begins a new
+//! one. Whether anything changed is asked of the disk before every question: the newest commit id,
+//! and the stamps of the database file, of the lexical projection's `meta.json` and of the matrix'
+//! manifest, all of which are replaced and never changed in place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,15 +102,23 @@ impl Library {
 
     fn open(&self) -> Result<Opened> {
         let fingerprint = self.fingerprint()?;
-        // Looked at first: what changes while the engine is opened makes the next question open another.
+        // Looked at first: what changes while the engine is opened makes the next question open
+        // another.
         let seen = self.look();
         loop {
-            let Some(kept) = hold(&self.engines).pop() else { break };
+            let Some(kept) = hold(&self.engines).pop() else {
+                break;
+            };
             if kept.seen == seen && kept.engine.resume().unwrap_or(false) {
                 return Ok(kept);
             }
         }
-        let engine = Engine::open(&self.index_db, &self.lexical_dir, &self.vectors_dir, fingerprint.as_ref())?;
+        let engine = Engine::open(
+            &self.index_db,
+            &self.lexical_dir,
+            &self.vectors_dir,
+            fingerprint.as_ref(),
+        )?;
         Ok(Opened { engine, seen })
     }
 
@@ -144,7 +153,9 @@ impl Library {
             return Ok(Arc::clone(embedder));
         }
         let Some(model) = &self.model else {
-            return Err(Failure::internal("a library without a model was asked for one"));
+            return Err(Failure::internal(
+                "a library without a model was asked for one",
+            ));
         };
         let embedder = Arc::new(model.load()?);
         if self.keeps {
@@ -154,7 +165,8 @@ impl Library {
     }
 }
 
-/// A poisoned lock guards nothing that a panic could leave half-done: lists are pushed and popped whole.
+/// A poisoned lock guards nothing that a panic could leave half-done: lists are pushed and popped
+/// whole.
 fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

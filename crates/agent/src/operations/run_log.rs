@@ -8,7 +8,9 @@ use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
 use crate::config::{Config, Loaded};
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
-use crate::runs::{Begin, Call, CalledTool, Checking, ContextItem, End, Finished, Mode, Place, Run, RunId, Sent};
+use crate::runs::{
+    Begin, Call, CalledTool, Checking, ContextItem, End, Finished, Mode, Place, Run, RunId, Sent,
+};
 use local_agent_net::ServerUrl;
 use local_agent_text::error::Result;
 use local_agent_text::evidence::canonical_json;
@@ -19,7 +21,10 @@ pub struct RunLog(Option<Run>);
 
 /// Where a configuration keeps its runs.
 pub fn place(config: &Config) -> Place<'_> {
-    Place { runs_dir: &config.runs.dir, durable: &config.memory.db_path }
+    Place {
+        runs_dir: &config.runs.dir,
+        durable: &config.memory.db_path,
+    }
 }
 
 impl RunLog {
@@ -54,7 +59,9 @@ impl RunLog {
 
     /// Ends the record of a chat: words of a model that nobody has checked.
     pub fn end_chat(self, config: &Config, chatted: &Chatted) -> Result<Map<String, Value>> {
-        let Some(run) = self.0 else { return Ok(fields(None)) };
+        let Some(run) = self.0 else {
+            return Ok(fields(None));
+        };
         let trail = &chatted.trail;
         let common = End {
             calls: trail.rounds.iter().map(call).collect(),
@@ -63,7 +70,10 @@ impl RunLog {
             ..End::default()
         };
         let finished = match &chatted.text {
-            Err(failure) => run.finish(&End { failure: Some(failure), ..common })?,
+            Err(failure) => run.finish(&End {
+                failure: Some(failure),
+                ..common
+            })?,
             Ok(text) => run.finish(&End {
                 outcome: "unverified",
                 answerer: trail.model.as_ref().map(|model| model.provider),
@@ -74,8 +84,15 @@ impl RunLog {
         Ok(fields(Some(&finished)))
     }
 
-    /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was asked for vectors.
-    pub fn end(self, config: &Config, asked: &Asked, embeds: bool, recalled: &[Recalled]) -> Result<Option<Finished>> {
+    /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was
+    /// asked for vectors.
+    pub fn end(
+        self,
+        config: &Config,
+        asked: &Asked,
+        embeds: bool,
+        recalled: &[Recalled],
+    ) -> Result<Option<Finished>> {
         let Some(run) = self.0 else { return Ok(None) };
         let trail = &asked.trail;
         let common = End {
@@ -88,8 +105,11 @@ impl RunLog {
         let finished = match &asked.answer {
             Err(failure) => {
                 // What a model was shown before it went wrong.
-                let last =
-                    trail.rounds.iter().rev().find_map(|round| Some((round.snapshot.as_ref()?, &round.freshness)));
+                let last = trail
+                    .rounds
+                    .iter()
+                    .rev()
+                    .find_map(|round| Some((round.snapshot.as_ref()?, &round.freshness)));
                 run.finish(&End {
                     failure: Some(failure),
                     snapshot: last.map(|(snapshot, _)| (snapshot, &[][..])),
@@ -116,7 +136,12 @@ impl RunLog {
 
 /// One call of a chat model, as the record keeps it.
 fn call(round: &Round) -> Call {
-    let Round { purpose, call, refused, .. } = round;
+    let Round {
+        purpose,
+        call,
+        refused,
+        ..
+    } = round;
     let reply = call.reply.as_ref();
     Call {
         provider: call.model.provider.to_owned(),
@@ -129,7 +154,11 @@ fn call(round: &Round) -> Call {
         prompt_tokens: reply.and_then(|r| r.prompt_tokens).map(u64::from),
         reply_tokens: reply.and_then(|r| r.reply_tokens).map(u64::from),
         raw_reply: reply.map(|r| r.text.clone()),
-        options: reply.and_then(|r| r.window).map(|window| ("window".to_owned(), json!(window))).into_iter().collect(),
+        options: reply
+            .and_then(|r| r.window)
+            .map(|window| ("window".to_owned(), json!(window)))
+            .into_iter()
+            .collect(),
         elapsed_ms: call.took_ms,
         error: call.error.clone(),
         refused: refused.clone(),
@@ -157,7 +186,10 @@ fn called_tool(step: &ToolStep) -> CalledTool {
 /// Milliseconds a step; those of a step that was done more than once are added up.
 fn timings(trail: &Trail) -> Vec<(String, u64)> {
     let mut sums = BTreeMap::new();
-    trail.timings.iter().for_each(|timing| *sums.entry(timing.step.to_owned()).or_default() += timing.took_ms);
+    trail
+        .timings
+        .iter()
+        .for_each(|timing| *sums.entry(timing.step.to_owned()).or_default() += timing.took_ms);
     sums.into_iter().collect()
 }
 
@@ -182,10 +214,14 @@ pub fn fields(finished: Option<&Finished>) -> Map<String, Value> {
     }
 }
 
-/// Of every key with its value in force; numbers as text, so that the hash means the same everywhere.
+/// Of every key with its value in force; numbers as text, so that the hash means the same
+/// everywhere.
 fn config_sha256(loaded: &Loaded) -> Sha256 {
-    let settings: Map<String, Value> =
-        loaded.origins.iter().map(|one| (one.key.to_owned(), Value::String(one.value.to_string()))).collect();
+    let settings: Map<String, Value> = loaded
+        .origins
+        .iter()
+        .map(|one| (one.key.to_owned(), Value::String(one.value.to_string())))
+        .collect();
     Sha256::of(canonical_json(&Value::Object(settings)).as_bytes())
 }
 
@@ -193,7 +229,11 @@ fn config_sha256(loaded: &Loaded) -> Sha256 {
 fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
     let server = config.llm.server().ok();
     let local = server.as_ref().is_some_and(ServerUrl::is_loopback);
-    let purposes: Vec<&str> = trail.rounds.iter().map(|round| round.purpose.as_str()).collect();
+    let purposes: Vec<&str> = trail
+        .rounds
+        .iter()
+        .map(|round| round.purpose.as_str())
+        .collect();
     let chat = trail.sent_to.iter().map(|to| Sent {
         what: format!("to a chat model: {}", purposes.join(", ")),
         to: to.clone(),
@@ -201,7 +241,9 @@ fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
     });
     let embedded = embeds.then(|| Sent {
         what: "the question, and sentences that were weighed, to be embedded".to_owned(),
-        to: server.as_ref().map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),
+        to: server
+            .as_ref()
+            .map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),
         local,
     });
     embedded.into_iter().chain(chat).collect()

@@ -23,31 +23,56 @@ pub struct Limits {
 impl Limits {
     /// Whether nothing is left out.
     pub fn is_everything(&self) -> bool {
-        let Self { source, path, tag, after, before } = self;
-        source.is_empty() && path.is_empty() && tag.is_empty() && after.is_none() && before.is_none()
+        let Self {
+            source,
+            path,
+            tag,
+            after,
+            before,
+        } = self;
+        source.is_empty()
+            && path.is_empty()
+            && tag.is_empty()
+            && after.is_none()
+            && before.is_none()
     }
 }
 
-/// Reads the limits; a source that is not configured and a day that is none are failures, not empty results.
+/// Reads the limits; a source that is not configured and a day that is none are failures, not empty
+/// results.
 pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
-    let mut scope = Scope { path_prefix: config.retrieve.path_prefix.clone(), ..Scope::default() };
+    let mut scope = Scope {
+        path_prefix: config.retrieve.path_prefix.clone(),
+        ..Scope::default()
+    };
     for name in &args.source {
-        let source = SourceName::new(name.as_str()).ok().filter(|n| config.sources.iter().any(|s| s.name == *n));
+        let source = SourceName::new(name.as_str())
+            .ok()
+            .filter(|n| config.sources.iter().any(|s| s.name == *n));
         scope.sources.push(source.ok_or_else(|| {
-            Failure::new(ErrorCode::InvalidArgs, format!("there is no source called `{name}`"))
-                .with_hint("local-agent index --list-sources")
+            Failure::new(
+                ErrorCode::InvalidArgs,
+                format!("there is no source called `{name}`"),
+            )
+            .with_hint("local-agent index --list-sources")
         })?);
     }
     let mut add = |key: &str, value: &str| {
-        scope.filters.push(Filter { key: key.to_owned(), value: value.to_owned(), negated: false });
+        scope.filters.push(Filter {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            negated: false,
+        });
     };
     args.path.iter().for_each(|path| add("path", path));
     args.tag.iter().for_each(|tag| add("tag", tag));
     for (key, day) in [("after", &args.after), ("before", &args.before)] {
         let Some(day) = day else { continue };
         if !is_day(day) {
-            return Err(Failure::new(ErrorCode::InvalidArgs, format!("`{day}` is not a day"))
-                .with_hint(format!("--{key} 2026-01-31")));
+            return Err(
+                Failure::new(ErrorCode::InvalidArgs, format!("`{day}` is not a day"))
+                    .with_hint(format!("--{key} 2026-01-31")),
+            );
         }
         add(key, day);
     }

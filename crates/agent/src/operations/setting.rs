@@ -1,5 +1,5 @@
-//! What every operation starts from, made of a configuration: the sandbox, the model's files, the way of cutting, the
-//! clock.
+//! What every operation starts from, made of a configuration: the sandbox, the model's files, the
+//! way of cutting, the clock.
 
 use std::path::Path;
 
@@ -19,25 +19,40 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     let mut specs: Vec<RootSpec> = config
         .sources
         .iter()
-        .map(|s| RootSpec { name: s.name.clone(), path: s.root.clone(), kind: s.kind.clone(), code: s.code })
+        .map(|s| RootSpec {
+            name: s.name.clone(),
+            path: s.root.clone(),
+            kind: s.kind.clone(),
+            code: s.code,
+        })
         .collect();
     for root in &config.security.allowed_roots {
         if specs.iter().any(|spec| spec.path.starts_with(root)) {
             continue;
         }
-        let stem = root.file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned());
+        let stem = root.file_name().map_or_else(
+            || "root".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
         let taken = |name: &str| specs.iter().any(|spec| spec.name.as_str() == name);
-        let mut candidates = std::iter::once(stem.clone()).chain((2..).map(|n| format!("{stem}-{n}")));
+        let mut candidates =
+            std::iter::once(stem.clone()).chain((2..).map(|n| format!("{stem}-{n}")));
         let name = candidates.find(|name| !taken(name)).unwrap_or(stem);
         if let Ok(name) = SourceName::new(name) {
-            specs.push(RootSpec { name, path: root.clone(), kind: "allowed".to_owned(), code: false });
+            specs.push(RootSpec {
+                name,
+                path: root.clone(),
+                kind: "allowed".to_owned(),
+                code: false,
+            });
         }
     }
     let policy = Policy::from(&config.security).keep_out(config.protected.clone());
     Sandbox::with_base(specs, policy, &config.security_root)
 }
 
-/// The files of the configured embedding model: a folder of its own, the embedded default, or the model folder.
+/// The files of the configured embedding model: a folder of its own, the embedded default, or the
+/// model folder.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
     if embed.provider.is_server() {
@@ -53,7 +68,10 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
             return Err(Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME"));
         }
     };
-    Ok(files.with_window(embed.max_length).with_precision(embed.precision).with_instructions(embed.instructions))
+    Ok(files
+        .with_window(embed.max_length)
+        .with_precision(embed.precision)
+        .with_instructions(embed.instructions))
 }
 
 /// How files are cut, and the name of that way.
@@ -95,7 +113,9 @@ pub fn roots(config: Option<&Config>, package_root: Option<&Path>) -> Map<String
 
 /// Now, RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
-    let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    let now = OffsetDateTime::now_utc()
+        .replace_nanosecond(0)
+        .unwrap_or(OffsetDateTime::UNIX_EPOCH);
     now.format(&Rfc3339).unwrap_or_default()
 }
 
@@ -111,5 +131,9 @@ pub fn file_stamp() -> String {
 
 /// What others read while a job of this process holds a lock.
 pub fn holder(command: &str) -> String {
-    format!("pid {}, `local-agent {command}`, since {}", std::process::id(), now())
+    format!(
+        "pid {}, `local-agent {command}`, since {}",
+        std::process::id(),
+        now()
+    )
 }

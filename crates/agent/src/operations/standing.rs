@@ -1,5 +1,6 @@
-//! Whether the folders that a confined process may open still are the ones that stand there: the kernel's rules are about
-//! folders and not about their names, so one that was moved away and made again is closed to it.
+//! Whether the folders that a confined process may open still are the ones that stand there: the
+//! kernel's rules are about folders and not about their names, so one that was moved away and made
+//! again is closed to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -51,8 +51,8 @@ pub struct SourceState {
     pub last_scan_unix: i64,
 }
 
-/// Looks; with `compares_files` at every file, too, which takes as long as listing them. Errors are those of the databases
-/// and of [`Library::with`].
+/// Looks; with `compares_files` at every file, too, which takes as long as listing them. Errors are
+/// those of the databases and of [`Library::with`].
 pub fn status(config: &Config, library: &Library, compares_files: bool) -> Result<Status> {
     let (index_db, embeddings_db) = (&config.index.db_path, &config.embed.db_path);
     let index = match IndexReader::open(index_db)? {
@@ -69,10 +69,16 @@ pub fn status(config: &Config, library: &Library, compares_files: bool) -> Resul
     })
 }
 
-fn indexed(config: &Config, library: &Library, index: &IndexReader, compares_files: bool) -> Result<Indexed> {
+fn indexed(
+    config: &Config,
+    library: &Library,
+    index: &IndexReader,
+    compares_files: bool,
+) -> Result<Indexed> {
     let totals = index.totals()?;
     let fingerprint = library.fingerprint()?;
-    let (coverage, mut stale) = library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
+    let (coverage, mut stale) =
+        library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
     if compares_files {
         stale.extend(stale_files(config, &[]));
     }

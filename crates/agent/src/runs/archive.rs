@@ -95,7 +95,10 @@ pub struct Prune {
 impl Archive {
     /// Touches nothing.
     pub fn new(place: Place<'_>) -> Self {
-        Self { runs_dir: place.runs_dir.to_owned(), ledger: Ledger::new(place.runs_dir, place.durable) }
+        Self {
+            runs_dir: place.runs_dir.to_owned(),
+            ledger: Ledger::new(place.runs_dir, place.durable),
+        }
     }
 
     /// The folder of one run.
@@ -114,8 +117,11 @@ impl Archive {
 
     /// The folder of one run, if there is one.
     pub(super) fn open_run(&self, id: &RunId) -> Result<Option<StateDirectory>> {
-        let Some(runs) = self.open()? else { return Ok(None) };
-        runs.child(id.as_str()).map_err(|e| unreadable(&self.folder(id), &e))
+        let Some(runs) = self.open()? else {
+            return Ok(None);
+        };
+        runs.child(id.as_str())
+            .map_err(|e| unreadable(&self.folder(id), &e))
     }
 
     /// Whether a run has a folder.
@@ -125,23 +131,35 @@ impl Archive {
 
     /// Whether a process is at work on a run.
     fn is_held(&self, id: &RunId) -> bool {
-        self.open_run(id).is_ok_and(|run| run.is_some_and(|run| JobLock::holder_in(&run, LOCK).is_some()))
+        self.open_run(id)
+            .is_ok_and(|run| run.is_some_and(|run| JobLock::holder_in(&run, LOCK).is_some()))
     }
 
     /// The names of the runs that have a folder, oldest first. Other names are not ours.
     pub fn ids(&self) -> Result<Vec<RunId>> {
-        let Some(runs) = self.open()? else { return Ok(Vec::new()) };
+        let Some(runs) = self.open()? else {
+            return Ok(Vec::new());
+        };
         let entries = runs.entries().map_err(|e| unreadable(&self.runs_dir, &e))?;
         // A link is no run of ours, whatever it is called.
-        let folders = entries.iter().filter(|entry| entry.kind == EntryKind::Folder);
-        let mut ids: Vec<RunId> = folders.filter_map(|entry| entry.name.parse().ok()).collect();
+        let folders = entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Folder);
+        let mut ids: Vec<RunId> = folders
+            .filter_map(|entry| entry.name.parse().ok())
+            .collect();
         ids.sort_unstable();
         Ok(ids)
     }
 
     /// What the ledger says about each run.
     pub(super) fn entered(chain: Option<&Chain>) -> HashMap<RunId, Entered> {
-        Self::entered_in(chain.into_iter().flat_map(|chain| &chain.lines).map(|(line, _)| line))
+        Self::entered_in(
+            chain
+                .into_iter()
+                .flat_map(|chain| &chain.lines)
+                .map(|(line, _)| line),
+        )
     }
 
     pub(super) fn entered_in<'a>(lines: impl Iterator<Item = &'a Line>) -> HashMap<RunId, Entered> {
@@ -171,7 +189,8 @@ impl Archive {
             Some(run) if run.end.is_some() => State::Ended,
             _ if self.is_held(id) => State::Running,
             Some(_) => State::Interrupted,
-            // Between its folder and its line in the ledger a run may be ended too; it claims nothing yet.
+            // Between its folder and its line in the ledger a run may be ended too; it claims
+            // nothing yet.
             None if self.claims_nothing(id) => State::Interrupted,
             None => State::Unlisted,
         }
@@ -186,15 +205,25 @@ impl Archive {
 
     /// The newest runs first, at most `limit`; how many there are in all.
     pub fn list(&self, limit: usize) -> Result<(Vec<Entry>, usize)> {
-        // Folders before the ledger: a run that is new meanwhile is in the ledger too, not only in its folder.
+        // Folders before the ledger: a run that is new meanwhile is in the ledger too, not only in
+        // its folder.
         let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
         let chain = self.ledger.read()?;
         let entered = Self::entered(chain.as_ref());
-        ids.extend(entered.iter().filter(|(_, run)| !run.pruned).map(|(id, _)| id.clone()));
+        ids.extend(
+            entered
+                .iter()
+                .filter(|(_, run)| !run.pruned)
+                .map(|(id, _)| id.clone()),
+        );
         let total = ids.len();
         let entries = ids.into_iter().rev().take(limit).map(|id| {
             let state = self.state_of(&id, entered.get(&id));
-            Entry { state, record: self.load(&id).map(|(record, _)| record), id }
+            Entry {
+                state,
+                record: self.load(&id).map(|(record, _)| record),
+                id,
+            }
         });
         Ok((entries.collect(), total))
     }
@@ -205,8 +234,8 @@ impl Archive {
         Ok(self.state_of(id, Self::entered(chain.as_ref()).get(id)))
     }
 
-    /// The run that a name means: whole, `last`, the beginning of one, or the part behind `_`. `RUN_NOT_FOUND`, also when
-    /// it fits more than one.
+    /// The run that a name means: whole, `last`, the beginning of one, or the part behind `_`.
+    /// `RUN_NOT_FOUND`, also when it fits more than one.
     pub fn find(&self, name: &str) -> Result<RunId> {
         let ids = self.ids()?;
         // A record that is gone is found by its whole name, so that it can be pruned.
@@ -215,9 +244,14 @@ impl Archive {
         {
             return Ok(id);
         }
-        let missing = |why: String| Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list");
+        let missing = |why: String| {
+            Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list")
+        };
         if name == "last" {
-            return ids.into_iter().next_back().ok_or_else(|| missing("there is no run yet".to_owned()));
+            return ids
+                .into_iter()
+                .next_back()
+                .ok_or_else(|| missing("there is no run yet".to_owned()));
         }
         let fits = |id: &&RunId| {
             let (at, random) = id.as_str().split_once('_').unwrap_or((id.as_str(), ""));
@@ -228,18 +262,27 @@ impl Archive {
         let found: Vec<&RunId> = ids.iter().filter(fits).collect();
         match found.as_slice() {
             [one] => Ok((*one).clone()),
-            [] => Err(missing(format!("there is no run called `{name}` in {}", self.runs_dir.display()))),
+            [] => Err(missing(format!(
+                "there is no run called `{name}` in {}",
+                self.runs_dir.display()
+            ))),
             many => {
                 let names: Vec<&str> = many.iter().take(5).map(|id| id.as_str()).collect();
-                Err(missing(format!("`{name}` fits {} runs: {}", many.len(), names.join(", "))))
+                Err(missing(format!(
+                    "`{name}` fits {} runs: {}",
+                    many.len(),
+                    names.join(", ")
+                )))
             }
         }
     }
 
-    /// The record of one run and the hash of its bytes. `RUN_NOT_FOUND`, `RUN_TAMPERED`, `RUN_NEWER`.
+    /// The record of one run and the hash of its bytes. `RUN_NOT_FOUND`, `RUN_TAMPERED`,
+    /// `RUN_NEWER`.
     pub fn load(&self, id: &RunId) -> Result<(Record, Sha256)> {
         let bytes = self.bytes(id)?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| super::record::tampered("it is not UTF-8 text"))?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| super::record::tampered("it is not UTF-8 text"))?;
         let record = Record::from_json(text)?;
         if record.run_id != *id {
             return Err(super::record::tampered("it names another run"));
@@ -250,10 +293,15 @@ impl Archive {
     pub(super) fn bytes(&self, id: &RunId) -> Result<Vec<u8>> {
         let path = self.folder(id).join(RECORD);
         let missing = |why: &str| {
-            Failure::new(ErrorCode::RunNotFound, format!("the record {} {why}", path.display()))
-                .with_hint("local-agent runs verify")
+            Failure::new(
+                ErrorCode::RunNotFound,
+                format!("the record {} {why}", path.display()),
+            )
+            .with_hint("local-agent runs verify")
         };
-        let Some(run) = self.open_run(id)? else { return Err(missing("is not there")) };
+        let Some(run) = self.open_run(id)? else {
+            return Err(missing("is not there"));
+        };
         match run.read_bytes(RECORD, MAX_RECORD_BYTES) {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(missing("is not there")),
@@ -264,8 +312,8 @@ impl Archive {
         }
     }
 
-    /// Removes runs: each is entered in the ledger first, then its folder goes. Runs at work stay. With `dry_run` nothing
-    /// happens.
+    /// Removes runs: each is entered in the ledger first, then its folder goes. Runs at work stay.
+    /// With `dry_run` nothing happens.
     pub fn prune(&self, which: &Which, dry_run: bool) -> Result<Prune> {
         let look = self.ledger.look()?;
         look.anchor?;
@@ -275,7 +323,11 @@ impl Archive {
             Which::Named(names) => names.clone(),
             Which::KeepNewest(keep) => ids.iter().rev().skip(*keep).rev().cloned().collect(),
             // The name says when it began, also where the record cannot be read.
-            Which::Before(unix) => ids.iter().filter(|id| began(id).is_some_and(|at| at < *unix)).cloned().collect(),
+            Which::Before(unix) => ids
+                .iter()
+                .filter(|id| began(id).is_some_and(|at| at < *unix))
+                .cloned()
+                .collect(),
         };
         let mut out = Prune::default();
         for id in wanted {
@@ -293,9 +345,15 @@ impl Archive {
     }
 
     fn remove(&self, id: &RunId, entered: Option<&Entered>) -> Result<Option<Failure>> {
-        let Some(runs) = self.open()? else { return Ok(None) };
-        let Some(run) = runs.child(id.as_str()).map_err(|e| unreadable(&self.folder(id), &e))? else {
-            // Its record is gone without having been pruned: from now on it was given up on purpose.
+        let Some(runs) = self.open()? else {
+            return Ok(None);
+        };
+        let Some(run) = runs
+            .child(id.as_str())
+            .map_err(|e| unreadable(&self.folder(id), &e))?
+        else {
+            // Its record is gone without having been pruned: from now on it was given up on
+            // purpose.
             return if entered.is_some_and(|run| !run.pruned) {
                 self.ledger.append(&[(Kind::Prune, Some(id.clone()), None)])
             } else {
@@ -307,9 +365,12 @@ impl Archive {
         let mut unanchored = None;
         if !entered.is_some_and(|run| run.pruned) {
             let sha256 = self.bytes(id).ok().map(|bytes| Sha256::of(&bytes));
-            unanchored = self.ledger.append(&[(Kind::Prune, Some(id.clone()), sha256)])?;
+            unanchored = self
+                .ledger
+                .append(&[(Kind::Prune, Some(id.clone()), sha256)])?;
         }
-        runs.remove_folder(id.as_str()).map_err(|e| private::unwritable(&self.folder(id), &e))?;
+        runs.remove_folder(id.as_str())
+            .map_err(|e| private::unwritable(&self.folder(id), &e))?;
         drop(lock);
         Ok(unanchored)
     }
@@ -319,12 +380,17 @@ impl Archive {
 fn began(id: &RunId) -> Option<i64> {
     let form = time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
     let at = id.as_str().split_once('_')?.0;
-    time::PrimitiveDateTime::parse(at, form).ok().map(|at| at.assume_utc().unix_timestamp())
+    time::PrimitiveDateTime::parse(at, form)
+        .ok()
+        .map(|at| at.assume_utc().unix_timestamp())
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::FileReadError, format!("{} cannot be read: {error}", path.display()))
-            .with_hint("local-agent doctor")
+        Failure::new(
+            ErrorCode::FileReadError,
+            format!("{} cannot be read: {error}", path.display()),
+        )
+        .with_hint("local-agent doctor")
     })
 }

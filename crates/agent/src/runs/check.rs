@@ -1,4 +1,5 @@
-//! Does everything still fit together: the chain, its head, each record, each folder, and who may read them?
+//! Does everything still fit together: the chain, its head, each record, each folder, and who may
+//! read them?
 
 use serde::Serialize;
 
@@ -29,29 +30,68 @@ pub enum Trouble {
 impl Trouble {
     /// Every trouble, its meaning, and whether it fails the check.
     pub const TABLE: &'static [(Self, &'static str, bool)] = &[
-        (Self::LedgerBroken, "The ledger does not hold together, or is shorter than it was.", true),
-        (Self::HeadNotHeld, "The ledger does not hold the head that was asked for.", true),
+        (
+            Self::LedgerBroken,
+            "The ledger does not hold together, or is shorter than it was.",
+            true,
+        ),
+        (
+            Self::HeadNotHeld,
+            "The ledger does not hold the head that was asked for.",
+            true,
+        ),
         (
             Self::HeadUnknown,
             "`durable.sqlite` does not vouch for the ledger's end, so a tail that was cut off would not be seen.",
             false,
         ),
-        (Self::RecordChanged, "A record has other bytes than were entered in the ledger.", true),
-        (Self::RecordMissing, "A run is entered in the ledger, was not pruned, and its record is gone.", true),
-        (Self::RunUnlisted, "A folder of a run is not entered in the ledger.", true),
+        (
+            Self::RecordChanged,
+            "A record has other bytes than were entered in the ledger.",
+            true,
+        ),
+        (
+            Self::RecordMissing,
+            "A run is entered in the ledger, was not pruned, and its record is gone.",
+            true,
+        ),
+        (
+            Self::RunUnlisted,
+            "A folder of a run is not entered in the ledger.",
+            true,
+        ),
         (
             Self::RunUnvouched,
             "A record was entered after its run, as it was then; nothing vouches for it before.",
             false,
         ),
-        (Self::RunLost, "A run stood in a ledger that broke, and its record was gone when a new one was begun.", false),
-        (Self::RunInterrupted, "A run has no end: its process was ended or crashed.", false),
-        (Self::RunLeftOver, "A run was pruned, and its folder is still there.", false),
-        (Self::OpenToOthers, "Others than the owner may read or change a record.", true),
+        (
+            Self::RunLost,
+            "A run stood in a ledger that broke, and its record was gone when a new one was begun.",
+            false,
+        ),
+        (
+            Self::RunInterrupted,
+            "A run has no end: its process was ended or crashed.",
+            false,
+        ),
+        (
+            Self::RunLeftOver,
+            "A run was pruned, and its folder is still there.",
+            false,
+        ),
+        (
+            Self::OpenToOthers,
+            "Others than the owner may read or change a record.",
+            true,
+        ),
     ];
 
     fn entry(self) -> (&'static str, bool) {
-        Self::TABLE.iter().find(|(one, ..)| *one == self).map_or(("", true), |(_, meaning, fails)| (*meaning, *fails))
+        Self::TABLE
+            .iter()
+            .find(|(one, ..)| *one == self)
+            .map_or(("", true), |(_, meaning, fails)| (*meaning, *fails))
     }
 
     /// Whether it fails the check.
@@ -122,7 +162,13 @@ impl Findings {
         self.running += one.running;
     }
 
-    fn add(&mut self, trouble: Trouble, run: Option<&RunId>, message: String, fix: impl Into<String>) {
+    fn add(
+        &mut self,
+        trouble: Trouble,
+        run: Option<&RunId>,
+        message: String,
+        fix: impl Into<String>,
+    ) {
         self.list.push(Finding {
             code: trouble.as_str(),
             fails: trouble.fails(),
@@ -133,12 +179,16 @@ impl Findings {
     }
 }
 
-/// Looks at the whole folder of runs, or at one run of it; changes nothing. `expected`: a head that was noted earlier and
-/// that the ledger must still hold.
+/// Looks at the whole folder of runs, or at one run of it; changes nothing. `expected`: a head that
+/// was noted earlier and that the ledger must still hold.
 ///
 /// # Errors
 /// Only what keeps it from looking at all.
-pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>) -> Result<Findings> {
+pub fn check(
+    archive: &Archive,
+    only: Option<&RunId>,
+    expected: Option<&Sha256>,
+) -> Result<Findings> {
     let mut out = Findings::default();
     let Look { chain, anchor } = archive.ledger.look()?;
     let is_broken = anchor.is_err();
@@ -146,12 +196,25 @@ pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>)
         Ok(Anchor::Kept) => out.anchored = true,
         Ok(Anchor::Unknown) if chain.is_none() => {}
         Ok(Anchor::Unknown) => {
-            let message = "durable.sqlite does not know this ledger; the next run enters it there".to_owned();
-            out.add(Trouble::HeadUnknown, None, message, "local-agent ask \"a question\"");
+            let message =
+                "durable.sqlite does not know this ledger; the next run enters it there".to_owned();
+            out.add(
+                Trouble::HeadUnknown,
+                None,
+                message,
+                "local-agent ask \"a question\"",
+            );
         }
         Ok(Anchor::Unreadable(failure)) => {
-            let fix = failure.hint.unwrap_or_else(|| "local-agent doctor".to_owned());
-            out.add(Trouble::HeadUnknown, None, format!("the ledger's head is not kept: {}", failure.message), fix);
+            let fix = failure
+                .hint
+                .unwrap_or_else(|| "local-agent doctor".to_owned());
+            out.add(
+                Trouble::HeadUnknown,
+                None,
+                format!("the ledger's head is not kept: {}", failure.message),
+                fix,
+            );
         }
         Err(failure) => broken(&mut out, failure),
     }
@@ -159,21 +222,36 @@ pub fn check(archive: &Archive, only: Option<&RunId>, expected: Option<&Sha256>)
         out.lines = chain.lines.len();
         out.head = chain.lines.last().map(|(_, sha)| *sha);
     }
-    if let Some(expected) = expected.filter(|sha| !chain.as_ref().is_some_and(|chain| chain.holds(sha))) {
+    if let Some(expected) =
+        expected.filter(|sha| !chain.as_ref().is_some_and(|chain| chain.holds(sha)))
+    {
         let message = format!("no line of the ledger has the hash {expected}");
-        out.add(Trouble::HeadNotHeld, None, message, "compare with a copy of the ledger from that time");
+        out.add(
+            Trouble::HeadNotHeld,
+            None,
+            message,
+            "compare with a copy of the ledger from that time",
+        );
     }
     runs(archive, chain.as_ref(), only, is_broken, &mut out)?;
-    if only.is_none() && archive.ledger.path().exists() && private::is_open_to_others(&archive.ledger.path()) {
+    if only.is_none()
+        && archive.ledger.path().exists()
+        && private::is_open_to_others(&archive.ledger.path())
+    {
         let path = archive.ledger.path();
         let fix = format!("chmod 600 '{}'", path.display());
-        out.add(Trouble::OpenToOthers, None, format!("{} is open to others", path.display()), fix);
+        out.add(
+            Trouble::OpenToOthers,
+            None,
+            format!("{} is open to others", path.display()),
+            fix,
+        );
     }
     Ok(out)
 }
 
-/// Looks at each run. What does not fit may be one that was begun, ended or pruned since the ledger was read: such a run
-/// is looked at again, beside the ledger as it is by then.
+/// Looks at each run. What does not fit may be one that was begun, ended or pruned since the ledger
+/// was read: such a run is looked at again, beside the ledger as it is by then.
 fn runs(
     archive: &Archive,
     chain: Option<&Chain>,
@@ -201,20 +279,38 @@ fn runs(
     }
     let chain = archive.ledger.read()?;
     let entered = Archive::entered(chain.as_ref());
-    again.into_iter().for_each(|id| run(archive, id, entered.get(id), is_broken, out));
+    again
+        .into_iter()
+        .for_each(|id| run(archive, id, entered.get(id), is_broken, out));
     Ok(())
 }
 
 fn broken(out: &mut Findings, failure: Failure) {
-    out.add(Trouble::LedgerBroken, None, failure.message, "local-agent runs head --renew");
+    out.add(
+        Trouble::LedgerBroken,
+        None,
+        failure.message,
+        "local-agent runs head --renew",
+    );
 }
 
-fn run(archive: &Archive, id: &RunId, entered: Option<&Entered>, is_broken: bool, out: &mut Findings) {
+fn run(
+    archive: &Archive,
+    id: &RunId,
+    entered: Option<&Entered>,
+    is_broken: bool,
+    out: &mut Findings,
+) {
     let state = archive.state_of(id, entered);
     let prune = format!("local-agent runs prune {id}");
     match state {
         State::Pruned if archive.has_folder(id) => {
-            out.add(Trouble::RunLeftOver, Some(id), "it was pruned, and its folder is still there".to_owned(), prune);
+            out.add(
+                Trouble::RunLeftOver,
+                Some(id),
+                "it was pruned, and its folder is still there".to_owned(),
+                prune,
+            );
             return;
         }
         State::Pruned => {
@@ -222,18 +318,29 @@ fn run(archive: &Archive, id: &RunId, entered: Option<&Entered>, is_broken: bool
             return;
         }
         State::Missing if entered.is_some_and(|run| run.lost) => {
-            let message = "an earlier ledger held it, and its record was gone when this ledger was begun".to_owned();
+            let message =
+                "an earlier ledger held it, and its record was gone when this ledger was begun"
+                    .to_owned();
             out.add(Trouble::RunLost, Some(id), message, restore_or(&prune));
             return;
         }
         State::Missing => {
             let message = "it is entered in the ledger, and its record is gone".to_owned();
-            out.add(Trouble::RecordMissing, Some(id), message, restore_or(&prune));
+            out.add(
+                Trouble::RecordMissing,
+                Some(id),
+                message,
+                restore_or(&prune),
+            );
             return;
         }
         State::Unlisted => {
             let message = "its folder is not entered in the ledger".to_owned();
-            let fix = if is_broken { "local-agent runs head --renew" } else { "local-agent runs head --adopt" };
+            let fix = if is_broken {
+                "local-agent runs head --renew"
+            } else {
+                "local-agent runs head --adopt"
+            };
             out.add(Trouble::RunUnlisted, Some(id), message, fix);
         }
         State::Running => out.running += 1,
@@ -247,16 +354,25 @@ fn run(archive: &Archive, id: &RunId, entered: Option<&Entered>, is_broken: bool
     for path in [archive.folder(id), archive.folder(id).join(RECORD)] {
         if private::is_open_to_others(&path) {
             let fix = format!("chmod -R go-rwx '{}'", archive.folder(id).display());
-            out.add(Trouble::OpenToOthers, Some(id), format!("{} is open to others", path.display()), fix);
+            out.add(
+                Trouble::OpenToOthers,
+                Some(id),
+                format!("{} is open to others", path.display()),
+                fix,
+            );
             break;
         }
     }
     // A record without an end is being written, or was; only its beginning is entered.
-    let Some(expected) = entered.and_then(|run| run.end) else { return };
+    let Some(expected) = entered.and_then(|run| run.end) else {
+        return;
+    };
     match archive.bytes(id) {
         Ok(bytes) if Sha256::of(&bytes) == expected => {
             if entered.is_some_and(|run| run.found) {
-                let message = "its record was entered after the run, and nothing vouches for it before".to_owned();
+                let message =
+                    "its record was entered after the run, and nothing vouches for it before"
+                        .to_owned();
                 out.add(
                     Trouble::RunUnvouched,
                     Some(id),
@@ -267,10 +383,20 @@ fn run(archive: &Archive, id: &RunId, entered: Option<&Entered>, is_broken: bool
         }
         Ok(_) => {
             let message = "its record has other bytes than were entered in the ledger".to_owned();
-            out.add(Trouble::RecordChanged, Some(id), message, "restore its folder from a backup");
+            out.add(
+                Trouble::RecordChanged,
+                Some(id),
+                message,
+                "restore its folder from a backup",
+            );
         }
         Err(failure) => {
-            out.add(Trouble::RecordMissing, Some(id), failure.message, restore_or(&prune));
+            out.add(
+                Trouble::RecordMissing,
+                Some(id),
+                failure.message,
+                restore_or(&prune),
+            );
         }
     }
 }

@@ -10,8 +10,8 @@ use time::macros::format_description;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::to_hex;
 
-/// `<YYYYMMDD>T<HHMMSS>Z_<16 hexadecimal digits>`: when the run began, in UTC; then three bytes of the second's fraction
-/// and five random ones, so that names sort by time and two runs never meet.
+/// `<YYYYMMDD>T<HHMMSS>Z_<16 hexadecimal digits>`: when the run began, in UTC; then three bytes of
+/// the second's fraction and five random ones, so that names sort by time and two runs never meet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
@@ -21,12 +21,17 @@ impl RunId {
     pub fn new(began: OffsetDateTime) -> Result<Self> {
         let mut tail = [0; 8];
         getrandom::fill(&mut tail).map_err(|e| {
-            Failure::new(ErrorCode::WriteError, format!("the system gave no random bytes for a run's name: {e}"))
+            Failure::new(
+                ErrorCode::WriteError,
+                format!("the system gave no random bytes for a run's name: {e}"),
+            )
         })?;
         let fraction = (u64::from(began.nanosecond()) << 24) / 1_000_000_000;
         tail[..3].copy_from_slice(&fraction.to_be_bytes()[5..]);
         let form = format_description!("[year][month][day]T[hour][minute][second]Z");
-        let at = began.format(form).map_err(|e| Failure::internal(format!("the time cannot be written: {e}")))?;
+        let at = began
+            .format(form)
+            .map_err(|e| Failure::internal(format!("the time cannot be written: {e}")))?;
         Ok(Self(format!("{at}_{}", to_hex(&tail))))
     }
 
@@ -48,7 +53,11 @@ impl FromStr for RunId {
                 0..16 => b.is_ascii_digit(),
                 _ => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
             });
-        if fits { Ok(Self(text.to_owned())) } else { Err(format!("`{text}` is no name of a run")) }
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!("`{text}` is no name of a run"))
+        }
     }
 }
 
@@ -84,10 +93,18 @@ mod tests {
         assert_eq!(first.as_str().parse(), Ok(first.clone()));
         assert!(first.as_str().starts_with("20231114T221320Z_000000"));
         let later = RunId::new(at(0) + std::time::Duration::from_millis(500)).unwrap();
-        assert!(later.as_str().starts_with("20231114T221320Z_800000") && first < later && later < second);
-        for bad in
-            ["", "..", "20231114T221320Z_", "20231114T221320Z_../../etc/pass", "20231114T221320Z_00000000000000AA"]
-        {
+        assert!(
+            later.as_str().starts_with("20231114T221320Z_800000")
+                && first < later
+                && later < second
+        );
+        for bad in [
+            "",
+            "..",
+            "20231114T221320Z_",
+            "20231114T221320Z_../../etc/pass",
+            "20231114T221320Z_00000000000000AA",
+        ] {
             assert!(bad.parse::<RunId>().is_err(), "{bad}");
         }
     }

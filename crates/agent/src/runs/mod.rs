@@ -1,8 +1,8 @@
-//! What was asked, what was shown to whom, what came back, and how it was judged: one record a run, and a ledger in
-//! which each line holds the hash of the line before.
+//! What was asked, what was shown to whom, what came back, and how it was judged: one record a run,
+//! and a ledger in which each line holds the hash of the line before.
 //!
-//! A record is begun before anything is asked and finished afterwards; a crash in between is shown as `interrupted`.
-//! Nothing here is ever evidence: the folder is out of the sandbox's reach.
+//! A record is begun before anything is asked and finished afterwards; a crash in between is shown
+//! as `interrupted`. Nothing here is ever evidence: the folder is out of the sandbox's reach.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -35,8 +35,8 @@ pub use ledger::{Anchor, Chain, Kind, Ledger, Line, Look, Renewed, ToolLine};
 pub use page::page;
 pub use private::is_open_to_others;
 pub use record::{
-    Call, CalledTool, Checking, ContextItem, ItemRecord, Mode, Record, Roots, SCHEMA_VERSION, Sent, SnapshotRecord,
-    Status,
+    Call, CalledTool, Checking, ContextItem, ItemRecord, Mode, Record, Roots, SCHEMA_VERSION, Sent,
+    SnapshotRecord, Status,
 };
 pub use recorder::{Begin, Caps, End, Finished, Place, Run};
 pub use redact::{Redacted, redact};
@@ -47,13 +47,20 @@ use time::format_description::well_known::Rfc3339;
 
 /// A moment, RFC 3339, UTC, whole seconds.
 fn stamp(moment: OffsetDateTime) -> String {
-    let moment = moment.replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    let moment = moment
+        .replace_nanosecond(0)
+        .unwrap_or(OffsetDateTime::UNIX_EPOCH);
     moment.format(&Rfc3339).unwrap_or_default()
 }
 
-/// `json` as text: never fails for our own types, which hold only strings, numbers, lists and maps with text keys.
+/// `json` as text: never fails for our own types, which hold only strings, numbers, lists and maps
+/// with text keys.
 fn json_text(value: &impl serde::Serialize) -> local_agent_text::error::Result<String> {
     serde_json::to_string_pretty(value)
         .map(|text| text + "\n")
-        .map_err(|e| local_agent_text::error::Failure::internal(format!("a record cannot be written as JSON: {e}")))
+        .map_err(|e| {
+            local_agent_text::error::Failure::internal(format!(
+                "a record cannot be written as JSON: {e}"
+            ))
+        })
 }

@@ -1,8 +1,9 @@
 //! One run as a web page: self-contained, without any script, nothing loaded from anywhere.
 //!
-//! Everything on it is data of somebody: question, notes, a model's words. All of it is escaped; characters that could
-//! change how the rest reads (controls, bidirectional overrides, zero-width) are shown by their number. A policy in the
-//! page forbids the browser to run or load anything whatever the text contains.
+//! Everything on it is data of somebody: question, notes, a model's words. All of it is escaped;
+//! characters that could change how the rest reads (controls, bidirectional overrides, zero-width)
+//! are shown by their number. A policy in the page forbids the browser to run or load anything
+//! whatever the text contains.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -14,7 +15,8 @@ use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
 
 const STYLE: &str = include_str!("page.css");
 
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// What the page needs of the verifier's report.
 #[derive(Debug, Default, Deserialize)]
@@ -67,11 +69,23 @@ impl Verdict {
     }
 }
 
-/// The page of one run. `thawed`: its exact evidence, when it could be brought back; else the page shows the excerpts of
-/// the record, and `missing` says why.
-pub fn page(record: &Record, state: State, thawed: Option<&Thawed>, missing: Option<&str>) -> String {
-    let report = record.citation_validation.clone().and_then(|value| serde_json::from_value(value).ok());
-    let view = View { record, thawed, report: report.unwrap_or_default() };
+/// The page of one run. `thawed`: its exact evidence, when it could be brought back; else the page
+/// shows the excerpts of the record, and `missing` says why.
+pub fn page(
+    record: &Record,
+    state: State,
+    thawed: Option<&Thawed>,
+    missing: Option<&str>,
+) -> String {
+    let report = record
+        .citation_validation
+        .clone()
+        .and_then(|value| serde_json::from_value(value).ok());
+    let view = View {
+        record,
+        thawed,
+        report: report.unwrap_or_default(),
+    };
     let mut out = String::with_capacity(32 * 1024);
     let title = escape(&record.question);
     let _ = writeln!(
@@ -108,7 +122,10 @@ impl View<'_> {
             (State::Ended, Some(outcome)) => outcome.clone(),
             (State::Running, _) => "still running".to_owned(),
             (State::Interrupted, _) => "interrupted: it never came to its end".to_owned(),
-            (_, outcome) => format!("{} (not in the ledger)", outcome.as_deref().unwrap_or("unknown")),
+            (_, outcome) => format!(
+                "{} (not in the ledger)",
+                outcome.as_deref().unwrap_or("unknown")
+            ),
         };
         let sent = match record.sent.as_slice() {
             [] => "nothing left this program".to_owned(),
@@ -116,15 +133,32 @@ impl View<'_> {
             many => format!("text was sent {} times, see below", many.len()),
         };
         let took = record.elapsed_s.map(|s| format!("{s} s"));
-        let answerer = record.answerer.as_ref().map(|name| format!("answerer: {name}"));
-        let facts = [Some(outcome), answerer, Some(record.started_at.clone()), took, Some(sent)];
-        let items: String = facts.into_iter().flatten().map(|fact| format!("<li>{}</li>\n", escape(&fact))).collect();
+        let answerer = record
+            .answerer
+            .as_ref()
+            .map(|name| format!("answerer: {name}"));
+        let facts = [
+            Some(outcome),
+            answerer,
+            Some(record.started_at.clone()),
+            took,
+            Some(sent),
+        ];
+        let items: String = facts
+            .into_iter()
+            .flatten()
+            .map(|fact| format!("<li>{}</li>\n", escape(&fact)))
+            .collect();
         format!("<ul class=\"facts\">\n{items}</ul>\n")
     }
 
     fn answer(&self, out: &mut String) {
         let refused = self.record.assistant_text.is_none() && self.record.draft.is_some();
-        let heading = if refused { "The draft that was not shown" } else { "Answer" };
+        let heading = if refused {
+            "The draft that was not shown"
+        } else {
+            "Answer"
+        };
         let _ = writeln!(out, "<section id=\"answer\">\n<h2>{heading}</h2>");
         if !self.report.claims.is_empty() {
             out.push_str(
@@ -134,16 +168,30 @@ impl View<'_> {
             );
         }
         // A draft that nobody was shown is laid out again from its evidence.
-        let laid_out = self.thawed.filter(|_| refused).and_then(|t| Some(t.draft.as_ref()?.lay_out(&t.snapshot).text));
+        let laid_out = self
+            .thawed
+            .filter(|_| refused)
+            .and_then(|t| Some(t.draft.as_ref()?.lay_out(&t.snapshot).text));
         match self.record.assistant_text.as_ref().or(laid_out.as_ref()) {
             Some(text) => {
-                let _ = writeln!(out, "<div class=\"answer\" dir=\"auto\">{}</div>", self.coloured(text));
+                let _ = writeln!(
+                    out,
+                    "<div class=\"answer\" dir=\"auto\">{}</div>",
+                    self.coloured(text)
+                );
             }
-            None if refused => out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n"),
+            None if refused => {
+                out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n")
+            }
             None => out.push_str("<p>There is no answer.</p>\n"),
         }
         if let (Some(code), Some(message)) = (&self.record.error_code, &self.record.error_message) {
-            let _ = writeln!(out, "<p class=\"note\"><code>{}</code> {}</p>", escape(code), escape(message));
+            let _ = writeln!(
+                out,
+                "<p class=\"note\"><code>{}</code> {}</p>",
+                escape(code),
+                escape(message)
+            );
         }
         if let Some(why) = &self.record.why {
             let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
@@ -163,9 +211,16 @@ impl View<'_> {
         let mut at = 0;
         for (n, claim) in self.report.claims.iter().enumerate() {
             let span = claim.span.start()..claim.span.end();
-            let (Some(before), Some(_)) = (text.get(at..span.start), text.get(span.clone())) else { continue };
+            let (Some(before), Some(_)) = (text.get(at..span.start), text.get(span.clone())) else {
+                continue;
+            };
             let (class, sign, word) = claim.verdict.words();
-            let own = claim.citations.iter().filter(|c| inside(&span, c.span)).map(|c| c.span.start()).min();
+            let own = claim
+                .citations
+                .iter()
+                .filter(|c| inside(&span, c.span))
+                .map(|c| c.span.start())
+                .min();
             let words = text.get(span.start..own.unwrap_or(span.end)).unwrap_or("");
             let (words, blank) = words.split_at(words.trim_end().len());
             let _ = write!(
@@ -189,8 +244,12 @@ impl View<'_> {
         out.push_str("<section id=\"claims\">\n<h2>Each claim beside its evidence</h2>\n<ol class=\"claims\">\n");
         for (n, claim) in self.report.claims.iter().enumerate() {
             let (class, sign, word) = claim.verdict.words();
-            let codes: String =
-                claim.codes.iter().chain(&claim.remarks).map(|c| format!(" <code>{}</code>", escape(c))).collect();
+            let codes: String = claim
+                .codes
+                .iter()
+                .chain(&claim.remarks)
+                .map(|c| format!(" <code>{}</code>", escape(c)))
+                .collect();
             let _ = writeln!(
                 out,
                 "<li id=\"claim-{}\">\n<div>\n<span class=\"badge {class}\">{sign} {word}</span>{codes}\n\
@@ -210,7 +269,9 @@ impl View<'_> {
 
     /// The words that carry a claim, under their file and lines.
     fn slice(&self, out: &mut String, place: &PlaceView) {
-        let Some(item) = self.item(place.label) else { return };
+        let Some(item) = self.item(place.label) else {
+            return;
+        };
         let _ = writeln!(
             out,
             "<div class=\"slice\">\n<h3><a href=\"#{0}\">{0}</a> {1}</h3>\n<p class=\"soft small\">{2}</p>",
@@ -218,11 +279,17 @@ impl View<'_> {
             escape(item.rel_path.as_str()),
             escape(&where_from(item, place.lines)),
         );
-        let exact = self.thawed.and_then(|t| t.snapshot.item(place.label)).and_then(|item| item.slice(place.span));
+        let exact = self
+            .thawed
+            .and_then(|t| t.snapshot.item(place.label))
+            .and_then(|item| item.slice(place.span));
         match (exact, &item.excerpt) {
             (Some(text), _) => {
                 // A claim that leans on the whole item has no words to set off.
-                let marks: Vec<_> = (place.span != item.span).then_some(0..text.len()).into_iter().collect();
+                let marks: Vec<_> = (place.span != item.span)
+                    .then_some(0..text.len())
+                    .into_iter()
+                    .collect();
                 out.push_str(&numbered(text, place.lines.first(), &marks));
             }
             (None, Some(excerpt)) => out.push_str(&numbered(excerpt, item.lines.first(), &[])),
@@ -232,18 +299,30 @@ impl View<'_> {
     }
 
     fn item(&self, label: Label) -> Option<&ItemRecord> {
-        self.record.snapshot.as_ref()?.items.iter().find(|item| item.label == label)
+        self.record
+            .snapshot
+            .as_ref()?
+            .items
+            .iter()
+            .find(|item| item.label == label)
     }
 
     fn evidence(&self, out: &mut String, missing: Option<&str>) {
-        let Some(snapshot) = &self.record.snapshot else { return };
-        out.push_str("<section id=\"evidence\">\n<h2>Evidence that was frozen for this question</h2>\n");
+        let Some(snapshot) = &self.record.snapshot else {
+            return;
+        };
+        out.push_str(
+            "<section id=\"evidence\">\n<h2>Evidence that was frozen for this question</h2>\n",
+        );
         if snapshot.items.is_empty() {
             out.push_str("<p>Nothing was found.</p>\n");
         }
         if let Some(why) = missing.filter(|_| !snapshot.items.is_empty()) {
-            let _ =
-                writeln!(out, "<p class=\"note\">Only the excerpts of the record can be shown: {}</p>", escape(why));
+            let _ = writeln!(
+                out,
+                "<p class=\"note\">Only the excerpts of the record can be shown: {}</p>",
+                escape(why)
+            );
         }
         for item in &snapshot.items {
             let marks: Vec<Range<usize>> = self.marks(item);
@@ -260,15 +339,24 @@ impl View<'_> {
                     format!(" · {}", escape(&item.heading_path))
                 },
             );
-            match (self.thawed.and_then(|t| t.snapshot.item(item.label)), &item.excerpt) {
-                (Some(exact), _) => out.push_str(&numbered(&exact.text, item.lines.first(), &marks)),
+            match (
+                self.thawed.and_then(|t| t.snapshot.item(item.label)),
+                &item.excerpt,
+            ) {
+                (Some(exact), _) => {
+                    out.push_str(&numbered(&exact.text, item.lines.first(), &marks))
+                }
                 (None, Some(excerpt)) => {
                     out.push_str(&numbered(excerpt, item.lines.first(), &[]));
                     if item.excerpt_truncated {
-                        out.push_str("<p class=\"soft small\">The record keeps no more of it.</p>\n");
+                        out.push_str(
+                            "<p class=\"soft small\">The record keeps no more of it.</p>\n",
+                        );
                     }
                 }
-                (None, None) => out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n"),
+                (None, None) => {
+                    out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n")
+                }
             }
             let _ = writeln!(
                 out,
@@ -282,7 +370,8 @@ impl View<'_> {
         out.push_str("</section>\n");
     }
 
-    /// What claims lean on, counted in the item's text. Claims that lean on the whole item mark nothing.
+    /// What claims lean on, counted in the item's text. Claims that lean on the whole item mark
+    /// nothing.
     fn marks(&self, item: &ItemRecord) -> Vec<Range<usize>> {
         let mut marks: Vec<Range<usize>> = self
             .report
@@ -303,9 +392,16 @@ impl View<'_> {
         if self.record.context.is_empty() {
             return;
         }
-        out.push_str("<section id=\"context\">\n<h2>From memory: context, never evidence</h2>\n<ul>\n");
+        out.push_str(
+            "<section id=\"context\">\n<h2>From memory: context, never evidence</h2>\n<ul>\n",
+        );
         for item in &self.record.context {
-            let _ = writeln!(out, "<li><code>{}</code> {}</li>", escape(&item.label), escape(&item.content));
+            let _ = writeln!(
+                out,
+                "<li><code>{}</code> {}</li>",
+                escape(&item.label),
+                escape(&item.content)
+            );
         }
         out.push_str("</ul>\n</section>\n");
     }
@@ -314,12 +410,24 @@ impl View<'_> {
         let record = self.record;
         out.push_str("<section id=\"run\">\n<h2>The run</h2>\n<div class=\"scroll\"><table>\n");
         let mut row = |name: &str, value: &str| {
-            let _ = writeln!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", escape(name));
+            let _ = writeln!(
+                out,
+                "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>",
+                escape(name)
+            );
         };
-        let timings: Vec<String> = record.timings_ms.iter().map(|(what, ms)| format!("{what} {ms} ms")).collect();
+        let timings: Vec<String> = record
+            .timings_ms
+            .iter()
+            .map(|(what, ms)| format!("{what} {ms} ms"))
+            .collect();
         row("Timings", &escape(&timings.join(" · ")));
         let sent = |sent: &super::Sent| {
-            let machine = if sent.local { "this machine" } else { "another machine" };
+            let machine = if sent.local {
+                "this machine"
+            } else {
+                "another machine"
+            };
             escape(&format!("{} → {} ({machine})", sent.what, sent.to))
         };
         let sent = match record.sent.as_slice() {
@@ -327,24 +435,45 @@ impl View<'_> {
             many => many.iter().map(sent).collect::<Vec<_>>().join("<br>"),
         };
         row("Sent", &sent);
-        row("Ended", &escape(record.ended_at.as_deref().unwrap_or("never")));
-        row("Program", &escape(&format!("local-agent {}", record.program_version)));
-        row("Configuration", &format!("sha256 <code>{}</code>", record.config_sha256));
+        row(
+            "Ended",
+            &escape(record.ended_at.as_deref().unwrap_or("never")),
+        );
+        row(
+            "Program",
+            &escape(&format!("local-agent {}", record.program_version)),
+        );
+        row(
+            "Configuration",
+            &format!("sha256 <code>{}</code>", record.config_sha256),
+        );
         if let Some(root) = &record.roots.security_root {
             row("Root", &escape(root));
         }
         if let Some(sha) = record.report_sha256 {
             let command = escape(&format!("local-agent runs replay {}", record.run_id));
-            row("Report", &format!("sha256 <code>{sha}</code><br>check it again: <code>{command}</code>"));
+            row(
+                "Report",
+                &format!("sha256 <code>{sha}</code><br>check it again: <code>{command}</code>"),
+            );
         }
         if let Some(snapshot) = &record.snapshot {
-            row("Evidence", &format!("snapshot <code>{}</code>", snapshot.id));
+            row(
+                "Evidence",
+                &format!("snapshot <code>{}</code>", snapshot.id),
+            );
         }
         if !record.index_stale.is_empty() {
             row("Changed files", &escape(&record.index_stale.join(", ")));
         }
         if record.redactions > 0 {
-            row("Redacted", &escape(&format!("{} secrets were taken out of this record", record.redactions)));
+            row(
+                "Redacted",
+                &escape(&format!(
+                    "{} secrets were taken out of this record",
+                    record.redactions
+                )),
+            );
         }
         out.push_str("</table></div>\n");
         for (n, call) in record.calls.iter().enumerate() {
@@ -355,13 +484,24 @@ impl View<'_> {
                 n + 1,
                 escape(&call.purpose),
                 call.elapsed_ms,
-                escape(&call.refused.as_ref().map_or_else(|| "taken".to_owned(), |codes| format!("refused: {codes}"))),
+                escape(
+                    &call
+                        .refused
+                        .as_ref()
+                        .map_or_else(|| "taken".to_owned(), |codes| format!("refused: {codes}"))
+                ),
                 escape(&call.model),
                 escape(&call.endpoint),
                 call.prompt_bytes,
-                call.prompt_sha256.map_or_else(String::new, |sha| sha.to_string()),
+                call.prompt_sha256
+                    .map_or_else(String::new, |sha| sha.to_string()),
                 escape(call.digest.as_deref().unwrap_or("unknown")),
-                escape(call.raw_reply.as_deref().or(call.error.as_deref()).unwrap_or("no reply")),
+                escape(
+                    call.raw_reply
+                        .as_deref()
+                        .or(call.error.as_deref())
+                        .unwrap_or("no reply")
+                ),
             );
         }
         out.push_str("</section>\n");
@@ -373,23 +513,36 @@ fn inside(outer: &Range<usize>, span: ByteSpan) -> bool {
 }
 
 fn where_from(item: &ItemRecord, lines: LineSpan) -> String {
-    let many = if lines.first() == lines.last() { "line" } else { "lines" };
+    let many = if lines.first() == lines.last() {
+        "line"
+    } else {
+        "lines"
+    };
     format!("{}:{}, {many} {lines}", item.source, item.rel_path)
 }
 
-/// The end of a claim: its citations as links to their evidence, the whole citation in the title; text between them as
-/// it is.
+/// The end of a claim: its citations as links to their evidence, the whole citation in the title;
+/// text between them as it is.
 fn citations(text: &str, range: Range<usize>, citations: &[CitationView]) -> String {
     let mut out = String::new();
     let mut at = range.start;
-    let mut own: Vec<&CitationView> = citations.iter().filter(|c| inside(&range, c.span)).collect();
+    let mut own: Vec<&CitationView> = citations
+        .iter()
+        .filter(|c| inside(&range, c.span))
+        .collect();
     own.sort_by_key(|c| c.span.start());
     for citation in own {
         let (start, end) = (citation.span.start(), citation.span.end());
-        let (Some(before), Some(whole)) = (text.get(at..start), text.get(start..end)) else { continue };
+        let (Some(before), Some(whole)) = (text.get(at..start), text.get(start..end)) else {
+            continue;
+        };
         out.push_str(&escape(before));
         let _ = match citation.label {
-            Some(label) => write!(out, "<a class=\"cite\" href=\"#{label}\" title=\"{}\">[{label}]</a>", plain(whole)),
+            Some(label) => write!(
+                out,
+                "<a class=\"cite\" href=\"#{label}\" title=\"{}\">[{label}]</a>",
+                plain(whole)
+            ),
             None => write!(out, "<span class=\"cite\">{}</span>", escape(whole)),
         };
         at = end;
@@ -404,14 +557,21 @@ fn numbered(text: &str, first: u32, marks: &[Range<usize>]) -> String {
     let mut start = 0;
     for (n, line) in text.split_inclusive('\n').enumerate() {
         let body = line.trim_end_matches(['\n', '\r']);
-        let _ = write!(out, "<span class=\"l\"><span class=\"n\">{}</span>", first as usize + n);
+        let _ = write!(
+            out,
+            "<span class=\"l\"><span class=\"n\">{}</span>",
+            first as usize + n
+        );
         let mut at = 0;
         for mark in marks {
             let (from, to) = (mark.start.max(start + at), mark.end.min(start + body.len()));
             if from >= to {
                 continue;
             }
-            let (Some(before), Some(inside)) = (body.get(at..from - start), body.get(from - start..to - start)) else {
+            let (Some(before), Some(inside)) = (
+                body.get(at..from - start),
+                body.get(from - start..to - start),
+            ) else {
                 continue;
             };
             let _ = write!(out, "{}<mark>{}</mark>", escape(before), escape(inside));
@@ -471,7 +631,12 @@ mod tests {
     fn s28_what_could_break_out_is_escaped_everywhere() {
         let bad = "<script>alert(1)</script>\"' onload=x & \u{202e}gpj\u{0} </pre></style>";
         for safe in [escape(bad), numbered(bad, 1, &[0..3, 5..9])] {
-            assert!(!safe.contains("<script") && !safe.contains("</style") && !safe.contains('\u{202e}'), "{safe}");
+            assert!(
+                !safe.contains("<script")
+                    && !safe.contains("</style")
+                    && !safe.contains('\u{202e}'),
+                "{safe}"
+            );
             assert!(safe.contains("U+202E") && safe.contains("U+0000"));
         }
         let attribute = plain(bad);

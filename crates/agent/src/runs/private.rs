@@ -22,10 +22,13 @@ pub(super) fn make_folder(path: &Path) -> Result<StateDirectory> {
 
 /// Writes the whole file or nothing.
 pub(super) fn write(folder: &StateDirectory, name: &str, bytes: &[u8]) -> Result<()> {
-    folder.replace(name, bytes).map_err(|e| unwritable(&folder.path().join(name), &e))
+    folder
+        .replace(name, bytes)
+        .map_err(|e| unwritable(&folder.path().join(name), &e))
 }
 
-/// Whether anybody but the owner may read or change `path`. `false` where the system has no such modes.
+/// Whether anybody but the owner may read or change `path`. `false` where the system has no such
+/// modes.
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -52,9 +55,20 @@ mod tests {
         write(&folder, "run.json", b"two").unwrap();
         let file = path.join("run.json");
         assert_eq!(fs::read(&file).unwrap(), b"two");
-        assert_eq!(fs::read_dir(&path).unwrap().count(), 1, "nothing half-written is left");
-        assert!(!is_open_to_others(&file) && !is_open_to_others(&path) && !is_open_to_others(&dir.path().join("a")));
+        assert_eq!(
+            fs::read_dir(&path).unwrap().count(),
+            1,
+            "nothing half-written is left"
+        );
+        assert!(
+            !is_open_to_others(&file)
+                && !is_open_to_others(&path)
+                && !is_open_to_others(&dir.path().join("a"))
+        );
         fs::remove_dir_all(&path).unwrap();
-        assert_eq!(write(&folder, "run.json", b"x").unwrap_err().code, ErrorCode::WriteError);
+        assert_eq!(
+            write(&folder, "run.json", b"x").unwrap_err().code,
+            ErrorCode::WriteError
+        );
     }
 }

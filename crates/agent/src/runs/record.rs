@@ -1,7 +1,9 @@
-//! `run.json`: what one run was asked, saw, sent, got and was found to say. Its schema is `docs/run.schema.json`.
+//! `run.json`: what one run was asked, saw, sent, got and was found to say. Its schema is
+//! `docs/run.schema.json`.
 //!
-//! Hashes are of the exact texts; the texts beside them are redacted and, where evidence is concerned, cut short. A
-//! record whose texts were not touched by redaction is `exact`: it can be replayed from the files alone.
+//! Hashes are of the exact texts; the texts beside them are redacted and, where evidence is
+//! concerned, cut short. A record whose texts were not touched by redaction is `exact`: it can be
+//! replayed from the files alone.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +12,9 @@ use super::{RunId, redact};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, FreshnessReport};
-use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, RelPath, Sha256, SourceName};
+use local_agent_text::types::{
+    ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, RelPath, Sha256, SourceName,
+};
 use local_agent_verify::{Scope, VerifyOptions};
 
 /// Of the records this program writes. A reader of another version says so and goes no further.
@@ -252,7 +256,8 @@ pub struct SnapshotRecord {
     pub not_whole: u64,
 }
 
-/// One item of the evidence: where it stands, what its bytes hash to, and the beginning of its text.
+/// One item of the evidence: where it stands, what its bytes hash to, and the beginning of its
+/// text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemRecord {
@@ -316,12 +321,21 @@ impl SnapshotRecord {
             ItemRecord::new(item, scores.get(at).copied(), excerpt, truncated)
         });
         let items = items.collect();
-        Self { id: snapshot.id(), items, not_whole }
+        Self {
+            id: snapshot.id(),
+            items,
+            not_whole,
+        }
     }
 }
 
 impl ItemRecord {
-    fn new(item: &EvidenceItem, score: Option<f32>, excerpt: Option<String>, excerpt_truncated: bool) -> Self {
+    fn new(
+        item: &EvidenceItem,
+        score: Option<f32>,
+        excerpt: Option<String>,
+        excerpt_truncated: bool,
+    ) -> Self {
         Self {
             label: item.label,
             chunk_key: item.chunk_key,
@@ -341,25 +355,33 @@ impl ItemRecord {
 
     /// The headings above it.
     pub fn heading(&self) -> Result<HeadingPath> {
-        HeadingPath::from_canonical(&self.heading_path).map_err(|_| tampered("a heading path in it cannot be read"))
+        HeadingPath::from_canonical(&self.heading_path)
+            .map_err(|_| tampered("a heading path in it cannot be read"))
     }
 }
 
 /// `RUN_TAMPERED`.
 pub(super) fn tampered(why: &str) -> Failure {
-    Failure::new(ErrorCode::RunTampered, format!("the record is not as it was written: {why}"))
-        .with_hint("local-agent runs verify")
+    Failure::new(
+        ErrorCode::RunTampered,
+        format!("the record is not as it was written: {why}"),
+    )
+    .with_hint("local-agent runs verify")
 }
 
 impl Record {
     /// Reads a record. `RUN_TAMPERED` when it is none; `RUN_NEWER` when another version wrote it.
     pub fn from_json(json: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(json).map_err(|e| tampered(&format!("it is no JSON ({e})")))?;
+        let value: Value =
+            serde_json::from_str(json).map_err(|e| tampered(&format!("it is no JSON ({e})")))?;
         let version = value.get("schema_version").and_then(Value::as_u64);
         if version.is_some_and(|version| version > u64::from(SCHEMA_VERSION)) {
-            let message =
-                format!("the record has schema {}; this program knows {SCHEMA_VERSION}", version.unwrap_or(0));
-            return Err(Failure::new(ErrorCode::RunNewer, message).with_hint("install the newer local-agent"));
+            let message = format!(
+                "the record has schema {}; this program knows {SCHEMA_VERSION}",
+                version.unwrap_or(0)
+            );
+            return Err(Failure::new(ErrorCode::RunNewer, message)
+                .with_hint("install the newer local-agent"));
         }
         serde_json::from_value(value).map_err(|e| tampered(&e.to_string()))
     }
@@ -369,12 +391,14 @@ impl Record {
         value.get("schema_version").is_some() && value.get("run_id").is_some()
     }
 
-    /// Takes the secrets out of every text, notes how many there were, and whether the record is still `exact`.
+    /// Takes the secrets out of every text, notes how many there were, and whether the record is
+    /// still `exact`.
     ///
     /// # Errors
     /// Only `INTERNAL_ERROR`.
     pub(super) fn redacted(&self) -> Result<Self> {
-        let broken = |e: serde_json::Error| Failure::internal(format!("a record cannot be redacted: {e}"));
+        let broken =
+            |e: serde_json::Error| Failure::internal(format!("a record cannot be redacted: {e}"));
         let mut value = serde_json::to_value(self).map_err(broken)?;
         let count = redact_strings(&mut value);
         let mut out: Self = serde_json::from_value(value).map_err(broken)?;
@@ -405,9 +429,11 @@ fn redact_strings(value: &mut Value) -> u64 {
         }
         Value::Array(items) => items.iter_mut().map(redact_strings).sum(),
         // A source's name is a short word of the configuration, and must stay one.
-        Value::Object(fields) => {
-            fields.iter_mut().filter(|(name, _)| *name != "source").map(|(_, value)| redact_strings(value)).sum()
-        }
+        Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(name, _)| *name != "source")
+            .map(|(_, value)| redact_strings(value))
+            .sum(),
         _ => 0,
     }
 }
@@ -419,7 +445,10 @@ mod tests {
     use local_agent_text::types::{LineSpan, SourceName};
 
     pub(in crate::runs) fn excerpt(path: &str, text: &str) -> Excerpt {
-        let (source, path) = (SourceName::new("notes").unwrap(), RelPath::new(path).unwrap());
+        let (source, path) = (
+            SourceName::new("notes").unwrap(),
+            RelPath::new(path).unwrap(),
+        );
         let heading = HeadingPath::default();
         Excerpt {
             chunk_key: ChunkKey::derive(&source, &path, &heading, &Sha256::of(text.as_bytes()), 0),
@@ -439,17 +468,50 @@ mod tests {
         let long = "ä".repeat(500);
         let snapshot = EvidenceSnapshot::freeze(
             "q",
-            vec![excerpt("a.md", &long), excerpt("b.md", "short"), excerpt("c.md", &long), excerpt("d.md", &long)],
+            vec![
+                excerpt("a.md", &long),
+                excerpt("b.md", "short"),
+                excerpt("c.md", &long),
+                excerpt("d.md", &long),
+            ],
         )
         .unwrap();
-        let caps = ExcerptCaps { keep: true, one: 100, all: 150 };
+        let caps = ExcerptCaps {
+            keep: true,
+            one: 100,
+            all: 150,
+        };
         let kept = SnapshotRecord::new(&snapshot, &[0.5], &caps);
-        let lengths: Vec<_> = kept.items.iter().map(|i| i.excerpt.as_ref().map(|e| e.chars().count())).collect();
+        let lengths: Vec<_> = kept
+            .items
+            .iter()
+            .map(|i| i.excerpt.as_ref().map(|e| e.chars().count()))
+            .collect();
         assert_eq!(lengths, [Some(100), Some(5), Some(45), None]);
-        assert_eq!(kept.items.iter().map(|i| i.excerpt_truncated).collect::<Vec<_>>(), [true, false, true, true]);
-        assert_eq!((kept.not_whole, kept.items[0].score, kept.items[1].score), (3, Some(0.5), None));
-        assert_eq!(kept.items[0].text_sha256, Sha256::of(long.as_bytes()), "the hash is of the whole text");
-        let none = SnapshotRecord::new(&snapshot, &[], &ExcerptCaps { keep: false, ..caps });
+        assert_eq!(
+            kept.items
+                .iter()
+                .map(|i| i.excerpt_truncated)
+                .collect::<Vec<_>>(),
+            [true, false, true, true]
+        );
+        assert_eq!(
+            (kept.not_whole, kept.items[0].score, kept.items[1].score),
+            (3, Some(0.5), None)
+        );
+        assert_eq!(
+            kept.items[0].text_sha256,
+            Sha256::of(long.as_bytes()),
+            "the hash is of the whole text"
+        );
+        let none = SnapshotRecord::new(
+            &snapshot,
+            &[],
+            &ExcerptCaps {
+                keep: false,
+                ..caps
+            },
+        );
         assert!(none.items.iter().all(|item| item.excerpt.is_none()));
     }
 
@@ -459,8 +521,19 @@ mod tests {
         let text = format!("{}{secret} and more", "word ".repeat(4));
         let snapshot = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", &text)]).unwrap();
         for one in 1..text.len() {
-            let kept = SnapshotRecord::new(&snapshot, &[], &ExcerptCaps { keep: true, one, all: 1000 });
-            assert!(!kept.items[0].excerpt.as_ref().unwrap().contains("ghp_"), "{one}");
+            let kept = SnapshotRecord::new(
+                &snapshot,
+                &[],
+                &ExcerptCaps {
+                    keep: true,
+                    one,
+                    all: 1000,
+                },
+            );
+            assert!(
+                !kept.items[0].excerpt.as_ref().unwrap().contains("ghp_"),
+                "{one}"
+            );
         }
     }
 }

@@ -8,8 +8,8 @@ use time::OffsetDateTime;
 use super::ledger::{Kind, Ledger};
 use super::record::ExcerptCaps;
 use super::{
-    Call, Checking, ContextItem, Mode, Record, Roots, RunId, SCHEMA_VERSION, Sent, SnapshotRecord, Status, json_text,
-    private, stamp,
+    Call, Checking, ContextItem, Mode, Record, Roots, RunId, SCHEMA_VERSION, Sent, SnapshotRecord,
+    Status, json_text, private, stamp,
 };
 use crate::config::Runs;
 use local_agent_files::state::StateDirectory;
@@ -43,7 +43,10 @@ impl From<&Runs> for Caps {
             one: runs.max_excerpt_chars,
             all: runs.max_total_evidence_chars,
         };
-        Self { excerpts, keep_evidence: runs.keep_evidence }
+        Self {
+            excerpts,
+            keep_evidence: runs.keep_evidence,
+        }
     }
 }
 
@@ -123,8 +126,9 @@ impl Run {
         let now = OffsetDateTime::now_utc();
         let id = RunId::new(now)?;
         let runs = private::make_folder(place.runs_dir)?;
-        let folder =
-            runs.make_child(id.as_str()).map_err(|e| private::unwritable(&place.runs_dir.join(id.as_str()), &e))?;
+        let folder = runs
+            .make_child(id.as_str())
+            .map_err(|e| private::unwritable(&place.runs_dir.join(id.as_str()), &e))?;
         let holder = format!("pid {}, run {id}", std::process::id());
         let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
         let record = Record {
@@ -167,9 +171,19 @@ impl Run {
             redactions: 0,
         };
         let ledger = Ledger::new(place.runs_dir, place.durable);
-        let run = Self { ledger, folder, record, caps, began: Instant::now(), lock };
+        let run = Self {
+            ledger,
+            folder,
+            record,
+            caps,
+            began: Instant::now(),
+            lock,
+        };
         let sha256 = run.write(&run.record.redacted()?)?;
-        if let Err(failure) = run.ledger.append(&[(Kind::Begin, Some(id.clone()), Some(sha256))]) {
+        if let Err(failure) = run
+            .ledger
+            .append(&[(Kind::Begin, Some(id.clone()), Some(sha256))])
+        {
             // A run that the ledger does not know never was.
             let _ = runs.remove_folder(id.as_str());
             return Err(failure);
@@ -197,19 +211,31 @@ impl Run {
         let elapsed = self.began.elapsed();
         let kept = self.keep_evidence(end)?;
         let record = &mut self.record;
-        record.status = if end.failure.is_some() { Status::Failed } else { Status::Done };
+        record.status = if end.failure.is_some() {
+            Status::Failed
+        } else {
+            Status::Done
+        };
         record.ended_at = Some(stamp(now));
         record.ended_unix = Some(now.unix_timestamp());
         record.elapsed_s = Some((elapsed.as_secs_f64() * 1000.0).round() / 1000.0);
         record.ok = Some(end.failure.is_none());
-        record.outcome = Some(if end.failure.is_some() { "failed" } else { end.outcome }.to_owned());
+        record.outcome = Some(
+            if end.failure.is_some() {
+                "failed"
+            } else {
+                end.outcome
+            }
+            .to_owned(),
+        );
         record.error_code = end.failure.map(|failure| failure.code.to_string());
         record.error_message = end.failure.map(|failure| failure.message.clone());
         record.answerer = end.answerer.map(str::to_owned);
         record.calls.clone_from(&end.calls);
         record.sent.clone_from(&end.sent);
-        record.snapshot =
-            end.snapshot.map(|(snapshot, scores)| SnapshotRecord::new(snapshot, scores, &self.caps.excerpts));
+        record.snapshot = end
+            .snapshot
+            .map(|(snapshot, scores)| SnapshotRecord::new(snapshot, scores, &self.caps.excerpts));
         record.freshness = end.freshness.cloned().unwrap_or_default();
         record.context.clone_from(&end.context);
         record.draft = end.draft.cloned();
@@ -224,23 +250,38 @@ impl Run {
         record.report_sha256 = end.report.map(|report| report.sha256);
         record.index_stale = end.index_stale.to_vec();
         record.timings_ms = end.timings_ms.iter().cloned().collect();
-        record.timings_ms.insert("total".to_owned(), u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
+        record.timings_ms.insert(
+            "total".to_owned(),
+            u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        );
         record.kept_evidence = kept;
         let sha256 = self.write(&self.record.redacted()?)?;
         let id = self.record.run_id.clone();
-        let unanchored = self.ledger.append(&[(Kind::End, Some(id.clone()), Some(sha256))])?;
+        let unanchored = self
+            .ledger
+            .append(&[(Kind::End, Some(id.clone()), Some(sha256))])?;
         let path = self.folder.path().join(RECORD);
         drop(self.lock);
         // The lock counts, not its file; a file that stays does no harm.
         let _ = self.folder.remove(LOCK);
-        Ok(Finished { id, path, unanchored })
+        Ok(Finished {
+            id,
+            path,
+            unanchored,
+        })
     }
 
-    /// With `runs.keep_evidence`: the exact snapshot and draft, so that a replay needs no file of the sources.
+    /// With `runs.keep_evidence`: the exact snapshot and draft, so that a replay needs no file of
+    /// the sources.
     fn keep_evidence(&self, end: &End<'_>) -> Result<bool> {
-        let Some((snapshot, _)) = end.snapshot.filter(|_| self.caps.keep_evidence) else { return Ok(false) };
+        let Some((snapshot, _)) = end.snapshot.filter(|_| self.caps.keep_evidence) else {
+            return Ok(false);
+        };
         let path = self.folder.path().join(EVIDENCE);
-        let evidence = self.folder.make_child(EVIDENCE).map_err(|e| private::unwritable(&path, &e))?;
+        let evidence = self
+            .folder
+            .make_child(EVIDENCE)
+            .map_err(|e| private::unwritable(&path, &e))?;
         private::write(&evidence, KEPT[0], json_text(snapshot)?.as_bytes())?;
         if let Some(draft) = end.draft {
             private::write(&evidence, KEPT[1], json_text(draft)?.as_bytes())?;

@@ -1,9 +1,10 @@
 //! Takes secrets out of a text before it is written into a record.
 //!
-//! What is looked for: PEM blocks, tokens with a published prefix, JSON Web Tokens, passwords in addresses, headers,
-//! commands and rows of tables, and values assigned to names that say they are secret. What a note is full of stays:
-//! hashes, commits, keys of chunks, UUIDs, file names, dates, and words. A secret of no known form is not found;
-//! permissions are the other half. `SECURITY.md` lists forms that are found and forms that are not; a test compares.
+//! What is looked for: PEM blocks, tokens with a published prefix, JSON Web Tokens, passwords in
+//! addresses, headers, commands and rows of tables, and values assigned to names that say they are
+//! secret. What a note is full of stays: hashes, commits, keys of chunks, UUIDs, file names, dates,
+//! and words. A secret of no known form is not found; permissions are the other half. `SECURITY.md`
+//! lists forms that are found and forms that are not; a test compares.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -28,33 +29,73 @@ struct Form {
 /// Prefixes as their issuers publish them for secret scanners.
 const FORMS: &[(&str, &str)] = &[
     // A block may begin or end outside of the excerpt.
-    ("PEM block", r"-----BEGIN [A-Z0-9 ]{3,40}-----(?s:.*?)(?:-----END [A-Z0-9 ]{3,40}-----|\z)"),
-    ("PEM block", r"(?:[A-Za-z0-9+/=]{16,80}\r?\n)+-----END [A-Z0-9 ]{3,40}-----"),
+    (
+        "PEM block",
+        r"-----BEGIN [A-Z0-9 ]{3,40}-----(?s:.*?)(?:-----END [A-Z0-9 ]{3,40}-----|\z)",
+    ),
+    (
+        "PEM block",
+        r"(?:[A-Za-z0-9+/=]{16,80}\r?\n)+-----END [A-Z0-9 ]{3,40}-----",
+    ),
     ("age key", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})"),
-    ("GitLab token", r"\bgl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}"),
+    (
+        "GitHub token",
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})",
+    ),
+    (
+        "GitLab token",
+        r"\bgl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}",
+    ),
     ("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("Slack webhook", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}"),
+    (
+        "Slack webhook",
+        r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}",
+    ),
     ("AWS key id", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
     ("Google key", r"\bAIza[A-Za-z0-9_-]{35}"),
     ("Google token", r"\bya29\.[A-Za-z0-9_-]{20,}"),
-    ("Stripe key", r"\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{20,}"),
+    (
+        "Stripe key",
+        r"\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{20,}",
+    ),
     ("API key", r"\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}"),
     ("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
     ("npm token", r"\bnpm_[A-Za-z0-9]{36,}"),
     ("PyPI token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
-    ("SendGrid key", r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}"),
+    (
+        "SendGrid key",
+        r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}",
+    ),
     ("DigitalOcean token", r"\bdo[opr]_v1_[a-f0-9]{64}"),
     ("Shopify token", r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
     ("Telegram token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}"),
-    ("JSON Web Token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    ("signed address", r"(?P<keep>[?&](?:sig|Signature|X-Amz-Signature)=)[A-Za-z0-9%+/=_-]{20,}"),
-    ("password in an address", r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:)[^\s/@]{3,}@"),
-    ("authorization", r"(?i)(?P<keep>\b(?:bearer|basic)\s+)[A-Za-z0-9+/_.~-]{16,}=*"),
+    (
+        "JSON Web Token",
+        r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    ),
+    (
+        "signed address",
+        r"(?P<keep>[?&](?:sig|Signature|X-Amz-Signature)=)[A-Za-z0-9%+/=_-]{20,}",
+    ),
+    (
+        "password in an address",
+        r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:)[^\s/@]{3,}@",
+    ),
+    (
+        "authorization",
+        r"(?i)(?P<keep>\b(?:bearer|basic)\s+)[A-Za-z0-9+/_.~-]{16,}=*",
+    ),
 ];
 
 static KNOWN: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    FORMS.iter().filter_map(|(what, pattern)| Regex::new(pattern).ok().map(|pattern| Form { what, pattern })).collect()
+    FORMS
+        .iter()
+        .filter_map(|(what, pattern)| {
+            Regex::new(pattern)
+                .ok()
+                .map(|pattern| Form { what, pattern })
+        })
+        .collect()
 });
 
 /// Names that say that what follows is secret.
@@ -64,7 +105,8 @@ const NAMES: &str = concat!(
     r"[ _-]?key)"
 );
 
-/// Where a value stands in a line, and how sure its place makes us. `NAMES` stands for [`NAMES`]; `keep` and `tail` stay.
+/// Where a value stands in a line, and how sure its place makes us. `NAMES` stands for [`NAMES`];
+/// `keep` and `tail` stay.
 const PLACES: &[(Sure, &str)] = &[
     // `name = value`
     (
@@ -81,7 +123,10 @@ const PLACES: &[(Sure, &str)] = &[
         Sure::UnlessItIsAPlaceholder,
         r"(?P<keep>\bmachine\s+\S+\s+login\s+\S+\s+(?:account\s+\S+\s+)?password\s+)(?P<value>\S{1,400})",
     ),
-    (Sure::IfItLooksSecret, r"(?P<keep>\b(?:machine|login)\s+\S+\s+password\s+)(?P<value>\S{6,400})"),
+    (
+        Sure::IfItLooksSecret,
+        r"(?P<keep>\b(?:machine|login)\s+\S+\s+password\s+)(?P<value>\S{6,400})",
+    ),
     // Options of commands.
     (
         Sure::UnlessItIsAPlaceholder,
@@ -91,7 +136,10 @@ const PLACES: &[(Sure, &str)] = &[
         Sure::UnlessItIsAPlaceholder,
         r#"(?P<keep>\b(?:mysql\w*|mariadb[\w-]*)\b[^\n|;]{0,200}?\s(?-i:-p)["']?)(?P<value>[^\s"']{1,400})"#,
     ),
-    (Sure::UnlessItIsAPlaceholder, r#"(?P<keep>\bsshpass\s+(?-i:-p)\s*["']?)(?P<value>[^\s"']{1,400})"#),
+    (
+        Sure::UnlessItIsAPlaceholder,
+        r#"(?P<keep>\bsshpass\s+(?-i:-p)\s*["']?)(?P<value>[^\s"']{1,400})"#,
+    ),
     (
         Sure::UnlessItIsAPlaceholder,
         r#"(?P<keep>\b(?:docker|podman)\s+login\b[^\n|;]{0,200}?\s(?-i:-p)\s+["']?)(?P<value>[^\s"']{1,400})"#,
@@ -113,16 +161,23 @@ enum Sure {
 
 static PLACED: LazyLock<Vec<(Sure, Regex)>> = LazyLock::new(|| {
     let whole = |pattern: &str| Regex::new(&format!("(?i){}", pattern.replace("NAMES", NAMES)));
-    PLACES.iter().filter_map(|(sure, pattern)| whole(pattern).ok().map(|regex| (*sure, regex))).collect()
+    PLACES
+        .iter()
+        .filter_map(|(sure, pattern)| whole(pattern).ok().map(|regex| (*sure, regex)))
+        .collect()
 });
 
 /// A block of base64 that is cut at both ends.
 static BASE64: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)(?:^[A-Za-z0-9+/]{56,76}={0,2}\r?\n?){3,}").ok());
 
-/// Takes the secrets out of `text`. The same text gives the same result; redacting twice changes nothing more.
+/// Takes the secrets out of `text`. The same text gives the same result; redacting twice changes
+/// nothing more.
 pub fn redact(text: &str) -> Redacted<'_> {
-    let mut out = Redacted { text: Cow::Borrowed(text), count: 0 };
+    let mut out = Redacted {
+        text: Cow::Borrowed(text),
+        count: 0,
+    };
     for form in KNOWN.iter() {
         out.apply(&form.pattern, form.what, |_| true);
     }
@@ -136,7 +191,11 @@ pub fn redact(text: &str) -> Redacted<'_> {
     }
     if let Some(pattern) = BASE64.as_ref() {
         // Lists of hashes are no key.
-        out.apply(pattern, "base64 block", |found| found[0].bytes().any(|b| b.is_ascii_uppercase() || b == b'+'));
+        out.apply(pattern, "base64 block", |found| {
+            found[0]
+                .bytes()
+                .any(|b| b.is_ascii_uppercase() || b == b'+')
+        });
     }
     out
 }
@@ -151,7 +210,11 @@ impl Redacted<'_> {
             count += 1;
             let keep = found.name("keep").map_or("", |keep| keep.as_str());
             // The `@` behind a password belongs to the address.
-            let at = if found[0].ends_with('@') && !keep.is_empty() { "@" } else { "" };
+            let at = if found[0].ends_with('@') && !keep.is_empty() {
+                "@"
+            } else {
+                ""
+            };
             let end = found.name("tail").map_or(at, |tail| tail.as_str());
             format!("{keep}[redacted: {what}]{end}")
         });
@@ -175,21 +238,36 @@ fn looks_secret(value: &str) -> bool {
     }
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     let digits = value.chars().filter(|c| c.is_numeric()).count();
-    let marks = value.chars().filter(|c| "!@#$%^&*+=?~".contains(*c)).count();
-    let upper_inside = value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
-    value.chars().count() >= 6 && letters > 0 && (digits > 0 || marks > 0 || upper_inside && value.len() >= 16)
+    let marks = value
+        .chars()
+        .filter(|c| "!@#$%^&*+=?~".contains(*c))
+        .count();
+    let upper_inside =
+        value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
+    value.chars().count() >= 6
+        && letters > 0
+        && (digits > 0 || marks > 0 || upper_inside && value.len() >= 16)
 }
 
 /// Whether a value only says that a secret belongs there.
 fn is_placeholder(value: &str) -> bool {
-    const WORDS: [&str; 8] = ["password", "passwd", "pass", "pw", "secret", "token", "passwort", "geheim"];
+    const WORDS: [&str; 8] = [
+        "password", "passwd", "pass", "pw", "secret", "token", "passwort", "geheim",
+    ];
     value.starts_with(['$', '{', '<', '%', '[', '('])
         || value.contains("[redacted")
-        || value.bytes().all(|b| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_'))
-        || WORDS.iter().any(|word| value.trim_end_matches(['.', ',', ')', '`', ';']).eq_ignore_ascii_case(word))
+        || value
+            .bytes()
+            .all(|b| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_'))
+        || WORDS.iter().any(|word| {
+            value
+                .trim_end_matches(['.', ',', ')', '`', ';'])
+                .eq_ignore_ascii_case(word)
+        })
 }
 
-/// Forms in which secrets stand in notes, with an example in which `X` stands for the secret, and whether it is found.
+/// Forms in which secrets stand in notes, with an example in which `X` stands for the secret, and
+/// whether it is found.
 #[cfg(test)]
 const EXAMPLES: &[(&str, bool)] = &[
     ("password: X", true),
@@ -231,8 +309,11 @@ mod tests {
     /// Built here, so that no scanner takes this file for a leak.
     fn secrets() -> Vec<(&'static str, String)> {
         let many = |part: &str, n: usize| part.repeat(n);
-        let pem =
-            format!("-----BEGIN {0}-----\n{1}\n{1}\n-----END {0}-----", "RSA PRIVATE KEY", many("MIIEpQIBAAKCAQEA", 4));
+        let pem = format!(
+            "-----BEGIN {0}-----\n{1}\n{1}\n-----END {0}-----",
+            "RSA PRIVATE KEY",
+            many("MIIEpQIBAAKCAQEA", 4)
+        );
         vec![
             ("PEM block", pem.clone()),
             ("PEM block", pem.replace("RSA ", "OPENSSH ")),
@@ -248,20 +329,40 @@ mod tests {
             ("API key", format!("sk-ant-api03-{}", many("xY9-", 10))),
             ("Hugging Face token", format!("hf_{}", many("abCDe", 7))),
             ("npm token", format!("npm_{}", many("aB3dE6", 6))),
-            ("JSON Web Token", format!("eyJ{0}.eyJ{0}.{0}", many("hbGci1", 4))),
-            ("Telegram token", format!("123456789:AA{}", many("abcDE_-1234", 3))),
+            (
+                "JSON Web Token",
+                format!("eyJ{0}.eyJ{0}.{0}", many("hbGci1", 4)),
+            ),
+            (
+                "Telegram token",
+                format!("123456789:AA{}", many("abcDE_-1234", 3)),
+            ),
         ]
     }
 
     #[test]
     fn s30_every_known_form_is_taken_out_wherever_it_stands() {
         for (what, secret) in secrets() {
-            for text in
-                [secret.clone(), format!("before {secret} after"), format!("| a | {secret} |"), format!("`{secret}`,")]
-            {
+            for text in [
+                secret.clone(),
+                format!("before {secret} after"),
+                format!("| a | {secret} |"),
+                format!("`{secret}`,"),
+            ] {
                 let out = redact(&text);
-                assert!(out.text.contains(&format!("[redacted: {what}]")) && out.count >= 1, "{what}: {}", out.text);
-                let inside: String = secret.chars().rev().take(12).collect::<String>().chars().rev().collect();
+                assert!(
+                    out.text.contains(&format!("[redacted: {what}]")) && out.count >= 1,
+                    "{what}: {}",
+                    out.text
+                );
+                let inside: String = secret
+                    .chars()
+                    .rev()
+                    .take(12)
+                    .collect::<String>()
+                    .chars()
+                    .rev()
+                    .collect();
                 assert!(!out.text.contains(&inside), "{what}: {}", out.text);
                 assert_eq!(redact(&out.text).text, out.text, "twice is once");
             }
@@ -291,13 +392,29 @@ mod tests {
             ("client-secret: aB3dE6gH9", "client-secret: ", "aB3d"),
             ("Passwort: Geheim!2024", "Passwort: ", "Geheim"),
             ("export TOKEN=qwErTyUiOpAsDfGh", "export TOKEN=", "qwEr"),
-            ("postgres://app:s3cr3t@db.local/x", "postgres://app:", "s3cr3t"),
-            ("Authorization: Bearer abcdefgh12345678", "Bearer ", "abcdefgh"),
+            (
+                "postgres://app:s3cr3t@db.local/x",
+                "postgres://app:",
+                "s3cr3t",
+            ),
+            (
+                "Authorization: Bearer abcdefgh12345678",
+                "Bearer ",
+                "abcdefgh",
+            ),
         ] {
             let out = redact(text);
-            assert!(out.text.contains(kept) && !out.text.contains(gone) && out.count == 1, "{text}: {}", out.text);
+            assert!(
+                out.text.contains(kept) && !out.text.contains(gone) && out.count == 1,
+                "{text}: {}",
+                out.text
+            );
         }
-        assert!(redact("postgres://app:s3cr3t@db.local/x").text.ends_with("]@db.local/x"));
+        assert!(
+            redact("postgres://app:s3cr3t@db.local/x")
+                .text
+                .ends_with("]@db.local/x")
+        );
     }
 
     /// What a form that is listed as found loses, and that a form listed as not found is one.
@@ -305,7 +422,11 @@ mod tests {
     fn s30_the_forms_that_security_md_lists_are_found_or_not_as_it_says() {
         let page = include_str!("../../../../SECURITY.md");
         for (example, is_found) in EXAMPLES {
-            for secret in ["Tr0ub4dor-and-3x-more", "qwErTyUi0pAsDfGhJkLz", "mV9k2xQ8fTz+hLrWc4b7A=="] {
+            for secret in [
+                "Tr0ub4dor-and-3x-more",
+                "qwErTyUi0pAsDfGhJkLz",
+                "mV9k2xQ8fTz+hLrWc4b7A==",
+            ] {
                 let text = example.replace('X', secret);
                 let out = redact(&text);
                 assert_eq!(
@@ -316,7 +437,11 @@ mod tests {
                 assert_eq!(redact(&out.text).text, out.text, "twice is once");
             }
             let cell = example.replace('\n', " ⏎ ").replace('|', "¦");
-            let row = format!("| `{}` | {} |", cell.replace('`', ""), if *is_found { "taken out" } else { "stays" });
+            let row = format!(
+                "| `{}` | {} |",
+                cell.replace('`', ""),
+                if *is_found { "taken out" } else { "stays" }
+            );
             assert!(page.contains(&row), "SECURITY.md lacks: {row}");
         }
     }
@@ -348,7 +473,13 @@ mod tests {
              53c234e5e8472b6ac51c1ae1cab3fe06fad053beb8ebfd8977b010655bfdd3c3\n\
              1121cfccd5913f0a63fec40a6ffd44ea64f9dc135c66634ba001d10bcf4302a2\n",
         ] {
-            assert_eq!(redact(text), Redacted { text: Cow::Borrowed(text), count: 0 });
+            assert_eq!(
+                redact(text),
+                Redacted {
+                    text: Cow::Borrowed(text),
+                    count: 0
+                }
+            );
         }
     }
 

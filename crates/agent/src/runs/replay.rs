@@ -1,7 +1,8 @@
 //! From a record back to its evidence and its draft, and to the same report.
 //!
-//! The bytes come from the files, read through the sandbox, or from what `runs.keep_evidence` kept. Each item must hash to
-//! what the record says. Bytes that are gone are `REPLAY_EVIDENCE_GONE`: that is no disagreement, only nothing to compare.
+//! The bytes come from the files, read through the sandbox, or from what `runs.keep_evidence` kept.
+//! Each item must hash to what the record says. Bytes that are gone are `REPLAY_EVIDENCE_GONE`:
+//! that is no disagreement, only nothing to compare.
 
 use std::path::Path;
 
@@ -51,11 +52,14 @@ pub struct Replayed {
 /// Brings the evidence of a record back. `folder` is the run's own.
 ///
 /// # Errors
-/// `RUN_INCOMPLETE` without evidence; `REPLAY_EVIDENCE_GONE`; `REPLAY_REDACTED`; `RUN_TAMPERED` when what is found does
-/// not fit together.
+/// `RUN_INCOMPLETE` without evidence; `REPLAY_EVIDENCE_GONE`; `REPLAY_REDACTED`; `RUN_TAMPERED`
+/// when what is found does not fit together.
 pub fn thaw(record: &Record, folder: &Path, sandbox: &Sandbox) -> Result<Thawed> {
     let Some(frozen) = &record.snapshot else {
-        let message = format!("the run {} holds no evidence: it ended before any was found", record.run_id);
+        let message = format!(
+            "the run {} holds no evidence: it ended before any was found",
+            record.run_id
+        );
         return Err(Failure::new(ErrorCode::RunIncomplete, message)
             .with_hint(format!("local-agent runs show {}", record.run_id)));
     };
@@ -64,7 +68,9 @@ pub fn thaw(record: &Record, folder: &Path, sandbox: &Sandbox) -> Result<Thawed>
         None => from_files(record, &frozen.items, sandbox)?,
     };
     if thawed.snapshot.id() != frozen.id {
-        return Err(tampered("its evidence does not have the id that was frozen"));
+        return Err(tampered(
+            "its evidence does not have the id that was frozen",
+        ));
     }
     Ok(thawed)
 }
@@ -79,34 +85,62 @@ fn kept(record: &Record, folder: &Path) -> Result<Option<Thawed>> {
     }
     let unreadable = |e: std::io::Error| {
         state::refusal(&e).unwrap_or_else(|| {
-            Failure::new(ErrorCode::FileReadError, format!("the evidence that the run kept cannot be read: {e}"))
-                .with_hint("local-agent runs verify")
+            Failure::new(
+                ErrorCode::FileReadError,
+                format!("the evidence that the run kept cannot be read: {e}"),
+            )
+            .with_hint("local-agent runs verify")
         })
     };
     let open = || StateDirectory::open(folder)?.map_or(Ok(None), |run| run.child(EVIDENCE));
-    let Some(evidence) = open().map_err(unreadable)? else { return Ok(None) };
-    let read = |name: &str| match evidence.read_bytes(name, MAX_KEPT_BYTES).map_err(unreadable)? {
-        Some(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| tampered("what it kept is not UTF-8 text")),
+    let Some(evidence) = open().map_err(unreadable)? else {
+        return Ok(None);
+    };
+    let read = |name: &str| match evidence
+        .read_bytes(name, MAX_KEPT_BYTES)
+        .map_err(unreadable)?
+    {
+        Some(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| tampered("what it kept is not UTF-8 text")),
         None => Ok(None),
     };
-    let Some(snapshot) = read(KEPT[0])? else { return Ok(None) };
-    let snapshot = EvidenceSnapshot::from_json(&snapshot).map_err(|failure| tampered(&failure.message))?;
+    let Some(snapshot) = read(KEPT[0])? else {
+        return Ok(None);
+    };
+    let snapshot =
+        EvidenceSnapshot::from_json(&snapshot).map_err(|failure| tampered(&failure.message))?;
     let draft = read(KEPT[1])?
-        .map(|text| serde_json::from_str(&text).map_err(|e| tampered(&format!("the kept draft cannot be read ({e})"))))
+        .map(|text| {
+            serde_json::from_str(&text)
+                .map_err(|e| tampered(&format!("the kept draft cannot be read ({e})")))
+        })
         .transpose()?;
-    Ok(Some(Thawed { snapshot, draft, bytes: Bytes::Kept, moved: Vec::new() }))
+    Ok(Some(Thawed {
+        snapshot,
+        draft,
+        bytes: Bytes::Kept,
+        moved: Vec::new(),
+    }))
 }
 
 fn from_files(record: &Record, items: &[ItemRecord], sandbox: &Sandbox) -> Result<Thawed> {
     if !record.exact {
         let message = "a text that identifies the evidence or the draft was redacted, so they cannot be brought back";
-        return Err(Failure::new(ErrorCode::ReplayRedacted, message)
-            .with_hint("set `runs.keep_evidence: true`; then later runs can be replayed whatever they hold"));
+        return Err(Failure::new(ErrorCode::ReplayRedacted, message).with_hint(
+            "set `runs.keep_evidence: true`; then later runs can be replayed whatever they hold",
+        ));
     }
     let (mut excerpts, mut gone, mut moved) = (Vec::new(), Vec::new(), Vec::new());
     for item in items {
-        let at = Address { source: item.source.clone(), path: item.rel_path.clone() };
-        let found = sandbox.read(&at).map_err(|failure| failure.message).and_then(|file| text_of(item, &file.bytes));
+        let at = Address {
+            source: item.source.clone(),
+            path: item.rel_path.clone(),
+        };
+        let found = sandbox
+            .read(&at)
+            .map_err(|failure| failure.message)
+            .and_then(|file| text_of(item, &file.bytes));
         match found {
             Ok((text, in_place)) => {
                 if !in_place {
@@ -114,17 +148,32 @@ fn from_files(record: &Record, items: &[ItemRecord], sandbox: &Sandbox) -> Resul
                 }
                 excerpts.push(excerpt(item, text)?);
             }
-            Err(why) => gone.push(format!("{} ({at}, lines {}): {why}", item.label, item.lines)),
+            Err(why) => gone.push(format!(
+                "{} ({at}, lines {}): {why}",
+                item.label, item.lines
+            )),
         }
     }
     if !gone.is_empty() {
-        let message =
-            format!("{} of {} items are no longer what they were: {}", gone.len(), items.len(), gone.join("; "));
-        return Err(Failure::new(ErrorCode::ReplayEvidenceGone, message)
-            .with_hint("restore the files as they were, or set `runs.keep_evidence: true` for later runs"));
+        let message = format!(
+            "{} of {} items are no longer what they were: {}",
+            gone.len(),
+            items.len(),
+            gone.join("; ")
+        );
+        return Err(
+            Failure::new(ErrorCode::ReplayEvidenceGone, message).with_hint(
+                "restore the files as they were, or set `runs.keep_evidence: true` for later runs",
+            ),
+        );
     }
     let snapshot = EvidenceSnapshot::freeze(record.question.clone(), excerpts)?;
-    Ok(Thawed { snapshot, draft: record.draft.clone(), bytes: Bytes::Files, moved })
+    Ok(Thawed {
+        snapshot,
+        draft: record.draft.clone(),
+        bytes: Bytes::Files,
+        moved,
+    })
 }
 
 fn excerpt(item: &ItemRecord, text: String) -> Result<Excerpt> {
@@ -141,17 +190,27 @@ fn excerpt(item: &ItemRecord, text: String) -> Result<Excerpt> {
     })
 }
 
-/// The bytes of an item: where it stood, or, when text above it came or went, at the start of another line. Whether it is
-/// where it stood.
+/// The bytes of an item: where it stood, or, when text above it came or went, at the start of
+/// another line. Whether it is where it stood.
 fn text_of(item: &ItemRecord, file: &[u8]) -> std::result::Result<(String, bool), String> {
     let fits = |bytes: &[u8]| Sha256::of(bytes) == item.text_sha256;
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| "it is not UTF-8 text".to_owned());
+    let text = |bytes: &[u8]| {
+        String::from_utf8(bytes.to_vec()).map_err(|_| "it is not UTF-8 text".to_owned())
+    };
     if let Some(bytes) = item.span.slice(file).filter(|bytes| fits(bytes)) {
         return Ok((text(bytes)?, true));
     }
-    let starts = std::iter::once(0).chain(file.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1));
+    let starts = std::iter::once(0).chain(
+        file.iter()
+            .enumerate()
+            .filter(|(_, b)| **b == b'\n')
+            .map(|(at, _)| at + 1),
+    );
     for start in starts {
-        if let Some(bytes) = file.get(start..start + item.span.len()).filter(|bytes| fits(bytes)) {
+        if let Some(bytes) = file
+            .get(start..start + item.span.len())
+            .filter(|bytes| fits(bytes))
+        {
             return Ok((text(bytes)?, false));
         }
     }
@@ -169,9 +228,18 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         moved: thawed.moved.clone(),
         report_sha256,
     };
-    let Some(expected) = record.report_sha256 else { return Ok(done(None)) };
-    let Some(draft) = &thawed.draft else { return Err(tampered("it holds a report and no draft")) };
-    let report = verify::verify(draft, &thawed.snapshot, &record.freshness, &record.checking.options());
+    let Some(expected) = record.report_sha256 else {
+        return Ok(done(None));
+    };
+    let Some(draft) = &thawed.draft else {
+        return Err(tampered("it holds a report and no draft"));
+    };
+    let report = verify::verify(
+        draft,
+        &thawed.snapshot,
+        &record.freshness,
+        &record.checking.options(),
+    );
     if report.sha256 == expected {
         return Ok(done(Some(expected)));
     }
@@ -179,8 +247,14 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
     let why = if record.program_version == version {
         "the same version of the program wrote it".to_owned()
     } else {
-        format!("version {} of the program wrote it, this is {version}", record.program_version)
+        format!(
+            "version {} of the program wrote it, this is {version}",
+            record.program_version
+        )
     };
-    let message = format!("the report has SHA-256 {}, the record says {expected}; {why}", report.sha256);
+    let message = format!(
+        "the report has SHA-256 {}, the record says {expected}; {why}",
+        report.sha256
+    );
     Err(Failure::new(ErrorCode::ReplayMismatch, message).with_hint("local-agent runs verify"))
 }

@@ -6,14 +6,25 @@ use super::{AuditRow, Bound};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::visible;
 
-/// Shows a proposal to the person at the terminal and waits for the yes, within the session's limit. The proposal is
-/// escaped here, so that no file can draw on the terminal; what is about to be done is in the audit log before it is
-/// done.
+/// Shows a proposal to the person at the terminal and waits for the yes, within the session's
+/// limit. The proposal is escaped here, so that no file can draw on the terminal; what is about to
+/// be done is in the audit log before it is done.
 ///
 /// `WRITE_DENIED` without a terminal, without a yes, or when the session's changes are used up.
-pub(super) fn agree(bound: &Bound, tool: &str, subject: &str, proposal: &str, bytes: u64) -> Result<()> {
-    let denied = |message: &str, hint: &str| Err(Failure::new(ErrorCode::WriteDenied, message).with_hint(hint));
-    let made = bound.policy.writes_before.saturating_add(bound.writes.load(Ordering::Relaxed));
+pub(super) fn agree(
+    bound: &Bound,
+    tool: &str,
+    subject: &str,
+    proposal: &str,
+    bytes: u64,
+) -> Result<()> {
+    let denied = |message: &str, hint: &str| {
+        Err(Failure::new(ErrorCode::WriteDenied, message).with_hint(hint))
+    };
+    let made = bound
+        .policy
+        .writes_before
+        .saturating_add(bound.writes.load(Ordering::Relaxed));
     if made >= bound.policy.max_writes {
         let most = bound.policy.max_writes;
         return denied(
@@ -22,13 +33,21 @@ pub(super) fn agree(bound: &Bound, tool: &str, subject: &str, proposal: &str, by
         );
     }
     let Some(confirm) = &bound.confirm else {
-        return denied("A change needs a yes at the terminal, and there is none.", "run the command in a terminal");
+        return denied(
+            "A change needs a yes at the terminal, and there is none.",
+            "run the command in a terminal",
+        );
     };
     if !confirm(&visible(proposal))? {
-        return denied("The person at the terminal did not agree; nothing was changed.", "change the proposal");
+        return denied(
+            "The person at the terminal did not agree; nothing was changed.",
+            "change the proposal",
+        );
     }
     bound.writes.fetch_add(1, Ordering::Relaxed);
-    let Some(audit) = &bound.audit else { return Ok(()) };
+    let Some(audit) = &bound.audit else {
+        return Ok(());
+    };
     audit(&AuditRow {
         caller: bound.caller,
         tool: tool.to_owned(),
@@ -43,6 +62,12 @@ pub(super) fn agree(bound: &Bound, tool: &str, subject: &str, proposal: &str, by
 pub(super) fn diff(path: &str, before: &str, after: &str) -> String {
     let (from, to) = (format!("a/{path}"), format!("b/{path}"));
     // Past this time the difference is larger than it could be, and still one.
-    let lines = similar::TextDiff::configure().timeout(std::time::Duration::from_secs(2)).diff_lines(before, after);
-    lines.unified_diff().context_radius(3).header(&from, &to).to_string()
+    let lines = similar::TextDiff::configure()
+        .timeout(std::time::Duration::from_secs(2))
+        .diff_lines(before, after);
+    lines
+        .unified_diff()
+        .context_radius(3)
+        .header(&from, &to)
+        .to_string()
 }

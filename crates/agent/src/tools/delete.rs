@@ -31,20 +31,35 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: Args = schema::parse(args)?;
     let (at, now) = bound.sandbox.subject(&args.path)?;
     let Some(file) = now else {
-        return Err(Failure::new(ErrorCode::FileNotFound, format!("No readable file stands behind `{at}`."))
-            .with_hint("local-agent index --list-sources"));
+        return Err(Failure::new(
+            ErrorCode::FileNotFound,
+            format!("No readable file stands behind `{at}`."),
+        )
+        .with_hint("local-agent index --list-sources"));
     };
     let sha256 = Sha256::of(&file.bytes);
     let subject = at.to_string();
     let shown = match std::str::from_utf8(&file.bytes) {
         Ok(text) => diff(&subject, text, ""),
-        Err(_) => format!("{subject}: {} bytes that are not UTF-8 text\n", file.bytes.len()),
+        Err(_) => format!(
+            "{subject}: {} bytes that are not UTF-8 text\n",
+            file.bytes.len()
+        ),
     };
-    agree(bound, SPEC.name, &subject, &format!("{shown}\nMove `{subject}` to the trash?"), file.bytes.len() as u64)?;
+    agree(
+        bound,
+        SPEC.name,
+        &subject,
+        &format!("{shown}\nMove `{subject}` to the trash?"),
+        file.bytes.len() as u64,
+    )?;
     let kept = bound.sandbox.move_to_trash(&at, sha256)?;
     let kept = format!("{}:{kept}", at.source);
     let text = format!("{subject} is now {kept}\n");
-    Ok(Output::new(json!({"path": subject, "trash": kept, "sha256": sha256, "bytes": file.bytes.len()}), text))
+    Ok(Output::new(
+        json!({"path": subject, "trash": kept, "sha256": sha256, "bytes": file.bytes.len()}),
+        text,
+    ))
 }
 
 #[cfg(test)]
@@ -66,12 +81,23 @@ mod tests {
         );
         let run = |path: &str| tools.get("delete").unwrap().run(&json!({"path": path}));
         let body = ok(&run("x/a.md"));
-        let trash = body["trash"].as_str().unwrap().strip_prefix("notes:").unwrap().to_owned();
-        assert_eq!(std::fs::read_to_string(world.vault.join(&trash)).unwrap(), "one\n");
+        let trash = body["trash"]
+            .as_str()
+            .unwrap()
+            .strip_prefix("notes:")
+            .unwrap()
+            .to_owned();
+        assert_eq!(
+            std::fs::read_to_string(world.vault.join(&trash)).unwrap(),
+            "one\n"
+        );
         assert!(!world.vault.join("x/a.md").exists());
         assert_eq!(code(&run("x/a.md")), "FILE_NOT_FOUND");
         assert_eq!(code(&run(&format!("notes:{trash}"))), "PATH_DENIED");
-        assert_eq!(code(&world.run("read_text_file", json!({"path": trash}))), "PATH_DENIED");
+        assert_eq!(
+            code(&world.run("read_text_file", json!({"path": trash}))),
+            "PATH_DENIED"
+        );
         world.write("b.md", "other\n");
         assert_eq!(code(&run("b.md")), "WRITE_DENIED");
         assert!(world.vault.join("b.md").exists());

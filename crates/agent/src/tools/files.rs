@@ -1,4 +1,5 @@
-//! Which files a tool looks through, for how long, and what it has to say about those it did not see.
+//! Which files a tool looks through, for how long, and what it has to say about those it did not
+//! see.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,8 @@ use local_agent_files::sandbox::{Address, What};
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
-/// Longest time that one call looks through files. What was not looked at by then is said to be left out.
+/// Longest time that one call looks through files. What was not looked at by then is said to be
+/// left out.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// When to stop.
@@ -46,7 +48,8 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks through the files that `path` means and `wanted` takes, in order, until time or `look` ends it.
+    /// Looks through the files that `path` means and `wanted` takes, in order, until time or `look`
+    /// ends it.
     ///
     /// Errors as [`files`], and those of `look`.
     pub fn of(
@@ -58,7 +61,13 @@ impl Survey {
         let deadline = Deadline::new();
         let (mut all, closed) = files(bound, path)?;
         all.retain(wanted);
-        let mut survey = Self { searched: 0, unread: 0, left_out: 0, limit: None, closed };
+        let mut survey = Self {
+            searched: 0,
+            unread: 0,
+            left_out: 0,
+            limit: None,
+            closed,
+        };
         for at in &all {
             if deadline.is_over() {
                 survey.limit = Some("time");
@@ -94,10 +103,15 @@ impl Survey {
             text.push('\n');
         }
         if self.unread > 0 {
-            text.push_str(&format!("NOT READ: {} files could not be read\n", self.unread));
+            text.push_str(&format!(
+                "NOT READ: {} files could not be read\n",
+                self.unread
+            ));
         }
         for name in &self.closed {
-            text.push_str(&format!("NOT SEARCHED: the source `{name}` cannot be opened now\n"));
+            text.push_str(&format!(
+                "NOT SEARCHED: the source `{name}` cannot be opened now\n"
+            ));
         }
     }
 }
@@ -124,9 +138,16 @@ pub(super) fn files(bound: &Bound, path: Option<&str>) -> Result<(Vec<Address>, 
     };
     match sandbox.list(path) {
         Ok((folder, _)) => {
-            let prefix = folder.path.as_ref().map_or_else(String::new, |path| format!("{path}/"));
+            let prefix = folder
+                .path
+                .as_ref()
+                .map_or_else(String::new, |path| format!("{path}/"));
             let found = below(bound, &folder.source, &prefix);
-            let closed = if found.is_none() { vec![folder.source.to_string()] } else { Vec::new() };
+            let closed = if found.is_none() {
+                vec![folder.source.to_string()]
+            } else {
+                Vec::new()
+            };
             Ok((found.unwrap_or_default(), closed))
         }
         // A folder's name has no extension, so that reason would mislead.
@@ -138,14 +159,31 @@ pub(super) fn files(bound: &Bound, path: Option<&str>) -> Result<(Vec<Address>, 
 /// The files of one root; `None` when it cannot be walked.
 fn below(bound: &Bound, source: &SourceName, prefix: &str) -> Option<Vec<Address>> {
     let sandbox = &bound.sandbox;
-    let code = sandbox.roots().iter().any(|root| root.name == *source && root.code);
-    let entries = sandbox.walk(source, &sandbox.policy().extensions(code)).ok()?;
-    let found = entries.into_iter().filter(|e| matches!(e.what, What::Found(_)) && e.path.as_str().starts_with(prefix));
-    Some(found.map(|entry| Address { source: source.clone(), path: entry.path }).collect())
+    let code = sandbox
+        .roots()
+        .iter()
+        .any(|root| root.name == *source && root.code);
+    let entries = sandbox
+        .walk(source, &sandbox.policy().extensions(code))
+        .ok()?;
+    let found = entries
+        .into_iter()
+        .filter(|e| matches!(e.what, What::Found(_)) && e.path.as_str().starts_with(prefix));
+    Some(
+        found
+            .map(|entry| Address {
+                source: source.clone(),
+                path: entry.path,
+            })
+            .collect(),
+    )
 }
 
 /// Whether a file is a note.
 pub(super) fn is_note(at: &Address) -> bool {
     let name = at.path.file_name().to_lowercase();
-    crate::config::MARKDOWN_EXTS.iter().any(|ext| name.strip_suffix(ext).is_some_and(|stem| stem.ends_with('.')))
+    crate::config::MARKDOWN_EXTS.iter().any(|ext| {
+        name.strip_suffix(ext)
+            .is_some_and(|stem| stem.ends_with('.'))
+    })
 }

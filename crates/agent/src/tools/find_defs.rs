@@ -40,10 +40,15 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let name = args.name.trim().to_owned();
     let folded = name.to_lowercase();
     let fits = |at: &Address, symbol: &Symbol| {
-        symbol.is_definition && (symbol.name == name || is_note(at) && symbol.name.to_lowercase() == folded)
+        symbol.is_definition
+            && (symbol.name == name || is_note(at) && symbol.name.to_lowercase() == folded)
     };
     let places = look(bound, args.path.as_deref(), &name, |file| {
-        Ok(symbols(file)?.into_iter().filter(|s| fits(&file.at, s)).map(|s| (s.line, s.kind, s.name)).collect())
+        Ok(symbols(file)?
+            .into_iter()
+            .filter(|s| fits(&file.at, s))
+            .map(|s| (s.line, s.kind, s.name))
+            .collect())
     })?;
     Ok(places.output(&name))
 }
@@ -68,12 +73,19 @@ pub(super) fn look(
     let folded = name.to_lowercase();
     let (mut found, mut text) = (Vec::new(), String::new());
     let survey = Survey::of(bound, path, has_names, |at| {
-        let Ok(file) = Read::of(bound, &at.to_string()) else { return Ok(Look::Unread) };
+        let Ok(file) = Read::of(bound, &at.to_string()) else {
+            return Ok(Look::Unread);
+        };
         // Parsing costs a thousand times what looking does.
-        if !file.text().is_ok_and(|text| text.contains(name) || text.to_lowercase().contains(&folded)) {
+        if !file
+            .text()
+            .is_ok_and(|text| text.contains(name) || text.to_lowercase().contains(&folded))
+        {
             return Ok(Look::Done);
         }
-        let Ok(places) = find(&file) else { return Ok(Look::Unread) };
+        let Ok(places) = find(&file) else {
+            return Ok(Look::Unread);
+        };
         for (line, kind, words) in places {
             if found.len() == MOST {
                 return Ok(Look::Full("places"));
@@ -83,7 +95,11 @@ pub(super) fn look(
         }
         Ok(Look::Done)
     })?;
-    Ok(Places { found, text, survey })
+    Ok(Places {
+        found,
+        text,
+        survey,
+    })
 }
 
 impl Places {
@@ -111,7 +127,13 @@ mod tests {
             ok(&world.run("find_defs", json!({"name": "feed"})))["text"],
             "notes:b.py:1: function feed\nnotes:src/a.rs:1: function feed\nnotes:zoo.md:5: heading Feed\n"
         );
-        assert_eq!(ok(&world.run("find_defs", json!({"name": "zoo", "path": "zoo.md"})))["count"], 1);
-        assert_eq!(ok(&world.run("find_defs", json!({"name": "nothing"})))["count"], 0);
+        assert_eq!(
+            ok(&world.run("find_defs", json!({"name": "zoo", "path": "zoo.md"})))["count"],
+            1
+        );
+        assert_eq!(
+            ok(&world.run("find_defs", json!({"name": "nothing"})))["count"],
+            0
+        );
     }
 }

@@ -28,10 +28,16 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
             let text = file.text()?;
             let lines = Lines::of(text);
             let links = notes::parse(text).links;
-            let fits = links.into_iter().filter(|link| !link.is_external() && names_target(&link.target, &name));
-            return Ok(fits.map(|l| (lines.at(l.span.start()), "link".to_owned(), l.target)).collect());
+            let fits = links
+                .into_iter()
+                .filter(|link| !link.is_external() && names_target(&link.target, &name));
+            return Ok(fits
+                .map(|l| (lines.at(l.span.start()), "link".to_owned(), l.target))
+                .collect());
         }
-        let uses = symbols(file)?.into_iter().filter(|s| !s.is_definition && s.name == name);
+        let uses = symbols(file)?
+            .into_iter()
+            .filter(|s| !s.is_definition && s.name == name);
         let mut found: Vec<_> = uses.map(|s| (s.line, s.kind, s.name)).collect();
         found.sort();
         found.dedup();
@@ -49,10 +55,16 @@ mod tests {
     fn uses_and_links_are_found_and_definitions_are_not() {
         let world = World::new();
         world.write("src/a.rs", "fn feed() {}\nfn other() { feed(); feed() }\n");
-        world.write("a.md", "See [[Zoo]] and [the plan](people/Zoo.md#x), not Zoo.\n");
+        world.write(
+            "a.md",
+            "See [[Zoo]] and [the plan](people/Zoo.md#x), not Zoo.\n",
+        );
         world.write("Zoo.md", "# Zoo\n");
         #[cfg(feature = "code")]
-        assert_eq!(ok(&world.run("find_refs", json!({"name": "feed"})))["text"], "notes:src/a.rs:2: call feed\n");
+        assert_eq!(
+            ok(&world.run("find_refs", json!({"name": "feed"})))["text"],
+            "notes:src/a.rs:2: call feed\n"
+        );
         assert_eq!(
             ok(&world.run("find_refs", json!({"name": "Zoo"})))["text"],
             "notes:a.md:1: link Zoo\nnotes:a.md:1: link people/Zoo.md\n"

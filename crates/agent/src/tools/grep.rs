@@ -1,8 +1,11 @@
-//! `grep`: lines that a regular expression matches, with ripgrep's own engine, so that no pattern takes more than linear
-//! time. Files are read through the sandbox's handles; what ignore files leave out is not looked at.
+//! `grep`: lines that a regular expression matches, with ripgrep's own engine, so that no pattern
+//! takes more than linear time. Files are read through the sandbox's handles; what ignore files
+//! leave out is not looked at.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -61,18 +64,28 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         .after_context(context)
         .binary_detection(BinaryDetection::quit(0))
         .build();
-    let mut hits = Hits { most: args.max_hits.unwrap_or(100) as usize, ..Hits::default() };
+    let mut hits = Hits {
+        most: args.max_hits.unwrap_or(100) as usize,
+        ..Hits::default()
+    };
     let survey = Survey::of(
         bound,
         args.path.as_deref(),
         |_| true,
         |at| {
-            let Ok(file) = bound.sandbox.read(at) else { return Ok(Look::Unread) };
+            let Ok(file) = bound.sandbox.read(at) else {
+                return Ok(Look::Unread);
+            };
             hits.path = at.to_string();
             hits.fresh = true;
-            searcher.search_slice(&matcher, &file.bytes, &mut hits).map_err(|error| {
-                Failure::new(ErrorCode::FileReadError, format!("{at} could not be searched: {error}."))
-            })?;
+            searcher
+                .search_slice(&matcher, &file.bytes, &mut hits)
+                .map_err(|error| {
+                    Failure::new(
+                        ErrorCode::FileReadError,
+                        format!("{at} could not be searched: {error}."),
+                    )
+                })?;
             Ok(hits.full.map_or(Look::Done, Look::Full))
         },
     )?;
@@ -85,11 +98,19 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 fn compile(args: &Args) -> Result<RegexMatcher> {
     if args.pattern.contains('\n') {
         let message = "The pattern holds a line break, and lines are matched one by one.";
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("search for one of its lines"));
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("search for one of its lines")
+        );
     }
     let mut builder = RegexMatcherBuilder::new();
-    builder.multi_line(true).line_terminator(Some(b'\n')).crlf(false);
-    builder.size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).nest_limit(100);
+    builder
+        .multi_line(true)
+        .line_terminator(Some(b'\n'))
+        .crlf(false);
+    builder
+        .size_limit(PATTERN_SIZE)
+        .dfa_size_limit(PATTERN_SIZE)
+        .nest_limit(100);
     builder.fixed_strings(args.fixed.unwrap_or(false));
     match args.case_sensitive {
         Some(sensitive) => builder.case_insensitive(!sensitive),
@@ -97,8 +118,12 @@ fn compile(args: &Args) -> Result<RegexMatcher> {
     };
     builder.build(&args.pattern).map_err(|error| {
         let why = error.to_string();
-        let message = format!("The pattern is no regular expression that can be used: {}", prefix(&why, 500).trim());
-        Failure::new(ErrorCode::InvalidArgs, message).with_hint("use `fixed` to find the words themselves")
+        let message = format!(
+            "The pattern is no regular expression that can be used: {}",
+            prefix(&why, 500).trim()
+        );
+        Failure::new(ErrorCode::InvalidArgs, message)
+            .with_hint("use `fixed` to find the words themselves")
     })
 }
 
@@ -128,7 +153,8 @@ impl Hits {
         }
         self.fresh = false;
         let mark = if is_hit { ':' } else { '-' };
-        self.text.push_str(&format!("{}{mark}{number}{mark} {shown}{cut}\n", self.path));
+        self.text
+            .push_str(&format!("{}{mark}{number}{mark} {shown}{cut}\n", self.path));
         self.lines.push(json!({"path": self.path, "line": number, "hit": is_hit, "text": format!("{shown}{cut}")}));
         if self.text.len() > MOST_BYTES {
             self.full = Some("bytes");
@@ -139,7 +165,11 @@ impl Hits {
 impl Sink for Hits {
     type Error = std::io::Error;
 
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> std::result::Result<bool, Self::Error> {
+    fn matched(
+        &mut self,
+        _: &Searcher,
+        found: &SinkMatch<'_>,
+    ) -> std::result::Result<bool, Self::Error> {
         if self.hits >= self.most {
             self.full = Some("hits");
             return Ok(false);
@@ -149,7 +179,11 @@ impl Sink for Hits {
         Ok(self.full.is_none())
     }
 
-    fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> std::result::Result<bool, Self::Error> {
+    fn context(
+        &mut self,
+        _: &Searcher,
+        around: &SinkContext<'_>,
+    ) -> std::result::Result<bool, Self::Error> {
         self.show(around.line_number(), around.bytes(), false);
         Ok(self.full.is_none())
     }
@@ -170,7 +204,10 @@ mod tests {
     use super::*;
 
     fn text(world: &World, args: Value) -> String {
-        ok(&world.run("grep", args))["text"].as_str().unwrap().to_owned()
+        ok(&world.run("grep", args))["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     #[test]
@@ -178,18 +215,42 @@ mod tests {
         let world = World::new();
         world.write("a.md", "one\nZebra\nthree\nfour\n");
         world.write("b/c.md", "the zebra.\n");
-        assert_eq!(text(&world, json!({"pattern": "zebra"})), "notes:a.md:2: Zebra\n--\nnotes:b/c.md:1: the zebra.\n");
-        assert_eq!(text(&world, json!({"pattern": "Zebra"})), "notes:a.md:2: Zebra\n");
-        assert_eq!(text(&world, json!({"pattern": "zebra", "case_sensitive": true})), "notes:b/c.md:1: the zebra.\n");
+        assert_eq!(
+            text(&world, json!({"pattern": "zebra"})),
+            "notes:a.md:2: Zebra\n--\nnotes:b/c.md:1: the zebra.\n"
+        );
+        assert_eq!(
+            text(&world, json!({"pattern": "Zebra"})),
+            "notes:a.md:2: Zebra\n"
+        );
+        assert_eq!(
+            text(&world, json!({"pattern": "zebra", "case_sensitive": true})),
+            "notes:b/c.md:1: the zebra.\n"
+        );
         assert_eq!(
             text(&world, json!({"pattern": "Z", "context": 1})),
             "notes:a.md-1- one\nnotes:a.md:2: Zebra\nnotes:a.md-3- three\n"
         );
-        assert_eq!(text(&world, json!({"pattern": "zebra.", "fixed": true})), "notes:b/c.md:1: the zebra.\n");
-        assert_eq!(text(&world, json!({"pattern": "e", "path": "notes:b"})), "notes:b/c.md:1: the zebra.\n");
-        assert_eq!(text(&world, json!({"pattern": "^t", "path": "a.md"})), "notes:a.md:3: three\n");
-        assert_eq!(code(&world.run("grep", json!({"pattern": "x", "path": "gone"}))), "FILE_NOT_FOUND");
-        assert_eq!(code(&world.run("grep", json!({"pattern": "x", "path": "../outside"}))), "PATH_DENIED");
+        assert_eq!(
+            text(&world, json!({"pattern": "zebra.", "fixed": true})),
+            "notes:b/c.md:1: the zebra.\n"
+        );
+        assert_eq!(
+            text(&world, json!({"pattern": "e", "path": "notes:b"})),
+            "notes:b/c.md:1: the zebra.\n"
+        );
+        assert_eq!(
+            text(&world, json!({"pattern": "^t", "path": "a.md"})),
+            "notes:a.md:3: three\n"
+        );
+        assert_eq!(
+            code(&world.run("grep", json!({"pattern": "x", "path": "gone"}))),
+            "FILE_NOT_FOUND"
+        );
+        assert_eq!(
+            code(&world.run("grep", json!({"pattern": "x", "path": "../outside"}))),
+            "PATH_DENIED"
+        );
     }
 
     #[test]
@@ -197,7 +258,10 @@ mod tests {
         let world = World::new();
         world.write("a.md", &"hit\n".repeat(300));
         let body = ok(&world.run("grep", json!({"pattern": "hit"})));
-        assert_eq!((&body["hits"], &body["truncated"], &body["limit"]), (&json!(100), &json!(true), &json!("hits")));
+        assert_eq!(
+            (&body["hits"], &body["truncated"], &body["limit"]),
+            (&json!(100), &json!(true), &json!("hits"))
+        );
         let body = ok(&world.run("grep", json!({"pattern": "hit", "max_hits": 3})));
         assert_eq!(body["hits"], 3);
         world.write("long.md", &format!("needle{}\n", "x".repeat(5000)));
@@ -213,11 +277,28 @@ mod tests {
             let body = ok(&world.run("grep", json!({"pattern": pattern})));
             assert!(body["limit"] != "time", "{pattern}");
         }
-        for pattern in ["a{1000}{1000}{1000}", "(", "[z-a]", "\\1", &"(".repeat(500), "\\p{Greek}{9999}{999}"] {
-            assert_eq!(code(&world.run("grep", json!({"pattern": pattern}))), "INVALID_ARGS", "{pattern}");
+        for pattern in [
+            "a{1000}{1000}{1000}",
+            "(",
+            "[z-a]",
+            "\\1",
+            &"(".repeat(500),
+            "\\p{Greek}{9999}{999}",
+        ] {
+            assert_eq!(
+                code(&world.run("grep", json!({"pattern": pattern}))),
+                "INVALID_ARGS",
+                "{pattern}"
+            );
         }
-        assert_eq!(code(&world.run("grep", json!({"pattern": "x".repeat(1001)}))), "INVALID_ARGS");
-        assert_eq!(code(&world.run("grep", json!({"pattern": "a\nb"}))), "INVALID_ARGS");
+        assert_eq!(
+            code(&world.run("grep", json!({"pattern": "x".repeat(1001)}))),
+            "INVALID_ARGS"
+        );
+        assert_eq!(
+            code(&world.run("grep", json!({"pattern": "a\nb"}))),
+            "INVALID_ARGS"
+        );
     }
 
     #[test]
@@ -227,12 +308,26 @@ mod tests {
             world.write(&format!("{n}.md"), &"hit\n".repeat(60));
         }
         let body = ok(&world.run("grep", json!({"pattern": "hit"})));
-        assert_eq!((&body["files_searched"], &body["files_left_out"]), (&json!(2), &json!(3)));
+        assert_eq!(
+            (&body["files_searched"], &body["files_left_out"]),
+            (&json!(2), &json!(3))
+        );
         let end = "TRUNCATED: the limit of hits was reached; 3 files were not looked at\n";
-        assert!(body["text"].as_str().unwrap().ends_with(end), "{}", body["text"]);
-        let body = ok(&world.with_lost_root("away").get("grep").unwrap().run(&json!({"pattern": "nothing"})));
+        assert!(
+            body["text"].as_str().unwrap().ends_with(end),
+            "{}",
+            body["text"]
+        );
+        let body = ok(&world
+            .with_lost_root("away")
+            .get("grep")
+            .unwrap()
+            .run(&json!({"pattern": "nothing"})));
         assert_eq!(body["sources_unavailable"], json!(["away"]));
-        assert_eq!(body["text"], "NOT SEARCHED: the source `away` cannot be opened now\n");
+        assert_eq!(
+            body["text"],
+            "NOT SEARCHED: the source `away` cannot be opened now\n"
+        );
     }
 
     #[test]

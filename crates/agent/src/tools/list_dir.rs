@@ -37,12 +37,22 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 }
 
 fn sources(bound: &Bound) -> Output {
-    let open: Vec<String> =
-        bound.sandbox.roots().iter().filter(|r| r.unavailable.is_none()).map(|r| format!("{}:", r.name)).collect();
-    let entries: Vec<Value> =
-        open.iter().map(|name| json!({"name": name, "path": name, "type": "dir", "size": null})).collect();
+    let open: Vec<String> = bound
+        .sandbox
+        .roots()
+        .iter()
+        .filter(|r| r.unavailable.is_none())
+        .map(|r| format!("{}:", r.name))
+        .collect();
+    let entries: Vec<Value> = open
+        .iter()
+        .map(|name| json!({"name": name, "path": name, "type": "dir", "size": null}))
+        .collect();
     let text: String = open.iter().map(|name| format!("DIR:  {name}\n")).collect();
-    Output::new(json!({"path": "", "count": entries.len(), "truncated": false, "entries": entries}), text)
+    Output::new(
+        json!({"path": "", "count": entries.len(), "truncated": false, "entries": entries}),
+        text,
+    )
 }
 
 fn folder(bound: &Bound, path: &str) -> Result<Output> {
@@ -79,7 +89,13 @@ mod tests {
     #[test]
     fn a_folder_is_listed_sorted_with_types_and_sizes_and_without_what_is_denied() {
         let world = World::new();
-        for (path, text) in [("b.md", "bb"), ("a/x.md", "x"), ("c.txt", ""), ("d.exe", "x"), (".hidden.md", "x")] {
+        for (path, text) in [
+            ("b.md", "bb"),
+            ("a/x.md", "x"),
+            ("c.txt", ""),
+            ("d.exe", "x"),
+            (".hidden.md", "x"),
+        ] {
             world.write(path, text);
         }
         world.write(".git/a.md", "x");
@@ -89,12 +105,27 @@ mod tests {
         world.link("/etc/passwd", "passwd.md");
         world.link("../outside", "out");
         let top = world.run("list_dir", json!({"path": "notes:"}));
-        assert_eq!(top.result().unwrap().text, "DIR:  a\nFILE: b.md (2 bytes)\nFILE: c.txt (0 bytes)\n");
+        assert_eq!(
+            top.result().unwrap().text,
+            "DIR:  a\nFILE: b.md (2 bytes)\nFILE: c.txt (0 bytes)\n"
+        );
         let body = ok(&top);
-        assert_eq!(body["entries"][1], json!({"name": "b.md", "path": "notes:b.md", "type": "file", "size": 2}));
-        assert_eq!(ok(&world.run("list_dir", json!({"path": "a"})))["entries"][0]["path"], "notes:a/x.md");
-        assert_eq!(ok(&world.run("list_dir", json!({})))["entries"][0]["name"], "notes:");
-        assert_eq!(ok(&world.run("list_dir", json!({"path": "notes:ignored"})))["count"], 1);
+        assert_eq!(
+            body["entries"][1],
+            json!({"name": "b.md", "path": "notes:b.md", "type": "file", "size": 2})
+        );
+        assert_eq!(
+            ok(&world.run("list_dir", json!({"path": "a"})))["entries"][0]["path"],
+            "notes:a/x.md"
+        );
+        assert_eq!(
+            ok(&world.run("list_dir", json!({})))["entries"][0]["name"],
+            "notes:"
+        );
+        assert_eq!(
+            ok(&world.run("list_dir", json!({"path": "notes:ignored"})))["count"],
+            1
+        );
     }
 
     #[test]
@@ -103,8 +134,18 @@ mod tests {
         world.write("a/x.md", "x");
         world.link("../outside", "out");
         let of = |path: &str| code(&world.run("list_dir", json!({"path": path})));
-        for path in ["..", "notes:..", "a/../..", "/etc", "notes:/etc", "~", ".git", "notes:a/.git", "nowhere:", "C:\\"]
-        {
+        for path in [
+            "..",
+            "notes:..",
+            "a/../..",
+            "/etc",
+            "notes:/etc",
+            "~",
+            ".git",
+            "notes:a/.git",
+            "nowhere:",
+            "C:\\",
+        ] {
             assert_eq!(of(path), "PATH_DENIED", "{path}");
         }
         for path in ["gone", "notes:out", "a/x.md", "notes:a/gone"] {

@@ -1,9 +1,11 @@
-//! Tools that cannot escape: what a person, a model's loop or an agent may do with the files below the roots.
+//! Tools that cannot escape: what a person, a model's loop or an agent may do with the files below
+//! the roots.
 //!
-//! A tool exists only as a value that a [`ToolFactory`] made over one sandbox, so there is no tool without roots, caps
-//! and policy. What a tool reads it reads through the sandbox's handles. A tool never panics and never fails in a way
-//! that its caller could not read: bad arguments, refused paths and missing files are a [`ToolOutcome`] with a stable
-//! code, one sentence and what to do instead.
+//! A tool exists only as a value that a [`ToolFactory`] made over one sandbox, so there is no tool
+//! without roots, caps and policy. What a tool reads it reads through the sandbox's handles. A tool
+//! never panics and never fails in a way that its caller could not read: bad arguments, refused
+//! paths and missing files are a [`ToolOutcome`] with a stable code, one sentence and what to do
+//! instead.
 //!
 //! | file | tool |
 //! | --- | --- |
@@ -119,23 +121,49 @@ struct Bound {
 }
 
 impl ToolFactory {
-    /// Tools for a person, without an audit log and without a terminal to agree at: what needs a yes is refused.
+    /// Tools for a person, without an audit log and without a terminal to agree at: what needs a
+    /// yes is refused.
     pub fn new(sandbox: Sandbox, policy: ToolPolicy) -> Self {
         let writes = AtomicU32::new(0);
-        Self(Arc::new(Bound { sandbox, policy, caller: Caller::Person, audit: None, confirm: None, writes }))
+        Self(Arc::new(Bound {
+            sandbox,
+            policy,
+            caller: Caller::Person,
+            audit: None,
+            confirm: None,
+            writes,
+        }))
     }
 
     /// The same for another caller, with an audit log and a terminal.
     #[must_use]
-    pub fn with(self, caller: Caller, audit: Option<Arc<Audit>>, confirm: Option<Arc<Confirm>>) -> Self {
+    pub fn with(
+        self,
+        caller: Caller,
+        audit: Option<Arc<Audit>>,
+        confirm: Option<Arc<Confirm>>,
+    ) -> Self {
         let (sandbox, policy) = (self.0.sandbox.clone(), self.0.policy.clone());
-        Self(Arc::new(Bound { sandbox, policy, caller, audit, confirm, writes: AtomicU32::new(0) }))
+        Self(Arc::new(Bound {
+            sandbox,
+            policy,
+            caller,
+            audit,
+            confirm,
+            writes: AtomicU32::new(0),
+        }))
     }
 
     /// The same tools over another sandbox, with the count of changes begun anew.
     #[must_use]
     pub fn over(&self, sandbox: Sandbox) -> Self {
-        let Bound { policy, caller, audit, confirm, .. } = &*self.0;
+        let Bound {
+            policy,
+            caller,
+            audit,
+            confirm,
+            ..
+        } = &*self.0;
         Self(Arc::new(Bound {
             sandbox,
             policy: policy.clone(),
@@ -148,12 +176,21 @@ impl ToolFactory {
 
     /// Every tool, also those that propose changes and those that the policy denies.
     pub fn all(&self) -> Vec<Tool> {
-        SPECS.iter().map(|spec| Tool { spec, bound: Arc::clone(&self.0) }).collect()
+        SPECS
+            .iter()
+            .map(|spec| Tool {
+                spec,
+                bound: Arc::clone(&self.0),
+            })
+            .collect()
     }
 
-    /// The tools that may be offered to a model or an agent: they read, and the policy does not deny them.
+    /// The tools that may be offered to a model or an agent: they read, and the policy does not
+    /// deny them.
     pub fn read_only(&self) -> Vec<Tool> {
-        let offered = |tool: &Tool| tool.effect() == Effect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny;
+        let offered = |tool: &Tool| {
+            tool.effect() == Effect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny
+        };
         self.all().into_iter().filter(offered).collect()
     }
 
@@ -162,15 +199,17 @@ impl ToolFactory {
         self.all().into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Runs the tool of this name among `offered`; a name that is none of them is an outcome like others.
+    /// Runs the tool of this name among `offered`; a name that is none of them is an outcome like
+    /// others.
     pub fn run_among(&self, offered: &[Tool], name: &str, args: &Value) -> ToolOutcome {
         match offered.iter().find(|tool| tool.name() == name) {
             Some(tool) => tool.run(args),
             None => {
                 let names: Vec<&str> = offered.iter().map(Tool::name).collect();
                 let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-                let failure = Failure::new(ErrorCode::ToolError, format!("There is no tool `{name}`."))
-                    .with_hint(format!("the tools are: {}", names.join(", ")));
+                let failure =
+                    Failure::new(ErrorCode::ToolError, format!("There is no tool `{name}`."))
+                        .with_hint(format!("the tools are: {}", names.join(", ")));
                 let outcome = ToolOutcome::failed(&name, failure);
                 self.0.audited(outcome, "")
             }
@@ -180,9 +219,13 @@ impl ToolFactory {
 
 impl Bound {
     fn audited(&self, outcome: ToolOutcome, subject: &str) -> ToolOutcome {
-        let Some(audit) = &self.audit else { return outcome };
+        let Some(audit) = &self.audit else {
+            return outcome;
+        };
         let why = match outcome.code() {
-            Some(ErrorCode::FileNotFound) => self.sandbox.explain(subject).map(|why| why.to_string()),
+            Some(ErrorCode::FileNotFound) => {
+                self.sandbox.explain(subject).map(|why| why.to_string())
+            }
             _ => None,
         };
         let row = AuditRow {
@@ -239,9 +282,13 @@ impl Tool {
         self.bound.policy.rule(self.name())
     }
 
-    /// Runs it. Whatever goes wrong is in the outcome, and so is what was refused; the call is in the audit log.
+    /// Runs it. Whatever goes wrong is in the outcome, and so is what was refused; the call is in
+    /// the audit log.
     pub fn run(&self, args: &Value) -> ToolOutcome {
-        let outcome = match self.admit(args).and_then(|()| (self.spec.run)(&self.bound, args.clone())) {
+        let outcome = match self
+            .admit(args)
+            .and_then(|()| (self.spec.run)(&self.bound, args.clone()))
+        {
             Ok(output) => ToolOutcome::done(self.name(), output),
             Err(failure) => ToolOutcome::failed(self.name(), failure),
         };
@@ -252,16 +299,29 @@ impl Tool {
     fn admit(&self, args: &Value) -> Result<()> {
         // Whatever a caller was offered: only a person proposes changes.
         if self.effect() == Effect::Writes && self.bound.caller != Caller::Person {
-            let message = format!("`{}` changes files, and only a person may call it.", self.name());
-            return Err(Failure::new(ErrorCode::ToolDenied, message).with_hint("tell the person what to change"));
+            let message = format!(
+                "`{}` changes files, and only a person may call it.",
+                self.name()
+            );
+            return Err(Failure::new(ErrorCode::ToolDenied, message)
+                .with_hint("tell the person what to change"));
         }
         // What a person may be asked about is within its limits.
         schema::check(self.name(), &self.schema(), args)?;
-        self.bound.policy.admit(self.name(), self.bound.caller, self.bound.confirm.as_deref(), args)
+        self.bound.policy.admit(
+            self.name(),
+            self.bound.caller,
+            self.bound.confirm.as_deref(),
+            args,
+        )
     }
 }
 
 /// The one argument that says what a call is about.
 fn subject(args: &Value) -> String {
-    ["path", "name", "pattern", "symbol"].iter().find_map(|key| args[*key].as_str()).unwrap_or_default().to_owned()
+    ["path", "name", "pattern", "symbol"]
+        .iter()
+        .find_map(|key| args[*key].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }

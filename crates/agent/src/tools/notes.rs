@@ -7,13 +7,22 @@ use local_agent_text::markdown::{self, ChunkOptions, Document};
 
 /// Reads a note. Chunks are not asked for, so they may be as large as they like.
 pub(super) fn parse(text: &str) -> Document {
-    let options = ChunkOptions { scheme: Scheme::ObsidianV2, max_tokens: usize::MAX >> 1, max_chars: 1, overlap: 0 };
+    let options = ChunkOptions {
+        scheme: Scheme::ObsidianV2,
+        max_tokens: usize::MAX >> 1,
+        max_chars: 1,
+        overlap: 0,
+    };
     markdown::parse(text, &options, &|text| text.len() / 4)
 }
 
 /// The section of heading number `n`: to the next heading of the same or a higher level.
 pub(super) fn section(document: &Document, n: usize, text: &str) -> Option<Range<usize>> {
     let heading = document.headings.get(n)?;
-    let next = document.headings.iter().skip(n + 1).find(|other| other.level <= heading.level);
+    let next = document
+        .headings
+        .iter()
+        .skip(n + 1)
+        .find(|other| other.level <= heading.level);
     Some(heading.span.start()..next.map_or(text.len(), |next| next.span.start()))
 }

@@ -23,7 +23,11 @@ impl Output {
             Value::Object(data) => data,
             _ => Map::new(),
         };
-        Self { data, text: text.into(), evidence: Vec::new() }
+        Self {
+            data,
+            text: text.into(),
+            evidence: Vec::new(),
+        }
     }
 }
 
@@ -36,12 +40,18 @@ pub struct ToolOutcome {
 
 impl ToolOutcome {
     pub(super) fn done(tool: &str, output: Output) -> Self {
-        Self { tool: tool.to_owned(), result: Ok(output) }
+        Self {
+            tool: tool.to_owned(),
+            result: Ok(output),
+        }
     }
 
     /// A call that was not carried out.
     pub fn failed(tool: &str, failure: Failure) -> Self {
-        Self { tool: tool.to_owned(), result: Err(failure) }
+        Self {
+            tool: tool.to_owned(),
+            result: Err(failure),
+        }
     }
 
     /// The name that was called; it need not be a tool.
@@ -61,10 +71,13 @@ impl ToolOutcome {
 
     /// Bytes of text that were handed out.
     pub fn bytes(&self) -> u64 {
-        self.result.as_ref().map_or(0, |output| output.text.len() as u64)
+        self.result
+            .as_ref()
+            .map_or(0, |output| output.text.len() as u64)
     }
 
-    /// One JSON object: `ok`, `tool`, and either the facts with `text` or `error_code`, `error_message`, `hint`.
+    /// One JSON object: `ok`, `tool`, and either the facts with `text` or `error_code`,
+    /// `error_message`, `hint`.
     pub fn to_json(&self) -> Value {
         match &self.result {
             Ok(output) => {

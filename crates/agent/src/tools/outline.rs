@@ -67,11 +67,20 @@ mod tests {
     fn headings_and_symbols_are_listed_with_their_lines() {
         let world = World::new();
         world.write("a.md", "# One\n\ntext\n\n## Two\nmore\n");
-        assert_eq!(ok(&world.run("outline", json!({"path": "a.md"})))["text"], "1-6: # One\n5-6: ## Two\n");
+        assert_eq!(
+            ok(&world.run("outline", json!({"path": "a.md"})))["text"],
+            "1-6: # One\n5-6: ## Two\n"
+        );
         world.write("a.txt", "# One\n");
-        assert_eq!(code(&world.run("outline", json!({"path": "a.txt"}))), "INVALID_ARGS");
+        assert_eq!(
+            code(&world.run("outline", json!({"path": "a.txt"}))),
+            "INVALID_ARGS"
+        );
         world.write("src/a.rs", "struct A;\n\nfn b() {\n    A;\n}\n");
         #[cfg(feature = "code")]
-        assert_eq!(ok(&world.run("outline", json!({"path": "src/a.rs"})))["text"], "1-1: class A\n3-5: function b\n");
+        assert_eq!(
+            ok(&world.run("outline", json!({"path": "src/a.rs"})))["text"],
+            "1-1: class A\n3-5: function b\n"
+        );
     }
 }

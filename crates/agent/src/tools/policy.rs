@@ -46,14 +46,26 @@ pub struct ToolPolicy {
 
 impl Default for ToolPolicy {
     fn default() -> Self {
-        Self { rules: BTreeMap::new(), max_writes: 50, writes_before: 0 }
+        Self {
+            rules: BTreeMap::new(),
+            max_writes: 50,
+            writes_before: 0,
+        }
     }
 }
 
 impl From<&Tools> for ToolPolicy {
     fn from(tools: &Tools) -> Self {
-        let rules = tools.rules.iter().map(|(name, rule)| ((*name).to_owned(), *rule)).collect();
-        Self { rules, max_writes: tools.max_writes, writes_before: 0 }
+        let rules = tools
+            .rules
+            .iter()
+            .map(|(name, rule)| ((*name).to_owned(), *rule))
+            .collect();
+        Self {
+            rules,
+            max_writes: tools.max_writes,
+            writes_before: 0,
+        }
     }
 }
 
@@ -64,10 +76,19 @@ impl ToolPolicy {
     }
 
     /// Whether this call may be made now.
-    pub(super) fn admit(&self, tool: &str, caller: Caller, confirm: Option<&Confirm>, args: &Value) -> Result<()> {
+    pub(super) fn admit(
+        &self,
+        tool: &str,
+        caller: Caller,
+        confirm: Option<&Confirm>,
+        args: &Value,
+    ) -> Result<()> {
         let refused = |why: &str| {
-            Err(Failure::new(ErrorCode::ToolDenied, format!("`{tool}` was not run: {why}."))
-                .with_hint(format!("see `tools.{tool}` in: local-agent config show")))
+            Err(Failure::new(
+                ErrorCode::ToolDenied,
+                format!("`{tool}` was not run: {why}."),
+            )
+            .with_hint(format!("see `tools.{tool}` in: local-agent config show")))
         };
         match (self.rule(tool), caller) {
             (Rule::Deny, _) => refused("the configuration denies it"),
@@ -77,7 +98,11 @@ impl ToolPolicy {
                     return refused("it needs a yes, and there is no terminal to ask at");
                 };
                 let question = format!("A {} wants to run `{tool}` with {args}.", caller.as_str());
-                if confirm(&question)? { Ok(()) } else { refused("the person did not agree") }
+                if confirm(&question)? {
+                    Ok(())
+                } else {
+                    refused("the person did not agree")
+                }
             }
         }
     }
@@ -94,7 +119,10 @@ mod tests {
     use super::*;
 
     fn tools(world: &World, rule: Rule, caller: Caller, yes: Option<bool>) -> ToolFactory {
-        let policy = ToolPolicy { rules: [("list_dir".to_owned(), rule)].into(), ..ToolPolicy::default() };
+        let policy = ToolPolicy {
+            rules: [("list_dir".to_owned(), rule)].into(),
+            ..ToolPolicy::default()
+        };
         let confirm = yes.map(|yes| -> Arc<Confirm> { Arc::new(move |_: &str| Ok(yes)) });
         ToolFactory::new(world.sandbox(), policy).with(caller, None, confirm)
     }
@@ -106,13 +134,24 @@ mod tests {
         for caller in [Caller::Person, Caller::Model, Caller::Agent] {
             let denied = tools(&world, Rule::Deny, caller, Some(true));
             assert_eq!(code(&run(&denied)), "TOOL_DENIED");
-            assert!(denied.read_only().iter().all(|tool| tool.name() != "list_dir"));
+            assert!(
+                denied
+                    .read_only()
+                    .iter()
+                    .all(|tool| tool.name() != "list_dir")
+            );
             ok(&run(&tools(&world, Rule::Allow, caller, None)));
         }
         ok(&run(&tools(&world, Rule::Ask, Caller::Person, None)));
         for caller in [Caller::Model, Caller::Agent] {
-            assert_eq!(code(&run(&tools(&world, Rule::Ask, caller, None))), "TOOL_DENIED");
-            assert_eq!(code(&run(&tools(&world, Rule::Ask, caller, Some(false)))), "TOOL_DENIED");
+            assert_eq!(
+                code(&run(&tools(&world, Rule::Ask, caller, None))),
+                "TOOL_DENIED"
+            );
+            assert_eq!(
+                code(&run(&tools(&world, Rule::Ask, caller, Some(false)))),
+                "TOOL_DENIED"
+            );
             ok(&run(&tools(&world, Rule::Ask, caller, Some(true))));
         }
     }
@@ -121,8 +160,16 @@ mod tests {
     fn every_tool_has_a_rule_in_the_configuration_and_every_rule_a_tool() {
         let world = World::new();
         let config = crate::config::Config::defaults(std::path::Path::new("/nowhere")).unwrap();
-        let mut names: Vec<&str> = world.factory().all().iter().map(super::super::Tool::name).collect();
+        let mut names: Vec<&str> = world
+            .factory()
+            .all()
+            .iter()
+            .map(super::super::Tool::name)
+            .collect();
         names.sort_unstable();
-        assert_eq!(config.tools.rules.keys().copied().collect::<Vec<_>>(), names);
+        assert_eq!(
+            config.tools.rules.keys().copied().collect::<Vec<_>>(),
+            names
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! `propose_write`: new content for one file, applied only after a person at the terminal has seen the difference and
-//! agreed.
+//! `propose_write`: new content for one file, applied only after a person at the terminal has seen
+//! the difference and agreed.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: Args = schema::parse(args)?;
     let most = bound.sandbox.policy().max_file_bytes();
     if args.content.len() as u64 > most {
-        let message = format!("The content has {} bytes; `security.max_file_bytes` allows {most}.", args.content.len());
+        let message = format!(
+            "The content has {} bytes; `security.max_file_bytes` allows {most}.",
+            args.content.len()
+        );
         return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("propose less"));
     }
     let (at, now) = bound.sandbox.subject(&args.path)?;
@@ -46,14 +49,16 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         && sha_now.map(|sha| sha.to_string()).as_ref() != Some(expected)
     {
         let message = format!("`{at}` is not what the proposal was made from.");
-        return Err(
-            Failure::new(ErrorCode::WriteConflict, message).with_hint("read the file again, then propose again")
-        );
+        return Err(Failure::new(ErrorCode::WriteConflict, message)
+            .with_hint("read the file again, then propose again"));
     }
     let before = match &now {
         Some(file) => std::str::from_utf8(&file.bytes).map_err(|_| {
-            Failure::new(ErrorCode::FileReadError, format!("`{at}` is not UTF-8 text, so no difference can be shown."))
-                .with_hint("choose another file")
+            Failure::new(
+                ErrorCode::FileReadError,
+                format!("`{at}` is not UTF-8 text, so no difference can be shown."),
+            )
+            .with_hint("choose another file")
         })?,
         None => "",
     };
@@ -74,8 +79,16 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     }
     let what = if now.is_some() { "Change" } else { "Make" };
     let proposal = format!("{diff}\n{what} `{subject}` as shown above?");
-    agree(bound, SPEC.name, &subject, &proposal, args.content.len() as u64)?;
-    bound.sandbox.replace(&at, sha_now, args.content.as_bytes())?;
+    agree(
+        bound,
+        SPEC.name,
+        &subject,
+        &proposal,
+        args.content.len() as u64,
+    )?;
+    bound
+        .sandbox
+        .replace(&at, sha_now, args.content.as_bytes())?;
     Ok(Output::new(facts(true), diff))
 }
 
@@ -99,12 +112,25 @@ mod tests {
             log.lock().unwrap().push(text.to_owned());
             Ok(answer(text))
         };
-        let policy = ToolPolicy { max_writes: most, ..ToolPolicy::default() };
-        (ToolFactory::new(world.sandbox(), policy).with(Caller::Person, None, Some(Arc::new(confirm))), asked)
+        let policy = ToolPolicy {
+            max_writes: most,
+            ..ToolPolicy::default()
+        };
+        (
+            ToolFactory::new(world.sandbox(), policy).with(
+                Caller::Person,
+                None,
+                Some(Arc::new(confirm)),
+            ),
+            asked,
+        )
     }
 
     fn propose(factory: &ToolFactory, path: &str, content: &str) -> super::super::ToolOutcome {
-        factory.get("propose_write").unwrap().run(&json!({"path": path, "content": content}))
+        factory
+            .get("propose_write")
+            .unwrap()
+            .run(&json!({"path": path, "content": content}))
     }
 
     fn read(world: &World, path: &str) -> String {
@@ -117,15 +143,29 @@ mod tests {
         world.write("a.md", "one\ntwo\n");
         let (tools, asked) = factory(&world, |_| true, 50);
         let body = ok(&propose(&tools, "a.md", "one\n\u{1b}]52;c;eA==\u{7}\n"));
-        assert_eq!((&body["applied"], &body["created"]), (&json!(true), &json!(false)));
+        assert_eq!(
+            (&body["applied"], &body["created"]),
+            (&json!(true), &json!(false))
+        );
         assert_eq!(read(&world, "a.md"), "one\n\u{1b}]52;c;eA==\u{7}\n");
         let shown = asked.lock().unwrap().remove(0);
-        assert!(shown.contains("-two\n+\\u{1b}]52") && !shown.contains('\u{1b}'), "{shown}");
+        assert!(
+            shown.contains("-two\n+\\u{1b}]52") && !shown.contains('\u{1b}'),
+            "{shown}"
+        );
         let body = ok(&propose(&tools, "notes:new/folder/b.md", "new\n"));
-        assert_eq!((&body["created"], read(&world, "new/folder/b.md").as_str()), (&json!(true), "new\n"));
-        let names: Vec<_> = std::fs::read_dir(world.vault.join("new/folder")).unwrap().collect();
+        assert_eq!(
+            (&body["created"], read(&world, "new/folder/b.md").as_str()),
+            (&json!(true), "new\n")
+        );
+        let names: Vec<_> = std::fs::read_dir(world.vault.join("new/folder"))
+            .unwrap()
+            .collect();
         assert_eq!(names.len(), 1, "nothing half-written is left");
-        assert_eq!(ok(&propose(&tools, "a.md", &read(&world, "a.md")))["applied"], false);
+        assert_eq!(
+            ok(&propose(&tools, "a.md", &read(&world, "a.md")))["applied"],
+            false
+        );
     }
 
     #[test]
@@ -134,7 +174,10 @@ mod tests {
         world.write("a.md", "one\n");
         let (no, _) = factory(&world, |_| false, 50);
         assert_eq!(code(&propose(&no, "a.md", "two\n")), "WRITE_DENIED");
-        assert_eq!(code(&propose(&world.factory(), "a.md", "two\n")), "WRITE_DENIED");
+        assert_eq!(
+            code(&propose(&world.factory(), "a.md", "two\n")),
+            "WRITE_DENIED"
+        );
         assert_eq!(code(&propose(&no, "b.md", "two\n")), "WRITE_DENIED");
         assert_eq!(read(&world, "a.md"), "one\n");
         assert!(!world.vault.join("b.md").exists());
@@ -144,7 +187,12 @@ mod tests {
             Some(Arc::new(|_: &str| Ok(true))),
         );
         assert_eq!(code(&propose(&model, "a.md", "two\n")), "TOOL_DENIED");
-        assert!(model.read_only().iter().all(|tool| tool.effect() == Effect::Reads));
+        assert!(
+            model
+                .read_only()
+                .iter()
+                .all(|tool| tool.effect() == Effect::Reads)
+        );
     }
 
     #[test]
@@ -152,15 +200,33 @@ mod tests {
         let world = World::new();
         world.write("a.md", "one\n");
         let (vault, other) = (world.vault.clone(), world.vault.clone());
-        let (tools, _) = factory(&world, move |_| std::fs::write(vault.join("a.md"), "meanwhile\n").is_ok(), 50);
+        let (tools, _) = factory(
+            &world,
+            move |_| std::fs::write(vault.join("a.md"), "meanwhile\n").is_ok(),
+            50,
+        );
         assert_eq!(code(&propose(&tools, "a.md", "two\n")), "WRITE_CONFLICT");
         assert_eq!(read(&world, "a.md"), "meanwhile\n");
-        let (tools, _) = factory(&world, move |_| std::fs::write(other.join("b.md"), "meanwhile\n").is_ok(), 50);
-        assert_eq!(code(&propose(&tools, "notes:b.md", "two\n")), "WRITE_CONFLICT");
+        let (tools, _) = factory(
+            &world,
+            move |_| std::fs::write(other.join("b.md"), "meanwhile\n").is_ok(),
+            50,
+        );
+        assert_eq!(
+            code(&propose(&tools, "notes:b.md", "two\n")),
+            "WRITE_CONFLICT"
+        );
         assert_eq!(read(&world, "b.md"), "meanwhile\n");
         let stale = json!({"path": "a.md", "content": "x", "expected_sha256": "0".repeat(64)});
-        assert_eq!(code(&tools.get("propose_write").unwrap().run(&stale)), "WRITE_CONFLICT");
-        assert_eq!(std::fs::read_dir(&world.vault).unwrap().count(), 2, "nothing half-written is left");
+        assert_eq!(
+            code(&tools.get("propose_write").unwrap().run(&stale)),
+            "WRITE_CONFLICT"
+        );
+        assert_eq!(
+            std::fs::read_dir(&world.vault).unwrap().count(),
+            2,
+            "nothing half-written is left"
+        );
     }
 
     #[cfg(unix)]
@@ -177,20 +243,33 @@ mod tests {
         assert_eq!(code(&propose(&tools, "a.md", "two\n")), "WRITE_CONFLICT");
         assert_eq!(read(&world, "../outside/secret.md"), "SECRET");
         // A link that stood there before is as missing, and is not written over either.
-        assert_eq!(code(&propose(&tools, "notes:a.md", "two\n")), "FILE_NOT_FOUND");
+        assert_eq!(
+            code(&propose(&tools, "notes:a.md", "two\n")),
+            "FILE_NOT_FOUND"
+        );
     }
 
     #[test]
     fn places_out_of_reach_and_files_that_run_are_refused_before_anybody_is_asked() {
         let world = World::new();
         let (tools, asked) = factory(&world, |_| true, 50);
-        for path in
-            ["../outside/a.md", "/tmp/a.md", ".env", ".git/hooks/a.md", "a.exe", "a", ".hidden.md", "x.pem/a.md"]
-        {
+        for path in [
+            "../outside/a.md",
+            "/tmp/a.md",
+            ".env",
+            ".git/hooks/a.md",
+            "a.exe",
+            "a",
+            ".hidden.md",
+            "x.pem/a.md",
+        ] {
             assert_eq!(code(&propose(&tools, path, "x")), "PATH_DENIED", "{path}");
         }
         world.link("../outside", "out");
-        assert_eq!(code(&propose(&tools, "notes:out/a.md", "x")), "FILE_NOT_FOUND");
+        assert_eq!(
+            code(&propose(&tools, "notes:out/a.md", "x")),
+            "FILE_NOT_FOUND"
+        );
         assert!(asked.lock().unwrap().is_empty());
         assert!(!world.vault.join("../outside/a.md").exists());
     }
@@ -215,6 +294,9 @@ mod tests {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
         let (tools, _) = factory(&world, |_| true, 50);
         ok(&propose(&tools, "a.md", "two\n"));
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(
+            std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
     }
 }

@@ -41,11 +41,20 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let file = Read::of(bound, &args.path)?;
     let mut found = symbols(&file)?;
     found.retain(|symbol| symbol.is_definition);
-    let wanted = args.symbol.trim().trim_start_matches('#').trim().to_lowercase();
+    let wanted = args
+        .symbol
+        .trim()
+        .trim_start_matches('#')
+        .trim()
+        .to_lowercase();
     let fits: Vec<_> = found
         .iter()
         .filter(|s| s.name == args.symbol)
-        .chain(found.iter().filter(|s| s.name != args.symbol && s.name.to_lowercase() == wanted))
+        .chain(
+            found
+                .iter()
+                .filter(|s| s.name != args.symbol && s.name.to_lowercase() == wanted),
+        )
         .collect();
     let occurrence = args.occurrence.unwrap_or(1) as usize;
     let Some(symbol) = fits.get(occurrence - 1) else {
@@ -53,14 +62,22 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         names.dedup();
         let there = format!("`{}` has {} of that name", file.at, fits.len());
         let message = if fits.is_empty() {
-            format!("`{}` has no heading or symbol `{}`.", file.at, prefix(&args.symbol, 80))
+            format!(
+                "`{}` has no heading or symbol `{}`.",
+                file.at,
+                prefix(&args.symbol, 80)
+            )
         } else {
             format!("{there}, so there is no number {occurrence}.")
         };
-        let hint = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-        return Err(
-            Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("there are: {}", prefix(&hint, 600)))
-        );
+        let hint = names
+            .iter()
+            .take(20)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        return Err(Failure::new(ErrorCode::SymbolNotFound, message)
+            .with_hint(format!("there are: {}", prefix(&hint, 600))));
     };
     let text = file.text()?;
     let whole = text.get(symbol.range.clone()).unwrap_or_default();
@@ -97,13 +114,25 @@ mod tests {
         world.write("a.md", text);
         let outcome = world.run("read_symbol", json!({"path": "a.md", "symbol": "## two"}));
         let body = ok(&outcome);
-        assert_eq!((&body["text"], &body["occurrences"]), (&json!("## Two\nmore\n\n"), &json!(2)));
+        assert_eq!(
+            (&body["text"], &body["occurrences"]),
+            (&json!("## Two\nmore\n\n"), &json!(2))
+        );
         let evidence = &outcome.result().unwrap().evidence[0];
-        assert_eq!(evidence.span.slice(text.as_bytes()).unwrap(), evidence.text.as_bytes());
-        let second = ok(&world.run("read_symbol", json!({"path": "a.md", "symbol": "Two", "occurrence": 2})));
+        assert_eq!(
+            evidence.span.slice(text.as_bytes()).unwrap(),
+            evidence.text.as_bytes()
+        );
+        let second = ok(&world.run(
+            "read_symbol",
+            json!({"path": "a.md", "symbol": "Two", "occurrence": 2}),
+        ));
         assert_eq!(second["text"], "# Two\nagain\n");
         for (symbol, n) in [("Three", 1), ("Two", 3)] {
-            let outcome = world.run("read_symbol", json!({"path": "a.md", "symbol": symbol, "occurrence": n}));
+            let outcome = world.run(
+                "read_symbol",
+                json!({"path": "a.md", "symbol": symbol, "occurrence": n}),
+            );
             assert_eq!(code(&outcome), "SYMBOL_NOT_FOUND");
             assert_eq!(outcome.to_json()["hint"], "there are: One, Two");
         }

@@ -1,5 +1,6 @@
-//! `read_text_file`: text of one file, by characters (the contract that evidence is held to), by bytes, or by lines.
-//! What is left out is always said: `end` is `end_of_file`, `partial` or `truncated`.
+//! `read_text_file`: text of one file, by characters (the contract that evidence is held to), by
+//! bytes, or by lines. What is left out is always said: `end` is `end_of_file`, `partial` or
+//! `truncated`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,18 +58,28 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let lines = args.start_line.is_some() || args.max_lines.is_some();
     if usize::from(bytes) + usize::from(lines) + usize::from(args.max_chars.is_some()) > 1 {
         let message = "max_chars, offset with length, and start_line with max_lines are three ways; use one of them.";
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent tool describe read_text_file"));
+        return Err(Failure::new(ErrorCode::InvalidArgs, message)
+            .with_hint("local-agent tool describe read_text_file"));
     }
     let file = Read::of(bound, &args.path)?;
     match file.content() {
         Content::Text(text) if lines => Ok(by_lines(&file, text, &args)),
         Content::Text(text) if bytes => by_bytes(&file, text, &args),
-        Content::Text(text) => Ok(by_chars(&file, text, args.max_chars.map_or(USUAL_CHARS, |n| n as usize))),
+        Content::Text(text) => Ok(by_chars(
+            &file,
+            text,
+            args.max_chars.map_or(USUAL_CHARS, |n| n as usize),
+        )),
         Content::Image(kind, pixels) => Ok(described(&file, kind, pixels)),
         Content::Pdf => Ok(described(&file, "application/pdf", None)),
         Content::Binary => {
-            let message = format!("`{}` is not UTF-8 text ({} bytes).", file.at, file.bytes.len());
-            Err(Failure::new(ErrorCode::FileReadError, message).with_hint("convert the file to UTF-8"))
+            let message = format!(
+                "`{}` is not UTF-8 text ({} bytes).",
+                file.at,
+                file.bytes.len()
+            );
+            Err(Failure::new(ErrorCode::FileReadError, message)
+                .with_hint("convert the file to UTF-8"))
         }
     }
 }
@@ -76,7 +87,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 /// The contract of evidence: how much there is, how much came, and whether that is all of it.
 fn by_chars(file: &Read, text: &str, max_chars: usize) -> Output {
     let chars_full = text.chars().count();
-    let end = text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at);
+    let end = text
+        .char_indices()
+        .nth(max_chars)
+        .map_or(text.len(), |(at, _)| at);
     let shown = &text[..end];
     let truncated = end < text.len();
     let mut out = Output::new(
@@ -100,8 +114,13 @@ fn by_bytes(file: &Read, text: &str, args: &Args) -> Result<Output> {
     let size = text.len();
     let offset = usize::try_from(args.offset.unwrap_or(0)).unwrap_or(usize::MAX);
     if offset > size {
-        let message = format!("`{}` has {size} bytes, so there is no byte {offset}.", file.at);
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("ask for an earlier byte"));
+        let message = format!(
+            "`{}` has {size} bytes, so there is no byte {offset}.",
+            file.at
+        );
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("ask for an earlier byte")
+        );
     }
     // Half a character is never shown: both ends move forward to the next boundary.
     let forward = |mut at: usize| {
@@ -111,7 +130,12 @@ fn by_bytes(file: &Read, text: &str, args: &Args) -> Result<Output> {
         at
     };
     let start = forward(offset);
-    let end = forward(offset.saturating_add(args.length.map_or(MOST_BYTES, |n| n as usize)).min(size)).max(start);
+    let end = forward(
+        offset
+            .saturating_add(args.length.map_or(MOST_BYTES, |n| n as usize))
+            .min(size),
+    )
+    .max(start);
     let mut out = Output::new(
         json!({
             "path": file.at.to_string(),
@@ -135,7 +159,11 @@ fn by_lines(file: &Read, text: &str, args: &Args) -> Output {
     let total = text.split_inclusive('\n').count();
     let first = args.start_line.unwrap_or(1) as usize;
     let wanted = args.max_lines.unwrap_or(u32::MAX) as usize;
-    let before: usize = text.split_inclusive('\n').take(first - 1).map(str::len).sum();
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(first - 1)
+        .map(str::len)
+        .sum();
     let (mut shown, mut end, mut number, mut cut) = (String::new(), before, first, false);
     for line in text.split_inclusive('\n').skip(first - 1).take(wanted) {
         let label = format!("{number}|");
@@ -194,7 +222,10 @@ fn described(file: &Read, kind: &str, pixels: Option<(u32, u32)>) -> Output {
             "width": pixels.map(|p| p.0),
             "height": pixels.map(|p| p.1),
         }),
-        format!("{}: {kind}, {size} bytes{shape}. Its bytes are not shown.", file.at),
+        format!(
+            "{}: {kind}, {size} bytes{shape}. Its bytes are not shown.",
+            file.at
+        ),
     )
 }
 
@@ -208,10 +239,22 @@ mod tests {
         let world = World::new();
         world.write("a.md", &format!("{}\nend", "ä".repeat(300)));
         let whole = ok(&world.run("read_text_file", json!({"path": "a.md"})));
-        assert_eq!((&whole["chars_full"], &whole["chars_returned"]), (&json!(304), &json!(304)));
-        assert_eq!((&whole["truncated"], &whole["end"]), (&json!(false), &json!("end_of_file")));
-        let part = ok(&world.run("read_text_file", json!({"path": "notes:a.md", "max_chars": 200})));
-        assert_eq!((&part["chars_returned"], &part["truncated"]), (&json!(200), &json!(true)));
+        assert_eq!(
+            (&whole["chars_full"], &whole["chars_returned"]),
+            (&json!(304), &json!(304))
+        );
+        assert_eq!(
+            (&whole["truncated"], &whole["end"]),
+            (&json!(false), &json!("end_of_file"))
+        );
+        let part = ok(&world.run(
+            "read_text_file",
+            json!({"path": "notes:a.md", "max_chars": 200}),
+        ));
+        assert_eq!(
+            (&part["chars_returned"], &part["truncated"]),
+            (&json!(200), &json!(true))
+        );
         assert_eq!(part["text"].as_str().unwrap().chars().count(), 200);
         assert_eq!(part["next_start_line"], 1);
     }
@@ -222,10 +265,16 @@ mod tests {
         world.write("a.md", "one\ntwo\r\nthree");
         let read = |args: Value| ok(&world.run("read_text_file", args));
         let middle = read(json!({"path": "a.md", "start_line": 2, "max_lines": 1}));
-        assert_eq!((&middle["text"], &middle["end"]), (&json!("2|two\r\n"), &json!("partial")));
+        assert_eq!(
+            (&middle["text"], &middle["end"]),
+            (&json!("2|two\r\n"), &json!("partial"))
+        );
         assert_eq!(middle["next_start_line"], 3);
         let rest = read(json!({"path": "a.md", "start_line": 2}));
-        assert_eq!((&rest["text"], &rest["end"]), (&json!("2|two\r\n3|three"), &json!("end_of_file")));
+        assert_eq!(
+            (&rest["text"], &rest["end"]),
+            (&json!("2|two\r\n3|three"), &json!("end_of_file"))
+        );
         let beyond = read(json!({"path": "a.md", "start_line": 9}));
         assert_eq!(
             (&beyond["text"], &beyond["end"], &beyond["last_line"]),
@@ -233,7 +282,10 @@ mod tests {
         );
         world.write("long.md", &format!("{}\nnext\n", "x".repeat(70_000)));
         let cut = read(json!({"path": "long.md", "start_line": 1}));
-        assert_eq!((cut["text"].as_str().unwrap().len(), &cut["end"]), (MOST_BYTES, &json!("truncated")));
+        assert_eq!(
+            (cut["text"].as_str().unwrap().len(), &cut["end"]),
+            (MOST_BYTES, &json!("truncated"))
+        );
         assert_eq!(cut["next_start_line"], 2);
     }
 
@@ -243,10 +295,19 @@ mod tests {
         world.write("a.md", "aäb");
         let read = |args: Value| ok(&world.run("read_text_file", args));
         let part = read(json!({"path": "a.md", "offset": 1, "length": 1}));
-        assert_eq!((&part["text"], &part["end_byte"], &part["next_offset"]), (&json!("ä"), &json!(3), &json!(3)));
+        assert_eq!(
+            (&part["text"], &part["end_byte"], &part["next_offset"]),
+            (&json!("ä"), &json!(3), &json!(3))
+        );
         let rest = read(json!({"path": "a.md", "offset": 2}));
-        assert_eq!((&rest["text"], &rest["start_byte"], &rest["end"]), (&json!("b"), &json!(3), &json!("end_of_file")));
-        assert_eq!(code(&world.run("read_text_file", json!({"path": "a.md", "offset": 5}))), "INVALID_ARGS");
+        assert_eq!(
+            (&rest["text"], &rest["start_byte"], &rest["end"]),
+            (&json!("b"), &json!(3), &json!("end_of_file"))
+        );
+        assert_eq!(
+            code(&world.run("read_text_file", json!({"path": "a.md", "offset": 5}))),
+            "INVALID_ARGS"
+        );
     }
 
     #[test]
@@ -261,11 +322,28 @@ mod tests {
         ] {
             let outcome = world.run("read_text_file", args);
             let evidence = &outcome.result().unwrap().evidence[0];
-            assert_eq!(evidence.span.slice(text.as_bytes()).unwrap(), evidence.text.as_bytes());
-            assert_eq!(evidence.lines.last(), if evidence.text.ends_with("apples.\n") { 3 } else { 4 });
+            assert_eq!(
+                evidence.span.slice(text.as_bytes()).unwrap(),
+                evidence.text.as_bytes()
+            );
+            assert_eq!(
+                evidence.lines.last(),
+                if evidence.text.ends_with("apples.\n") {
+                    3
+                } else {
+                    4
+                }
+            );
         }
         world.write("blank.md", " \n");
-        assert!(world.run("read_text_file", json!({"path": "blank.md"})).result().unwrap().evidence.is_empty());
+        assert!(
+            world
+                .run("read_text_file", json!({"path": "blank.md"}))
+                .result()
+                .unwrap()
+                .evidence
+                .is_empty()
+        );
     }
 
     #[test]
@@ -287,12 +365,22 @@ mod tests {
             json!({"path": "a.md", "encoding": "latin1"}),
             json!({"path": "x".repeat(5000)}),
         ] {
-            assert_eq!(code(&world.run("read_text_file", args.clone())), "INVALID_ARGS", "{args}");
+            assert_eq!(
+                code(&world.run("read_text_file", args.clone())),
+                "INVALID_ARGS",
+                "{args}"
+            );
         }
         world.write_bytes("b.md", b"\xff\xfe");
-        assert_eq!(code(&world.run("read_text_file", json!({"path": "b.md"}))), "FILE_READ_ERROR");
+        assert_eq!(
+            code(&world.run("read_text_file", json!({"path": "b.md"}))),
+            "FILE_READ_ERROR"
+        );
         world.write_bytes("c.md", b"%PDF-1.4 ...");
         let pdf = ok(&world.run("read_text_file", json!({"path": "c.md"})));
-        assert_eq!((&pdf["kind"], &pdf["size"]), (&json!("application/pdf"), &json!(12)));
+        assert_eq!(
+            (&pdf["kind"], &pdf["size"]),
+            (&json!("application/pdf"), &json!(12))
+        );
     }
 }

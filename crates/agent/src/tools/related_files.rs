@@ -59,7 +59,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let deadline = Deadline::new();
     // Its own source only, which is open: the note was read from it.
     let (all, _) = files(bound, Some(&format!("{}:", file.at.source)))?;
-    let all: Vec<Address> = all.into_iter().filter(|at| is_note(at) && *at != file.at).collect();
+    let all: Vec<Address> = all
+        .into_iter()
+        .filter(|at| is_note(at) && *at != file.at)
+        .collect();
     let count = all.len();
     let mut seen: Vec<Related> = all
         .into_par_iter()
@@ -69,28 +72,54 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
             }
             let read = Read::of(bound, &at.to_string()).ok()?;
             let other = notes::parse(read.text().ok()?);
-            let shared = other.tags.iter().filter(|tag| own_tags.contains(&tag.to_lowercase())).cloned().collect();
+            let shared = other
+                .tags
+                .iter()
+                .filter(|tag| own_tags.contains(&tag.to_lowercase()))
+                .cloned()
+                .collect();
             let (to, from) = (links(&own, &file.at, &at), links(&other, &at, &file.at));
-            Some(Related { at, to, from, shared })
+            Some(Related {
+                at,
+                to,
+                from,
+                shared,
+            })
         })
         .collect();
     seen.sort_by(|a, b| a.at.path.as_str().cmp(b.at.path.as_str()));
     let looked = seen.len();
     let of = |pick: fn(&Related) -> bool| -> Vec<String> {
-        seen.iter().filter(|one| pick(one)).map(|one| one.at.to_string()).collect()
+        seen.iter()
+            .filter(|one| pick(one))
+            .map(|one| one.at.to_string())
+            .collect()
     };
     let (to, from) = (of(|one| one.to), of(|one| one.from));
-    let mut shared: Vec<(String, Vec<String>)> =
-        seen.iter().filter(|one| !one.shared.is_empty()).map(|one| (one.at.to_string(), one.shared.clone())).collect();
+    let mut shared: Vec<(String, Vec<String>)> = seen
+        .iter()
+        .filter(|one| !one.shared.is_empty())
+        .map(|one| (one.at.to_string(), one.shared.clone()))
+        .collect();
     shared.sort_by_key(|(_, tags)| std::cmp::Reverse(tags.len()));
-    let truncated = looked < count || [to.len(), from.len(), shared.len()].iter().any(|n| *n > MOST);
+    let truncated = looked < count
+        || [to.len(), from.len(), shared.len()]
+            .iter()
+            .any(|n| *n > MOST);
     let mut text = String::new();
-    to.iter().take(MOST).for_each(|at| text.push_str(&format!("links to: {at}\n")));
-    from.iter().take(MOST).for_each(|at| text.push_str(&format!("linked from: {at}\n")));
+    to.iter()
+        .take(MOST)
+        .for_each(|at| text.push_str(&format!("links to: {at}\n")));
+    from.iter()
+        .take(MOST)
+        .for_each(|at| text.push_str(&format!("linked from: {at}\n")));
     for (at, tags) in shared.iter().take(MOST) {
         text.push_str(&format!(
             "shares {}: {at}\n",
-            tags.iter().map(|t| format!("#{t}")).collect::<Vec<_>>().join(" ")
+            tags.iter()
+                .map(|t| format!("#{t}"))
+                .collect::<Vec<_>>()
+                .join(" ")
         ));
     }
     if truncated {
@@ -110,13 +139,20 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 
 /// Whether a document at `here` links to `there`.
 fn links(document: &Document, here: &Address, there: &Address) -> bool {
-    document.links.iter().filter(|link| !link.is_external() && !link.target.is_empty()).any(|link| match link.kind {
-        LinkKind::Wiki | LinkKind::Embed => means(&bare(&link.target), &bare(there.path.as_str())),
-        _ => relative(here, &link.target).is_some_and(|path| same(&path, there.path.as_str())),
-    })
+    document
+        .links
+        .iter()
+        .filter(|link| !link.is_external() && !link.target.is_empty())
+        .any(|link| match link.kind {
+            LinkKind::Wiki | LinkKind::Embed => {
+                means(&bare(&link.target), &bare(there.path.as_str()))
+            }
+            _ => relative(here, &link.target).is_some_and(|path| same(&path, there.path.as_str())),
+        })
 }
 
-/// Whether a link's target may mean the note `name`: a path, or the end of one, with or without its extension.
+/// Whether a link's target may mean the note `name`: a path, or the end of one, with or without its
+/// extension.
 pub(super) fn names_target(target: &str, name: &str) -> bool {
     let (target, name) = (bare(target), bare(name));
     means(&target, &name) || ends_in(&target, &name)
@@ -128,7 +164,10 @@ fn means(target: &str, path: &str) -> bool {
 }
 
 fn ends_in(path: &str, end: &str) -> bool {
-    !end.is_empty() && path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+    !end.is_empty()
+        && path
+            .strip_suffix(end)
+            .is_some_and(|before| before.ends_with('/'))
 }
 
 fn same(a: &str, b: &str) -> bool {
@@ -137,7 +176,10 @@ fn same(a: &str, b: &str) -> bool {
 
 fn bare(path: &str) -> String {
     let path = path.trim().trim_start_matches("./").to_lowercase();
-    path.strip_suffix(".md").or_else(|| path.strip_suffix(".markdown")).unwrap_or(&path).to_owned()
+    path.strip_suffix(".md")
+        .or_else(|| path.strip_suffix(".markdown"))
+        .unwrap_or(&path)
+        .to_owned()
 }
 
 /// The path that a relative link of `here` means; `None` when it leaves the root.
@@ -167,7 +209,10 @@ mod tests {
     #[test]
     fn links_backlinks_and_shared_tags_are_told_apart() {
         let world = World::new();
-        world.write("people/Ada.md", "See [[Plan]] and [x](../b/c.md) #Work/deep #home\n");
+        world.write(
+            "people/Ada.md",
+            "See [[Plan]] and [x](../b/c.md) #Work/deep #home\n",
+        );
         world.write("Plan.md", "nothing #work/deep\n");
         world.write("b/c.md", "[Ada](/people/Ada.md)\n");
         world.write("d.md", "![[people/ada]]\n");
@@ -178,6 +223,9 @@ mod tests {
              shares #work/deep: notes:Plan.md\n"
         );
         world.write("a.txt", "x");
-        assert_eq!(code(&world.run("related_files", json!({"path": "a.txt"}))), "INVALID_ARGS");
+        assert_eq!(
+            code(&world.run("related_files", json!({"path": "a.txt"}))),
+            "INVALID_ARGS"
+        );
     }
 }

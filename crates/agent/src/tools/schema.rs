@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Longest arguments of one call, as JSON, in bytes. What is written stands under `security.max_file_bytes` beside it.
+/// Longest arguments of one call, as JSON, in bytes. What is written stands under
+/// `security.max_file_bytes` beside it.
 const MAX_ARGS: usize = 16 << 20;
 
 /// The schema of a struct of arguments.
@@ -22,38 +23,58 @@ pub(super) fn of<T: JsonSchema>() -> Value {
 
 /// The struct itself; what the schema let through fits.
 pub(super) fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
-    serde_json::from_value(args)
-        .map_err(|e| Failure::new(ErrorCode::InvalidArgs, format!("The arguments do not fit: {e}.")))
+    serde_json::from_value(args).map_err(|e| {
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("The arguments do not fit: {e}."),
+        )
+    })
 }
 
 /// `INVALID_ARGS` with the first thing in `args` that the schema of `tool` does not allow.
 pub(super) fn check(tool: &str, schema: &Value, args: &Value) -> Result<()> {
     first_violation(schema, args).map_or(Ok(()), |why| {
         let message = format!("The arguments of `{tool}` do not fit: {why}.");
-        Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!("local-agent tool describe {tool}")))
+        Err(Failure::new(ErrorCode::InvalidArgs, message)
+            .with_hint(format!("local-agent tool describe {tool}")))
     })
 }
 
 fn first_violation(schema: &Value, args: &Value) -> Option<String> {
-    let Some(given) = args.as_object() else { return Some("they are not a JSON object".to_owned()) };
+    let Some(given) = args.as_object() else {
+        return Some("they are not a JSON object".to_owned());
+    };
     if args.to_string().len() > MAX_ARGS {
         return Some(format!("they are longer than {MAX_ARGS} bytes"));
     }
     let known = schema["properties"].as_object();
     for name in given.keys() {
         if !known.is_some_and(|known| known.contains_key(name)) {
-            let names: Vec<&str> = known.into_iter().flat_map(|k| k.keys()).map(String::as_str).collect();
+            let names: Vec<&str> = known
+                .into_iter()
+                .flat_map(|k| k.keys())
+                .map(String::as_str)
+                .collect();
             let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-            return Some(format!("there is no argument `{name}`; there are {}", names.join(", ")));
+            return Some(format!(
+                "there is no argument `{name}`; there are {}",
+                names.join(", ")
+            ));
         }
     }
-    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let required = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     for name in required {
         if !given.contains_key(name) {
             return Some(format!("`{name}` is missing"));
         }
     }
-    given.iter().find_map(|(name, value)| value_violation(name, &schema["properties"][name], value))
+    given
+        .iter()
+        .find_map(|(name, value)| value_violation(name, &schema["properties"][name], value))
 }
 
 fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> {
@@ -73,7 +94,12 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
     if !types.is_empty() && !types.iter().any(|kind| is(kind)) {
         return Some(format!(
             "`{name}` is to be a {}",
-            types.iter().filter(|t| **t != "null").copied().collect::<Vec<_>>().join(" or ")
+            types
+                .iter()
+                .filter(|t| **t != "null")
+                .copied()
+                .collect::<Vec<_>>()
+                .join(" or ")
         ));
     }
     let number = value.as_f64();

@@ -45,22 +45,35 @@ pub(super) fn has_names(at: &Address) -> bool {
 
 /// Every name in a file, in order.
 ///
-/// `FILE_READ_ERROR` when it is no text, `INVALID_ARGS` when it is no note and no source file, `FILE_TOO_LARGE`.
+/// `FILE_READ_ERROR` when it is no text, `INVALID_ARGS` when it is no note and no source file,
+/// `FILE_TOO_LARGE`.
 pub(super) fn symbols(file: &Read) -> Result<Vec<Symbol>> {
     let text = file.text()?;
     if is_note(&file.at) {
         return Ok(headings(text));
     }
     let Some(ext) = extension(&file.at) else {
-        let message = format!("`{}` is no note and no source file, so it has no names.", file.at);
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("read it with read_text_file"));
+        let message = format!(
+            "`{}` is no note and no source file, so it has no names.",
+            file.at
+        );
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("read it with read_text_file")
+        );
     };
     if text.len() > MOST_BYTES {
-        let message = format!("`{}` has {} bytes; source files of up to {MOST_BYTES} are parsed.", file.at, text.len());
+        let message = format!(
+            "`{}` has {} bytes; source files of up to {MOST_BYTES} are parsed.",
+            file.at,
+            text.len()
+        );
         return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("search it with grep"));
     }
     if nesting(text) > DEEPEST {
-        let message = format!("`{}` has brackets nested more than {DEEPEST} deep, so it is not parsed.", file.at);
+        let message = format!(
+            "`{}` has brackets nested more than {DEEPEST} deep, so it is not parsed.",
+            file.at
+        );
         return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("search it with grep"));
     }
     of_code(ext, text)
@@ -115,7 +128,12 @@ fn headings(text: &str) -> Vec<Symbol> {
             is_definition: true,
         })
     };
-    document.headings.iter().enumerate().filter_map(one).collect()
+    document
+        .headings
+        .iter()
+        .enumerate()
+        .filter_map(one)
+        .collect()
 }
 
 #[cfg(not(feature = "code"))]
@@ -131,8 +149,12 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
 
     use tree_sitter_tags::TagsContext;
 
-    let unreadable =
-        |why: String| Failure::new(ErrorCode::FileReadError, format!("The code could not be parsed: {why}."));
+    let unreadable = |why: String| {
+        Failure::new(
+            ErrorCode::FileReadError,
+            format!("The code could not be parsed: {why}."),
+        )
+    };
     let config = grammars::of(ext).map_err(unreadable)?;
     let mut context = TagsContext::new();
     let stop = AtomicUsize::new(0);
@@ -154,8 +176,14 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
     let lines = Lines::of(text);
     let mut out = Vec::new();
     for tag in tags {
-        let Some(name) = text.get(tag.name_range.clone()) else { continue };
-        let at = if tag.is_definition { tag.range.start } else { tag.name_range.start };
+        let Some(name) = text.get(tag.name_range.clone()) else {
+            continue;
+        };
+        let at = if tag.is_definition {
+            tag.range.start
+        } else {
+            tag.name_range.start
+        };
         out.push(Symbol {
             name: name.to_owned(),
             kind: config.syntax_type_name(tag.syntax_type_id).to_owned(),
@@ -203,19 +231,33 @@ mod grammars {
 
     pub fn of(ext: &str) -> std::result::Result<&'static TagsConfiguration, String> {
         static LANGUAGES: [OnceLock<Made>; 5] = [const { OnceLock::new() }; 5];
-        let typescript =
-            || [tree_sitter_typescript::TAGS_QUERY, tree_sitter_javascript::TAGS_QUERY, TYPESCRIPT].join("\n");
+        let typescript = || {
+            [
+                tree_sitter_typescript::TAGS_QUERY,
+                tree_sitter_javascript::TAGS_QUERY,
+                TYPESCRIPT,
+            ]
+            .join("\n")
+        };
         let made = match ext {
-            ".rs" => LANGUAGES[0]
-                .get_or_init(|| make(tree_sitter_rust::LANGUAGE, &[tree_sitter_rust::TAGS_QUERY, RUST].join("\n"))),
-            ".py" | ".pyi" => {
-                LANGUAGES[1].get_or_init(|| make(tree_sitter_python::LANGUAGE, tree_sitter_python::TAGS_QUERY))
-            }
-            ".ts" => LANGUAGES[2].get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &typescript())),
-            ".tsx" => LANGUAGES[3].get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TSX, &typescript())),
-            _ => {
-                LANGUAGES[4].get_or_init(|| make(tree_sitter_javascript::LANGUAGE, tree_sitter_javascript::TAGS_QUERY))
-            }
+            ".rs" => LANGUAGES[0].get_or_init(|| {
+                make(
+                    tree_sitter_rust::LANGUAGE,
+                    &[tree_sitter_rust::TAGS_QUERY, RUST].join("\n"),
+                )
+            }),
+            ".py" | ".pyi" => LANGUAGES[1]
+                .get_or_init(|| make(tree_sitter_python::LANGUAGE, tree_sitter_python::TAGS_QUERY)),
+            ".ts" => LANGUAGES[2]
+                .get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &typescript())),
+            ".tsx" => LANGUAGES[3]
+                .get_or_init(|| make(tree_sitter_typescript::LANGUAGE_TSX, &typescript())),
+            _ => LANGUAGES[4].get_or_init(|| {
+                make(
+                    tree_sitter_javascript::LANGUAGE,
+                    tree_sitter_javascript::TAGS_QUERY,
+                )
+            }),
         };
         made.as_ref().map_err(Clone::clone)
     }
@@ -231,7 +273,10 @@ mod tests {
     #[test]
     fn a_section_goes_to_the_next_heading_of_its_level() {
         let found = headings("# A\n\ntext\n\n## B\n\nmore\n\n# C\nend\n");
-        let lines: Vec<_> = found.iter().map(|s| (s.name.as_str(), s.level, s.line, s.end_line)).collect();
+        let lines: Vec<_> = found
+            .iter()
+            .map(|s| (s.name.as_str(), s.level, s.line, s.end_line))
+            .collect();
         assert_eq!(lines, [("A", 1, 1, 7), ("B", 2, 5, 7), ("C", 1, 9, 10)]);
         assert!(headings("```\n# no heading\n```\n").is_empty());
     }
@@ -240,21 +285,45 @@ mod tests {
     #[test]
     fn definitions_and_uses_are_found_in_every_grammar() {
         let named = |ext: &str, text: &str| -> Vec<String> {
-            let one = |s: Symbol| format!("{}{} {} {}", if s.is_definition { "" } else { "→" }, s.kind, s.name, s.line);
+            let one = |s: Symbol| {
+                format!(
+                    "{}{} {} {}",
+                    if s.is_definition { "" } else { "→" },
+                    s.kind,
+                    s.name,
+                    s.line
+                )
+            };
             of_code(ext, text).unwrap().into_iter().map(one).collect()
         };
         let rust = named(
             ".rs",
             "const LIMIT: u32 = 3;\nstruct Zoo;\nimpl Zoo {\n    fn feed(&self) -> u32 { count(LIMIT) }\n}\nfn make() -> Zoo { Zoo::feed(&Zoo); Zoo }\n",
         );
-        for expected in
-            ["constant LIMIT 1", "class Zoo 2", "method feed 4", "→call count 4", "function make 6", "→call feed 6"]
-        {
+        for expected in [
+            "constant LIMIT 1",
+            "class Zoo 2",
+            "method feed 4",
+            "→call count 4",
+            "function make 6",
+            "→call feed 6",
+        ] {
             assert!(rust.iter().any(|s| s == expected), "{expected}: {rust:?}");
         }
-        let python = named(".py", "LIMIT = 3\nclass Zoo:\n    def feed(self):\n        return count(LIMIT)\n");
-        for expected in ["constant LIMIT 1", "class Zoo 2", "function feed 3", "→call count 4"] {
-            assert!(python.iter().any(|s| s == expected), "{expected}: {python:?}");
+        let python = named(
+            ".py",
+            "LIMIT = 3\nclass Zoo:\n    def feed(self):\n        return count(LIMIT)\n",
+        );
+        for expected in [
+            "constant LIMIT 1",
+            "class Zoo 2",
+            "function feed 3",
+            "→call count 4",
+        ] {
+            assert!(
+                python.iter().any(|s| s == expected),
+                "{expected}: {python:?}"
+            );
         }
         let typescript = "interface Animal { name: string }\ntype Id = string;\nenum Kind { A }\nclass Zoo {\n  feed(a: Animal): void { count(a); }\n}\nfunction make() { return new Zoo(); }\nconst arrow = () => make();\n";
         for ext in [".ts", ".tsx"] {
@@ -272,13 +341,27 @@ mod tests {
                 "function arrow 8",
                 "→call make 8",
             ] {
-                assert!(found.iter().any(|s| s == expected), "{ext} {expected}: {found:?}");
+                assert!(
+                    found.iter().any(|s| s == expected),
+                    "{ext} {expected}: {found:?}"
+                );
             }
         }
         for ext in [".js", ".jsx", ".mjs"] {
-            let found = named(ext, "class Zoo { feed() { count(1); } }\nfunction make() { return new Zoo(); }\n");
-            for expected in ["class Zoo 1", "method feed 1", "→call count 1", "function make 2"] {
-                assert!(found.iter().any(|s| s == expected), "{ext} {expected}: {found:?}");
+            let found = named(
+                ext,
+                "class Zoo { feed() { count(1); } }\nfunction make() { return new Zoo(); }\n",
+            );
+            for expected in [
+                "class Zoo 1",
+                "method feed 1",
+                "→call count 1",
+                "function make 2",
+            ] {
+                assert!(
+                    found.iter().any(|s| s == expected),
+                    "{ext} {expected}: {found:?}"
+                );
             }
         }
     }
@@ -286,7 +369,13 @@ mod tests {
     #[cfg(feature = "code")]
     #[test]
     fn s25_broken_and_deeply_nested_code_is_parsed_or_refused() {
-        for text in ["fn (((((", "}}}}", "\u{0}", &"{".repeat(DEEPEST), &"f(".repeat(DEEPEST)] {
+        for text in [
+            "fn (((((",
+            "}}}}",
+            "\u{0}",
+            &"{".repeat(DEEPEST),
+            &"f(".repeat(DEEPEST),
+        ] {
             for ext in CODE_EXTS {
                 let _ = of_code(ext, text);
             }
@@ -294,7 +383,10 @@ mod tests {
         let world = World::new();
         for bomb in ["{".repeat(100_000), "f(".repeat(50_000)] {
             world.write("a.rs", &bomb);
-            assert_eq!(code(&world.run("outline", json!({"path": "a.rs"}))), "FILE_TOO_LARGE");
+            assert_eq!(
+                code(&world.run("outline", json!({"path": "a.rs"}))),
+                "FILE_TOO_LARGE"
+            );
         }
         assert_eq!(nesting("f(a[1], {b: (c)}) if a < b { }"), 3);
     }

@@ -60,7 +60,10 @@ impl World {
     /// Tools over the vault and one more root that is not there.
     pub fn with_lost_root(&self, name: &str) -> ToolFactory {
         let lost = self.vault.join("../lost");
-        ToolFactory::new(Self::over(&[("notes", &self.vault), (name, &lost)]), ToolPolicy::default())
+        ToolFactory::new(
+            Self::over(&[("notes", &self.vault), (name, &lost)]),
+            ToolPolicy::default(),
+        )
     }
 
     pub fn factory(&self) -> ToolFactory {
@@ -83,6 +86,11 @@ pub(super) fn ok(outcome: &ToolOutcome) -> Value {
 pub(super) fn code(outcome: &ToolOutcome) -> String {
     let body = outcome.to_json();
     assert_eq!(body["ok"], false, "{body}");
-    assert!(body["error_message"].as_str().is_some_and(|m| !m.is_empty()), "{body}");
+    assert!(
+        body["error_message"]
+            .as_str()
+            .is_some_and(|m| !m.is_empty()),
+        "{body}"
+    );
     body["error_code"].as_str().unwrap().to_owned()
 }

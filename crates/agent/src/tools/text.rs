@@ -1,4 +1,5 @@
-//! Reading a file as text, and cutting exact evidence out of it: what the tools that read one file share.
+//! Reading a file as text, and cutting exact evidence out of it: what the tools that read one file
+//! share.
 
 use super::Bound;
 use local_agent_files::sandbox::Address;
@@ -32,7 +33,11 @@ impl Read {
     pub fn of(bound: &Bound, request: &str) -> Result<Self> {
         let at = bound.sandbox.resolve(request)?;
         let bytes = bound.sandbox.read(&at)?.bytes;
-        Ok(Self { at, sha256: Sha256::of(&bytes), bytes })
+        Ok(Self {
+            at,
+            sha256: Sha256::of(&bytes),
+            bytes,
+        })
     }
 
     /// What it holds.
@@ -44,8 +49,11 @@ impl Read {
     pub fn text(&self) -> Result<&str> {
         match self.content() {
             Content::Text(text) => Ok(text),
-            _ => Err(Failure::new(ErrorCode::FileReadError, format!("`{}` is not UTF-8 text.", self.at))
-                .with_hint("read_text_file says what kind of file it is")),
+            _ => Err(Failure::new(
+                ErrorCode::FileReadError,
+                format!("`{}` is not UTF-8 text.", self.at),
+            )
+            .with_hint("read_text_file says what kind of file it is")),
         }
     }
 
@@ -61,26 +69,54 @@ impl Read {
         };
         let heading = HeadingPath::new(Vec::new()).ok()?;
         Some(Excerpt {
-            chunk_key: ChunkKey::derive(&self.at.source, &self.at.path, &heading, &Sha256::of(text.as_bytes()), 0),
+            chunk_key: ChunkKey::derive(
+                &self.at.source,
+                &self.at.path,
+                &heading,
+                &Sha256::of(text.as_bytes()),
+                0,
+            ),
             merged: Vec::new(),
             source: self.at.source.clone(),
             path: self.at.path.clone(),
             path_is_shared: false,
             heading,
             span: ByteSpan::new(start, end)?,
-            lines: LineSpan::new(line_of(start)?, line_of(start + text.trim_end_matches('\n').len())?)?,
+            lines: LineSpan::new(
+                line_of(start)?,
+                line_of(start + text.trim_end_matches('\n').len())?,
+            )?,
             text: text.to_owned(),
         })
     }
 }
 
-/// Tells text from other things: magic numbers first, then a NUL near the start, then whether it is UTF-8.
+/// Tells text from other things: magic numbers first, then a NUL near the start, then whether it is
+/// UTF-8.
 fn sniff(bytes: &[u8]) -> Content<'_> {
     match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => return Content::Image("image/png", png_size(bytes)),
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => {
+            return Content::Image("image/png", png_size(bytes));
+        }
         [0xff, 0xd8, 0xff, ..] => return Content::Image("image/jpeg", jpeg_size(bytes)),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => return Content::Image("image/gif", None),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => return Content::Image("image/webp", None),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => {
+            return Content::Image("image/gif", None);
+        }
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => return Content::Image("image/webp", None),
         [b'%', b'P', b'D', b'F', b'-', ..] => return Content::Pdf,
         _ => {}
     }
@@ -140,9 +176,13 @@ mod tests {
         assert_eq!(sniff(&png), Content::Image("image/png", Some((640, 480))));
         png.truncate(14);
         assert_eq!(sniff(&png), Content::Image("image/png", None));
-        let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xc4\0\x03x\xff\xff\xc2\0\x0b\x08\0\x10\0\x20\x03rest";
+        let jpeg =
+            b"\xff\xd8\xff\xe0\0\x04ab\xff\xc4\0\x03x\xff\xff\xc2\0\x0b\x08\0\x10\0\x20\x03rest";
         assert_eq!(sniff(jpeg), Content::Image("image/jpeg", Some((32, 16))));
-        assert_eq!(sniff(b"\xff\xd8\xff\xda\0\x02"), Content::Image("image/jpeg", None));
+        assert_eq!(
+            sniff(b"\xff\xd8\xff\xda\0\x02"),
+            Content::Image("image/jpeg", None)
+        );
         assert_eq!(sniff(b"%PDF-1.7\n"), Content::Pdf);
         assert_eq!(sniff(b"a\0b"), Content::Binary);
         assert_eq!(sniff(b"\xff\xfea\0"), Content::Binary);

@@ -30,7 +30,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The inputs for one text: as many windows of nearly equal length as it needs, none of them nearly empty.
+    /// The inputs for one text: as many windows of nearly equal length as it needs, none of them
+    /// nearly empty.
     pub(super) fn windows(&self, ids: &[u32]) -> Vec<Vec<u32>> {
         let count = ids.len().div_ceil(self.room).max(1);
         let size = ids.len().div_ceil(count).max(1);
@@ -42,7 +43,11 @@ impl Frame {
             window.push(self.last);
             window
         };
-        if ids.is_empty() { vec![frame(ids)] } else { ids.chunks(size).map(frame).collect() }
+        if ids.is_empty() {
+            vec![frame(ids)]
+        } else {
+            ids.chunks(size).map(frame).collect()
+        }
     }
 }
 
@@ -69,14 +74,26 @@ pub(super) fn embed(
     let counted = tokenise(tokens, frame, texts, threads)?;
     let mut windows = Vec::with_capacity(texts.len());
     for (text, (_, own)) in counted.iter().enumerate() {
-        windows.extend(own.iter().map(|ids| Window { text, ids: ids.clone() }));
+        windows.extend(own.iter().map(|ids| Window {
+            text,
+            ids: ids.clone(),
+        }));
     }
     // Longest first: the last batches to finish are then the short ones.
     windows.sort_by_key(|w| std::cmp::Reverse(w.ids.len()));
     let batches = micro_batches(&windows, batch_tokens.min(BATCH_TOKENS));
-    let left: Vec<AtomicUsize> = counted.iter().map(|(_, own)| AtomicUsize::new(own.len())).collect();
-    let job =
-        Job { bert, batches: &batches, left: &left, next: AtomicUsize::new(0), stop: AtomicBool::new(false), on_done };
+    let left: Vec<AtomicUsize> = counted
+        .iter()
+        .map(|(_, own)| AtomicUsize::new(own.len()))
+        .collect();
+    let job = Job {
+        bert,
+        batches: &batches,
+        left: &left,
+        next: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        on_done,
+    };
     let parts = on_workers(threads.min(batches.len()), || job.run())?;
 
     let mut out: Vec<Embedded> = counted
@@ -90,13 +107,18 @@ pub(super) fn embed(
     // In the order of the windows, not of the workers: a sum of floats depends on its order.
     let mut vectors: Vec<_> = parts.into_iter().flatten().collect();
     vectors.sort_by_key(|(batch, _)| *batch);
-    for (window, vector) in windows.iter().zip(vectors.into_iter().flat_map(|(_, vectors)| vectors)) {
+    for (window, vector) in windows
+        .iter()
+        .zip(vectors.into_iter().flat_map(|(_, vectors)| vectors))
+    {
         let sum = &mut out[window.text].vector;
         sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
     }
     for embedded in out.iter_mut().filter(|e| e.windows > 1) {
         if !kernels::normalise(&mut embedded.vector) {
-            return Err(Failure::internal("the windows of a text cancel each other out"));
+            return Err(Failure::internal(
+                "the windows of a text cancel each other out",
+            ));
         }
     }
     Ok(out)
@@ -162,12 +184,17 @@ impl Job<'_> {
         let mut scratch = Scratch::default();
         while !self.stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(batch) = self.batches.get(number) else { break };
+            let Some(batch) = self.batches.get(number) else {
+                break;
+            };
             let ids: Vec<&[u32]> = batch.iter().map(|w| w.ids.as_slice()).collect();
             let vectors = self.bert.encode(&ids, &mut scratch);
             let vectors = vectors.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
             done.push((number, vectors));
-            let finished = batch.iter().filter(|w| self.left[w.text].fetch_sub(1, Ordering::AcqRel) == 1).count();
+            let finished = batch
+                .iter()
+                .filter(|w| self.left[w.text].fetch_sub(1, Ordering::AcqRel) == 1)
+                .count();
             if finished > 0 {
                 (self.on_done)(finished);
             }
@@ -180,15 +207,19 @@ impl Job<'_> {
 fn on_workers<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| alone(&work))).collect();
-        workers.into_iter().map(|worker| worker.join().map_err(|_| panicked())?).collect()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().map_err(|_| panicked())?)
+            .collect()
     })
 }
 
-/// Runs `work` in a pool of one thread: candle splits each matrix product over the threads of the pool it runs in,
-/// and one product a core is faster than one product over all cores.
+/// Runs `work` in a pool of one thread: candle splits each matrix product over the threads of the
+/// pool it runs in, and one product a core is faster than one product over all cores.
 pub(super) fn alone<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    pool.map_err(|e| Failure::internal(format!("no thread for the encoder: {e}")))?.install(work)
+    pool.map_err(|e| Failure::internal(format!("no thread for the encoder: {e}")))?
+        .install(work)
 }
 
 fn panicked() -> Failure {

@@ -1,8 +1,9 @@
 //! The BERT encoder: token ids in, one pooled vector a sequence out.
 //!
-//! What is read from the model's files becomes a `local_agent_kernels::network`, which computes the layers without padding:
-//! a sequence's vector does not depend on its companions, to the last bit. Where the processor has none of the
-//! instructions that the kernels are written for, products in f32 are candle's.
+//! What is read from the model's files becomes a `local_agent_kernels::network`, which computes the
+//! layers without padding: a sequence's vector does not depend on its companions, to the last bit.
+//! Where the processor has none of the instructions that the kernels are written for, products in
+//! f32 are candle's.
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
@@ -23,7 +24,8 @@ const COLUMNS: usize = 16;
 /// What a network is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// A few short texts in f32: weights in half precision are multiplied where they stand in the file.
+    /// A few short texts in f32: weights in half precision are multiplied where they stand in the
+    /// file.
     Questions,
     /// Weights are converted and packed first, or mapped from where they were once packed.
     Passages(Precision),
@@ -70,7 +72,8 @@ pub(super) enum Numbers {
 impl Part {
     pub(super) const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
 
-    /// `mixed` leaves the two in bf16 where rounding to bytes costs most of the accuracy (docs/performance.md).
+    /// `mixed` leaves the two in bf16 where rounding to bytes costs most of the accuracy
+    /// (docs/performance.md).
     fn numbers(self, precision: Precision) -> Numbers {
         match (precision, self) {
             (Precision::F32, _) => Numbers::F32,
@@ -81,7 +84,8 @@ impl Part {
 }
 
 impl Bert {
-    /// Makes the weights ready for `purpose` and the instructions `isa`, one thread a group of layers.
+    /// Makes the weights ready for `purpose` and the instructions `isa`, one thread a group of
+    /// layers.
     ///
     /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
     pub(super) fn load(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {
@@ -89,18 +93,36 @@ impl Bert {
         let Activation::Gelu = shape.activation;
         let tensors = Tensors::open(files.id(), files.weights())?;
         let hidden = shape.hidden;
-        let mut positions = tensors.read("embeddings.position_embeddings.weight", &[shape.positions, hidden])?;
+        let mut positions = tensors.read(
+            "embeddings.position_embeddings.weight",
+            &[shape.positions, hidden],
+        )?;
         let types = tensors.read("embeddings.token_type_embeddings.weight", &[2, hidden])?;
         for position in positions.chunks_exact_mut(hidden) {
-            position.iter_mut().zip(&types).for_each(|(x, of_type)| *x += of_type);
+            position
+                .iter_mut()
+                .zip(&types)
+                .for_each(|(x, of_type)| *x += of_type);
         }
-        let layers = packed::layers(&Loader { tensors: &tensors, shape, purpose, isa }, files)?;
+        let layers = packed::layers(
+            &Loader {
+                tensors: &tensors,
+                shape,
+                purpose,
+                isa,
+            },
+            files,
+        )?;
         Ok(Self {
             id: files.id().to_owned(),
             hidden,
             norm_eps: shape.norm_eps,
             pooling: files.pooling(),
-            words: tensors.table("embeddings.word_embeddings.weight", shape.vocabulary, hidden)?,
+            words: tensors.table(
+                "embeddings.word_embeddings.weight",
+                shape.vocabulary,
+                hidden,
+            )?,
             positions,
             norm: norm(&tensors, "embeddings.LayerNorm", hidden)?,
             network: Network::new(isa, hidden, shape.heads, shape.norm_eps, layers)
@@ -119,23 +141,37 @@ impl Bert {
         self.network.isa()
     }
 
-    /// One unit vector a sequence, in the given order. Every sequence holds at least one token and at most as many
-    /// as the network has positions.
+    /// One unit vector a sequence, in the given order. Every sequence holds at least one token and
+    /// at most as many as the network has positions.
     ///
     /// Errors: `MODEL_INVALID` for a token outside the word table or a result that is not finite.
-    pub(super) fn encode(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Result<Vec<Vec<f32>>> {
-        let Scratch { x, lengths, network } = scratch;
+    pub(super) fn encode(
+        &self,
+        sequences: &[&[u32]],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Vec<f32>>> {
+        let Scratch {
+            x,
+            lengths,
+            network,
+        } = scratch;
         lengths.clear();
         lengths.extend(sequences.iter().map(|s| s.len()));
         self.embed(sequences, x)?;
-        self.network.forward(x, lengths, network).map_err(Failure::internal)?;
+        self.network
+            .forward(x, lengths, network)
+            .map_err(Failure::internal)?;
         let mut rest = x.as_slice();
         let mut vectors = Vec::with_capacity(lengths.len());
         for len in lengths {
             let (own, others) = rest.split_at(*len * self.hidden);
             rest = others;
             let mut vector = vec![0.0; self.hidden];
-            let counted = if self.pooling == Pooling::Mean { own } else { &own[..self.hidden] };
+            let counted = if self.pooling == Pooling::Mean {
+                own
+            } else {
+                &own[..self.hidden]
+            };
             kernels::add_rows(self.network.isa(), &mut vector, counted);
             if !kernels::normalise(&mut vector) {
                 return Err(invalid(&self.id, "it made a vector that is not finite"));
@@ -159,10 +195,18 @@ impl Bert {
                 }
             }
             let places = self.positions.get(..sequence.len() * self.hidden);
-            let places = places.ok_or_else(|| Failure::internal("a sequence is longer than the network's window"))?;
+            let places = places.ok_or_else(|| {
+                Failure::internal("a sequence is longer than the network's window")
+            })?;
             kernels::add(self.network.isa(), &mut x[start..], places);
         }
-        kernels::layer_norm(self.network.isa(), x, &self.norm.weight, &self.norm.bias, self.norm_eps);
+        kernels::layer_norm(
+            self.network.isa(),
+            x,
+            &self.norm.weight,
+            &self.norm.bias,
+            self.norm_eps,
+        );
         Ok(())
     }
 }
@@ -175,10 +219,13 @@ pub(super) struct Loader<'a> {
     pub(super) isa: Isa,
 }
 
-/// Converts and packs all layers; the work is split over the cores because a query process waits for it.
+/// Converts and packs all layers; the work is split over the cores because a query process waits
+/// for it.
 pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
     let count = loader.shape.layers;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(count);
     let numbers: Vec<usize> = (0..count).collect();
     std::thread::scope(|scope| {
         let workers: Vec<_> = numbers
@@ -190,7 +237,11 @@ pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
             .collect();
         let mut layers = Vec::with_capacity(count);
         for worker in workers {
-            layers.extend(worker.join().map_err(|_| Failure::internal("a thread that loads weights panicked"))??);
+            layers.extend(
+                worker
+                    .join()
+                    .map_err(|_| Failure::internal("a thread that loads weights panicked"))??,
+            );
         }
         Ok(layers)
     })
@@ -199,7 +250,11 @@ pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
 impl Loader<'_> {
     /// What the product of `part` is computed in.
     pub(super) fn numbers(&self, part: Part, precision: Precision) -> Numbers {
-        let inputs = if part == Part::Down { self.shape.intermediate } else { self.shape.hidden };
+        let inputs = if part == Part::Down {
+            self.shape.intermediate
+        } else {
+            self.shape.hidden
+        };
         match part.numbers(precision) {
             Numbers::Int8 if inputs > MOST_INPUTS => Numbers::F32,
             numbers => numbers,
@@ -208,7 +263,13 @@ impl Loader<'_> {
 
     /// The two norms of a layer: behind attention, and behind what follows.
     pub(super) fn norms(&self, number: usize) -> Result<[network::Norm; 2]> {
-        let norm = |part| norm(self.tensors, &format!("encoder.layer.{number}.{part}.LayerNorm"), self.shape.hidden);
+        let norm = |part| {
+            norm(
+                self.tensors,
+                &format!("encoder.layer.{number}.{part}.LayerNorm"),
+                self.shape.hidden,
+            )
+        };
         Ok([norm("attention.output")?, norm("output")?])
     }
 
@@ -228,18 +289,28 @@ impl Loader<'_> {
     }
 
     /// The layers `names`, each [out, in], side by side.
-    fn linear(&self, part: Part, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
+    fn linear(
+        &self,
+        part: Part,
+        names: &[String],
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Linear> {
         match self.purpose {
             Purpose::Questions => self.stored(names, inputs, outputs),
             Purpose::Passages(precision) => match self.numbers(part, precision) {
                 Numbers::Int8 => {
                     let mut matrix = int8::Matrix::new(self.isa, inputs, names.len() * outputs);
-                    self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
+                    self.columns(names, inputs, outputs, |first, rows, bias| {
+                        matrix.set_columns(first, rows, bias)
+                    })?;
                     Ok(Linear::Int8(matrix))
                 }
                 Numbers::Bf16 => {
                     let mut matrix = bf16::Matrix::new(self.isa, inputs, names.len() * outputs);
-                    self.columns(names, inputs, outputs, |first, rows, bias| matrix.set_columns(first, rows, bias))?;
+                    self.columns(names, inputs, outputs, |first, rows, bias| {
+                        matrix.set_columns(first, rows, bias)
+                    })?;
                     Ok(Linear::Bf16(matrix))
                 }
                 Numbers::F32 => self.full(names, inputs, outputs),
@@ -252,7 +323,9 @@ impl Loader<'_> {
         let total = names.len() * outputs;
         if self.isa.set() != Set::Portable {
             let mut panels = Panels::new(inputs, total);
-            self.columns(names, inputs, outputs, |first, rows, bias| panels.set_columns(first, rows, bias))?;
+            self.columns(names, inputs, outputs, |first, rows, bias| {
+                panels.set_columns(first, rows, bias)
+            })?;
             return Ok(Linear::Full(panels));
         }
         let (mut weight, mut bias) = (vec![0.0; inputs * total], Vec::with_capacity(total));
@@ -261,22 +334,35 @@ impl Loader<'_> {
             bias.extend_from_slice(own);
         })?;
         // [in, out]: the product then reads the matrix where it stands.
-        let weight =
-            Tensor::from_vec(weight, (inputs, total), &Device::Cpu).map_err(|e| Failure::internal(broken(e)))?;
-        let product = move |rows: &[f32], out: &mut [f32]| general(&weight, rows, inputs, out).map_err(broken);
-        Ok(Linear::Other { product: Box::new(product), bias, inputs })
+        let weight = Tensor::from_vec(weight, (inputs, total), &Device::Cpu)
+            .map_err(|e| Failure::internal(broken(e)))?;
+        let product = move |rows: &[f32], out: &mut [f32]| {
+            general(&weight, rows, inputs, out).map_err(broken)
+        };
+        Ok(Linear::Other {
+            product: Box::new(product),
+            bias,
+            inputs,
+        })
     }
 
     /// Left in the file; packed where that cannot be.
     fn stored(&self, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
-        let table = |name: &String| self.tensors.table(&format!("{name}.weight"), outputs, inputs);
+        let table = |name: &String| {
+            self.tensors
+                .table(&format!("{name}.weight"), outputs, inputs)
+        };
         let tables = names.iter().map(table).collect::<Result<Vec<_>>>()?;
-        let fits = inputs.is_multiple_of(COLUMNS) && tables.iter().all(|table| table.halves().is_some());
+        let fits =
+            inputs.is_multiple_of(COLUMNS) && tables.iter().all(|table| table.halves().is_some());
         if !fits || !halves::supported(self.isa) {
             return self.full(names, inputs, outputs);
         }
         let mut bias = Vec::with_capacity(names.len() * outputs);
-        names.iter().try_for_each(|name| self.tensors.append(&format!("{name}.bias"), &[outputs], &mut bias))?;
+        names.iter().try_for_each(|name| {
+            self.tensors
+                .append(&format!("{name}.bias"), &[outputs], &mut bias)
+        })?;
         let (isa, width) = (self.isa, bias.len());
         let product = move |rows: &[f32], out: &mut [f32]| {
             for (number, table) in tables.iter().enumerate() {
@@ -285,7 +371,11 @@ impl Loader<'_> {
             }
             Ok(())
         };
-        Ok(Linear::Other { product: Box::new(product), bias, inputs })
+        Ok(Linear::Other {
+            product: Box::new(product),
+            bias,
+            inputs,
+        })
     }
 
     /// Hands out the weights and the bias of each of `names`, with the column where they begin.
@@ -297,7 +387,9 @@ impl Loader<'_> {
         mut take: impl FnMut(usize, &[f32], &[f32]),
     ) -> Result<()> {
         for (number, name) in names.iter().enumerate() {
-            let rows = self.tensors.read(&format!("{name}.weight"), &[outputs, inputs])?;
+            let rows = self
+                .tensors
+                .read(&format!("{name}.weight"), &[outputs, inputs])?;
             let bias = self.tensors.read(&format!("{name}.bias"), &[outputs])?;
             take(number * outputs, &rows, &bias);
         }
@@ -313,7 +405,12 @@ fn norm(tensors: &Tensors, name: &str, width: usize) -> Result<network::Norm> {
 }
 
 /// candle's product.
-fn general(weight: &Tensor, rows: &[f32], inputs: usize, out: &mut [f32]) -> candle_core::Result<()> {
+fn general(
+    weight: &Tensor,
+    rows: &[f32],
+    inputs: usize,
+    out: &mut [f32],
+) -> candle_core::Result<()> {
     let rows = Tensor::from_slice(rows, (rows.len() / inputs, inputs), &Device::Cpu)?;
     let product = rows.matmul(weight)?;
     let (storage, layout) = product.storage_and_layout();
@@ -326,7 +423,8 @@ fn general(weight: &Tensor, rows: &[f32], inputs: usize, out: &mut [f32]) -> can
     }
 }
 
-/// A failure of the tensor library: shapes were checked when the weights were loaded, so it is ours.
+/// A failure of the tensor library: shapes were checked when the weights were loaded, so it is
+/// ours.
 fn broken(error: candle_core::Error) -> String {
     format!("the encoder's arithmetic failed: {error}")
 }

@@ -1,8 +1,9 @@
 //! Text → vectors.
 //!
-//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`, and candle as its second opinion): the same
-//! binary works on every machine, with the model that is compiled in or one from a folder. What decides a vector is
-//! in its [`Fingerprint`], and nothing else is: not the machine, the path, the version or a URL.
+//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`, and candle as its
+//! second opinion): the same binary works on every machine, with the model that is compiled in or
+//! one from a folder. What decides a vector is in its [`Fingerprint`], and nothing else is: not the
+//! machine, the path, the version or a URL.
 
 mod batch;
 mod bert;
@@ -30,8 +31,9 @@ pub use tokens::TokenCounter;
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
 pub const TEMPLATE_VERSION: u32 = 1;
 
-/// What computes: vectors of another class of arithmetic are not comparable to the last digit. Within one, those of all
-/// processors agree to a thousandth of a cosine. (The name of f32 is that of the first that computed in it.)
+/// What computes: vectors of another class of arithmetic are not comparable to the last digit.
+/// Within one, those of all processors agree to a thousandth of a cosine. (The name of f32 is that
+/// of the first that computed in it.)
 const fn arithmetic(precision: Precision) -> &'static str {
     match precision {
         Precision::F32 => "candle-f32",
@@ -56,15 +58,16 @@ pub struct Encoder {
 impl Encoder {
     /// Loads weights and tokenizer, at the same time.
     ///
-    /// Errors: `MODEL_INVALID` when the files do not make an encoder, `CONFIG_ERROR` when the machine lacks the
-    /// instructions that were asked for.
+    /// Errors: `MODEL_INVALID` when the files do not make an encoder, `CONFIG_ERROR` when the
+    /// machine lacks the instructions that were asked for.
     pub fn load(files: &ModelFiles) -> Result<Self> {
         Self::load_for(files, Purpose::Passages(files.precision()), isa(files)?)
     }
 
-    /// As [`Self::load`], for a process that embeds one question. In f32 it is ready in a fraction of the time, slower
-    /// for every text, and with other last digits: nothing is packed. Other precisions map what was packed once, and are
-    /// as slow to load as [`Self::load`] where that cannot be kept.
+    /// As [`Self::load`], for a process that embeds one question. In f32 it is ready in a fraction
+    /// of the time, slower for every text, and with other last digits: nothing is packed. Other
+    /// precisions map what was packed once, and are as slow to load as [`Self::load`] where that
+    /// cannot be kept.
     ///
     /// Errors: as [`Self::load`].
     pub fn for_questions(files: &ModelFiles) -> Result<Self> {
@@ -80,7 +83,9 @@ impl Encoder {
             let tokens = scope.spawn(|| TokenCounter::load(files));
             let bert = bert::Bert::load(files, purpose, isa);
             (
-                tokens.join().map_err(|_| local_agent_text::error::Failure::internal("loading the tokenizer panicked")),
+                tokens.join().map_err(|_| {
+                    local_agent_text::error::Failure::internal("loading the tokenizer panicked")
+                }),
                 bert,
             )
         });
@@ -89,12 +94,29 @@ impl Encoder {
         let frame = |prefix: &str| -> Result<batch::Frame> {
             let prefix = tokens.ids(prefix)?;
             match files.window().checked_sub(prefix.len() + 2) {
-                Some(room) if room > 0 => Ok(batch::Frame { first, last, prefix, room }),
-                _ => Err(weights::invalid(files.id(), "its prefix leaves no room for text in the window")),
+                Some(room) if room > 0 => Ok(batch::Frame {
+                    first,
+                    last,
+                    prefix,
+                    room,
+                }),
+                _ => Err(weights::invalid(
+                    files.id(),
+                    "its prefix leaves no room for text in the window",
+                )),
             }
         };
-        let (query, passage) = (frame(&files.prefixes().query)?, frame(&files.prefixes().passage)?);
-        Ok(Self { bert, tokens, query, passage, fingerprint: fingerprint(files) })
+        let (query, passage) = (
+            frame(&files.prefixes().query)?,
+            frame(&files.prefixes().passage)?,
+        );
+        Ok(Self {
+            bert,
+            tokens,
+            query,
+            passage,
+            fingerprint: fingerprint(files),
+        })
     }
 
     /// Numbers of one vector.
@@ -111,16 +133,25 @@ impl Encoder {
     ///
     /// Errors: `MODEL_INVALID` when the result is not finite.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        let one = batch::embed(&self.bert, &self.tokens, &self.query, &[text], 1, 1, &|_| ())?;
+        let one = batch::embed(
+            &self.bert,
+            &self.tokens,
+            &self.query,
+            &[text],
+            1,
+            1,
+            &|_| (),
+        )?;
         Ok(one.into_iter().next().map(|e| e.vector).unwrap_or_default())
     }
 
     /// The unit vectors of passages, in their order.
     ///
-    /// `threads` workers (0: one a core) take micro-batches of at most `batch_tokens` tokens, and no more than fit a
-    /// core's cache (256); a worker's memory is about 2 MB and 10 kB a token of its largest batch. A text longer than the window is cut into
-    /// windows of nearly equal length and gets the mean of their vectors. `on_done` is called from the workers with
-    /// the number of texts that a batch completed; the calls add up to `texts.len()`.
+    /// `threads` workers (0: one a core) take micro-batches of at most `batch_tokens` tokens, and
+    /// no more than fit a core's cache (256); a worker's memory is about 2 MB and 10 kB a token of
+    /// its largest batch. A text longer than the window is cut into windows of nearly equal length
+    /// and gets the mean of their vectors. `on_done` is called from the workers with the number of
+    /// texts that a batch completed; the calls add up to `texts.len()`.
     ///
     /// Errors: `MODEL_INVALID` when a result is not finite; then no vector is returned.
     pub fn embed_passages(
@@ -130,7 +161,15 @@ impl Encoder {
         batch_tokens: usize,
         on_done: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Embedded>> {
-        batch::embed(&self.bert, &self.tokens, &self.passage, texts, threads, batch_tokens, on_done)
+        batch::embed(
+            &self.bert,
+            &self.tokens,
+            &self.passage,
+            texts,
+            threads,
+            batch_tokens,
+            on_done,
+        )
     }
 }
 
@@ -161,8 +200,8 @@ impl Embedder {
         }
     }
 
-    /// The unit vectors of passages, in their order; see [`Encoder::embed_passages`]. A server gets all of `texts` in
-    /// one request, whatever `threads` and `batch_tokens` say.
+    /// The unit vectors of passages, in their order; see [`Encoder::embed_passages`]. A server gets
+    /// all of `texts` in one request, whatever `threads` and `batch_tokens` say.
     ///
     /// Errors: as [`Self::embed_query`].
     pub fn embed_passages(
@@ -174,7 +213,9 @@ impl Embedder {
     ) -> Result<Vec<Embedded>> {
         match self {
             Self::Candle(encoder) => encoder.embed_passages(texts, threads, batch_tokens, on_done),
-            Self::Server(server) => server.embed_passages(texts).inspect(|done| on_done(done.len())),
+            Self::Server(server) => server
+                .embed_passages(texts)
+                .inspect(|done| on_done(done.len())),
         }
     }
 }
@@ -187,13 +228,19 @@ pub fn instructions(files: &ModelFiles) -> Result<&'static str> {
 }
 
 fn isa(files: &ModelFiles) -> Result<Isa> {
-    let Some(name) = files.instructions() else { return Ok(Isa::best()) };
-    Isa::all().find(|isa| isa.set().as_str() == name).ok_or_else(|| {
-        let message = format!("`embed.instructions` is `{name}`, which this machine does not have.");
-        let best = Isa::best().set().as_str();
-        Failure::new(ErrorCode::ConfigError, message)
-            .with_hint(format!("set embed.instructions to auto (here that is {best})"))
-    })
+    let Some(name) = files.instructions() else {
+        return Ok(Isa::best());
+    };
+    Isa::all()
+        .find(|isa| isa.set().as_str() == name)
+        .ok_or_else(|| {
+            let message =
+                format!("`embed.instructions` is `{name}`, which this machine does not have.");
+            let best = Isa::best().set().as_str();
+            Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+                "set embed.instructions to auto (here that is {best})"
+            ))
+        })
 }
 
 /// The fingerprint of the vectors that these files make, on any machine; no weights are read.
@@ -210,8 +257,8 @@ pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
     ])
 }
 
-/// What is embedded for a chunk: up to two innermost headings, a line break, the text. Never a path or file name, so
-/// that a moved file keeps its vectors.
+/// What is embedded for a chunk: up to two innermost headings, a line break, the text. Never a path
+/// or file name, so that a moved file keeps its vectors.
 pub fn passage_input(heading: &HeadingPath, text: &str) -> String {
     let headings = heading.headings();
     let inner = &headings[headings.len().saturating_sub(HEADINGS)..];

@@ -1,8 +1,8 @@
 //! The second opinion: candle-transformers' BERT on the same weights.
 //!
-//! The network in `bert` is our own arithmetic around matrix products that differ from processor to processor. A
-//! wrong vector is not seen by anybody: search only gets worse. So `models verify` embeds a few texts both ways, on
-//! the machine that will use them.
+//! The network in `bert` is our own arithmetic around matrix products that differ from processor to
+//! processor. A wrong vector is not seen by anybody: search only gets worse. So `models verify`
+//! embeds a few texts both ways, on the machine that will use them.
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
@@ -16,8 +16,8 @@ use crate::models::Precision;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 use local_agent_text::error::Result;
 
-/// Below this cosine two vectors of one text are not the same vector: rounding alone stays above 0.99999 in f32, above
-/// 0.9999 in bf16 and above 0.998 where products are computed in bytes.
+/// Below this cosine two vectors of one text are not the same vector: rounding alone stays above
+/// 0.99999 in f32, above 0.9999 in bf16 and above 0.998 where products are computed in bytes.
 const fn least_cosine_of(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 0.9999,
@@ -53,7 +53,8 @@ pub struct Agreement {
     pub least_cosine: f64,
 }
 
-/// Embeds a few texts with our encoder and with candle-transformers' (about a second, and twice the weights in memory).
+/// Embeds a few texts with our encoder and with candle-transformers' (about a second, and twice the
+/// weights in memory).
 ///
 /// Errors: `MODEL_INVALID` when the files do not make an encoder, or the two disagree.
 pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
@@ -67,7 +68,11 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
         let window = encoder.passage.windows(ids).remove(0);
         let own = encoder.bert.encode(&[&window], &mut scratch)?.remove(0);
         let other = oracle.encode(&window).map_err(|e| broken(files, &e))?;
-        let cosine = own.iter().zip(&other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let cosine = own
+            .iter()
+            .zip(&other)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum();
         least_cosine = least_cosine.min(cosine);
         texts += 1;
     }
@@ -77,7 +82,10 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
         );
         return Err(invalid(files.id(), &reason));
     }
-    Ok(Agreement { texts, least_cosine })
+    Ok(Agreement {
+        texts,
+        least_cosine,
+    })
 }
 
 struct Oracle {
@@ -87,15 +95,26 @@ struct Oracle {
 
 impl Oracle {
     fn load(files: &ModelFiles) -> Result<Self> {
-        let tensors = VarBuilder::from_slice_safetensors(files.weights().as_slice(), DType::F32, &Device::Cpu);
-        let bert = tensors.and_then(|tensors| BertModel::load(tensors, &config(files.architecture())));
-        Ok(Self { bert: bert.map_err(|e| broken(files, &e))?, pooling: files.pooling() })
+        let tensors = VarBuilder::from_slice_safetensors(
+            files.weights().as_slice(),
+            DType::F32,
+            &Device::Cpu,
+        );
+        let bert =
+            tensors.and_then(|tensors| BertModel::load(tensors, &config(files.architecture())));
+        Ok(Self {
+            bert: bert.map_err(|e| broken(files, &e))?,
+            pooling: files.pooling(),
+        })
     }
 
     /// The unit vector of one window.
     fn encode(&self, window: &[u32]) -> candle_core::Result<Vec<f32>> {
         let ids = Tensor::new(window, &Device::Cpu)?.unsqueeze(0)?;
-        let tokens = self.bert.forward(&ids, &ids.zeros_like()?, None)?.squeeze(0)?;
+        let tokens = self
+            .bert
+            .forward(&ids, &ids.zeros_like()?, None)?
+            .squeeze(0)?;
         let pooled = match self.pooling {
             Pooling::Mean => tokens.mean(0)?,
             Pooling::Cls => tokens.get(0)?,
@@ -125,5 +144,8 @@ fn config(shape: &Architecture) -> Config {
 }
 
 fn broken(files: &ModelFiles, error: &candle_core::Error) -> local_agent_text::error::Failure {
-    invalid(files.id(), &format!("candle-transformers cannot compute it ({error})"))
+    invalid(
+        files.id(),
+        &format!("candle-transformers cannot compute it ({error})"),
+    )
 }

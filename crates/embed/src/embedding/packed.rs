@@ -1,6 +1,7 @@
 //! Layers whose weights were packed by an earlier process and are mapped by this one.
 //!
-//! What decides the bytes of the file is its key; the norms are read from the model each time, they cost nothing.
+//! What decides the bytes of the file is its key; the norms are read from the model each time, they
+//! cost nothing.
 
 use std::sync::Arc;
 
@@ -15,10 +16,11 @@ use crate::models::{Architecture, ModelFiles, Name};
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
 
-/// All layers: from the folder of packed weights where there is one, which is filled at the first use.
+/// All layers: from the folder of packed weights where there is one, which is filled at the first
+/// use.
 ///
-/// Weights that are all f32 are not kept there: the file would be twice the model, and save a job of minutes the
-/// twentieth part of a second.
+/// Weights that are all f32 are not kept there: the file would be twice the model, and save a job
+/// of minutes the twentieth part of a second.
 pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Layer>> {
     let (Purpose::Passages(precision), Some(folder)) = (loader.purpose, files.prepared()) else {
         return load_layers(loader);
@@ -32,8 +34,9 @@ pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Laye
         let end = bytes.as_slice().len();
         let mut packed = Reader::new(Arc::new(bytes), at);
         let numbers = 0..loader.shape.layers;
-        let layers =
-            numbers.map(|number| layer(loader, number, precision, &mut packed)).collect::<Option<Result<Vec<_>>>>();
+        let layers = numbers
+            .map(|number| layer(loader, number, precision, &mut packed))
+            .collect::<Option<Result<Vec<_>>>>();
         match layers {
             Some(layers) if packed.at() == end => return layers,
             _ => folder.refuse(&name, "have another length than their network"),
@@ -41,30 +44,53 @@ pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Laye
     }
     let layers = load_layers(loader)?;
     folder.put(&name, |out| {
-        let linears = layers.iter().flat_map(|layer| [&layer.qkv, &layer.out, &layer.up, &layer.down]);
+        let linears = layers
+            .iter()
+            .flat_map(|layer| [&layer.qkv, &layer.out, &layer.up, &layer.down]);
         linears.into_iter().try_for_each(|linear| linear.write(out))
     });
     Ok(layers)
 }
 
-/// Everything that decides the bytes: program, layouts, weights, instructions, and what each part is computed in.
-fn name(loader: &Loader<'_>, files: &ModelFiles, precision: Precision, parts: &[Numbers; 4]) -> Name {
+/// Everything that decides the bytes: program, layouts, weights, instructions, and what each part
+/// is computed in.
+fn name(
+    loader: &Loader<'_>,
+    files: &ModelFiles,
+    precision: Precision,
+    parts: &[Numbers; 4],
+) -> Name {
     let layout = loader.isa.set().as_str();
-    let Architecture { hidden, layers, intermediate, .. } = loader.shape;
+    let Architecture {
+        hidden,
+        layers,
+        intermediate,
+        ..
+    } = loader.shape;
     let key = Sha256::of_fields(&[
         env!("CARGO_PKG_VERSION").as_bytes(),
         &stored::VERSION.to_le_bytes(),
         files.weights_sha256().as_bytes(),
         layout.as_bytes(),
         format!("{parts:?}").as_bytes(),
-        &[hidden, layers, intermediate].map(|n| (n as u64).to_le_bytes()).concat(),
+        &[hidden, layers, intermediate]
+            .map(|n| (n as u64).to_le_bytes())
+            .concat(),
     ]);
     let precision = format!("{precision:?}").to_ascii_lowercase();
-    Name { title: format!("{}.{precision}.{layout}", files.id()), key }
+    Name {
+        title: format!("{}.{precision}.{layout}", files.id()),
+        key,
+    }
 }
 
 /// The layer `number`; `None` when too few bytes are left.
-fn layer(loader: &Loader<'_>, number: usize, precision: Precision, packed: &mut Reader) -> Option<Result<Layer>> {
+fn layer(
+    loader: &Loader<'_>,
+    number: usize,
+    precision: Precision,
+    packed: &mut Reader,
+) -> Option<Result<Layer>> {
     let (hidden, inner) = (loader.shape.hidden, loader.shape.intermediate);
     let mut linear = |part: Part, inputs: usize, outputs: usize| {
         Some(match loader.numbers(part, precision) {
@@ -78,5 +104,12 @@ fn layer(loader: &Loader<'_>, number: usize, precision: Precision, packed: &mut 
     let up = linear(Part::Up, hidden, inner)?;
     let down = linear(Part::Down, inner, hidden)?;
     let norms = loader.norms(number);
-    Some(norms.map(|[out_norm, down_norm]| Layer { qkv, out, out_norm, up, down, down_norm }))
+    Some(norms.map(|[out_norm, down_norm]| Layer {
+        qkv,
+        out,
+        out_norm,
+        up,
+        down,
+        down_norm,
+    }))
 }

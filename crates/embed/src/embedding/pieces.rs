@@ -1,8 +1,9 @@
 //! The vocabulary of a WordPiece tokenizer, read in one pass into three blocks of memory.
 //!
-//! A process that embeds one question spends most of its time on getting ready, and the library's model most of that:
-//! it copies thirty thousand pieces one by one into two maps. Everything else (normalisation, words, special tokens) is
-//! the library's; here is only the look-up and the greedy cutting of a word (Schuster and Nakajima 2012, as BERT uses it).
+//! A process that embeds one question spends most of its time on getting ready, and the library's
+//! model most of that: it copies thirty thousand pieces one by one into two maps. Everything else
+//! (normalisation, words, special tokens) is the library's; here is only the look-up and the greedy
+//! cutting of a word (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +23,8 @@ struct Vocabulary {
     text: String,
     /// Where each piece ends in `text`, and its id.
     pieces: Vec<(u32, u32)>,
-    /// For each hash the number of a piece, from 1 on; 0 is empty. A power of two long, at most half full.
+    /// For each hash the number of a piece, from 1 on; 0 is empty. A power of two long, at most
+    /// half full.
     table: Vec<u32>,
     /// No piece has more bytes.
     longest: usize,
@@ -50,7 +52,11 @@ enum Kind {
 impl Vocabulary {
     /// The piece number `number`, from 0 on.
     fn piece(&self, number: usize) -> &str {
-        let start = if number == 0 { 0 } else { self.pieces[number - 1].0 as usize };
+        let start = if number == 0 {
+            0
+        } else {
+            self.pieces[number - 1].0 as usize
+        };
         &self.text[start..self.pieces[number].0 as usize]
     }
 
@@ -75,7 +81,8 @@ impl Vocabulary {
         Some(self.pieces[number].1)
     }
 
-    /// Gives the text behind the last piece an id; one that is there already gets this id, as in a map.
+    /// Gives the text behind the last piece an id; one that is there already gets this id, as in a
+    /// map.
     fn insert(&mut self, start: usize, id: u32) -> Option<()> {
         if self.pieces.len() * 2 >= self.table.len() {
             self.table = vec![0; (self.table.len() * 2).max(1 << 16)];
@@ -144,7 +151,9 @@ impl<'de> Deserialize<'de> for Vocabulary {
                         return Ok(vocabulary);
                     }
                     let id = map.next_value()?;
-                    vocabulary.insert(start, id).ok_or_else(|| de::Error::custom("too many pieces"))?;
+                    vocabulary
+                        .insert(start, id)
+                        .ok_or_else(|| de::Error::custom("too many pieces"))?;
                 }
             }
         }
@@ -154,15 +163,23 @@ impl<'de> Deserialize<'de> for Vocabulary {
 
 impl Pieces {
     fn unknown(&self, word: &str) -> tokenizers::Result<Vec<Token>> {
-        let id = self.vocab.id(&self.unk_token).ok_or("the vocabulary lacks its token for what is unknown")?;
-        Ok(vec![Token::new(id, self.unk_token.clone(), (0, word.len()))])
+        let id = self
+            .vocab
+            .id(&self.unk_token)
+            .ok_or("the vocabulary lacks its token for what is unknown")?;
+        Ok(vec![Token::new(
+            id,
+            self.unk_token.clone(),
+            (0, word.len()),
+        )])
     }
 }
 
 impl Model for Pieces {
     type Trainer = WordPieceTrainer;
 
-    /// The longest piece that fits, again and again; a word with a place where none fits is one unknown token.
+    /// The longest piece that fits, again and again; a word with a place where none fits is one
+    /// unknown token.
     fn tokenize(&self, word: &str) -> tokenizers::Result<Vec<Token>> {
         if word.chars().count() > self.max_input_chars_per_word {
             return self.unknown(word);
@@ -184,7 +201,9 @@ impl Model for Pieces {
                 }
                 key.pop();
             };
-            let Some(id) = found else { return self.unknown(word) };
+            let Some(id) = found else {
+                return self.unknown(word);
+            };
             let end = start + key.len() - before;
             tokens.push(Token::new(id, key.clone(), (start, end)));
             start = end;
@@ -202,7 +221,12 @@ impl Model for Pieces {
     }
 
     fn get_vocab(&self) -> HashMap<String, u32> {
-        self.vocab.pieces.iter().enumerate().map(|(n, (_, id))| (self.vocab.piece(n).to_owned(), *id)).collect()
+        self.vocab
+            .pieces
+            .iter()
+            .enumerate()
+            .map(|(n, (_, id))| (self.vocab.piece(n).to_owned(), *id))
+            .collect()
     }
 
     fn get_vocab_size(&self) -> usize {
@@ -224,7 +248,8 @@ mod tests {
     use tokenizers::models::wordpiece::WordPiece;
     #[cfg(feature = "embedded-model")]
     use tokenizers::{
-        DecoderWrapper, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl,
+        DecoderWrapper, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
+        TokenizerImpl,
     };
 
     const MODEL: &str = r###"{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",
@@ -232,16 +257,45 @@ mod tests {
 
     #[test]
     fn a_word_is_cut_as_the_library_cuts_it() {
-        let (own, other): (Pieces, WordPiece) =
-            (serde_json::from_str(MODEL).unwrap(), serde_json::from_str(MODEL).unwrap());
-        for word in
-            ["", "a", "ab", "abb", "aab", "abab", "x", "ax", "é", "aé\u{301}", "\"", "#", "##", "bbbbbbbb", "ababababa"]
-        {
-            assert_eq!(own.tokenize(word).unwrap(), other.tokenize(word).unwrap(), "{word}");
+        let (own, other): (Pieces, WordPiece) = (
+            serde_json::from_str(MODEL).unwrap(),
+            serde_json::from_str(MODEL).unwrap(),
+        );
+        for word in [
+            "",
+            "a",
+            "ab",
+            "abb",
+            "aab",
+            "abab",
+            "x",
+            "ax",
+            "é",
+            "aé\u{301}",
+            "\"",
+            "#",
+            "##",
+            "bbbbbbbb",
+            "ababababa",
+        ] {
+            assert_eq!(
+                own.tokenize(word).unwrap(),
+                other.tokenize(word).unwrap(),
+                "{word}"
+            );
         }
-        assert_eq!((own.token_to_id("a"), own.token_to_id("zz")), (Some(9), None));
-        assert_eq!((own.id_to_token(9).unwrap(), own.id_to_token(1)), ("a".to_owned(), None));
-        assert_eq!((own.get_vocab(), own.get_vocab_size()), (other.get_vocab(), other.get_vocab_size()));
+        assert_eq!(
+            (own.token_to_id("a"), own.token_to_id("zz")),
+            (Some(9), None)
+        );
+        assert_eq!(
+            (own.id_to_token(9).unwrap(), own.id_to_token(1)),
+            ("a".to_owned(), None)
+        );
+        assert_eq!(
+            (own.get_vocab(), own.get_vocab_size()),
+            (other.get_vocab(), other.get_vocab_size())
+        );
     }
 
     #[test]
@@ -258,7 +312,8 @@ mod tests {
             assert!(serde_json::from_str::<Pieces>(&bad).is_err(), "{bad}");
         }
         // Without its token for what is unknown, only words that are known can be cut.
-        let own: Pieces = serde_json::from_str(&MODEL.replacen("[UNK]\",", "[GONE]\",", 1)).unwrap();
+        let own: Pieces =
+            serde_json::from_str(&MODEL.replacen("[UNK]\",", "[GONE]\",", 1)).unwrap();
         assert!(own.tokenize("ab").is_ok() && own.tokenize("x").is_err());
     }
 
@@ -275,9 +330,16 @@ mod tests {
     }
 
     #[cfg(feature = "embedded-model")]
-    type Of<M> = TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+    type Of<M> = TokenizerImpl<
+        M,
+        NormalizerWrapper,
+        PreTokenizerWrapper,
+        PostProcessorWrapper,
+        DecoderWrapper,
+    >;
 
-    /// A text of one to twelve runs: of a vocabulary's pieces, of one script, of anything, of one letter many times.
+    /// A text of one to twelve runs: of a vocabulary's pieces, of one script, of anything, of one
+    /// letter many times.
     #[cfg(feature = "embedded-model")]
     fn made_up(pieces: &[String], next: &mut impl FnMut(u32) -> u32) -> String {
         const SCRIPTS: [(u32, u32); 16] = [
@@ -301,11 +363,20 @@ mod tests {
         let mut text = String::new();
         for _ in 0..=next(12) {
             let kind = next(8);
-            let length = if next(40) == 0 { 60 + next(80) } else { 1 + next(8) };
+            let length = if next(40) == 0 {
+                60 + next(80)
+            } else {
+                1 + next(8)
+            };
             match kind {
-                0 | 1 => text.push_str(pieces[next(pieces.len() as u32) as usize].trim_start_matches("##")),
+                0 | 1 => text
+                    .push_str(pieces[next(pieces.len() as u32) as usize].trim_start_matches("##")),
                 2 => text.extend((0..length).filter_map(|_| char::from_u32(next(0x11_0000)))),
-                3 => text.push_str(&char::from(b'a' + next(26) as u8).to_string().repeat(length as usize)),
+                3 => text.push_str(
+                    &char::from(b'a' + next(26) as u8)
+                        .to_string()
+                        .repeat(length as usize),
+                ),
                 _ => {
                     let (from, to) = SCRIPTS[next(SCRIPTS.len() as u32) as usize];
                     text.extend((0..length).filter_map(|_| char::from_u32(from + next(to - from))));
@@ -318,7 +389,8 @@ mod tests {
         text
     }
 
-    /// `LOCAL_AGENT_TEST_STRINGS` says how many, `LOCAL_AGENT_TEST_TEXT` names a file whose lines come first.
+    /// `LOCAL_AGENT_TEST_STRINGS` says how many, `LOCAL_AGENT_TEST_TEXT` names a file whose lines
+    /// come first.
     #[cfg(feature = "embedded-model")]
     #[test]
     fn ids_are_those_of_the_library_on_real_and_made_up_texts() {
@@ -337,15 +409,21 @@ mod tests {
         pieces.sort();
         let mut state = 7_u64;
         let mut next = |below: u32| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % u64::from(below)) as u32
         };
         let mut lines = real.lines();
         let (mut tokens, mut unknown) = (0, 0);
         for _ in 0..count {
-            let text = lines.next().map_or_else(|| made_up(&pieces, &mut next), str::to_owned);
-            let (own, library) =
-                (own.encode_fast(text.as_str(), false).unwrap(), library.encode_fast(text.as_str(), false).unwrap());
+            let text = lines
+                .next()
+                .map_or_else(|| made_up(&pieces, &mut next), str::to_owned);
+            let (own, library) = (
+                own.encode_fast(text.as_str(), false).unwrap(),
+                library.encode_fast(text.as_str(), false).unwrap(),
+            );
             assert_eq!(own.get_ids(), library.get_ids(), "{text:?}");
             tokens += own.len();
             unknown += own.get_ids().iter().filter(|id| **id == 100).count();

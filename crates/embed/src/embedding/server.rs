@@ -1,10 +1,11 @@
-//! Vectors from a server: `/api/embed` of an Ollama (404: `/api/embeddings`, for older ones), or `/v1/embeddings` of
-//! anything that speaks like OpenAI.
+//! Vectors from a server: `/api/embed` of an Ollama (404: `/api/embeddings`, for older ones), or
+//! `/v1/embeddings` of anything that speaks like OpenAI.
 //!
-//! What comes from a network is checked: as many vectors as texts, all of one length, all numbers finite. The
-//! fingerprint holds the model's name, its digest where the server says one, the length of its vectors and the
-//! prefixes, not the address, so that the same model on another machine makes vectors that can be compared. A server
-//! without digests can change its model under the same name; nobody can see that from here.
+//! What comes from a network is checked: as many vectors as texts, all of one length, all numbers
+//! finite. The fingerprint holds the model's name, its digest where the server says one, the length
+//! of its vectors and the prefixes, not the address, so that the same model on another machine
+//! makes vectors that can be compared. A server without digests can change its model under the same
+//! name; nobody can see that from here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -62,21 +63,40 @@ pub struct ServerEmbedder {
 }
 
 impl ServerEmbedder {
-    /// Looks the model up on its server and embeds one word, to learn the length of its vectors; never pulls.
+    /// Looks the model up on its server and embeds one word, to learn the length of its vectors;
+    /// never pulls.
     ///
-    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`, `MODEL_NOT_FOUND` when an Ollama does not list the model.
+    /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`, `MODEL_NOT_FOUND` when an Ollama does not list
+    /// the model.
     pub fn connect(spec: ServerSpec) -> Result<Self> {
         let base = spec.base.trim_end_matches('/').to_owned();
         let (name, digest) = match spec.wire {
             Wire::Ollama => listed(&base, &spec)?,
             Wire::OpenAi => (spec.model.clone(), String::new()),
         };
-        let limits =
-            Limits { connect: Duration::from_secs(5), idle: spec.timeout, total: spec.timeout, max_body: MAX_REPLY };
-        let spec = ServerSpec { base, model: name, ..spec };
+        let limits = Limits {
+            connect: Duration::from_secs(5),
+            idle: spec.timeout,
+            total: spec.timeout,
+            max_body: MAX_REPLY,
+        };
+        let spec = ServerSpec {
+            base,
+            model: name,
+            ..spec
+        };
         let fingerprint = Fingerprint::of_fields(&[]);
-        let mut this = Self { client: Client::new(limits)?, spec, fingerprint, dim: 0, older: AtomicBool::new(false) };
-        this.dim = this.request(&[PROBE.to_owned()])?.first().map_or(0, Vec::len);
+        let mut this = Self {
+            client: Client::new(limits)?,
+            spec,
+            fingerprint,
+            dim: 0,
+            older: AtomicBool::new(false),
+        };
+        this.dim = this
+            .request(&[PROBE.to_owned()])?
+            .first()
+            .map_or(0, Vec::len);
         let wire: &[u8] = match this.spec.wire {
             Wire::Ollama => b"ollama",
             Wire::OpenAi => b"openai",
@@ -111,20 +131,37 @@ impl ServerEmbedder {
         Ok(self.embed(&texts)?.into_iter().next().unwrap_or_default())
     }
 
-    /// The unit vectors of `texts`, in one request; an Ollama takes an input longer than the model's window for an
-    /// error, not a reason to cut it. The server counts no tokens for each text, so `tokens` is 0.
+    /// The unit vectors of `texts`, in one request; an Ollama takes an input longer than the
+    /// model's window for an error, not a reason to cut it. The server counts no tokens for each
+    /// text, so `tokens` is 0.
     ///
-    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a status, count, length or number that is not right.
+    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a status, count, length or number that is
+    /// not right.
     pub fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Embedded>> {
-        let texts: Vec<String> = texts.iter().map(|text| format!("{}{text}", self.spec.passage_prefix)).collect();
-        Ok(self.embed(&texts)?.into_iter().map(|vector| Embedded { vector, tokens: 0, windows: 1 }).collect())
+        let texts: Vec<String> = texts
+            .iter()
+            .map(|text| format!("{}{text}", self.spec.passage_prefix))
+            .collect();
+        Ok(self
+            .embed(&texts)?
+            .into_iter()
+            .map(|vector| Embedded {
+                vector,
+                tokens: 0,
+                windows: 1,
+            })
+            .collect())
     }
 
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let vectors = self.request(texts)?;
         match vectors.iter().find(|vector| vector.len() != self.dim) {
             Some(other) => {
-                let what = format!("sent vectors of {} and of {} numbers", other.len(), self.dim);
+                let what = format!(
+                    "sent vectors of {} and of {} numbers",
+                    other.len(),
+                    self.dim
+                );
                 Err(server_error(&self.spec.base, &what))
             }
             None => Ok(vectors),
@@ -142,13 +179,27 @@ impl ServerEmbedder {
         };
         let url = &self.spec.base;
         if vectors.len() != texts.len() {
-            return Err(server_error(url, &format!("sent {} vectors for {} texts", vectors.len(), texts.len())));
+            return Err(server_error(
+                url,
+                &format!("sent {} vectors for {} texts", vectors.len(), texts.len()),
+            ));
         }
-        let vectors = vectors.iter().map(|vector| unit(url, vector)).collect::<Result<Vec<_>>>()?;
-        match vectors.windows(2).find(|pair| pair[0].len() != pair[1].len()) {
-            Some(pair) => {
-                Err(server_error(url, &format!("sent vectors of {} and of {} numbers", pair[0].len(), pair[1].len())))
-            }
+        let vectors = vectors
+            .iter()
+            .map(|vector| unit(url, vector))
+            .collect::<Result<Vec<_>>>()?;
+        match vectors
+            .windows(2)
+            .find(|pair| pair[0].len() != pair[1].len())
+        {
+            Some(pair) => Err(server_error(
+                url,
+                &format!(
+                    "sent vectors of {} and of {} numbers",
+                    pair[0].len(),
+                    pair[1].len()
+                ),
+            )),
             None => Ok(vectors),
         }
     }
@@ -168,27 +219,40 @@ impl ServerEmbedder {
         let url = format!("{base}/api/embeddings");
         let one = |text: &String| {
             // Reading never panics, whatever kind of value came; writing into it would.
-            let reply = self.client.post_json(&url, &json!({"model": model, "prompt": text}))?;
+            let reply = self
+                .client
+                .post_json(&url, &json!({"model": model, "prompt": text}))?;
             Ok(reply["embedding"].clone())
         };
         texts.iter().map(one).collect()
     }
 
     fn openai(&self, texts: &[String]) -> Result<Vec<Value>> {
-        let ServerSpec { base, model, key, .. } = &self.spec;
+        let ServerSpec {
+            base, model, key, ..
+        } = &self.spec;
         let url = format!("{base}/v1/embeddings");
         let request = json!({"model": model, "input": texts, "encoding_format": "float"});
-        let reply = self.client.post(&url, &request, key.as_ref().map(ApiKey::expose))?.json(&url)?;
-        let data = reply["data"].as_array().ok_or_else(|| server_error(&url, "sent no vectors"))?;
-        // Each vector says which text it belongs to; a server that says nothing sends them in order.
+        let reply = self
+            .client
+            .post(&url, &request, key.as_ref().map(ApiKey::expose))?
+            .json(&url)?;
+        let data = reply["data"]
+            .as_array()
+            .ok_or_else(|| server_error(&url, "sent no vectors"))?;
+        // Each vector says which text it belongs to; a server that says nothing sends them in
+        // order.
         let place = |(at, one): (usize, &Value)| match &one["index"] {
             Value::Null => Some(at),
             index => index.as_u64().and_then(|i| usize::try_from(i).ok()),
         };
         let mut out = vec![Value::Null; data.len()];
         for (at, one) in data.iter().enumerate() {
-            let slot = place((at, one)).and_then(|i| out.get_mut(i)).filter(|slot| slot.is_null());
-            *slot.ok_or_else(|| server_error(&url, "sent vectors that belong to no text"))? = one["embedding"].clone();
+            let slot = place((at, one))
+                .and_then(|i| out.get_mut(i))
+                .filter(|slot| slot.is_null());
+            *slot.ok_or_else(|| server_error(&url, "sent vectors that belong to no text"))? =
+                one["embedding"].clone();
         }
         Ok(out)
     }
@@ -197,17 +261,27 @@ impl ServerEmbedder {
 /// Name and digest of the model as an Ollama lists it.
 fn listed(base: &str, spec: &ServerSpec) -> Result<(String, String)> {
     let found = tags(base, spec.timeout.min(Duration::from_secs(10)))?.into_iter();
-    let tag = found.into_iter().find(|t| is_model(&t.name, &spec.model)).ok_or_else(|| {
-        Failure::new(ErrorCode::ModelNotFound, format!("The Ollama server has no model `{}`.", spec.model))
+    let tag = found
+        .into_iter()
+        .find(|t| is_model(&t.name, &spec.model))
+        .ok_or_else(|| {
+            Failure::new(
+                ErrorCode::ModelNotFound,
+                format!("The Ollama server has no model `{}`.", spec.model),
+            )
             .with_hint(format!("ollama pull {}", spec.model))
-    })?;
-    let digest = tag.digest.ok_or_else(|| server_error(base, "does not say the digest of its model"))?;
+        })?;
+    let digest = tag
+        .digest
+        .ok_or_else(|| server_error(base, "does not say the digest of its model"))?;
     Ok((tag.name, digest))
 }
 
 /// One vector of a reply, as a unit vector.
 fn unit(url: &str, vector: &Value) -> Result<Vec<f32>> {
-    let numbers = vector.as_array().ok_or_else(|| server_error(url, "sent a vector that is not a list"))?;
+    let numbers = vector
+        .as_array()
+        .ok_or_else(|| server_error(url, "sent a vector that is not a list"))?;
     let mut vector: Vec<f32> = numbers
         .iter()
         .map(|n| n.as_f64().map(|n| n as f32))
@@ -238,18 +312,28 @@ mod tests {
 
     fn inputs(seen: &Seen) -> Vec<String> {
         let body: Value = serde_json::from_str(&seen.body).unwrap();
-        body["input"].as_array().unwrap().iter().map(|t| t.as_str().unwrap().to_owned()).collect()
+        body["input"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t.as_str().unwrap().to_owned())
+            .collect()
     }
 
     fn missing() -> Vec<Step> {
-        vec![Step::Bytes(b"HTTP/1.1 404 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())]
+        vec![Step::Bytes(
+            b"HTTP/1.1 404 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec(),
+        )]
     }
 
-    /// An Ollama with one model of this digest; what is not its probe gets `reply`, blank: a server of the older kind.
+    /// An Ollama with one model of this digest; what is not its probe gets `reply`, blank: a server
+    /// of the older kind.
     fn ollama(digest: &'static str, reply: &'static str) -> Server {
         serve(move |seen| {
             let body = match seen.path.as_str() {
-                "/api/tags" => format!(r#"{{"models":[{{"name":"m:latest","digest":"{digest}"}}]}}"#),
+                "/api/tags" => {
+                    format!(r#"{{"models":[{{"name":"m:latest","digest":"{digest}"}}]}}"#)
+                }
                 "/api/embed" if reply.is_empty() => return missing(),
                 "/api/embed" if inputs(seen) == [PROBE] => r#"{"embeddings":[[1,0]]}"#.to_owned(),
                 "/api/embed" => reply.to_owned(),
@@ -262,46 +346,75 @@ mod tests {
     /// The same with the other interface.
     fn openai(reply: &'static str) -> Server {
         serve(move |seen| {
-            assert_eq!((seen.path.as_str(), seen.header("authorization")), ("/v1/embeddings", Some("Bearer sk-1")));
+            assert_eq!(
+                (seen.path.as_str(), seen.header("authorization")),
+                ("/v1/embeddings", Some("Bearer sk-1"))
+            );
             let probe = r#"{"data":[{"index":0,"embedding":[1,0]}]}"#;
-            vec![Step::Bytes(ok_json(if inputs(seen) == [PROBE] { probe } else { reply }))]
+            vec![Step::Bytes(ok_json(if inputs(seen) == [PROBE] {
+                probe
+            } else {
+                reply
+            }))]
         })
     }
 
     fn embed(wire: Wire, server: &Server) -> Result<Vec<Embedded>> {
-        ServerEmbedder::connect(spec(wire, server, "m")).unwrap().embed_passages(&["a", "b"])
+        ServerEmbedder::connect(spec(wire, server, "m"))
+            .unwrap()
+            .embed_passages(&["a", "b"])
     }
 
     #[test]
     fn vectors_come_back_in_order_with_length_one() {
         let in_order = ollama("d", r#"{"embeddings":[[3,4],[0,5]]}"#);
-        let shuffled = openai(r#"{"data":[{"index":1,"embedding":[0,5]},{"index":0,"embedding":[3,4]}]}"#);
+        let shuffled =
+            openai(r#"{"data":[{"index":1,"embedding":[0,5]},{"index":0,"embedding":[3,4]}]}"#);
         let unnumbered = openai(r#"{"data":[{"embedding":[3,4]},{"embedding":[0,5]}]}"#);
-        for (wire, server) in [(Wire::Ollama, in_order), (Wire::OpenAi, shuffled), (Wire::OpenAi, unnumbered)] {
+        for (wire, server) in [
+            (Wire::Ollama, in_order),
+            (Wire::OpenAi, shuffled),
+            (Wire::OpenAi, unnumbered),
+        ] {
             let found = embed(wire, &server).unwrap();
-            assert_eq!((&found[0].vector, &found[1].vector), (&vec![0.6, 0.8], &vec![0.0, 1.0]));
+            assert_eq!(
+                (&found[0].vector, &found[1].vector),
+                (&vec![0.6, 0.8], &vec![0.0, 1.0])
+            );
         }
     }
 
     #[test]
     fn prefixes_stand_before_questions_and_passages() {
         let server = serve(|seen| match seen.path.as_str() {
-            "/api/tags" => vec![Step::Bytes(ok_json(r#"{"models":[{"name":"m","digest":"d"}]}"#))],
+            "/api/tags" => vec![Step::Bytes(ok_json(
+                r#"{"models":[{"name":"m","digest":"d"}]}"#,
+            ))],
             _ if inputs(seen) == [PROBE] => vec![Step::Bytes(ok_json(r#"{"embeddings":[[1,0]]}"#))],
-            _ if inputs(seen) == ["q: a"] => vec![Step::Bytes(ok_json(r#"{"embeddings":[[1,0]]}"#))],
-            _ if inputs(seen) == ["p: a"] => vec![Step::Bytes(ok_json(r#"{"embeddings":[[0,1]]}"#))],
+            _ if inputs(seen) == ["q: a"] => {
+                vec![Step::Bytes(ok_json(r#"{"embeddings":[[1,0]]}"#))]
+            }
+            _ if inputs(seen) == ["p: a"] => {
+                vec![Step::Bytes(ok_json(r#"{"embeddings":[[0,1]]}"#))]
+            }
             _ => missing(),
         });
         let embedder = ServerEmbedder::connect(spec(Wire::Ollama, &server, "m")).unwrap();
         assert_eq!(embedder.embed_query("a").unwrap(), [1.0, 0.0]);
-        assert_eq!(embedder.embed_passages(&["a"]).unwrap()[0].vector, [0.0, 1.0]);
+        assert_eq!(
+            embedder.embed_passages(&["a"]).unwrap()[0].vector,
+            [0.0, 1.0]
+        );
     }
 
     #[test]
     fn only_a_404_falls_back_to_the_older_interface() {
         let server = ollama("d", "");
         let embedder = ServerEmbedder::connect(spec(Wire::Ollama, &server, "m")).unwrap();
-        assert_eq!(embedder.embed_passages(&["a", "b"]).unwrap()[1].vector, [0.0, 1.0]);
+        assert_eq!(
+            embedder.embed_passages(&["a", "b"]).unwrap()[1].vector,
+            [0.0, 1.0]
+        );
         // Tags, the refused batch, the probe, two single requests.
         assert_eq!((server.hits(), embedder.dim()), (5, 2));
     }
@@ -341,7 +454,9 @@ mod tests {
     #[test]
     fn a_model_that_the_server_does_not_list_is_not_pulled() {
         let server = ollama("d", "{}");
-        let failure = ServerEmbedder::connect(spec(Wire::Ollama, &server, "other")).err().unwrap();
+        let failure = ServerEmbedder::connect(spec(Wire::Ollama, &server, "other"))
+            .err()
+            .unwrap();
         assert_eq!((failure.code, server.hits()), (ErrorCode::ModelNotFound, 1));
     }
 
@@ -352,11 +467,29 @@ mod tests {
         let first = of(spec(Wire::Ollama, &one, "m"));
         assert_eq!(first, of(spec(Wire::Ollama, &two, "m:latest")));
         assert_ne!(first, of(spec(Wire::Ollama, &newer, "m")));
-        assert_ne!(first, of(ServerSpec { query_prefix: String::new(), ..spec(Wire::Ollama, &one, "m") }));
-        assert_ne!(first, of(ServerSpec { passage_prefix: String::new(), ..spec(Wire::Ollama, &one, "m") }));
+        assert_ne!(
+            first,
+            of(ServerSpec {
+                query_prefix: String::new(),
+                ..spec(Wire::Ollama, &one, "m")
+            })
+        );
+        assert_ne!(
+            first,
+            of(ServerSpec {
+                passage_prefix: String::new(),
+                ..spec(Wire::Ollama, &one, "m")
+            })
+        );
         let wide = serve(|_| vec![Step::Bytes(ok_json(r#"{"data":[{"embedding":[1,0,0]}]}"#))]);
         let (narrow, other) = (openai("{}"), openai("{}"));
-        assert_eq!(of(spec(Wire::OpenAi, &narrow, "m")), of(spec(Wire::OpenAi, &other, "m")));
-        assert_ne!(of(spec(Wire::OpenAi, &narrow, "m")), of(spec(Wire::OpenAi, &wide, "m")));
+        assert_eq!(
+            of(spec(Wire::OpenAi, &narrow, "m")),
+            of(spec(Wire::OpenAi, &other, "m"))
+        );
+        assert_ne!(
+            of(spec(Wire::OpenAi, &narrow, "m")),
+            of(spec(Wire::OpenAi, &wide, "m"))
+        );
     }
 }

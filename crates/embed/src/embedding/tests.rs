@@ -18,16 +18,26 @@ fn encoder() -> &'static Encoder {
 #[cfg(feature = "embedded-model")]
 fn exact() -> &'static Encoder {
     static ENCODER: OnceLock<Encoder> = OnceLock::new();
-    let files = || ModelFiles::embedded().unwrap().with_precision(Precision::F32);
+    let files = || {
+        ModelFiles::embedded()
+            .unwrap()
+            .with_precision(Precision::F32)
+    };
     ENCODER.get_or_init(|| Encoder::load(&files()).unwrap())
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    let dot = |a: &[f32], b: &[f32]| {
+        a.iter()
+            .zip(b)
+            .map(|(x, y)| f64::from(*x) * f64::from(*y))
+            .sum::<f64>()
+    };
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-/// One text of `tests/data/reference_vectors.json`, which `reference_vectors.py` beside it makes with onnxruntime.
+/// One text of `tests/data/reference_vectors.json`, which `reference_vectors.py` beside it makes
+/// with onnxruntime.
 #[derive(serde::Deserialize)]
 struct Reference {
     text: String,
@@ -39,34 +49,56 @@ struct Reference {
 #[cfg(feature = "embedded-model")]
 #[test]
 fn vectors_are_those_of_an_independent_implementation() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/reference_vectors.json");
-    let references: Vec<Reference> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/data/reference_vectors.json"
+    );
+    let references: Vec<Reference> =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let texts: Vec<&str> = references.iter().map(|r| r.text.as_str()).collect();
-    let files = ModelFiles::embedded().unwrap().with_precision(Precision::Bf16);
+    let files = ModelFiles::embedded()
+        .unwrap()
+        .with_precision(Precision::Bf16);
     let halves = Encoder::load(&files).unwrap();
     let bars = [(0.999_99, 0.999_95), (0.9999, 0.9995), (0.9993, 0.997)];
     for (encoder, bars) in [exact(), &halves, encoder()].into_iter().zip(bars) {
         let found = encoder.embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
         let mut cosines = Vec::new();
         for (own, reference) in found.iter().zip(&references) {
-            assert_eq!((own.tokens, own.windows), (reference.tokens, reference.windows), "{:?}", reference.text);
+            assert_eq!(
+                (own.tokens, own.windows),
+                (reference.tokens, reference.windows),
+                "{:?}",
+                reference.text
+            );
             let other: Vec<f32> = reference.vector.iter().map(|n| *n as f32).collect();
             cosines.push(cosine(&own.vector, &other));
         }
         let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
         let least = cosines.iter().copied().fold(1.0, f64::min);
         println!("mean {mean:.7}, least {least:.7}");
-        assert!(cosines.len() >= 60 && mean >= bars.0 && least >= bars.1, "mean {mean}, least {least}");
+        assert!(
+            cosines.len() >= 60 && mean >= bars.0 && least >= bars.1,
+            "mean {mean}, least {least}"
+        );
     }
 }
 
 /// Texts of 1, 2, 255, 256 and 512 tokens, none, and some as people write them.
 #[cfg(feature = "embedded-model")]
 fn texts_of_many_lengths() -> Vec<String> {
-    let mut texts: Vec<String> = [1, 2, 252, 253, 254, 255, 256, 512].map(|words| "salt ".repeat(words)).into();
+    let mut texts: Vec<String> = [1, 2, 252, 253, 254, 255, 256, 512]
+        .map(|words| "salt ".repeat(words))
+        .into();
     texts.extend(
-        ["", "How long does the dough rest?", "let total = prices.iter().sum();", "湯種はどのくらい", "🎉"]
-            .map(str::to_owned),
+        [
+            "",
+            "How long does the dough rest?",
+            "let total = prices.iter().sum();",
+            "湯種はどのくらい",
+            "🎉",
+        ]
+        .map(str::to_owned),
     );
     texts
 }
@@ -80,26 +112,44 @@ fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
     let wanted = exact().embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
     let files = ModelFiles::embedded().unwrap();
     // Farthest is the text without words; passages are measured in docs/performance.md.
-    let precisions =
-        [(Precision::F32, 0.999_999), (Precision::Bf16, 0.999), (Precision::Mixed, 0.995), (Precision::Int8, 0.995)];
+    let precisions = [
+        (Precision::F32, 0.999_999),
+        (Precision::Bf16, 0.999),
+        (Precision::Mixed, 0.995),
+        (Precision::Int8, 0.995),
+    ];
     for (precision, least) in precisions {
         // One fingerprint covers several sets.
         let mut first: HashMap<String, Vec<Embedded>> = HashMap::new();
         for isa in Isa::all() {
             let encoder = Encoder::load_for(&files, Purpose::Passages(precision), isa).unwrap();
             // The plain loops are slow, and see long texts in the kernels' own tests.
-            let texts = if isa.set() == Set::Portable { &texts[..2] } else { &texts[..] };
+            let texts = if isa.set() == Set::Portable {
+                &texts[..2]
+            } else {
+                &texts[..]
+            };
             let found = encoder.embed_passages(texts, 2, 1024, &|_| ()).unwrap();
-            let named = files.clone().with_precision(precision).with_instructions(Some(isa.set().as_str()));
-            let first = first.entry(fingerprint(&named).to_string()).or_insert_with(|| found.clone());
-            for ((text, found), (first, wanted)) in texts.iter().zip(&found).zip(first.iter().zip(&wanted)) {
+            let named = files
+                .clone()
+                .with_precision(precision)
+                .with_instructions(Some(isa.set().as_str()));
+            let first = first
+                .entry(fingerprint(&named).to_string())
+                .or_insert_with(|| found.clone());
+            for ((text, found), (first, wanted)) in
+                texts.iter().zip(&found).zip(first.iter().zip(&wanted))
+            {
                 let near = cosine(&found.vector, &wanted.vector);
                 assert!(near >= least, "{precision:?} {isa:?} {text:.20}: {near}");
-                // Numbers between products, bf16 on some sets, decide which way bytes are rounded, and in a text of a word
-                // or two nothing evens that out.
+                // Numbers between products, bf16 on some sets, decide which way bytes are rounded,
+                // and in a text of a word or two nothing evens that out.
                 let even = text.len() > 10 || matches!(precision, Precision::F32 | Precision::Bf16);
                 let near = cosine(&found.vector, &first.vector);
-                assert!(near >= if even { 0.999 } else { 0.99 }, "{precision:?} {isa:?} {text:.20}: {near}");
+                assert!(
+                    near >= if even { 0.999 } else { 0.99 },
+                    "{precision:?} {isa:?} {text:.20}: {near}"
+                );
                 if isa.set() != Set::Portable && precision == Precision::F32 {
                     assert_eq!(found.vector, first.vector, "{isa:?} {text:.20}");
                 }
@@ -114,7 +164,13 @@ fn another_precision_is_another_fingerprint() {
     let files = ModelFiles::embedded().unwrap();
     let of = |precision| fingerprint(&files.clone().with_precision(precision));
     assert_eq!(of(Precision::default()), fingerprint(&files));
-    let all = [Precision::F32, Precision::Bf16, Precision::Mixed, Precision::Int8].map(of);
+    let all = [
+        Precision::F32,
+        Precision::Bf16,
+        Precision::Mixed,
+        Precision::Int8,
+    ]
+    .map(of);
     let different: std::collections::HashSet<_> = all.iter().map(|f| format!("{f:?}")).collect();
     assert_eq!(different.len(), all.len());
 }
@@ -131,7 +187,10 @@ fn instructions_can_be_chosen_and_those_that_are_missing_are_an_error() {
         match Isa::new(set) {
             Some(_) => assert_eq!(instructions(&files).unwrap(), set.as_str()),
             None => {
-                for refused in [Encoder::load(&files).err(), Encoder::for_questions(&files).err()] {
+                for refused in [
+                    Encoder::load(&files).err(),
+                    Encoder::for_questions(&files).err(),
+                ] {
                     assert_eq!(refused.unwrap().code, ErrorCode::ConfigError);
                 }
             }
@@ -147,13 +206,29 @@ fn an_encoder_for_questions_makes_the_vectors_of_any_other() {
     let long = "a text that fills the window ".repeat(120);
     for any in [exact(), encoder()] {
         let files = ModelFiles::embedded().unwrap();
-        let files = if any.fingerprint() == fingerprint(&files) { files } else { files.with_precision(Precision::F32) };
+        let files = if any.fingerprint() == fingerprint(&files) {
+            files
+        } else {
+            files.with_precision(Precision::F32)
+        };
         let quick = Encoder::for_questions(&files).unwrap();
         assert_eq!(quick.fingerprint(), any.fingerprint());
-        for text in ["", "oven", "When was the new oven delivered?", "湯種はどのくらい休ませますか。", &long]
-        {
-            let (one, other) = (quick.embed_query(text).unwrap(), any.embed_query(text).unwrap());
-            assert!(cosine(&one, &other) > 0.999_999, "{text}: {}", cosine(&one, &other));
+        for text in [
+            "",
+            "oven",
+            "When was the new oven delivered?",
+            "湯種はどのくらい休ませますか。",
+            &long,
+        ] {
+            let (one, other) = (
+                quick.embed_query(text).unwrap(),
+                any.embed_query(text).unwrap(),
+            );
+            assert!(
+                cosine(&one, &other) > 0.999_999,
+                "{text}: {}",
+                cosine(&one, &other)
+            );
         }
     }
 }
@@ -166,35 +241,64 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
     let dir = tempfile::tempdir().unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let ear = Arc::clone(&told);
-    let folder = PreparedFolder::new(dir.path().join("models"), move |text| ear.lock().unwrap().push(text.to_owned()));
+    let folder = PreparedFolder::new(dir.path().join("models"), move |text| {
+        ear.lock().unwrap().push(text.to_owned())
+    });
     let kept = || -> Vec<_> {
-        let Ok(entries) = std::fs::read_dir(dir.path().join("models")) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(dir.path().join("models")) else {
+            return Vec::new();
+        };
         entries.map(|entry| entry.unwrap().path()).collect()
     };
     let files = ModelFiles::embedded().unwrap();
     let text = "How long does the dough rest?";
     // What is all f32 is not kept.
-    Encoder::load(&files.clone().with_precision(Precision::F32).with_prepared(folder.clone())).unwrap();
+    Encoder::load(
+        &files
+            .clone()
+            .with_precision(Precision::F32)
+            .with_prepared(folder.clone()),
+    )
+    .unwrap();
     assert!(kept().is_empty());
-    for (number, precision) in [Precision::Bf16, Precision::Int8, Precision::Mixed].into_iter().enumerate() {
+    for (number, precision) in [Precision::Bf16, Precision::Int8, Precision::Mixed]
+        .into_iter()
+        .enumerate()
+    {
         let files = files.clone().with_precision(precision);
         let wanted = Encoder::load(&files).unwrap().embed_query(text).unwrap();
         let files = files.with_prepared(folder.clone());
-        let embed = || Encoder::for_questions(&files).unwrap().embed_query(text).unwrap();
+        let embed = || {
+            Encoder::for_questions(&files)
+                .unwrap()
+                .embed_query(text)
+                .unwrap()
+        };
         let before = kept();
         assert_eq!(embed(), wanted, "{precision:?}: made");
         if Isa::best().set() == local_agent_kernels::Set::Portable {
             continue;
         }
-        let own: Vec<_> = kept().into_iter().filter(|path| !before.contains(path)).collect();
+        let own: Vec<_> = kept()
+            .into_iter()
+            .filter(|path| !before.contains(path))
+            .collect();
         let good = std::fs::read(&own[0]).unwrap();
-        assert_eq!((own.len(), embed()), (1, wanted.clone()), "{precision:?}: mapped");
+        assert_eq!(
+            (own.len(), embed()),
+            (1, wanted.clone()),
+            "{precision:?}: mapped"
+        );
         // It is the file that is read: other weights, other numbers.
         let mut other = good.clone();
         let middle = other.len() / 2;
         other[middle..middle + 100_000].fill(3);
         std::fs::write(&own[0], &other).unwrap();
-        assert_ne!(embed(), wanted, "{precision:?}: what only `models verify` sees");
+        assert_ne!(
+            embed(),
+            wanted,
+            "{precision:?}: what only `models verify` sees"
+        );
         assert_eq!(told.lock().unwrap().len(), number);
         std::fs::write(&own[0], &good[..good.len() - 1]).unwrap();
         assert_eq!(embed(), wanted, "{precision:?}: remade");
@@ -209,7 +313,9 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
     let end = bytes.len();
     bytes[end - 64..].fill(0);
     std::fs::write(&weights, bytes).unwrap();
-    let other = ModelFiles::from_folder(files.id(), copied.path()).unwrap().with_precision(Precision::Int8);
+    let other = ModelFiles::from_folder(files.id(), copied.path())
+        .unwrap()
+        .with_precision(Precision::Int8);
     Encoder::load(&other.with_prepared(folder)).unwrap();
     assert_eq!(kept().len(), before.len());
     assert!(before.is_empty() || kept() != before);
@@ -219,15 +325,30 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
 #[test]
 fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
     let long = "one two three four five ".repeat(120);
-    let texts = ["short", "a text of some more words than that", long.as_str(), "", "short"];
-    let alone: Vec<_> =
-        texts.iter().map(|t| encoder().embed_passages(&[t], 1, 1, &|_| ()).unwrap().remove(0)).collect();
+    let texts = [
+        "short",
+        "a text of some more words than that",
+        long.as_str(),
+        "",
+        "short",
+    ];
+    let alone: Vec<_> = texts
+        .iter()
+        .map(|t| {
+            encoder()
+                .embed_passages(&[t], 1, 1, &|_| ())
+                .unwrap()
+                .remove(0)
+        })
+        .collect();
     for (threads, budget) in [(1, 100_000), (2, 300), (3, 1)] {
         let done = AtomicUsize::new(0);
         let count = |n| {
             done.fetch_add(n, Ordering::SeqCst);
         };
-        let together = encoder().embed_passages(&texts, threads, budget, &count).unwrap();
+        let together = encoder()
+            .embed_passages(&texts, threads, budget, &count)
+            .unwrap();
         assert_eq!(done.into_inner(), texts.len());
         for (a, b) in alone.iter().zip(&together) {
             assert_eq!((a.tokens, a.windows), (b.tokens, b.windows));
@@ -235,7 +356,12 @@ fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
         }
     }
     assert!(alone[2].windows > 1);
-    assert!(encoder().embed_passages(&[], 0, 0, &|_| ()).unwrap().is_empty());
+    assert!(
+        encoder()
+            .embed_passages(&[], 0, 0, &|_| ())
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[cfg(feature = "embedded-model")]
@@ -255,8 +381,14 @@ fn every_vector_has_length_one() {
 fn meaning_is_nearer_than_words() {
     let of = |text| encoder().embed_query(text).unwrap();
     let question = of("How long are backups kept?");
-    let answer = cosine(&question, &of("Copies of the database are deleted after fifteen days."));
-    let other = cosine(&question, &of("The long river is kept clean by volunteers."));
+    let answer = cosine(
+        &question,
+        &of("Copies of the database are deleted after fifteen days."),
+    );
+    let other = cosine(
+        &question,
+        &of("The long river is kept clean by volunteers."),
+    );
     assert!(answer > other);
 }
 
@@ -275,7 +407,10 @@ fn the_counter_counts_what_the_encoder_sees() {
 fn w35_the_fingerprint_is_about_vectors_only() {
     let files = ModelFiles::embedded().unwrap();
     assert_eq!(fingerprint(&files), encoder().fingerprint());
-    assert_ne!(fingerprint(&files), fingerprint(&files.clone().with_window(Some(128))));
+    assert_ne!(
+        fingerprint(&files),
+        fingerprint(&files.clone().with_window(Some(128)))
+    );
     // The same bytes in a folder of another name make the same vectors.
     let dir = copy(&files);
     let copied = ModelFiles::from_folder("elsewhere", dir.path()).unwrap();
@@ -287,12 +422,26 @@ fn w35_the_fingerprint_is_about_vectors_only() {
 fn broken_weights_are_refused_and_never_give_vectors() {
     let files = ModelFiles::embedded().unwrap();
     let dir = copy(&files);
-    let load = || ModelFiles::from_folder("m", dir.path()).and_then(|files| Encoder::load(&files)).map(|_| ());
+    let load = || {
+        ModelFiles::from_folder("m", dir.path())
+            .and_then(|files| Encoder::load(&files))
+            .map(|_| ())
+    };
     let good = files.weights().as_slice().to_vec();
     load().unwrap();
-    for bad in [Vec::new(), b"not weights".to_vec(), good[..good.len() - 2].to_vec(), good[..1000].to_vec()] {
+    for bad in [
+        Vec::new(),
+        b"not weights".to_vec(),
+        good[..good.len() - 2].to_vec(),
+        good[..1000].to_vec(),
+    ] {
         std::fs::write(dir.path().join(WEIGHTS), &bad).unwrap();
-        assert_eq!(load().unwrap_err().code, ErrorCode::ModelInvalid, "{} bytes", bad.len());
+        assert_eq!(
+            load().unwrap_err().code,
+            ErrorCode::ModelInvalid,
+            "{} bytes",
+            bad.len()
+        );
     }
     std::fs::write(dir.path().join(WEIGHTS), &good).unwrap();
     std::fs::write(dir.path().join(TOKENIZER), "{}").unwrap();
@@ -307,12 +456,24 @@ fn s39_weights_that_are_not_numbers_are_an_error() {
     let mut bytes = files.weights().as_slice().to_vec();
     // The last tensor belongs to the last layer: every result goes through it.
     let end = bytes.len();
-    bytes[end - 2000..].chunks_exact_mut(2).for_each(|b| b.copy_from_slice(&[0xff, 0x7f]));
+    bytes[end - 2000..]
+        .chunks_exact_mut(2)
+        .for_each(|b| b.copy_from_slice(&[0xff, 0x7f]));
     std::fs::write(dir.path().join(WEIGHTS), bytes).unwrap();
-    for precision in [Precision::F32, Precision::Bf16, Precision::Mixed, Precision::Int8] {
-        let files = ModelFiles::from_folder("m", dir.path()).unwrap().with_precision(precision);
+    for precision in [
+        Precision::F32,
+        Precision::Bf16,
+        Precision::Mixed,
+        Precision::Int8,
+    ] {
+        let files = ModelFiles::from_folder("m", dir.path())
+            .unwrap()
+            .with_precision(precision);
         let encoder = Encoder::load(&files).unwrap();
-        assert_eq!(encoder.embed_query("text").unwrap_err().code, ErrorCode::ModelInvalid);
+        assert_eq!(
+            encoder.embed_query("text").unwrap_err().code,
+            ErrorCode::ModelInvalid
+        );
         assert!(encoder.embed_passages(&["text"], 1, 256, &|_| ()).is_err());
     }
 }
@@ -321,9 +482,17 @@ fn s39_weights_that_are_not_numbers_are_an_error() {
 #[cfg(feature = "embedded-model")]
 fn copy(files: &ModelFiles) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(files.id());
+    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../models")
+        .join(files.id());
     std::fs::create_dir(dir.path().join("1_Pooling")).unwrap();
-    for path in ["config.json", TOKENIZER, WEIGHTS, "1_Pooling/config.json", "sentence_bert_config.json"] {
+    for path in [
+        "config.json",
+        TOKENIZER,
+        WEIGHTS,
+        "1_Pooling/config.json",
+        "sentence_bert_config.json",
+    ] {
         std::fs::copy(from.join(path), dir.path().join(path)).unwrap();
     }
     dir
@@ -331,7 +500,10 @@ fn copy(files: &ModelFiles) -> tempfile::TempDir {
 
 #[test]
 fn a_passage_starts_with_its_two_innermost_headings() {
-    let heading = |level, title: &str| Heading { level, title: title.into() };
+    let heading = |level, title: &str| Heading {
+        level,
+        title: title.into(),
+    };
     let path = |headings: &[Heading]| HeadingPath::new(headings.to_vec()).unwrap();
     let all = [heading(1, "Top"), heading(2, "Middle"), heading(3, "Inner")];
     assert_eq!(passage_input(&path(&all), "text"), "Middle > Inner\ntext");
@@ -342,12 +514,24 @@ fn a_passage_starts_with_its_two_innermost_headings() {
 #[test]
 fn windows_cover_every_token_once_and_none_is_nearly_empty() {
     for (len, room) in [(0, 10), (1, 10), (10, 10), (11, 10), (25, 10), (101, 10)] {
-        let frame = batch::Frame { first: 1, last: 2, prefix: vec![3], room };
+        let frame = batch::Frame {
+            first: 1,
+            last: 2,
+            prefix: vec![3],
+            room,
+        };
         let ids: Vec<u32> = (100..100 + len).collect();
         let windows = frame.windows(&ids);
-        let inner: Vec<u32> = windows.iter().flat_map(|w| w[2..w.len() - 1].to_vec()).collect();
+        let inner: Vec<u32> = windows
+            .iter()
+            .flat_map(|w| w[2..w.len() - 1].to_vec())
+            .collect();
         assert_eq!(inner, ids);
-        assert!(windows.iter().all(|w| w.starts_with(&[1, 3]) && w.ends_with(&[2]) && w.len() <= room + 3));
+        assert!(
+            windows
+                .iter()
+                .all(|w| w.starts_with(&[1, 3]) && w.ends_with(&[2]) && w.len() <= room + 3)
+        );
         assert_eq!(windows.len(), (len as usize).div_ceil(room).max(1));
     }
 }

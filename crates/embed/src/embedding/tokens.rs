@@ -1,11 +1,12 @@
 //! Text → token ids, and how many there are.
 //!
-//! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer is counted by a
-//! walk through a tree of its pieces, and each ideograph as one; whatever else there is goes through the tokenizer itself. Both give the same
-//! number.
+//! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer
+//! is counted by a walk through a tree of its pieces, and each ideograph as one; whatever else
+//! there is goes through the tokenizer itself. Both give the same number.
 
 use tokenizers::{
-    DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl,
+    DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper,
+    PreTokenizerWrapper, TokenizerImpl,
 };
 
 use super::pieces::Pieces;
@@ -14,15 +15,17 @@ use super::words::Words;
 use crate::models::ModelFiles;
 use local_agent_text::error::{Failure, Result};
 
-/// Counts tokens exactly as the encoder will see them, without loading any weights. Any number of threads may use it.
+/// Counts tokens exactly as the encoder will see them, without loading any weights. Any number of
+/// threads may use it.
 pub struct TokenCounter {
     tokenizer: Tokenizer,
     words: Option<Words>,
 }
 
-/// A tokenizer whose model has a known type. The library finds out the type of an unknown one by reading it into a tree
-/// of values first. All but the model is the library's in any case.
-type Of<M> = TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+/// A tokenizer whose model has a known type. The library finds out the type of an unknown one by
+/// reading it into a tree of values first. All but the model is the library's in any case.
+type Of<M> =
+    TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
 enum Tokenizer {
     WordPiece(Box<Of<Pieces>>),
@@ -54,9 +57,16 @@ impl TokenCounter {
     ///
     /// Errors: `MODEL_INVALID` when `tokenizer.json` cannot be used.
     pub fn load(files: &ModelFiles) -> Result<Self> {
-        let tokenizer = Tokenizer::read(files.tokenizer())
-            .map_err(|e| invalid(files.id(), &format!("its tokenizer.json cannot be used ({e})")))?;
-        Ok(Self { tokenizer, words: None })
+        let tokenizer = Tokenizer::read(files.tokenizer()).map_err(|e| {
+            invalid(
+                files.id(),
+                &format!("its tokenizer.json cannot be used ({e})"),
+            )
+        })?;
+        Ok(Self {
+            tokenizer,
+            words: None,
+        })
     }
 
     /// As [`Self::load`], made ready to count much text.
@@ -64,37 +74,61 @@ impl TokenCounter {
         let mut counter = Self::load(files)?;
         if let Tokenizer::WordPiece(tokenizer) = &counter.tokenizer {
             let vocabulary = tokenizer.get_vocab(false);
-            let added = tokenizer.get_added_tokens_decoder().into_values().map(|token| token.content).collect();
-            counter.words = Words::read(files.tokenizer(), vocabulary.keys().map(String::as_str), added);
+            let added = tokenizer
+                .get_added_tokens_decoder()
+                .into_values()
+                .map(|token| token.content)
+                .collect();
+            counter.words = Words::read(
+                files.tokenizer(),
+                vocabulary.keys().map(String::as_str),
+                added,
+            );
         }
         Ok(counter)
     }
 
     /// The tokens of `text`, special tokens not counted, nothing cut off.
     pub fn count(&self, text: &str) -> usize {
-        let Some(words) = &self.words else { return self.exact(text) };
+        let Some(words) = &self.words else {
+            return self.exact(text);
+        };
         let stretches = text.split_ascii_whitespace();
-        stretches.map(|stretch| words.count(stretch).unwrap_or_else(|| self.exact(stretch))).sum()
+        stretches
+            .map(|stretch| words.count(stretch).unwrap_or_else(|| self.exact(stretch)))
+            .sum()
     }
 
     fn exact(&self, text: &str) -> usize {
         // A text that the tokenizer cannot take counts as its bytes: never fewer than its tokens.
-        self.tokenizer.encode(text, false).map_or(text.len(), |encoding| encoding.len())
+        self.tokenizer
+            .encode(text, false)
+            .map_or(text.len(), |encoding| encoding.len())
     }
 
     /// The ids of `text` without special tokens.
     pub(super) fn ids(&self, text: &str) -> Result<Vec<u32>> {
         match self.tokenizer.encode(text, false) {
             Ok(encoding) => Ok(encoding.get_ids().to_vec()),
-            Err(e) => Err(Failure::internal(format!("a text could not be cut into tokens: {e}"))),
+            Err(e) => Err(Failure::internal(format!(
+                "a text could not be cut into tokens: {e}"
+            ))),
         }
     }
 
     /// The two special tokens that stand around every input.
     pub(super) fn frame(&self, id: &str) -> Result<(u32, u32)> {
-        match self.tokenizer.encode("", true).as_ref().map(|e| e.get_ids()) {
+        match self
+            .tokenizer
+            .encode("", true)
+            .as_ref()
+            .map(|e| e.get_ids())
+        {
             Ok([first, last]) => Ok((*first, *last)),
-            _ => Err(invalid(id, "its tokenizer does not put one special token before a text and one behind")),
+            _ => Err(invalid(
+                id,
+                "its tokenizer does not put one special token before a text and one behind",
+            )),
         }
     }
 }
@@ -140,11 +174,16 @@ mod tests {
     #[test]
     fn a_tokenizer_of_a_known_type_is_the_one_that_the_library_reads() {
         let (known, other) = both();
-        for text in
-            ["", "Straße [SEP] x[MASK]", "don't re-embed `snake_case` (v2.8.3)", "日本語の文 Привет e\u{301}\u{200b}z"]
-        {
+        for text in [
+            "",
+            "Straße [SEP] x[MASK]",
+            "don't re-embed `snake_case` (v2.8.3)",
+            "日本語の文 Привет e\u{301}\u{200b}z",
+        ] {
             for special in [false, true] {
-                let ids = |tokenizer: &Tokenizer| tokenizer.encode(text, special).unwrap().get_ids().to_vec();
+                let ids = |tokenizer: &Tokenizer| {
+                    tokenizer.encode(text, special).unwrap().get_ids().to_vec()
+                };
                 assert_eq!(ids(&known), ids(&other), "{text}");
             }
         }

@@ -1,7 +1,8 @@
 //! How many tokens text of ASCII and of ideographs has, without making them.
 //!
-//! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in two trees of letters,
-//! so that one walk from where a piece begins finds the longest that fits (Schuster and Nakajima 2012, as BERT uses it).
+//! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in
+//! two trees of letters, so that one walk from where a piece begins finds the longest that fits
+//! (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::VecDeque;
 
@@ -41,8 +42,9 @@ pub(super) struct Words {
     added: Vec<String>,
 }
 
-/// Pieces of letters and digits, as a tree with a letter a level, in one array (Aoe 1989: a double array). From the cell
-/// `i` the letter `c` leads to the cell `base + c`, when the parent of that is `i`.
+/// Pieces of letters and digits, as a tree with a letter a level, in one array (Aoe 1989: a double
+/// array). From the cell `i` the letter `c` leads to the cell `base + c`, when the parent of that
+/// is `i`.
 struct Tree(Vec<Cell>);
 
 #[derive(Clone, Copy)]
@@ -60,46 +62,68 @@ const NOBODY: u32 = u32::MAX;
 /// Letters and digits.
 const LETTERS: usize = 36;
 
-/// An ideograph that every version of Unicode since the eighth has, or a mark that goes with them: always one token.
+/// An ideograph that every version of Unicode since the eighth has, or a mark that goes with them:
+/// always one token.
 const fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4db5}' | '\u{4e00}'..='\u{9fd5}')
-        || matches!(c, '、' | '。' | '，' | '！' | '？' | '：' | '；' | '「' | '」' | '（' | '）')
+        || matches!(
+            c,
+            '、' | '。' | '，' | '！' | '？' | '：' | '；' | '「' | '」' | '（' | '）'
+        )
 }
 
 impl Words {
     /// Reads `tokenizer.json`. `None`: the tokenizer is of another kind, so only it can count.
-    pub(super) fn read<'v>(json: &[u8], vocabulary: impl Iterator<Item = &'v str>, added: Vec<String>) -> Option<Self> {
+    pub(super) fn read<'v>(
+        json: &[u8],
+        vocabulary: impl Iterator<Item = &'v str>,
+        added: Vec<String>,
+    ) -> Option<Self> {
         let file: Value = serde_json::from_slice(json).ok()?;
         let is = |part: &str, kind: &str| file[part]["type"] == kind;
         let known = is("normalizer", "BertNormalizer") && is("pre_tokenizer", "BertPreTokenizer");
-        let normal = file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
-        // A token with a name of its own is looked for where a `[` stands, and between blanks; one that is named otherwise
-        // only the tokenizer finds.
-        let plain = |added: &String| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic());
+        let normal =
+            file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
+        // A token with a name of its own is looked for where a `[` stands, and between blanks; one
+        // that is named otherwise only the tokenizer finds.
+        let plain =
+            |added: &String| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic());
         if !known || !normal || !added.iter().all(plain) {
             return None;
         }
         let prefix = file["model"]["continuing_subword_prefix"].as_str()?;
-        let (inner, starts): (Vec<_>, Vec<_>) =
-            vocabulary.partition(|piece| piece.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()));
+        let (inner, starts): (Vec<_>, Vec<_>) = vocabulary.partition(|piece| {
+            piece
+                .strip_prefix(prefix)
+                .is_some_and(|rest| !rest.is_empty())
+        });
         Some(Self {
             starts: Tree::of(starts.into_iter()),
-            inner: Tree::of(inner.into_iter().filter_map(|piece| piece.strip_prefix(prefix))),
-            longest_word: usize::try_from(file["model"]["max_input_chars_per_word"].as_u64()?).ok()?,
+            inner: Tree::of(
+                inner
+                    .into_iter()
+                    .filter_map(|piece| piece.strip_prefix(prefix)),
+            ),
+            longest_word: usize::try_from(file["model"]["max_input_chars_per_word"].as_u64()?)
+                .ok()?,
             ideographs: file["normalizer"]["handle_chinese_chars"] == true,
             added,
         })
     }
 
-    /// The tokens of a stretch of text without white space; `None` when it is more than ASCII and ideographs, or holds a
-    /// token's name.
+    /// The tokens of a stretch of text without white space; `None` when it is more than ASCII and
+    /// ideographs, or holds a token's name.
     pub(super) fn count(&self, stretch: &str) -> Option<usize> {
         let bytes = stretch.as_bytes();
         let (mut at, mut tokens) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             match CLASSES[usize::from(byte)] {
                 FOREIGN => {
-                    let sign = stretch.get(at..)?.chars().next().filter(|c| self.ideographs && stands_alone(*c))?;
+                    let sign = stretch
+                        .get(at..)?
+                        .chars()
+                        .next()
+                        .filter(|c| self.ideographs && stands_alone(*c))?;
                     tokens += 1;
                     at += sign.len_utf8();
                 }
@@ -110,7 +134,10 @@ impl Words {
                 }
                 _ => {
                     let rest = &bytes[at..];
-                    let length = rest.iter().position(|b| CLASSES[usize::from(*b)] >= MARK).unwrap_or(rest.len());
+                    let length = rest
+                        .iter()
+                        .position(|b| CLASSES[usize::from(*b)] >= MARK)
+                        .unwrap_or(rest.len());
                     tokens += self.word(&rest[..length]);
                     at += length;
                 }
@@ -119,10 +146,13 @@ impl Words {
         Some(tokens)
     }
 
-    /// Whether `text` may begin with the name of a token, in whatever case: of some the tokenizer reads lower-cased text.
+    /// Whether `text` may begin with the name of a token, in whatever case: of some the tokenizer
+    /// reads lower-cased text.
     fn is_added(&self, text: &[u8]) -> bool {
-        let is_here =
-            |added: &String| text.get(..added.len()).is_some_and(|t| t.eq_ignore_ascii_case(added.as_bytes()));
+        let is_here = |added: &String| {
+            text.get(..added.len())
+                .is_some_and(|t| t.eq_ignore_ascii_case(added.as_bytes()))
+        };
         self.added.iter().any(is_here)
     }
 
@@ -148,17 +178,30 @@ impl Words {
 impl Tree {
     /// A piece that is not of lower-case letters and digits alone is left out: no word holds it.
     fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
-        let is_word = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-        let letters = |word: &str| word.bytes().map(|b| CLASSES[usize::from(b)]).collect::<Vec<u8>>();
+        let is_word = |word: &&str| {
+            word.bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        };
+        let letters = |word: &str| {
+            word.bytes()
+                .map(|b| CLASSES[usize::from(b)])
+                .collect::<Vec<u8>>()
+        };
         let mut words: Vec<Vec<u8>> = words.filter(is_word).map(letters).collect();
         words.sort_unstable();
         words.dedup();
-        let root = Cell { parent: NOBODY - 1, base: 0 };
+        let root = Cell {
+            parent: NOBODY - 1,
+            base: 0,
+        };
         let mut tree = Self(vec![root]);
         let mut open = VecDeque::from([(0, &words[..], 0)]);
         let mut first_free = 1;
         while let Some((at, mut words, depth)) = open.pop_front() {
-            if let Some((_, longer)) = words.split_first().filter(|(first, _)| first.len() == depth) {
+            if let Some((_, longer)) = words
+                .split_first()
+                .filter(|(first, _)| first.len() == depth)
+            {
                 tree.0[at].base |= END;
                 words = longer;
             }
@@ -166,11 +209,17 @@ impl Tree {
                 continue;
             }
             let groups: Vec<&[Vec<u8>]> = words.chunk_by(|a, b| a[depth] == b[depth]).collect();
-            let letters: Vec<usize> = groups.iter().map(|group| usize::from(group[0][depth])).collect();
+            let letters: Vec<usize> = groups
+                .iter()
+                .map(|group| usize::from(group[0][depth]))
+                .collect();
             let base = tree.room_for(&letters, &mut first_free);
             tree.0[at].base |= base as u32;
             for (letter, group) in letters.into_iter().zip(groups) {
-                tree.0[base + letter] = Cell { parent: at as u32, base: 0 };
+                tree.0[base + letter] = Cell {
+                    parent: at as u32,
+                    base: 0,
+                };
                 open.push_back((base + letter, group, depth + 1));
             }
         }
@@ -179,14 +228,18 @@ impl Tree {
 
     /// The first base from where the cells of all `letters` are free.
     fn room_for(&mut self, letters: &[usize], first_free: &mut usize) -> usize {
-        let is_free = |cells: &[Cell], at: usize| cells.get(at).is_none_or(|cell| cell.parent == NOBODY);
+        let is_free =
+            |cells: &[Cell], at: usize| cells.get(at).is_none_or(|cell| cell.parent == NOBODY);
         while !is_free(&self.0, *first_free) {
             *first_free += 1;
         }
         let lowest = first_free.saturating_sub(letters.first().copied().unwrap_or(0));
         let fits = |base: &usize| letters.iter().all(|letter| is_free(&self.0, base + letter));
         let base = (lowest..).find(fits).unwrap_or(lowest);
-        let free = Cell { parent: NOBODY, base: 0 };
+        let free = Cell {
+            parent: NOBODY,
+            base: 0,
+        };
         self.0.resize(self.0.len().max(base + LETTERS), free);
         base
     }
@@ -196,7 +249,9 @@ impl Tree {
         let (mut at, mut base, mut longest) = (0, self.0[0].base, 0);
         for (length, byte) in (1..).zip(text) {
             let next = (base & !END) as usize + usize::from(CLASSES[usize::from(*byte)]);
-            let Some(cell) = self.0.get(next).filter(|cell| cell.parent == at) else { break };
+            let Some(cell) = self.0.get(next).filter(|cell| cell.parent == at) else {
+                break;
+            };
             (at, base) = (next as u32, cell.base);
             if base & END != 0 {
                 longest = length;
@@ -223,7 +278,11 @@ mod tests {
         };
         let read = |normalizer: &str, added: &[&str]| {
             let added = added.iter().map(|text| (*text).to_owned()).collect();
-            Words::read(json(normalizer).as_bytes(), ["a", "ab", "##c"].into_iter(), added)
+            Words::read(
+                json(normalizer).as_bytes(),
+                ["a", "ab", "##c"].into_iter(),
+                added,
+            )
         };
         let words = read("BertNormalizer", &["[SEP]"]).unwrap();
         for (text, tokens) in [

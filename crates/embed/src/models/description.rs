@@ -1,4 +1,5 @@
-//! What the small JSON files of a model say, checked: the shape of the network, the pooling, the prefixes.
+//! What the small JSON files of a model say, checked: the shape of the network, the pooling, the
+//! prefixes.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -54,19 +55,28 @@ const LARGEST_DIMENSION: usize = 1 << 20;
 impl Architecture {
     /// Reads `config.json`.
     ///
-    /// Errors: `MODEL_INVALID` for anything but a BERT encoder with absolute positions and exact GELU.
+    /// Errors: `MODEL_INVALID` for anything but a BERT encoder with absolute positions and exact
+    /// GELU.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
         let raw: RawConfig = json(id, "config.json", bytes)?;
         let kind = raw.model_type.as_deref().unwrap_or("bert");
         if kind != "bert" {
-            return Err(invalid(id, &format!("it is a `{kind}` network; only `bert` is supported")));
+            return Err(invalid(
+                id,
+                &format!("it is a `{kind}` network; only `bert` is supported"),
+            ));
         }
         if raw.position_embedding_type.as_deref().unwrap_or("absolute") != "absolute" {
             return Err(invalid(id, "its positions are not absolute"));
         }
         let activation = match raw.hidden_act.as_str() {
             "gelu" => Activation::Gelu,
-            other => return Err(invalid(id, &format!("its activation `{other}` is not supported"))),
+            other => {
+                return Err(invalid(
+                    id,
+                    &format!("its activation `{other}` is not supported"),
+                ));
+            }
         };
         let shape = Self {
             hidden: raw.hidden_size,
@@ -78,9 +88,21 @@ impl Architecture {
             norm_eps: raw.layer_norm_eps as f32,
             activation,
         };
-        let sizes = [shape.hidden, shape.heads, shape.layers, shape.intermediate, shape.vocabulary, shape.positions];
-        if sizes.iter().any(|&s| s == 0 || s > LARGEST_DIMENSION) || !shape.hidden.is_multiple_of(shape.heads) {
-            return Err(invalid(id, "the sizes in config.json do not make a network"));
+        let sizes = [
+            shape.hidden,
+            shape.heads,
+            shape.layers,
+            shape.intermediate,
+            shape.vocabulary,
+            shape.positions,
+        ];
+        if sizes.iter().any(|&s| s == 0 || s > LARGEST_DIMENSION)
+            || !shape.hidden.is_multiple_of(shape.heads)
+        {
+            return Err(invalid(
+                id,
+                "the sizes in config.json do not make a network",
+            ));
         }
         Ok(shape)
     }
@@ -122,8 +144,15 @@ impl Pooling {
     /// Reads `1_Pooling/config.json`.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
         let raw: RawPooling = json(id, "1_Pooling/config.json", bytes)?;
-        let other = raw.rest.iter().any(|(k, v)| k.starts_with("pooling_mode_") && v == &serde_json::Value::Bool(true));
-        match (raw.pooling_mode_mean_tokens, raw.pooling_mode_cls_token, other) {
+        let other = raw
+            .rest
+            .iter()
+            .any(|(k, v)| k.starts_with("pooling_mode_") && v == &serde_json::Value::Bool(true));
+        match (
+            raw.pooling_mode_mean_tokens,
+            raw.pooling_mode_cls_token,
+            other,
+        ) {
             (true, false, false) => Ok(Self::Mean),
             (false, true, false) => Ok(Self::Cls),
             _ => Err(invalid(id, "its pooling is neither `mean` nor `cls`")),
@@ -146,10 +175,20 @@ struct RawPrompts {
 impl Prefixes {
     /// Reads `prompts` of `config_sentence_transformers.json`; `None` when the file names none.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Option<Self>> {
-        let prompts = json::<RawPrompts>(id, "config_sentence_transformers.json", bytes)?.prompts.unwrap_or_default();
-        let text =
-            |names: &[&str]| names.iter().find_map(|name| prompts.get(*name)?.as_str()).unwrap_or_default().to_owned();
-        let found = Self { query: text(&["query"]), passage: text(&["passage", "document"]) };
+        let prompts = json::<RawPrompts>(id, "config_sentence_transformers.json", bytes)?
+            .prompts
+            .unwrap_or_default();
+        let text = |names: &[&str]| {
+            names
+                .iter()
+                .find_map(|name| prompts.get(*name)?.as_str())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let found = Self {
+            query: text(&["query"]),
+            passage: text(&["passage", "document"]),
+        };
         Ok((found != Self::default()).then_some(found))
     }
 }
@@ -160,13 +199,20 @@ struct RawModule {
     kind: String,
 }
 
-/// Refuses a chain of modules that this program would silently compute otherwise (a dense layer after the pooling).
+/// Refuses a chain of modules that this program would silently compute otherwise (a dense layer
+/// after the pooling).
 pub(super) fn refuse_other_modules(id: &str, bytes: &[u8]) -> Result<()> {
     let modules: Vec<RawModule> = json(id, "modules.json", bytes)?;
     let last = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
-    match modules.iter().map(|m| last(&m.kind)).find(|k| !matches!(k.as_str(), "Transformer" | "Pooling" | "Normalize"))
+    match modules
+        .iter()
+        .map(|m| last(&m.kind))
+        .find(|k| !matches!(k.as_str(), "Transformer" | "Pooling" | "Normalize"))
     {
-        Some(kind) => Err(invalid(id, &format!("it has a module `{kind}` that this program does not compute"))),
+        Some(kind) => Err(invalid(
+            id,
+            &format!("it has a module `{kind}` that this program does not compute"),
+        )),
         None => Ok(()),
     }
 }

@@ -1,7 +1,8 @@
-//! `local-agent-model.json`: the sizes and hashes of a model's files, written when they were pulled or verified.
+//! `local-agent-model.json`: the sizes and hashes of a model's files, written when they were pulled
+//! or verified.
 //!
-//! With it, the fingerprint of a model costs no hashing at run time, and `models verify` can tell a damaged file from
-//! a whole one.
+//! With it, the fingerprint of a model costs no hashing at run time, and `models verify` can tell a
+//! damaged file from a whole one.
 
 use std::fs::File;
 use std::io::Read;
@@ -36,7 +37,8 @@ const LARGEST_SMALL_FILE: u64 = 64 << 20;
 pub enum Trust {
     /// The weights were compared with a hash that this program carries.
     Pinned,
-    /// Nothing was known beforehand: the first download, or the first `models verify`, was believed.
+    /// Nothing was known beforehand: the first download, or the first `models verify`, was
+    /// believed.
     FirstUse,
 }
 
@@ -65,8 +67,21 @@ const FORMAT: u32 = 1;
 
 impl Manifest {
     /// A manifest of this program's format.
-    pub fn new(id: &str, repo: Option<String>, revision: Option<String>, trust: Trust, files: Vec<FileRecord>) -> Self {
-        Self { format: FORMAT, id: id.to_owned(), repo, revision, trust, files }
+    pub fn new(
+        id: &str,
+        repo: Option<String>,
+        revision: Option<String>,
+        trust: Trust,
+        files: Vec<FileRecord>,
+    ) -> Self {
+        Self {
+            format: FORMAT,
+            id: id.to_owned(),
+            repo,
+            revision,
+            trust,
+            files,
+        }
     }
 
     /// Reads a manifest's bytes.
@@ -74,19 +89,28 @@ impl Manifest {
     /// Errors: `MODEL_INVALID`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let broken = |what: String| {
-            Failure::new(ErrorCode::ModelInvalid, format!("The model's {MANIFEST} {what}."))
-                .with_hint("local-agent models verify")
+            Failure::new(
+                ErrorCode::ModelInvalid,
+                format!("The model's {MANIFEST} {what}."),
+            )
+            .with_hint("local-agent models verify")
         };
-        let manifest: Self = serde_json::from_slice(bytes).map_err(|e| broken(format!("cannot be read ({e})")))?;
+        let manifest: Self =
+            serde_json::from_slice(bytes).map_err(|e| broken(format!("cannot be read ({e})")))?;
         if manifest.format != FORMAT {
-            return Err(broken(format!("has format {}, not {FORMAT}", manifest.format)));
+            return Err(broken(format!(
+                "has format {}, not {FORMAT}",
+                manifest.format
+            )));
         }
         Ok(manifest)
     }
 
     /// The manifest in `folder`, if there is one.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
-        read_small(&folder.join(MANIFEST))?.map(|bytes| Self::parse(&bytes)).transpose()
+        read_small(&folder.join(MANIFEST))?
+            .map(|bytes| Self::parse(&bytes))
+            .transpose()
     }
 
     /// Writes it into `folder` through a temporary file beside it.
@@ -94,25 +118,37 @@ impl Manifest {
     /// Errors: `WRITE_ERROR`.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let failed = |e: std::io::Error| {
-            Failure::new(ErrorCode::WriteError, format!("The manifest of `{}` cannot be written: {e}.", self.id))
+            Failure::new(
+                ErrorCode::WriteError,
+                format!("The manifest of `{}` cannot be written: {e}.", self.id),
+            )
         };
         let mut text = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
         text.push(b'\n');
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         std::io::Write::write_all(&mut file, &text).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        file.persist(folder.join(MANIFEST)).map_err(|e| failed(e.error))?;
+        file.persist(folder.join(MANIFEST))
+            .map_err(|e| failed(e.error))?;
         Ok(())
     }
 
     /// The recorded hash of `path`.
     pub fn sha256(&self, path: &str) -> Option<Sha256> {
-        self.files.iter().find(|f| f.path.as_str() == path).map(|f| f.sha256)
+        self.files
+            .iter()
+            .find(|f| f.path.as_str() == path)
+            .map(|f| f.sha256)
     }
 
     /// Whether every file still has the recorded size: the check that costs nothing.
     pub(super) fn sizes_hold(&self, folder: &Path) -> bool {
-        self.files.iter().all(|f| folder.join(f.path.as_str()).metadata().is_ok_and(|m| m.len() == f.bytes))
+        self.files.iter().all(|f| {
+            folder
+                .join(f.path.as_str())
+                .metadata()
+                .is_ok_and(|m| m.len() == f.bytes)
+        })
     }
 }
 
@@ -124,10 +160,11 @@ pub struct Verified {
     pub compared: bool,
 }
 
-/// Hashes every file of the model `id` and compares with its manifest; writes the manifest when there is none and
-/// the folder can be written.
+/// Hashes every file of the model `id` and compares with its manifest; writes the manifest when
+/// there is none and the folder can be written.
 ///
-/// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`, `MODEL_INVALID`.
+/// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`,
+/// `MODEL_INVALID`.
 pub fn verify(id: &str, models_dir: &Path) -> Result<Verified> {
     #[cfg(feature = "embedded-model")]
     if id == super::EMBEDDED_ID {
@@ -141,12 +178,19 @@ fn verify_embedded() -> Result<Verified> {
     let manifest = Manifest::parse(super::embedded::MANIFEST)?;
     for file in &manifest.files {
         let path = file.path.as_str();
-        let bytes = if path == WEIGHTS { Some(super::embedded::WEIGHTS) } else { super::embedded::file(path) };
+        let bytes = if path == WEIGHTS {
+            Some(super::embedded::WEIGHTS)
+        } else {
+            super::embedded::file(path)
+        };
         if bytes.map(Sha256::of) != Some(file.sha256) {
             return Err(mismatch(&manifest.id, path, "reinstall the program"));
         }
     }
-    Ok(Verified { manifest, compared: true })
+    Ok(Verified {
+        manifest,
+        compared: true,
+    })
 }
 
 /// As [`verify`], for the model in `folder`.
@@ -159,7 +203,10 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
                 return Err(mismatch(id, file.path.as_str(), &pull_again(id)));
             }
         }
-        return Ok(Verified { manifest, compared: true });
+        return Ok(Verified {
+            manifest,
+            compared: true,
+        });
     }
     let mut files = Vec::new();
     for path in SMALL_FILES.iter().map(|(path, _)| *path).chain([WEIGHTS]) {
@@ -168,7 +215,10 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
     let manifest = Manifest::new(id, None, None, Trust::FirstUse, files);
     // A read-only folder is usable; it is then hashed again each time.
     let _ = manifest.write(folder);
-    Ok(Verified { manifest, compared: false })
+    Ok(Verified {
+        manifest,
+        compared: false,
+    })
 }
 
 fn mismatch(id: &str, path: &str, hint: &str) -> Failure {
@@ -182,7 +232,12 @@ fn mismatch(id: &str, path: &str, hint: &str) -> Failure {
 /// The size and hash of `path` in `folder`; `None` without the file.
 pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
     let rel = RelPath::new(path).map_err(|e| Failure::internal(e.to_string()))?;
-    let failed = |e: std::io::Error| invalid(&folder.display().to_string(), &format!("{path} cannot be read ({e})"));
+    let failed = |e: std::io::Error| {
+        invalid(
+            &folder.display().to_string(),
+            &format!("{path} cannot be read ({e})"),
+        )
+    };
     let mut file = match File::open(folder.join(path)) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -197,20 +252,30 @@ pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
         hasher.update(&buffer[..n]);
         bytes += n as u64;
     }
-    Ok(Some(FileRecord { path: rel, bytes, sha256: Sha256::from_bytes(hasher.finalize().into()) }))
+    Ok(Some(FileRecord {
+        path: rel,
+        bytes,
+        sha256: Sha256::from_bytes(hasher.finalize().into()),
+    }))
 }
 
 /// Reads a file that has no reason to be large; `None` when it does not exist.
 pub(super) fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
-    let failed =
-        |what: String| Failure::new(ErrorCode::ModelInvalid, format!("The model file {} {what}.", path.display()));
+    let failed = |what: String| {
+        Failure::new(
+            ErrorCode::ModelInvalid,
+            format!("The model file {} {what}.", path.display()),
+        )
+    };
     let file = match File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(format!("cannot be read: {e}"))),
     };
     let mut bytes = Vec::new();
-    file.take(LARGEST_SMALL_FILE + 1).read_to_end(&mut bytes).map_err(|e| failed(format!("cannot be read: {e}")))?;
+    file.take(LARGEST_SMALL_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| failed(format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > LARGEST_SMALL_FILE {
         return Err(failed("is too large".into()));
     }

@@ -1,6 +1,7 @@
 //! The bytes of a weights file: compiled in, or mapped read-only.
 //!
-//! Mapping instead of reading keeps a query process from copying hundreds of megabytes that it looks at in part.
+//! Mapping instead of reading keeps a query process from copying hundreds of megabytes that it
+//! looks at in part.
 
 use std::fs::File;
 use std::path::Path;
@@ -36,12 +37,16 @@ impl AsRef<[u8]> for Bytes {
 /// Maps the file at `path` read-only.
 pub(super) fn open(path: &Path) -> Result<Bytes> {
     let failed = |e: std::io::Error| {
-        Failure::new(ErrorCode::ModelInvalid, format!("The model file {} cannot be read: {e}.", path.display()))
+        Failure::new(
+            ErrorCode::ModelInvalid,
+            format!("The model file {} cannot be read: {e}.", path.display()),
+        )
     };
     let file = File::open(path).map_err(failed)?;
-    // SAFETY: the map is read-only and this program never changes such a file in place: `models pull` makes a new
-    // folder and renames it, packed weights are renamed over their like. Another program that truncates the file while it is mapped makes a read fail with
-    // SIGBUS; the bytes are only ever read as plain numbers, so a change of content cannot break memory safety.
+    // SAFETY: the map is read-only and this program never changes such a file in place: `models
+    // pull` makes a new folder and renames it, packed weights are renamed over their like. Another
+    // program that truncates the file while it is mapped makes a read fail with SIGBUS; the bytes
+    // are only ever read as plain numbers, so a change of content cannot break memory safety.
     #[allow(unsafe_code)]
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
     Ok(Bytes::Mapped(Arc::new(map)))

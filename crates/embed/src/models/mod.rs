@@ -1,8 +1,9 @@
 //! Model files: the one compiled in, the ones in folders, how they are pulled and verified.
 //!
-//! A [`ModelFiles`] that exists describes a model this program can run: a BERT encoder in one safetensors file, with
-//! a pooling and a tokenizer that are known. Whatever else a folder may hold (sharded or pickled weights, further
-//! modules) is refused here, with the reason, before any weight is looked at.
+//! A [`ModelFiles`] that exists describes a model this program can run: a BERT encoder in one
+//! safetensors file, with a pooling and a tokenizer that are known. Whatever else a folder may hold
+//! (sharded or pickled weights, further modules) is refused here, with the reason, before any
+//! weight is looked at.
 
 mod description;
 mod manifest;
@@ -44,14 +45,16 @@ pub enum Precision {
     F32,
     /// 16-bit floats (bf16) in every product with weights: ranks as `F32` does, but for near ties.
     Bf16,
-    /// Bytes in two products of a layer, bf16 in the other two, where bytes cost more of the accuracy.
+    /// Bytes in two products of a layer, bf16 in the other two, where bytes cost more of the
+    /// accuracy.
     Mixed,
     /// Bytes in every product with weights: ranks as well as `F32`, and is the fastest.
     #[default]
     Int8,
 }
 
-/// The files of one encoder model, described and ready to be loaded; weights are not read until they are used.
+/// The files of one encoder model, described and ready to be loaded; weights are not read until
+/// they are used.
 #[derive(Debug, Clone)]
 pub struct ModelFiles {
     id: String,
@@ -76,7 +79,12 @@ impl ModelFiles {
     pub fn embedded() -> Result<Self> {
         let read = |path: &str| Ok(embedded::file(path).map(Cow::Borrowed));
         let manifest = Manifest::parse(embedded::MANIFEST)?;
-        Self::assemble(EMBEDDED_ID, Bytes::Static(embedded::WEIGHTS), read, |path| manifest.sha256(path))
+        Self::assemble(
+            EMBEDDED_ID,
+            Bytes::Static(embedded::WEIGHTS),
+            read,
+            |path| manifest.sha256(path),
+        )
     }
 
     /// The model that is compiled in; this build has none.
@@ -84,34 +92,45 @@ impl ModelFiles {
     /// Errors: always `MODEL_NOT_FOUND`.
     #[cfg(not(feature = "embedded-model"))]
     pub fn embedded() -> Result<Self> {
-        Err(Failure::new(ErrorCode::ModelNotFound, "This build has no model compiled in.")
-            .with_hint("local-agent models pull bge-small-en-v1.5"))
+        Err(Failure::new(
+            ErrorCode::ModelNotFound,
+            "This build has no model compiled in.",
+        )
+        .with_hint("local-agent models pull bge-small-en-v1.5"))
     }
 
-    /// The model in `folder`. Hashes come from its manifest when the sizes in it still hold, otherwise the two files
-    /// that decide vectors are hashed now (about a second for each 500 MB).
+    /// The model in `folder`. Hashes come from its manifest when the sizes in it still hold,
+    /// otherwise the two files that decide vectors are hashed now (about a second for each 500 MB).
     ///
-    /// Errors: `MODEL_NOT_FOUND` without the folder, `MODEL_INVALID` when it holds something else than one BERT
-    /// encoder in safetensors form.
+    /// Errors: `MODEL_NOT_FOUND` without the folder, `MODEL_INVALID` when it holds something else
+    /// than one BERT encoder in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
         if !folder.is_dir() {
             return Err(Failure::new(
                 ErrorCode::ModelNotFound,
-                format!("The model `{id}` is not on this machine (looked in {}).", folder.display()),
+                format!(
+                    "The model `{id}` is not on this machine (looked in {}).",
+                    folder.display()
+                ),
             )
             .with_hint(format!("local-agent models pull {id}")));
         }
         refuse_other_weights(id, folder)?;
         let weights = map::open(&folder.join(WEIGHTS))?;
-        let read = |path: &str| manifest::read_small(&folder.join(path)).map(|bytes| bytes.map(Cow::Owned));
+        let read = |path: &str| {
+            manifest::read_small(&folder.join(path)).map(|bytes| bytes.map(Cow::Owned))
+        };
         let manifest = Manifest::read(folder)?.filter(|m| m.sizes_hold(folder));
-        Self::assemble(id, weights, read, |path| manifest.as_ref().and_then(|m| m.sha256(path)))
+        Self::assemble(id, weights, read, |path| {
+            manifest.as_ref().and_then(|m| m.sha256(path))
+        })
     }
 
     /// The model called `id`: the compiled-in one, else the folder of that name below `models_dir`.
     ///
-    /// A folder named like the compiled-in model wins over it only when it is named by path, never by id.
-    /// Errors: as [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain name is `MODEL_NOT_FOUND`.
+    /// A folder named like the compiled-in model wins over it only when it is named by path, never
+    /// by id. Errors: as [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain
+    /// name is `MODEL_NOT_FOUND`.
     pub fn find(id: &str, models_dir: &Path) -> Result<Self> {
         if id == EMBEDDED_ID && cfg!(feature = "embedded-model") {
             return Self::embedded();
@@ -119,10 +138,13 @@ impl ModelFiles {
         Self::from_folder(id, &folder_of(id, models_dir)?)
     }
 
-    /// The same model with a window of at most `tokens` (special tokens included), never more than its own.
+    /// The same model with a window of at most `tokens` (special tokens included), never more than
+    /// its own.
     #[must_use]
     pub fn with_window(mut self, tokens: Option<usize>) -> Self {
-        self.window = tokens.map_or(self.window, |tokens| tokens.max(SMALLEST_WINDOW).min(self.window));
+        self.window = tokens.map_or(self.window, |tokens| {
+            tokens.max(SMALLEST_WINDOW).min(self.window)
+        });
         self
     }
 
@@ -154,8 +176,10 @@ impl ModelFiles {
         read: impl Fn(&str) -> Result<Option<Cow<'static, [u8]>>>,
         recorded: impl Fn(&str) -> Option<Sha256>,
     ) -> Result<Self> {
-        let need =
-            |path: &str| read(path)?.ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)));
+        let need = |path: &str| {
+            read(path)?
+                .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
+        };
         let architecture = Architecture::parse(id, &need("config.json")?)?;
         let pooling = Pooling::parse(id, &need("1_Pooling/config.json")?)?;
         if let Some(modules) = read("modules.json")? {
@@ -165,7 +189,9 @@ impl ModelFiles {
             Some(bytes) => Prefixes::parse(id, &bytes)?,
             None => None,
         };
-        let prefixes = own_prefixes.or_else(|| known(id).map(Known::prefixes)).unwrap_or_default();
+        let prefixes = own_prefixes
+            .or_else(|| known(id).map(Known::prefixes))
+            .unwrap_or_default();
         let window = match read("sentence_bert_config.json")? {
             Some(bytes) => description::window(id, &bytes)?.unwrap_or(architecture.positions),
             None => architecture.positions,
@@ -270,24 +296,49 @@ pub enum ModelState {
     Absent,
 }
 
-/// The compiled-in model, every folder below `models_dir`, and the known models that are not here; sorted by id.
+/// The compiled-in model, every folder below `models_dir`, and the known models that are not here;
+/// sorted by id.
 ///
 /// A model folder that does not exist is an empty one.
 /// Errors: `MODEL_INVALID` for a manifest that cannot be read.
 pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     let mut found = Vec::new();
     if cfg!(feature = "embedded-model") {
-        found.push(Listed { id: EMBEDDED_ID.into(), state: ModelState::Embedded, folder: None, manifest: None });
+        found.push(Listed {
+            id: EMBEDDED_ID.into(),
+            state: ModelState::Embedded,
+            folder: None,
+            manifest: None,
+        });
     }
-    for entry in std::fs::read_dir(models_dir).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(models_dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let (folder, name) = (entry.path(), entry.file_name());
-        let Some(id) = name.to_str().filter(|id| !id.starts_with('.') && folder.is_dir()) else { continue };
+        let Some(id) = name
+            .to_str()
+            .filter(|id| !id.starts_with('.') && folder.is_dir())
+        else {
+            continue;
+        };
         let manifest = Manifest::read(&folder)?;
-        found.push(Listed { id: id.to_owned(), state: ModelState::Present, folder: Some(folder), manifest });
+        found.push(Listed {
+            id: id.to_owned(),
+            state: ModelState::Present,
+            folder: Some(folder),
+            manifest,
+        });
     }
     for known in KNOWN {
         if !found.iter().any(|f| f.id == known.id) {
-            found.push(Listed { id: known.id.into(), state: ModelState::Absent, folder: None, manifest: None });
+            found.push(Listed {
+                id: known.id.into(),
+                state: ModelState::Absent,
+                folder: None,
+                manifest: None,
+            });
         }
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
@@ -298,8 +349,11 @@ pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
 fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
-        return Err(Failure::new(ErrorCode::ModelNotFound, format!("`{id}` is not the name of a model."))
-            .with_hint("local-agent models list"));
+        return Err(Failure::new(
+            ErrorCode::ModelNotFound,
+            format!("`{id}` is not the name of a model."),
+        )
+        .with_hint("local-agent models list"));
     }
     Ok(models_dir.join(id))
 }
@@ -321,7 +375,10 @@ fn refuse_other_weights(id: &str, folder: &Path) -> Result<()> {
 
 /// `MODEL_INVALID` about `id`.
 fn invalid(id: &str, reason: &str) -> Failure {
-    Failure::new(ErrorCode::ModelInvalid, format!("The model `{id}` cannot be used: {reason}."))
+    Failure::new(
+        ErrorCode::ModelInvalid,
+        format!("The model `{id}` cannot be used: {reason}."),
+    )
 }
 
 fn pull_again(id: &str) -> String {
@@ -333,7 +390,11 @@ fn pull_again(id: &str) -> String {
 mod embedded {
     macro_rules! shipped {
         ($path:literal) => {
-            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/all-MiniLM-L6-v2/", $path))
+            include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../models/all-MiniLM-L6-v2/",
+                $path
+            ))
         };
     }
 

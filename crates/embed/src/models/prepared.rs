@@ -1,12 +1,14 @@
-//! Packed weights, kept in the cache folder: made on the first use of a precision but f32, mapped by every later one.
+//! Packed weights, kept in the cache folder: made on the first use of a precision but f32, mapped
+//! by every later one.
 //!
-//! A file is checked in two steps. Each time it is opened: its header (whole, by its own checksum), what it was made from
-//! and for (the key), and its length; that costs one page. Its whole content, by the checksum in the header: when it was
-//! written, and by `models verify`, because reading all of it would cost as much as to make it. What does not pass is
-//! made again, and said.
+//! A file is checked in two steps. Each time it is opened: its header (whole, by its own checksum),
+//! what it was made from and for (the key), and its length; that costs one page. Its whole content,
+//! by the checksum in the header: when it was written, and by `models verify`, because reading all
+//! of it would cost as much as to make it. What does not pass is made again, and said.
 //!
-//! Layout, little-endian: 16 bytes magic, u32 format, u32 byte order of the machine, u64 bytes of content, 32 bytes key,
-//! 32 bytes SHA-256 of the content, 32 bytes SHA-256 of all that; then the content, on the boundary of a cache line.
+//! Layout, little-endian: 16 bytes magic, u32 format, u32 byte order of the machine, u64 bytes of
+//! content, 32 bytes key, 32 bytes SHA-256 of the content, 32 bytes SHA-256 of all that; then the
+//! content, on the boundary of a cache line.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -43,9 +45,16 @@ pub struct Name {
 }
 
 impl Name {
-    /// What stands before the key in the name of a file; a file of the same beginning and another key is outdated.
+    /// What stands before the key in the name of a file; a file of the same beginning and another
+    /// key is outdated.
     fn stem(&self) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') {
+                c
+            } else {
+                '_'
+            }
+        };
         format!("{}.", self.title.chars().map(plain).collect::<String>())
     }
 
@@ -70,7 +79,10 @@ impl fmt::Debug for PreparedFolder {
 impl PreparedFolder {
     /// The folder `dir`, which need not exist; `tell` gets whole sentences.
     pub fn new(dir: PathBuf, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { dir, tell: Arc::new(tell) }
+        Self {
+            dir,
+            tell: Arc::new(tell),
+        }
     }
 
     /// The file of this name, and where its content begins; `None`: there is none that can be used.
@@ -80,7 +92,9 @@ impl PreparedFolder {
             return None;
         }
         let opened = map::open(&path).map_err(|failure| failure.message);
-        match opened.and_then(|bytes| check_header(bytes.as_slice(), Some(&name.key)).map(|_| bytes)) {
+        match opened
+            .and_then(|bytes| check_header(bytes.as_slice(), Some(&name.key)).map(|_| bytes))
+        {
             Ok(bytes) => Some((bytes, HEADER)),
             Err(why) => {
                 self.refuse(name, &why);
@@ -92,11 +106,15 @@ impl PreparedFolder {
     /// Says that the file of this name cannot be used, and is made again.
     pub fn refuse(&self, name: &Name, why: &str) {
         let path = self.dir.join(name.file());
-        (self.tell)(&format!("the packed weights in {} {why}; they are made again", path.display()));
+        (self.tell)(&format!(
+            "the packed weights in {} {why}; they are made again",
+            path.display()
+        ));
     }
 
-    /// Writes the file of this name and removes outdated ones of the same model, precision and layout. That it could not
-    /// be written is said, and no failure: the program then packs weights each time.
+    /// Writes the file of this name and removes outdated ones of the same model, precision and
+    /// layout. That it could not be written is said, and no failure: the program then packs weights
+    /// each time.
     pub fn put(&self, name: &Name, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         match self.try_put(name, content) {
             Ok(()) => self.sweep(name),
@@ -107,21 +125,33 @@ impl PreparedFolder {
         }
     }
 
-    fn try_put(&self, name: &Name, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fn try_put(
+        &self,
+        name: &Name,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         fs::create_dir_all(&self.dir)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
         #[cfg(unix)]
         {
-            // The same rights as every other new file of this user; tempfile alone would make it unreadable to others.
+            // The same rights as every other new file of this user; tempfile alone would make it
+            // unreadable to others.
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut file = builder.tempfile_in(&self.dir)?;
         file.write_all(&[0; HEADER])?;
-        let mut hashing = Hashing { out: file.as_file_mut(), hasher: sha2::Sha256::new(), bytes: 0 };
+        let mut hashing = Hashing {
+            out: file.as_file_mut(),
+            hasher: sha2::Sha256::new(),
+            bytes: 0,
+        };
         content(&mut hashing)?;
-        let (bytes, sum) = (hashing.bytes, Sha256::from_bytes(hashing.hasher.finalize().into()));
+        let (bytes, sum) = (
+            hashing.bytes,
+            Sha256::from_bytes(hashing.hasher.finalize().into()),
+        );
         file.as_file_mut().seek(SeekFrom::Start(0))?;
         file.write_all(&header(&name.key, bytes, &sum))?;
         file.as_file().sync_all()?;
@@ -134,12 +164,17 @@ impl PreparedFolder {
 
     /// What cannot be removed is no failure: nothing refers to it.
     fn sweep(&self, name: &Name) {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return };
+        let Ok(entries) = fs::read_dir(&self.dir) else {
+            return;
+        };
         for entry in entries.flatten() {
             let file = entry.file_name();
             let Some(file) = file.to_str() else { continue };
-            let key = file.strip_prefix(&name.stem()).and_then(|rest| rest.strip_suffix(SUFFIX));
-            let outdated = key.is_some_and(|key| key.len() == 16 && !key.contains('.')) && file != name.file();
+            let key = file
+                .strip_prefix(&name.stem())
+                .and_then(|rest| rest.strip_suffix(SUFFIX));
+            let outdated =
+                key.is_some_and(|key| key.len() == 16 && !key.contains('.')) && file != name.file();
             let unfinished = file.starts_with(UNFINISHED.0) && file.ends_with(UNFINISHED.1);
             let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
             if outdated || unfinished && age().is_some_and(|age| age > ABANDONED) {
@@ -157,14 +192,21 @@ pub struct Prepared {
     pub damage: Option<String>,
 }
 
-/// Reads every file of packed weights in `dir` whole, and removes the damaged ones: they are made again when they are
-/// needed. A folder that is not there holds none.
+/// Reads every file of packed weights in `dir` whole, and removes the damaged ones: they are made
+/// again when they are needed. A folder that is not there holds none.
 ///
-/// Errors: `FILE_READ_ERROR` when the folder cannot be listed, `WRITE_ERROR` when a damaged file cannot be removed.
+/// Errors: `FILE_READ_ERROR` when the folder cannot be listed, `WRITE_ERROR` when a damaged file
+/// cannot be removed.
 pub fn verify_prepared(dir: &Path) -> Result<Vec<Prepared>, Failure> {
     let failure = |code, what: &str, e: &io::Error| {
-        Failure::new(code, format!("The packed weights in {} could not be {what}: {e}.", dir.display()))
-            .with_hint("remove that folder; it is made again")
+        Failure::new(
+            code,
+            format!(
+                "The packed weights in {} could not be {what}: {e}.",
+                dir.display()
+            ),
+        )
+        .with_hint("remove that folder; it is made again")
     };
     let unlisted = |e: &io::Error| failure(ErrorCode::FileReadError, "listed", e);
     let entries = match fs::read_dir(dir) {
@@ -178,7 +220,9 @@ pub fn verify_prepared(dir: &Path) -> Result<Vec<Prepared>, Failure> {
         if !path.to_string_lossy().ends_with(SUFFIX) {
             continue;
         }
-        let checked = map::open(&path).map_err(|failure| failure.message).and_then(|bytes| check(bytes.as_slice()));
+        let checked = map::open(&path)
+            .map_err(|failure| failure.message)
+            .and_then(|bytes| check(bytes.as_slice()));
         let damage = checked.err();
         if damage.is_some() {
             fs::remove_file(&path).map_err(|e| failure(ErrorCode::WriteError, "removed", &e))?;
@@ -202,9 +246,12 @@ fn header(key: &Sha256, bytes: u64, sum: &Sha256) -> [u8; HEADER] {
     header
 }
 
-/// The checksum of the content, of a file whose header, key (where one is wanted) and length are right.
+/// The checksum of the content, of a file whose header, key (where one is wanted) and length are
+/// right.
 fn check_header(file: &[u8], key: Option<&Sha256>) -> Result<Sha256, String> {
-    let Some((head, content)) = file.split_first_chunk::<HEADER>() else { return Err("are cut short".to_owned()) };
+    let Some((head, content)) = file.split_first_chunk::<HEADER>() else {
+        return Err("are cut short".to_owned());
+    };
     if &head[..16] != MAGIC || head[16..20] != FORMAT.to_le_bytes() || head[20..24] != BYTE_ORDER {
         return Err("are not of a kind that this program reads".to_owned());
     }
@@ -218,13 +265,18 @@ fn check_header(file: &[u8], key: Option<&Sha256>) -> Result<Sha256, String> {
         return Err("belong to something else".to_owned());
     }
     let sum = head[64..].first_chunk::<32>();
-    sum.map(|sum| Sha256::from_bytes(*sum)).ok_or_else(|| "are cut short".to_owned())
+    sum.map(|sum| Sha256::from_bytes(*sum))
+        .ok_or_else(|| "are cut short".to_owned())
 }
 
 /// As [`check_header`], and the whole content.
 fn check(file: &[u8]) -> Result<(), String> {
     let sum = check_header(file, None)?;
-    if Sha256::of(&file[HEADER..]) == sum { Ok(()) } else { Err("are damaged".to_owned()) }
+    if Sha256::of(&file[HEADER..]) == sum {
+        Ok(())
+    } else {
+        Err("are damaged".to_owned())
+    }
 }
 
 /// Counts and hashes what passes.
@@ -253,18 +305,29 @@ mod tests {
     use std::sync::Mutex;
 
     fn name(key: &[u8]) -> Name {
-        Name { title: "a/model.int8.avx2".to_owned(), key: Sha256::of(key) }
+        Name {
+            title: "a/model.int8.avx2".to_owned(),
+            key: Sha256::of(key),
+        }
     }
 
     /// A folder that remembers what it told.
     fn folder(dir: &Path) -> (PreparedFolder, Arc<Mutex<Vec<String>>>) {
         let told = Arc::new(Mutex::new(Vec::new()));
         let ear = Arc::clone(&told);
-        (PreparedFolder::new(dir.join("cache"), move |text| ear.lock().unwrap().push(text.to_owned())), told)
+        (
+            PreparedFolder::new(dir.join("cache"), move |text| {
+                ear.lock().unwrap().push(text.to_owned())
+            }),
+            told,
+        )
     }
 
     fn files(folder: &PreparedFolder) -> Vec<PathBuf> {
-        let mut files: Vec<_> = fs::read_dir(&folder.dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<_> = fs::read_dir(&folder.dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         files.sort();
         files
     }
@@ -280,12 +343,20 @@ mod tests {
         let (bytes, at) = folder.open(&name(b"1")).unwrap();
         assert_eq!((&bytes.as_slice()[at..], at % 64), (CONTENT, 0));
         // The model or the program changed; another precision is another file.
-        let other = Name { title: "a/model.int8".to_owned(), key: Sha256::of(b"1") };
+        let other = Name {
+            title: "a/model.int8".to_owned(),
+            key: Sha256::of(b"1"),
+        };
         folder.put(&other, |out| out.write_all(CONTENT));
         folder.put(&name(b"2"), |out| out.write_all(CONTENT));
         assert!(folder.open(&name(b"1")).is_none() && folder.open(&other).is_some());
         assert_eq!((files(&folder).len(), told.lock().unwrap().len()), (2, 0));
-        assert!(verify_prepared(&folder.dir).unwrap().iter().all(|file| file.damage.is_none()));
+        assert!(
+            verify_prepared(&folder.dir)
+                .unwrap()
+                .iter()
+                .all(|file| file.damage.is_none())
+        );
         assert_eq!(bytes.as_slice()[at..].len(), 1000, "what is mapped stays");
     }
 
@@ -302,35 +373,58 @@ mod tests {
             bad
         };
         let mut bad: Vec<Vec<u8>> = (0..HEADER).map(flipped).collect();
-        bad.extend([Vec::new(), good[..HEADER].to_vec(), good[..good.len() - 1].to_vec(), [&*good, b"x"].concat()]);
+        bad.extend([
+            Vec::new(),
+            good[..HEADER].to_vec(),
+            good[..good.len() - 1].to_vec(),
+            [&*good, b"x"].concat(),
+        ]);
         let count = bad.len();
         for bytes in bad {
             fs::write(&path, bytes).unwrap();
             assert!(folder.open(&name(b"1")).is_none());
         }
         assert_eq!(told.lock().unwrap().len(), count);
-        assert!(told.lock().unwrap().iter().all(|text| text.ends_with("; they are made again")));
+        assert!(
+            told.lock()
+                .unwrap()
+                .iter()
+                .all(|text| text.ends_with("; they are made again"))
+        );
         // A whole header of another key.
         fs::write(&path, header(&Sha256::of(b"2"), 0, &Sha256::of(b""))).unwrap();
         assert!(folder.open(&name(b"1")).is_none());
         // The content is read by `models verify`, which removes what is damaged.
         fs::write(&path, flipped(HEADER + 500)).unwrap();
         assert!(folder.open(&name(b"1")).is_some());
-        assert_eq!(verify_prepared(&folder.dir).unwrap()[0].damage.as_deref(), Some("are damaged"));
+        assert_eq!(
+            verify_prepared(&folder.dir).unwrap()[0].damage.as_deref(),
+            Some("are damaged")
+        );
         assert!(folder.open(&name(b"1")).is_none() && files(&folder).is_empty());
-        assert!(verify_prepared(&dir.path().join("none")).unwrap().is_empty());
+        assert!(
+            verify_prepared(&dir.path().join("none"))
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]
     fn what_fails_while_it_is_written_leaves_nothing_and_is_said() {
         let dir = tempfile::tempdir().unwrap();
         let (folder, told) = folder(dir.path());
-        folder.put(&name(b"1"), |out| out.write_all(CONTENT).and(Err(io::Error::other("the disk is full"))));
+        folder.put(&name(b"1"), |out| {
+            out.write_all(CONTENT)
+                .and(Err(io::Error::other("the disk is full")))
+        });
         assert!(folder.open(&name(b"1")).is_none() && files(&folder).is_empty());
         assert!(told.lock().unwrap()[0].contains("the disk is full"));
         fs::remove_dir(&folder.dir).unwrap();
         fs::write(&folder.dir, "a file where the folder belongs").unwrap();
-        assert_eq!(verify_prepared(&folder.dir).unwrap_err().code, ErrorCode::FileReadError);
+        assert_eq!(
+            verify_prepared(&folder.dir).unwrap_err().code,
+            ErrorCode::FileReadError
+        );
         folder.put(&name(b"1"), |out| out.write_all(CONTENT));
         assert_eq!(told.lock().unwrap().len(), 2);
     }

@@ -1,8 +1,8 @@
 //! `models pull`: the only command that may download.
 //!
-//! A pull is pinned to a commit. Files come into a staging folder beside their place, are hashed there, and the whole
-//! folder is renamed at the end: a model folder is complete or not there. An interrupted pull goes on where it
-//! stopped.
+//! A pull is pinned to a commit. Files come into a staging folder beside their place, are hashed
+//! there, and the whole folder is renamed at the end: a model folder is complete or not there. An
+//! interrupted pull goes on where it stopped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,13 @@ pub struct PullOptions {
 
 impl Default for PullOptions {
     fn default() -> Self {
-        Self { endpoint: HUB.into(), repo: None, revision: None, max_bytes: 2 << 30, idle: Duration::from_secs(60) }
+        Self {
+            endpoint: HUB.into(),
+            repo: None,
+            revision: None,
+            max_bytes: 2 << 30,
+            idle: Duration::from_secs(60),
+        }
     }
 }
 
@@ -52,7 +58,8 @@ pub struct PullProgress<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
     pub folder: PathBuf,
-    /// Its `trust` says whether the weights were compared with a hash that this program carries, or believed.
+    /// Its `trust` says whether the weights were compared with a hash that this program carries, or
+    /// believed.
     pub manifest: Manifest,
     /// The same commit was there already, whole; nothing was downloaded.
     pub already_here: bool,
@@ -60,11 +67,11 @@ pub struct Pulled {
 
 /// Brings the model `id` into `models_dir/<id>`.
 ///
-/// Every file is compared with the hash that the server announces, if it does. The weights of a pinned commit are
-/// compared with the registry's hash, where it has one; otherwise they are recorded as believed on first use.
-/// Errors: `INVALID_ARGS` without a commit or repository, `MODEL_PULL_ERROR`, `MODEL_CHECKSUM_MISMATCH`,
-/// `MODEL_INVALID` for files that this program cannot run, `WRITE_ERROR`. The old folder stays until the new one is
-/// whole.
+/// Every file is compared with the hash that the server announces, if it does. The weights of a
+/// pinned commit are compared with the registry's hash, where it has one; otherwise they are
+/// recorded as believed on first use. Errors: `INVALID_ARGS` without a commit or repository,
+/// `MODEL_PULL_ERROR`, `MODEL_CHECKSUM_MISMATCH`, `MODEL_INVALID` for files that this program
+/// cannot run, `WRITE_ERROR`. The old folder stays until the new one is whole.
 pub fn pull(
     id: &str,
     models_dir: &Path,
@@ -75,7 +82,11 @@ pub fn pull(
     let entry = known(id);
     let remote = remote(id, entry, options)?;
     if let Some(manifest) = whole(id, &folder, &remote) {
-        return Ok(Pulled { folder, manifest, already_here: true });
+        return Ok(Pulled {
+            folder,
+            manifest,
+            already_here: true,
+        });
     }
     let staging = models_dir.join(format!(".pull-{id}-{}", &remote.revision[..12]));
     let (cache, ready) = (staging.join("cache"), staging.join("ready"));
@@ -85,10 +96,22 @@ pub fn pull(
             return Err(invalid(id, &format!("the repository has no {file}")));
         }
     }
-    if !bring(&remote, WEIGHTS, &cache, &ready, options.max_bytes, progress)? {
-        return Err(invalid(id, "the repository has no model.safetensors; split and pickled weights are not used"));
+    if !bring(
+        &remote,
+        WEIGHTS,
+        &cache,
+        &ready,
+        options.max_bytes,
+        progress,
+    )? {
+        return Err(invalid(
+            id,
+            "the repository has no model.safetensors; split and pickled weights are not used",
+        ));
     }
-    let pinned = entry.filter(|e| e.revision == Some(remote.revision.as_str())).and_then(|e| e.weights_sha256);
+    let pinned = entry
+        .filter(|e| e.revision == Some(remote.revision.as_str()))
+        .and_then(|e| e.weights_sha256);
     let manifest = check(id, &remote, &ready, pinned).inspect_err(|_| {
         // What is damaged is not continued.
         let _ = fs::remove_dir_all(&staging);
@@ -97,45 +120,86 @@ pub fn pull(
     verify_folder(id, &ready)?;
     publish(&ready, &folder)?;
     let _ = fs::remove_dir_all(&staging);
-    Ok(Pulled { folder, manifest, already_here: false })
+    Ok(Pulled {
+        folder,
+        manifest,
+        already_here: false,
+    })
 }
 
 /// Where to pull from; a commit is never guessed.
 fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remote> {
-    let wrong = |message: String, hint: String| Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint);
-    let repo = options.repo.clone().or_else(|| entry.map(|e| e.repo.to_owned())).ok_or_else(|| {
-        let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision COMMIT");
-        wrong(format!("`{id}` is not a model that this program knows by name."), hint)
-    })?;
+    let wrong = |message: String, hint: String| {
+        Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
+    };
+    let repo = options
+        .repo
+        .clone()
+        .or_else(|| entry.map(|e| e.repo.to_owned()))
+        .ok_or_else(|| {
+            let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision COMMIT");
+            wrong(
+                format!("`{id}` is not a model that this program knows by name."),
+                hint,
+            )
+        })?;
     let segment = |s: &str| {
-        !s.is_empty() && !s.starts_with('.') && s.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        !s.is_empty()
+            && !s.starts_with('.')
+            && s.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
     };
     if repo.split('/').count() != 2 || !repo.split('/').all(segment) {
-        return Err(wrong(format!("`{repo}` is not a repository."), "name it as OWNER/NAME".into()));
+        return Err(wrong(
+            format!("`{repo}` is not a repository."),
+            "name it as OWNER/NAME".into(),
+        ));
     }
-    let registered = entry.filter(|e| e.repo == repo).and_then(|e| e.revision).map(str::to_owned);
+    let registered = entry
+        .filter(|e| e.repo == repo)
+        .and_then(|e| e.revision)
+        .map(str::to_owned);
     let revision = options.revision.clone().or(registered).ok_or_else(|| {
         let hint = format!("local-agent models pull {id} --revision COMMIT");
-        wrong(format!("No commit of `{repo}` is pinned; say which one."), hint)
+        wrong(
+            format!("No commit of `{repo}` is pinned; say which one."),
+            hint,
+        )
     })?;
-    if revision.len() != 40 || !revision.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-        let message = format!("`{revision}` is not a commit: 40 hexadecimal digits, never a branch, which can move.");
-        return Err(wrong(message, format!("look the commit up on the page of {repo}")));
+    if revision.len() != 40
+        || !revision
+            .bytes()
+            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    {
+        let message = format!(
+            "`{revision}` is not a commit: 40 hexadecimal digits, never a branch, which can move."
+        );
+        return Err(wrong(
+            message,
+            format!("look the commit up on the page of {repo}"),
+        ));
     }
-    Ok(Remote { endpoint: options.endpoint.trim_end_matches('/').into(), repo, revision, idle: options.idle })
+    Ok(Remote {
+        endpoint: options.endpoint.trim_end_matches('/').into(),
+        repo,
+        revision,
+        idle: options.idle,
+    })
 }
 
 /// The manifest of `folder`, when it is this commit and every file is as recorded.
 fn whole(id: &str, folder: &Path, remote: &Remote) -> Option<Manifest> {
     let manifest = Manifest::read(folder).ok().flatten()?;
-    let same = manifest.revision.as_deref() == Some(&remote.revision) && manifest.repo.as_deref() == Some(&remote.repo);
+    let same = manifest.revision.as_deref() == Some(&remote.revision)
+        && manifest.repo.as_deref() == Some(&remote.repo);
     (same && verify_folder(id, folder).is_ok()).then_some(manifest)
 }
 
-/// Downloads one file into `ready`, unless an earlier attempt did; `false` when the repository has none.
+/// Downloads one file into `ready`, unless an earlier attempt did; `false` when the repository has
+/// none.
 ///
-/// A hash that the server announced is compared before the file is moved. The bytes may come from another host (hubs
-/// keep large files elsewhere), so only a hash says what they are.
+/// A hash that the server announced is compared before the file is moved. The bytes may come from
+/// another host (hubs keep large files elsewhere), so only a hash says what they are.
 fn bring(
     remote: &Remote,
     file: &str,
@@ -149,11 +213,16 @@ fn bring(
         return Ok(true);
     }
     let mut tell = |bytes, total| progress(PullProgress { file, bytes, total });
-    let Some(Fetched { path, announced_sha256 }) = fetch(remote, file, cache, max_bytes, &mut tell)? else {
+    let Some(Fetched {
+        path,
+        announced_sha256,
+    }) = fetch(remote, file, cache, max_bytes, &mut tell)?
+    else {
         return Ok(false);
     };
     if let Some(announced) = announced_sha256 {
-        let own = record(path.parent().unwrap_or(cache), &name_of(&path))?.map(|r| r.sha256.to_string());
+        let own =
+            record(path.parent().unwrap_or(cache), &name_of(&path))?.map(|r| r.sha256.to_string());
         if own.as_ref() != Some(&announced) {
             let _ = fs::remove_file(&path);
             return Err(mismatch(file, &remote.repo));
@@ -169,15 +238,29 @@ fn check(id: &str, remote: &Remote, ready: &Path, pinned: Option<&str>) -> Resul
     for file in SMALL_FILES.iter().map(|(file, _)| *file).chain([WEIGHTS]) {
         files.extend(record(ready, file)?);
     }
-    let weights = files.iter().find(|f| f.path.as_str() == WEIGHTS).map(|f| f.sha256.to_string());
+    let weights = files
+        .iter()
+        .find(|f| f.path.as_str() == WEIGHTS)
+        .map(|f| f.sha256.to_string());
     if pinned.is_some_and(|expected| weights.as_deref() != Some(expected)) {
         return Err(mismatch(WEIGHTS, &remote.repo));
     }
-    let trust = if pinned.is_some() { Trust::Pinned } else { Trust::FirstUse };
-    Ok(Manifest::new(id, Some(remote.repo.clone()), Some(remote.revision.clone()), trust, files))
+    let trust = if pinned.is_some() {
+        Trust::Pinned
+    } else {
+        Trust::FirstUse
+    };
+    Ok(Manifest::new(
+        id,
+        Some(remote.repo.clone()),
+        Some(remote.revision.clone()),
+        trust,
+        files,
+    ))
 }
 
-/// Puts the complete folder in its place; what stood there is moved aside first and put back when that fails.
+/// Puts the complete folder in its place; what stood there is moved aside first and put back when
+/// that fails.
 fn publish(ready: &Path, folder: &Path) -> Result<()> {
     let aside = folder.with_file_name(format!(".old-{}", name_of(folder)));
     let _ = fs::remove_dir_all(&aside);
@@ -196,7 +279,9 @@ fn publish(ready: &Path, folder: &Path) -> Result<()> {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 fn mismatch(file: &str, repo: &str) -> Failure {
@@ -208,7 +293,10 @@ fn mismatch(file: &str, repo: &str) -> Failure {
 }
 
 fn write_error(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::WriteError, format!("{} cannot be written: {error}.", path.display()))
+    Failure::new(
+        ErrorCode::WriteError,
+        format!("{} cannot be written: {error}.", path.display()),
+    )
 }
 
 #[cfg(test)]

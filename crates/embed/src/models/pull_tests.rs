@@ -37,27 +37,48 @@ fn part(seen: &Seen, bytes: &[u8], commit: &str, etag: &str) -> Vec<u8> {
 }
 
 fn range(seen: &Seen, len: usize) -> (usize, usize) {
-    let range = seen.header("range").and_then(|r| r.strip_prefix("bytes=")).unwrap_or("0-");
+    let range = seen
+        .header("range")
+        .and_then(|r| r.strip_prefix("bytes="))
+        .unwrap_or("0-");
     let (from, to) = range.split_once('-').unwrap();
-    (from.parse::<usize>().unwrap().min(len), to.parse::<usize>().map_or(len, |to| (to + 1).min(len)))
+    (
+        from.parse::<usize>().unwrap().min(len),
+        to.parse::<usize>().map_or(len, |to| (to + 1).min(len)),
+    )
 }
 
 fn file_of(seen: &Seen) -> Option<String> {
-    Some(seen.path.split_once(&format!("/resolve/{REVISION}/"))?.1.to_owned())
+    Some(
+        seen.path
+            .split_once(&format!("/resolve/{REVISION}/"))?
+            .1
+            .to_owned(),
+    )
 }
 
 fn not_found() -> Vec<Step> {
-    vec![Step::Bytes(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())]
+    vec![Step::Bytes(
+        b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec(),
+    )]
 }
 
 /// A hub in good order, except for what `twist` does to the answer about one file.
 fn hub(twist: impl Fn(&Seen, &str, &[u8]) -> Option<Vec<Step>> + Send + Sync + 'static) -> Server {
     serve(move |seen| {
-        let Some((file, bytes)) = file_of(seen).and_then(|file| content(&file).map(|bytes| (file, bytes))) else {
+        let Some((file, bytes)) =
+            file_of(seen).and_then(|file| content(&file).map(|bytes| (file, bytes)))
+        else {
             return not_found();
         };
-        twist(seen, &file, &bytes)
-            .unwrap_or_else(|| vec![Step::Bytes(part(seen, &bytes, REVISION, &Sha256::of(&bytes).to_string()))])
+        twist(seen, &file, &bytes).unwrap_or_else(|| {
+            vec![Step::Bytes(part(
+                seen,
+                &bytes,
+                REVISION,
+                &Sha256::of(&bytes).to_string(),
+            ))]
+        })
     })
 }
 
@@ -90,7 +111,10 @@ fn a_pull_brings_a_whole_model_and_the_next_one_nothing() {
     })
     .unwrap();
     assert_eq!(last, Some((300_000, 300_000)));
-    assert_eq!((pulled.manifest.trust, pulled.already_here), (Trust::FirstUse, false));
+    assert_eq!(
+        (pulled.manifest.trust, pulled.already_here),
+        (Trust::FirstUse, false)
+    );
     let files = ModelFiles::find("m", dir.path()).unwrap();
     assert_eq!(files.weights().as_slice(), WEIGHT_BYTES);
     assert_eq!(*files.weights_sha256(), Sha256::of(WEIGHT_BYTES));
@@ -115,10 +139,20 @@ fn bytes_that_are_not_what_was_announced_are_refused() {
     let server = hub(|seen, file, bytes| {
         let mut other = bytes.to_vec();
         other[0] ^= 1;
-        (file == WEIGHTS).then(|| vec![Step::Bytes(part(seen, &other, REVISION, &Sha256::of(bytes).to_string()))])
+        (file == WEIGHTS).then(|| {
+            vec![Step::Bytes(part(
+                seen,
+                &other,
+                REVISION,
+                &Sha256::of(bytes).to_string(),
+            ))]
+        })
     });
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(pull_from(&server, dir.path()).unwrap_err().code, ErrorCode::ModelChecksum);
+    assert_eq!(
+        pull_from(&server, dir.path()).unwrap_err().code,
+        ErrorCode::ModelChecksum
+    );
     nothing_published(dir.path());
 }
 
@@ -126,13 +160,27 @@ fn bytes_that_are_not_what_was_announced_are_refused() {
 fn pinned_weights_are_compared_with_our_own_hash() {
     let known = known("bge-small-en-v1.5").unwrap();
     let server = serve(move |seen| {
-        let file = seen.path.split_once("/resolve/").and_then(|(_, rest)| rest.split_once('/')).map(|(_, f)| f);
-        let Some(bytes) = file.and_then(content) else { return not_found() };
+        let file = seen
+            .path
+            .split_once("/resolve/")
+            .and_then(|(_, rest)| rest.split_once('/'))
+            .map(|(_, f)| f);
+        let Some(bytes) = file.and_then(content) else {
+            return not_found();
+        };
         let etag = Sha256::of(&bytes).to_string();
-        vec![Step::Bytes(part(seen, &bytes, known.revision.unwrap(), &etag))]
+        vec![Step::Bytes(part(
+            seen,
+            &bytes,
+            known.revision.unwrap(),
+            &etag,
+        ))]
     });
     let dir = tempfile::tempdir().unwrap();
-    let options = PullOptions { endpoint: server.url(""), ..PullOptions::default() };
+    let options = PullOptions {
+        endpoint: server.url(""),
+        ..PullOptions::default()
+    };
     let failure = pull(known.id, dir.path(), &options, &mut |_| ()).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelChecksum);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
@@ -173,7 +221,10 @@ fn an_interrupted_pull_goes_on_in_the_next_process() {
         })
     });
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(pull_from(&broken, dir.path()).unwrap_err().code, ErrorCode::ModelPull);
+    assert_eq!(
+        pull_from(&broken, dir.path()).unwrap_err().code,
+        ErrorCode::ModelPull
+    );
     nothing_published(dir.path());
     let least = std::sync::Arc::new(AtomicUsize::new(0));
     let from = least.clone();
@@ -189,8 +240,14 @@ fn an_interrupted_pull_goes_on_in_the_next_process() {
 #[test]
 fn a_file_above_the_limit_is_not_downloaded() {
     let (server, dir) = (hub(|_, _, _| None), tempfile::tempdir().unwrap());
-    let small = PullOptions { max_bytes: 1000, ..options(&server) };
-    let failure = pull("m", dir.path(), &small, &mut |p| assert_ne!(p.file, WEIGHTS)).unwrap_err();
+    let small = PullOptions {
+        max_bytes: 1000,
+        ..options(&server)
+    };
+    let failure = pull("m", dir.path(), &small, &mut |p| {
+        assert_ne!(p.file, WEIGHTS)
+    })
+    .unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelPull);
     assert!(failure.message.contains("300000 bytes"), "{failure}");
 }
@@ -202,13 +259,18 @@ fn s41_more_bytes_than_announced_end_the_download() {
         (file == WEIGHTS && to - from > 1).then(|| {
             // No length: the reply goes on for ever.
             let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
-            std::iter::once(Step::Bytes(head)).chain((0..1000).map(|_| Step::Bytes(vec![7; 100_000]))).collect()
+            std::iter::once(Step::Bytes(head))
+                .chain((0..1000).map(|_| Step::Bytes(vec![7; 100_000])))
+                .collect()
         })
     });
     let dir = tempfile::tempdir().unwrap();
     let failure = pull_from(&server, dir.path()).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelPull);
-    assert!(failure.message.contains("more than it announced"), "{failure}");
+    assert!(
+        failure.message.contains("more than it announced"),
+        "{failure}"
+    );
     nothing_published(dir.path());
 }
 
@@ -216,7 +278,10 @@ fn s41_more_bytes_than_announced_end_the_download() {
 fn s41_a_silent_server_ends_the_wait() {
     let server = hub(|_, _, _| Some(vec![Step::Wait(Duration::from_secs(60))]));
     let dir = tempfile::tempdir().unwrap();
-    let impatient = PullOptions { idle: Duration::from_millis(300), ..options(&server) };
+    let impatient = PullOptions {
+        idle: Duration::from_millis(300),
+        ..options(&server)
+    };
     let failure = pull("m", dir.path(), &impatient, &mut |_| ()).unwrap_err();
     assert!(failure.message.contains("silent"), "{failure}");
 }
@@ -242,15 +307,24 @@ fn s41_bytes_from_another_host_count_only_with_the_right_hash() {
             })
         });
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(pull_from(&server, dir.path()).err().map(|f| f.code), expected);
+        assert_eq!(
+            pull_from(&server, dir.path()).err().map(|f| f.code),
+            expected
+        );
         assert!(store.hits() > 0);
     }
 }
 
 #[test]
 fn names_that_the_server_chooses_cannot_leave_the_staging_folder() {
-    for (commit, etag) in [("../../../evil", "abc"), (REVISION, "../../evil"), (REVISION, "a.b"), (REVISION, "")] {
-        let server = hub(move |seen, _, bytes| Some(vec![Step::Bytes(part(seen, bytes, commit, etag))]));
+    for (commit, etag) in [
+        ("../../../evil", "abc"),
+        (REVISION, "../../evil"),
+        (REVISION, "a.b"),
+        (REVISION, ""),
+    ] {
+        let server =
+            hub(move |seen, _, bytes| Some(vec![Step::Bytes(part(seen, bytes, commit, etag))]));
         let dir = tempfile::tempdir().unwrap();
         let failure = pull_from(&server, dir.path()).unwrap_err();
         assert_eq!(failure.code, ErrorCode::ModelPull);
@@ -270,27 +344,65 @@ fn a_repository_without_safetensors_is_refused() {
 
 #[test]
 fn a_server_that_is_down_or_angry_is_a_pull_error() {
-    let server =
-        serve(|_| vec![Step::Bytes(b"HTTP/1.1 500 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec())]);
+    let server = serve(|_| {
+        vec![Step::Bytes(
+            b"HTTP/1.1 500 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec(),
+        )]
+    });
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(pull_from(&server, dir.path()).unwrap_err().code, ErrorCode::ModelPull);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let nobody = PullOptions { endpoint: format!("http://{free}"), ..options(&server) };
-    assert_eq!(pull("m", dir.path(), &nobody, &mut |_| ()).unwrap_err().code, ErrorCode::ModelPull);
+    assert_eq!(
+        pull_from(&server, dir.path()).unwrap_err().code,
+        ErrorCode::ModelPull
+    );
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let nobody = PullOptions {
+        endpoint: format!("http://{free}"),
+        ..options(&server)
+    };
+    assert_eq!(
+        pull("m", dir.path(), &nobody, &mut |_| ())
+            .unwrap_err()
+            .code,
+        ErrorCode::ModelPull
+    );
 }
 
 #[test]
 fn a_commit_is_never_guessed() {
     let (server, dir) = (hub(|_, _, _| None), tempfile::tempdir().unwrap());
-    for revision in [None, Some("main".to_owned()), Some(REVISION.to_uppercase()), Some(REVISION[..7].to_owned())] {
-        let bad = PullOptions { revision, ..options(&server) };
-        assert_eq!(pull("m", dir.path(), &bad, &mut |_| ()).unwrap_err().code, ErrorCode::InvalidArgs);
+    for revision in [
+        None,
+        Some("main".to_owned()),
+        Some(REVISION.to_uppercase()),
+        Some(REVISION[..7].to_owned()),
+    ] {
+        let bad = PullOptions {
+            revision,
+            ..options(&server)
+        };
+        assert_eq!(
+            pull("m", dir.path(), &bad, &mut |_| ()).unwrap_err().code,
+            ErrorCode::InvalidArgs
+        );
     }
-    for repo in
-        [None, Some("m".to_owned()), Some("a/b/c".to_owned()), Some("../m".to_owned()), Some("a/b?c".to_owned())]
-    {
-        let bad = PullOptions { repo, ..options(&server) };
-        assert_eq!(pull("m", dir.path(), &bad, &mut |_| ()).unwrap_err().code, ErrorCode::InvalidArgs);
+    for repo in [
+        None,
+        Some("m".to_owned()),
+        Some("a/b/c".to_owned()),
+        Some("../m".to_owned()),
+        Some("a/b?c".to_owned()),
+    ] {
+        let bad = PullOptions {
+            repo,
+            ..options(&server)
+        };
+        assert_eq!(
+            pull("m", dir.path(), &bad, &mut |_| ()).unwrap_err().code,
+            ErrorCode::InvalidArgs
+        );
     }
     assert_eq!(server.hits(), 0);
 }

@@ -1,7 +1,8 @@
 //! The models this program knows by name, and how they are pinned.
 //!
-//! A revision or hash stands here only when it was found in public records that agree with each other. What is not
-//! known is `None`: then `models pull` records what it got, and says that it trusted the first download.
+//! A revision or hash stands here only when it was found in public records that agree with each
+//! other. What is not known is `None`: then `models pull` records what it got, and says that it
+//! trusted the first download.
 
 use super::Prefixes;
 
@@ -25,7 +26,10 @@ pub struct Known {
 impl Known {
     /// The prefixes that the model's card asks for, for models whose files do not say so.
     pub fn prefixes(&self) -> Prefixes {
-        Prefixes { query: self.query_prefix.to_owned(), passage: self.passage_prefix.to_owned() }
+        Prefixes {
+            query: self.query_prefix.to_owned(),
+            passage: self.passage_prefix.to_owned(),
+        }
     }
 }
 

@@ -4,19 +4,29 @@ use super::*;
 #[test]
 fn the_compiled_in_model_is_what_its_manifest_says() {
     let files = ModelFiles::embedded().unwrap();
-    assert_eq!(*files.weights_sha256(), Sha256::of(files.weights().as_slice()));
+    assert_eq!(
+        *files.weights_sha256(),
+        Sha256::of(files.weights().as_slice())
+    );
     assert_eq!(*files.tokenizer_sha256(), Sha256::of(files.tokenizer()));
     assert_eq!((files.window(), files.pooling()), (256, Pooling::Mean));
-    assert!(verify(EMBEDDED_ID, Path::new("/nonexistent")).unwrap().compared);
+    assert!(
+        verify(EMBEDDED_ID, Path::new("/nonexistent"))
+            .unwrap()
+            .compared
+    );
 }
 
 /// A folder that describes a model; its weights are never looked at here.
 fn folder(config: &str, pooling: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("1_Pooling")).unwrap();
-    for (path, text) in
-        [("config.json", config), ("1_Pooling/config.json", pooling), (TOKENIZER, "{}"), (WEIGHTS, "weights")]
-    {
+    for (path, text) in [
+        ("config.json", config),
+        ("1_Pooling/config.json", pooling),
+        (TOKENIZER, "{}"),
+        (WEIGHTS, "weights"),
+    ] {
         std::fs::write(dir.path().join(path), text).unwrap();
     }
     dir
@@ -50,21 +60,35 @@ fn what_would_be_computed_wrongly_is_refused() {
         "{".into(),
     ];
     for config in bad {
-        assert_eq!(refused(&folder(&config, MEAN)).code, ErrorCode::ModelInvalid);
+        assert_eq!(
+            refused(&folder(&config, MEAN)).code,
+            ErrorCode::ModelInvalid
+        );
     }
-    for pooling in
-        [r#"{"pooling_mode_max_tokens":true}"#, r#"{"pooling_mode_mean_tokens":true,"pooling_mode_cls_token":true}"#]
-    {
-        assert_eq!(refused(&folder(BERT, pooling)).code, ErrorCode::ModelInvalid);
+    for pooling in [
+        r#"{"pooling_mode_max_tokens":true}"#,
+        r#"{"pooling_mode_mean_tokens":true,"pooling_mode_cls_token":true}"#,
+    ] {
+        assert_eq!(
+            refused(&folder(BERT, pooling)).code,
+            ErrorCode::ModelInvalid
+        );
     }
     let dense = folder(BERT, MEAN);
-    std::fs::write(dense.path().join("modules.json"), r#"[{"type":"sentence_transformers.models.Dense"}]"#).unwrap();
+    std::fs::write(
+        dense.path().join("modules.json"),
+        r#"[{"type":"sentence_transformers.models.Dense"}]"#,
+    )
+    .unwrap();
     assert!(refused(&dense).message.contains("Dense"));
 }
 
 #[test]
 fn sharded_and_pickled_weights_are_refused_with_the_reason() {
-    for (other, word) in [("model.safetensors.index.json", "split"), ("pytorch_model.bin", "pickle")] {
+    for (other, word) in [
+        ("model.safetensors.index.json", "split"),
+        ("pytorch_model.bin", "pickle"),
+    ] {
         let dir = folder(BERT, MEAN);
         std::fs::rename(dir.path().join(WEIGHTS), dir.path().join(other)).unwrap();
         assert!(refused(&dir).message.contains(word));
@@ -78,7 +102,10 @@ fn verify_records_hashes_once_and_sees_damage_afterwards() {
     assert!(!verify("m", models.path()).unwrap().compared);
     assert!(verify("m", models.path()).unwrap().compared);
     std::fs::write(models.path().join("m").join(WEIGHTS), "WEIGHTS").unwrap();
-    assert_eq!(verify("m", models.path()).unwrap_err().code, ErrorCode::ModelChecksum);
+    assert_eq!(
+        verify("m", models.path()).unwrap_err().code,
+        ErrorCode::ModelChecksum
+    );
 }
 
 #[test]
@@ -94,7 +121,11 @@ fn a_size_that_changed_makes_the_recorded_hash_void() {
 #[test]
 fn an_id_cannot_name_a_path() {
     for id in ["../m", "a/b", "", ".m", "a\\b", "/etc"] {
-        assert_eq!(ModelFiles::find(id, Path::new("models")).unwrap_err().code, ErrorCode::ModelNotFound, "{id:?}");
+        assert_eq!(
+            ModelFiles::find(id, Path::new("models")).unwrap_err().code,
+            ErrorCode::ModelNotFound,
+            "{id:?}"
+        );
     }
 }
 
@@ -102,17 +133,38 @@ fn an_id_cannot_name_a_path() {
 fn prompts_in_the_files_win_over_the_registry() {
     let dir = folder(BERT, MEAN);
     let e5 = ModelFiles::from_folder("e5-small-v2", dir.path()).unwrap();
-    assert_eq!((e5.prefixes().query.as_str(), e5.prefixes().passage.as_str()), ("query: ", "passage: "));
-    std::fs::write(dir.path().join("config_sentence_transformers.json"), r#"{"prompts":{"query":"q: "}}"#).unwrap();
+    assert_eq!(
+        (e5.prefixes().query.as_str(), e5.prefixes().passage.as_str()),
+        ("query: ", "passage: ")
+    );
+    std::fs::write(
+        dir.path().join("config_sentence_transformers.json"),
+        r#"{"prompts":{"query":"q: "}}"#,
+    )
+    .unwrap();
     let own = ModelFiles::from_folder("e5-small-v2", dir.path()).unwrap();
-    assert_eq!((own.prefixes().query.as_str(), own.prefixes().passage.as_str()), ("q: ", ""));
+    assert_eq!(
+        (
+            own.prefixes().query.as_str(),
+            own.prefixes().passage.as_str()
+        ),
+        ("q: ", "")
+    );
 }
 
 #[test]
 fn every_pin_of_the_registry_is_well_formed() {
     for known in KNOWN {
-        assert!(known.revision.is_none_or(|r| r.len() == 40 && r.bytes().all(|b| b.is_ascii_hexdigit())));
-        assert!(known.weights_sha256.is_none_or(|s| s.parse::<Sha256>().is_ok()));
+        assert!(
+            known
+                .revision
+                .is_none_or(|r| r.len() == 40 && r.bytes().all(|b| b.is_ascii_hexdigit()))
+        );
+        assert!(
+            known
+                .weights_sha256
+                .is_none_or(|s| s.parse::<Sha256>().is_ok())
+        );
     }
 }
 

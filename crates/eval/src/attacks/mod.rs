@@ -1,9 +1,10 @@
 //! Attacks on claims: true sentences made false in known ways, and what the verifier makes of them.
 //!
-//! Three sources: sentences taken from notes (`notes`), claims that people found supported (`claims`), and paraphrases
-//! written by hand with faults of their own (`paraphrases`, `held_out`). Of the files here, `operators.rs`,
-//! `paraphrases.jsonl` and `held_out.jsonl` were written before the rules that are measured. `held_out.jsonl` was not
-//! opened while rules were written; `operators.rs` was read before the latest rules of negation and names, whose words do
+//! Three sources: sentences taken from notes (`notes`), claims that people found supported
+//! (`claims`), and paraphrases written by hand with faults of their own (`paraphrases`,
+//! `held_out`). Of the files here, `operators.rs`, `paraphrases.jsonl` and `held_out.jsonl` were
+//! written before the rules that are measured. `held_out.jsonl` was not opened while rules were
+//! written; `operators.rs` was read before the latest rules of negation and names, whose words do
 //! not come from it.
 
 mod operators;
@@ -18,7 +19,9 @@ use super::invalid;
 use local_agent_text::error::Result;
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, Normal, citation_of};
 use local_agent_text::markdown::{BlockRole, Sentence, sentences};
-use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName};
+use local_agent_text::types::{
+    ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
+};
 use local_agent_verify::{Report, Verdict, VerifyOptions, verify_text};
 
 /// The longest sentence that is attacked, in bytes; a longer one is seldom one sentence.
@@ -51,13 +54,25 @@ impl Passage {
     /// A text that is a whole file.
     pub fn whole(path: &str, text: &str) -> Self {
         let heading = HeadingPath::from_canonical("H1: Notes").unwrap_or_default();
-        Self { path: path.to_owned(), heading, start: 0, first_line: 1, text: text.to_owned() }
+        Self {
+            path: path.to_owned(),
+            heading,
+            start: 0,
+            first_line: 1,
+            text: text.to_owned(),
+        }
     }
 
     fn excerpt(&self) -> Option<Excerpt> {
         let source = SourceName::new("notes").ok()?;
         let path = RelPath::new(&self.path).ok()?;
-        let chunk_key = ChunkKey::derive(&source, &path, &self.heading, &Sha256::of(self.text.as_bytes()), 0);
+        let chunk_key = ChunkKey::derive(
+            &source,
+            &path,
+            &self.heading,
+            &Sha256::of(self.text.as_bytes()),
+            0,
+        );
         let breaks = u32::try_from(self.text.trim_end_matches('\n').matches('\n').count()).ok()?;
         Some(Excerpt {
             path_is_shared: false,
@@ -75,30 +90,47 @@ impl Passage {
 
 /// A snapshot of these passages.
 pub(super) fn freeze(question: &str, passages: &[&Passage]) -> Option<EvidenceSnapshot> {
-    let excerpts = passages.iter().map(|p| p.excerpt()).collect::<Option<Vec<_>>>()?;
+    let excerpts = passages
+        .iter()
+        .map(|p| p.excerpt())
+        .collect::<Option<Vec<_>>>()?;
     EvidenceSnapshot::freeze(question, excerpts).ok()
 }
 
-/// The words of a sentence of running text without markup that is neither short nor long; `None` for all others.
+/// The words of a sentence of running text without markup that is neither short nor long; `None`
+/// for all others.
 pub(super) fn plain_sentence<'a>(text: &'a str, sentence: &Sentence) -> Option<&'a str> {
     let words = text.get(sentence.span.start()..sentence.span.end())?;
-    let plain =
-        matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem) && !words.contains(['[', '`', '|', '<']);
-    let whole = words.ends_with('.') && words.split_whitespace().count() >= 6 && words.len() <= LONGEST;
+    let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem)
+        && !words.contains(['[', '`', '|', '<']);
+    let whole =
+        words.ends_with('.') && words.split_whitespace().count() >= 6 && words.len() <= LONGEST;
     (plain && whole).then_some(words)
 }
 
-/// The plain sentences of passages of notes, at most `most`, spread evenly; each with its own passage and the next
-/// one of another file.
+/// The plain sentences of passages of notes, at most `most`, spread evenly; each with its own
+/// passage and the next one of another file.
 pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
     let mut all = Vec::new();
     for (n, passage) in passages.iter().enumerate() {
-        let other = passages.iter().cycle().skip(n + 1).take(passages.len()).find(|p| p.path != passage.path);
-        let Some(snapshot) = other.and_then(|other| freeze("", &[passage, other])) else { continue };
+        let other = passages
+            .iter()
+            .cycle()
+            .skip(n + 1)
+            .take(passages.len())
+            .find(|p| p.path != passage.path);
+        let Some(snapshot) = other.and_then(|other| freeze("", &[passage, other])) else {
+            continue;
+        };
         for sentence in sentences(&passage.text) {
             if let Some(words) = plain_sentence(&passage.text, &sentence) {
                 let claim = words.trim_end_matches('.').to_owned();
-                all.push(Sample { source: "notes", claim, snapshot: snapshot.clone(), faults: Vec::new() });
+                all.push(Sample {
+                    source: "notes",
+                    claim,
+                    snapshot: snapshot.clone(),
+                    faults: Vec::new(),
+                });
             }
         }
     }
@@ -106,17 +138,38 @@ pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
     all.into_iter().step_by(step).collect()
 }
 
-/// Claims that people found supported, at most `most`, each with its evidence and that of another claim.
+/// Claims that people found supported, at most `most`, each with its evidence and that of another
+/// claim.
 pub fn from_claims(claims: &[super::claims::Claim], most: usize) -> Vec<Sample> {
-    let good: Vec<_> = claims.iter().filter(|c| c.label == 1 && c.claim.len() <= LONGEST).collect();
+    let good: Vec<_> = claims
+        .iter()
+        .filter(|c| c.label == 1 && c.claim.len() <= LONGEST)
+        .collect();
     let step = good.len().div_ceil(most.max(1)).max(1);
     let one = |(n, claim): (usize, &&super::claims::Claim)| {
-        let other = good.iter().cycle().skip(n + 1).take(good.len()).find(|c| c.evidence != claim.evidence)?;
-        let passages = [Passage::whole("evidence.md", &claim.evidence), Passage::whole("other.md", &other.evidence)];
+        let other = good
+            .iter()
+            .cycle()
+            .skip(n + 1)
+            .take(good.len())
+            .find(|c| c.evidence != claim.evidence)?;
+        let passages = [
+            Passage::whole("evidence.md", &claim.evidence),
+            Passage::whole("other.md", &other.evidence),
+        ];
         let snapshot = freeze("", &[&passages[0], &passages[1]])?;
-        Some(Sample { source: "claims", claim: bare(&claim.claim), snapshot, faults: Vec::new() })
+        Some(Sample {
+            source: "claims",
+            claim: bare(&claim.claim),
+            snapshot,
+            faults: Vec::new(),
+        })
     };
-    good.iter().enumerate().step_by(step).filter_map(one).collect()
+    good.iter()
+        .enumerate()
+        .step_by(step)
+        .filter_map(one)
+        .collect()
 }
 
 #[derive(Deserialize)]
@@ -128,7 +181,10 @@ struct Written {
 
 /// The paraphrases written by hand: `paraphrases` and `held_out`.
 pub fn paraphrases() -> Result<Vec<Sample>> {
-    let files = [("paraphrases", include_str!("paraphrases.jsonl")), ("held_out", include_str!("held_out.jsonl"))];
+    let files = [
+        ("paraphrases", include_str!("paraphrases.jsonl")),
+        ("held_out", include_str!("held_out.jsonl")),
+    ];
     let mut out = Vec::new();
     for (source, text) in files {
         let all: Vec<Written> = text
@@ -136,13 +192,32 @@ pub fn paraphrases() -> Result<Vec<Sample>> {
             .map(serde_json::from_str)
             .collect::<std::result::Result<_, _>>()
             .map_err(|e| invalid(format!("{source}: {e}")))?;
-        let passages: Vec<Passage> = all.iter().map(|w| Passage::whole("note.md", &w.note)).collect();
+        let passages: Vec<Passage> = all
+            .iter()
+            .map(|w| Passage::whole("note.md", &w.note))
+            .collect();
         for (n, written) in all.iter().enumerate() {
             let own = passages.get(n);
-            let next = all.get((n + 1) % all.len()).map(|w| Passage::whole("other.md", &w.note));
-            let Some(snapshot) = own.zip(next.as_ref()).and_then(|(a, b)| freeze("", &[a, b])) else { continue };
-            let faults = written.faults.iter().map(|(op, text)| (op.clone(), bare(text))).collect();
-            out.push(Sample { source, claim: bare(&written.claim), snapshot, faults });
+            let next = all
+                .get((n + 1) % all.len())
+                .map(|w| Passage::whole("other.md", &w.note));
+            let Some(snapshot) = own
+                .zip(next.as_ref())
+                .and_then(|(a, b)| freeze("", &[a, b]))
+            else {
+                continue;
+            };
+            let faults = written
+                .faults
+                .iter()
+                .map(|(op, text)| (op.clone(), bare(text)))
+                .collect();
+            out.push(Sample {
+                source,
+                claim: bare(&written.claim),
+                snapshot,
+                faults,
+            });
         }
     }
     Ok(out)
@@ -184,7 +259,12 @@ struct Judged {
 }
 
 fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Judged {
-    let report: Report = verify_text(answer, snapshot, &FreshnessReport::default(), &VerifyOptions::default());
+    let report: Report = verify_text(
+        answer,
+        snapshot,
+        &FreshnessReport::default(),
+        &VerifyOptions::default(),
+    );
     Judged {
         rejected: !report.ok,
         verified: report.ok && report.claims.iter().all(|c| c.verdict == Verdict::Verified),
@@ -199,7 +279,10 @@ pub fn attack(sample: &Sample) -> Vec<Attack> {
     let base = cited(&sample.claim);
     let mut out = Vec::new();
     let mut add = |operator: &str, base: &str, base_words: &str, answer: String, words: &str| {
-        let (own, faulty) = (judge(base, &sample.snapshot), judge(&answer, &sample.snapshot));
+        let (own, faulty) = (
+            judge(base, &sample.snapshot),
+            judge(&answer, &sample.snapshot),
+        );
         out.push(Attack {
             source: sample.source,
             operator: operator.to_owned(),
@@ -220,13 +303,22 @@ pub fn attack(sample: &Sample) -> Vec<Attack> {
         }
     }
     for (operator, faulty) in &sample.faults {
-        add(&format!("{operator} (written)"), &base, claim, cited(faulty), faulty);
+        add(
+            &format!("{operator} (written)"),
+            &base,
+            claim,
+            cited(faulty),
+            faulty,
+        );
     }
     for (operator, answer) in markers(sample, seed) {
         add(operator, &base, claim, answer, claim);
     }
     for (operator, good, faulty) in quotes(sample, seed) {
-        let (a, b) = (format!("The note says “{good}” [E1]."), format!("The note says “{faulty}” [E1]."));
+        let (a, b) = (
+            format!("The note says “{good}” [E1]."),
+            format!("The note says “{faulty}” [E1]."),
+        );
         add(operator, &a, &good, b, &faulty);
     }
     out
@@ -241,39 +333,62 @@ pub(super) fn seed(text: &str) -> u64 {
 /// The rule to compare with: the words stand in the cited item as one run.
 fn is_part(words: &str, snapshot: &EvidenceSnapshot) -> bool {
     let plain = Normal::of(words);
-    snapshot.items().first().is_some_and(|item| Normal::of(&item.text).as_str().contains(plain.as_str()))
+    snapshot
+        .items()
+        .first()
+        .is_some_and(|item| Normal::of(&item.text).as_str().contains(plain.as_str()))
 }
 
 /// Faulty citations of the true claim.
 fn markers(sample: &Sample, seed: u64) -> Vec<(&'static str, String)> {
     let claim = &sample.claim;
-    let Some(item) = sample.snapshot.items().first() else { return Vec::new() };
+    let Some(item) = sample.snapshot.items().first() else {
+        return Vec::new();
+    };
     let full = citation_of(item, &sample.snapshot);
     let key = item.chunk_key.to_string();
-    let other_key =
-        key.get(1..).map_or_else(String::new, |rest| format!("{}{rest}", if key.starts_with('0') { '1' } else { '0' }));
+    let other_key = key.get(1..).map_or_else(String::new, |rest| {
+        format!("{}{rest}", if key.starts_with('0') { '1' } else { '0' })
+    });
     let path = item.path.as_str();
     let heading = item.heading.to_string();
     let stop = if seed.is_multiple_of(2) { "." } else { "" };
     let mut out = vec![
         ("cite key", format!("{claim} [E9].")),
-        ("cite key", format!("{claim} {}.", full.replace(&key, &other_key))),
-        ("path", format!("{claim} {}.", full.replacen(path, &format!("old-{path}"), 1))),
+        (
+            "cite key",
+            format!("{claim} {}.", full.replace(&key, &other_key)),
+        ),
+        (
+            "path",
+            format!(
+                "{claim} {}.",
+                full.replacen(path, &format!("old-{path}"), 1)
+            ),
+        ),
         ("moved citation", format!("{claim} [E2].")),
-        ("dropped citation", format!("{claim} [E1]. Besides, {claim}.")),
+        (
+            "dropped citation",
+            format!("{claim} [E1]. Besides, {claim}."),
+        ),
         ("look-alike marker", format!("{claim} 【E1】{stop}")),
         ("look-alike marker", format!("{claim} [1].")),
     ];
     if !heading.is_empty() && full.contains('#') {
         let end = full.rfind(" | ").unwrap_or(full.len());
-        out.push(("heading", format!("{claim} {} (old){}.", &full[..end], &full[end..])));
+        out.push((
+            "heading",
+            format!("{claim} {} (old){}.", &full[..end], &full[end..]),
+        ));
     }
     out
 }
 
 /// Faulty quotes of the evidence: (operator, true quote, faulty quote).
 fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
-    let Some(item) = sample.snapshot.items().first() else { return Vec::new() };
+    let Some(item) = sample.snapshot.items().first() else {
+        return Vec::new();
+    };
     let whole: Vec<&str> = sentences(&item.text)
         .into_iter()
         .filter(|s| matches!(s.role, BlockRole::Paragraph | BlockRole::ListItem))
@@ -285,11 +400,19 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
         })
         .collect();
     let mut out = Vec::new();
-    let at = |n: u64| whole.get(usize::try_from(n % whole.len().max(1) as u64).unwrap_or(0)).copied();
+    let at = |n: u64| {
+        whole
+            .get(usize::try_from(n % whole.len().max(1) as u64).unwrap_or(0))
+            .copied()
+    };
     let Some(one) = at(seed) else { return out };
     let words: Vec<&str> = one.split_whitespace().collect();
     let long: Vec<usize> = (1..words.len().saturating_sub(1))
-        .filter(|i| words.get(*i).is_some_and(|w| w.len() > 4 && w.chars().all(char::is_alphabetic)))
+        .filter(|i| {
+            words
+                .get(*i)
+                .is_some_and(|w| w.len() > 4 && w.chars().all(char::is_alphabetic))
+        })
         .collect();
     if let Some(place) = long.get(usize::try_from(seed % long.len().max(1) as u64).unwrap_or(0)) {
         let mut changed = words.clone();
@@ -300,9 +423,16 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
     }
     if let Some(two) = at(seed + 1).filter(|two| *two != one) {
         let tail: Vec<&str> = two.split_whitespace().collect();
-        let joined =
-            [words.get(..words.len() / 2), tail.get(tail.len() / 2..)].into_iter().flatten().flatten().copied();
-        out.push(("stitched quote", words.join(" "), joined.collect::<Vec<_>>().join(" ")));
+        let joined = [words.get(..words.len() / 2), tail.get(tail.len() / 2..)]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied();
+        out.push((
+            "stitched quote",
+            words.join(" "),
+            joined.collect::<Vec<_>>().join(" "),
+        ));
     }
     out
 }
@@ -329,12 +459,16 @@ pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), Row> {
     let mut groups: BTreeMap<(String, String), Vec<&Attack>> = BTreeMap::new();
     for attack in attacks {
         for operator in [attack.operator.as_str(), "all"] {
-            groups.entry((attack.source.to_owned(), operator.to_owned())).or_default().push(attack);
+            groups
+                .entry((attack.source.to_owned(), operator.to_owned()))
+                .or_default()
+                .push(attack);
         }
     }
     let share = |list: &[&Attack], is: fn(&Attack) -> bool| {
         let n = list.iter().filter(|a| is(a)).count();
-        f64::from(u32::try_from(n).unwrap_or(0)) / f64::from(u32::try_from(list.len()).unwrap_or(1).max(1))
+        f64::from(u32::try_from(n).unwrap_or(0))
+            / f64::from(u32::try_from(list.len()).unwrap_or(1).max(1))
     };
     groups
         .into_iter()
@@ -358,9 +492,12 @@ mod tests {
 
     #[test]
     fn every_operator_changes_something_and_always_the_same() {
-        let claim = "On 3 May 2024 Alice Weber must not pay more than 1,500 euros for 2.8.3, some say";
+        let claim =
+            "On 3 May 2024 Alice Weber must not pay more than 1,500 euros for 2.8.3, some say";
         for edit in Edit::ALL {
-            let changed = edit.apply(claim, 5).unwrap_or_else(|| panic!("{}", edit.name()));
+            let changed = edit
+                .apply(claim, 5)
+                .unwrap_or_else(|| panic!("{}", edit.name()));
             assert_ne!(changed, claim);
             assert_eq!(edit.apply(claim, 5), Some(changed));
         }
@@ -375,13 +512,19 @@ mod tests {
 
     #[test]
     fn an_attack_is_caught_or_not_and_its_base_is_judged_too() {
-        let own = Passage::whole("a.md", "The ferry carries twelve cars across the bay every morning. It is old.\n");
+        let own = Passage::whole(
+            "a.md",
+            "The ferry carries twelve cars across the bay every morning. It is old.\n",
+        );
         let other = Passage::whole("b.md", "Tea needs hot water and patience, says the cook.\n");
         let samples = from_notes(&[own, other], 10);
         assert_eq!(samples.len(), 2);
         let attacks = attack(&samples[0]);
         let number = attacks.iter().find(|a| a.operator == "number").unwrap();
-        assert!(number.caught && !number.base_rejected && number.base_verified, "{number:?}");
+        assert!(
+            number.caught && !number.base_rejected && number.base_verified,
+            "{number:?}"
+        );
         assert!(rows(&attacks)[&("notes".to_owned(), "all".to_owned())].attacks == attacks.len());
     }
 }

@@ -1,8 +1,8 @@
 //! Ways to make a true sentence false, one word at a time.
 //!
-//! The tables here are the attacker's own: nothing is shared with the rules that are meant to catch him. Each
-//! operator changes as little as it can, which is the hardest case, and gives `None` where a sentence offers nothing
-//! to change.
+//! The tables here are the attacker's own: nothing is shared with the rules that are meant to catch
+//! him. Each operator changes as little as it can, which is the hardest case, and gives `None`
+//! where a sentence offers nothing to change.
 
 use std::sync::LazyLock;
 
@@ -91,10 +91,18 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const DAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
 const NUMBER_WORDS: [&str; 14] = [
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "thirty",
-    "hundred",
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "twenty", "thirty", "hundred",
 ];
 
 /// Words that stand for one another, both ways.
@@ -243,7 +251,9 @@ fn places(text: &str, word: &str) -> Vec<usize> {
         .filter(|at| {
             let before = text[..*at].chars().next_back();
             let after = text[at + word.len()..].chars().next();
-            (sign || bare(before) || (word.len() <= 3 && before.is_some_and(|c| c.is_ascii_digit())))
+            (sign
+                || bare(before)
+                || (word.len() <= 3 && before.is_some_and(|c| c.is_ascii_digit())))
                 && (bare(after) || word == "$" || word == "€" || word == "£")
         })
         .collect()
@@ -262,14 +272,20 @@ fn swap(claim: &str, pairs: Pairs, seed: u64) -> Option<String> {
     let mut found = Vec::new();
     for (a, b) in pairs {
         for (from, to) in [(a, b), (b, a)] {
-            found.extend(places(claim, from).into_iter().map(|at| put(claim, at, from.len(), to)));
+            found.extend(
+                places(claim, from)
+                    .into_iter()
+                    .map(|at| put(claim, at, from.len(), to)),
+            );
         }
     }
     if std::ptr::eq(pairs, UNITS) {
         // A unit is one only after a number, a currency only before one.
         let near = Regex::new(r"(\d[\d.,]*)\s?(ms|milliseconds|s|seconds|minutes|hours|days|weeks|months|years|KB|MB|GB|TB|MiB|GiB|°C|°F|€|\$|£|euros|dollars|pounds|km|miles|kilometres|metres|meters|feet|cm|mm|kg|g|mg|kilograms|litres|gallons|kW|MW|Hz|kHz|percent|per cent|%)(?:\W|$)|([$€£])\d").ok()?;
-        let spans: Vec<(usize, usize)> =
-            near.captures_iter(claim).filter_map(|c| c.get(2).or(c.get(3)).map(|m| (m.start(), m.end()))).collect();
+        let spans: Vec<(usize, usize)> = near
+            .captures_iter(claim)
+            .filter_map(|c| c.get(2).or(c.get(3)).map(|m| (m.start(), m.end())))
+            .collect();
         found = Vec::new();
         for (start, end) in spans {
             let unit = &claim[start..end];
@@ -286,14 +302,20 @@ fn swap(claim: &str, pairs: Pairs, seed: u64) -> Option<String> {
 }
 
 fn one_way(claim: &str, pairs: Pairs, seed: u64) -> Option<String> {
-    let found = pairs.iter().flat_map(|(a, b)| places(claim, a).into_iter().map(move |at| put(claim, at, a.len(), b)));
+    let found = pairs.iter().flat_map(|(a, b)| {
+        places(claim, a)
+            .into_iter()
+            .map(move |at| put(claim, at, a.len(), b))
+    });
     pick(found.collect(), seed)
 }
 
 static DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d[\d,]*(?:\.\d+)?").ok());
-static VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\bv?\d+\.\d+(?:\.\d+)+\b").ok());
+static VERSION: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\bv?\d+\.\d+(?:\.\d+)+\b").ok());
 static YEAR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b(1[89]\d\d|20\d\d)\b").ok());
-static CAPITAL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\p{Lu}\p{Ll}{2,}\b").ok());
+static CAPITAL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b\p{Lu}\p{Ll}{2,}\b").ok());
 
 fn number(claim: &str, seed: u64) -> Option<String> {
     let taken: Vec<(usize, usize)> = [VERSION.as_ref(), YEAR.as_ref()]
@@ -306,13 +328,19 @@ fn number(claim: &str, seed: u64) -> Option<String> {
         let inside = taken.iter().any(|(s, e)| m.start() >= *s && m.end() <= *e);
         let before = claim[..m.start()].chars().next_back();
         let after = claim[m.end()..].chars().next();
-        let part = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '/' | '.' | '_' | ':'))
+        let part = before
+            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '/' | '.' | '_' | ':'))
             || after.is_some_and(|c| c.is_alphabetic() || matches!(c, '-' | '/' | '_' | ':'));
         if inside || part {
             continue;
         }
         let old = m.as_str().trim_end_matches(',');
-        for new in [transposed(old), format!("{old}0"), bumped(old, 1), bumped(old, 3)] {
+        for new in [
+            transposed(old),
+            format!("{old}0"),
+            bumped(old, 1),
+            bumped(old, 3),
+        ] {
             if new != old {
                 found.push(put(claim, m.start(), old.len(), &new));
             }
@@ -320,10 +348,22 @@ fn number(claim: &str, seed: u64) -> Option<String> {
     }
     for (i, word) in NUMBER_WORDS.iter().enumerate() {
         let other = NUMBER_WORDS[(i + 1 + (seed % 5) as usize) % NUMBER_WORDS.len()];
-        found.extend(places(claim, word).into_iter().map(|at| put(claim, at, word.len(), other)));
+        found.extend(
+            places(claim, word)
+                .into_iter()
+                .map(|at| put(claim, at, word.len(), other)),
+        );
     }
-    for (a, b) in [("million", "billion"), ("billion", "million"), ("thousand", "million")] {
-        found.extend(places(claim, a).into_iter().map(|at| put(claim, at, a.len(), b)));
+    for (a, b) in [
+        ("million", "billion"),
+        ("billion", "million"),
+        ("thousand", "million"),
+    ] {
+        found.extend(
+            places(claim, a)
+                .into_iter()
+                .map(|at| put(claim, at, a.len(), b)),
+        );
     }
     pick(found, seed)
 }
@@ -331,7 +371,10 @@ fn number(claim: &str, seed: u64) -> Option<String> {
 fn transposed(old: &str) -> String {
     let mut digits: Vec<char> = old.chars().collect();
     for i in 1..digits.len() {
-        if digits[i].is_ascii_digit() && digits[i - 1].is_ascii_digit() && digits[i] != digits[i - 1] {
+        if digits[i].is_ascii_digit()
+            && digits[i - 1].is_ascii_digit()
+            && digits[i] != digits[i - 1]
+        {
             digits.swap(i, i - 1);
             break;
         }
@@ -383,13 +426,21 @@ fn version(claim: &str, seed: u64) -> Option<String> {
     pick(found, seed)
 }
 
-const STRANGERS: [&str; 8] =
-    ["Marlowe", "Okonkwo", "Vasquez", "Thornbury", "Ljungberg", "Castellane", "Whitcombe", "Zielinska"];
+const STRANGERS: [&str; 8] = [
+    "Marlowe",
+    "Okonkwo",
+    "Vasquez",
+    "Thornbury",
+    "Ljungberg",
+    "Castellane",
+    "Whitcombe",
+    "Zielinska",
+];
 
 /// Words that are capitalised and no names.
 const NO_NAMES: [&str; 24] = [
-    "The", "This", "That", "These", "Those", "There", "When", "While", "After", "Before", "During", "For", "From",
-    "And", "But", "His", "Her", "Its", "Their", "Our", "You", "Your", "Not", "With",
+    "The", "This", "That", "These", "Those", "There", "When", "While", "After", "Before", "During",
+    "For", "From", "And", "But", "His", "Her", "Its", "Their", "Our", "You", "Your", "Not", "With",
 ];
 
 fn name(claim: &str, seed: u64) -> Option<String> {
@@ -398,7 +449,8 @@ fn name(claim: &str, seed: u64) -> Option<String> {
         let word = m.as_str();
         let calendar = MONTHS.contains(&word) || DAYS.contains(&word) || NO_NAMES.contains(&word);
         let head = claim[..m.start()].trim_end();
-        let starts = head.is_empty() || head.ends_with(['.', '!', '?', ':', '|', '*', '-', '"', '(', '`']);
+        let starts =
+            head.is_empty() || head.ends_with(['.', '!', '?', ':', '|', '*', '-', '"', '(', '`']);
         let joined = claim[m.end()..].starts_with(['_', '-', '/', '(', '.', ':'])
             || claim[..m.start()].ends_with(['_', '-', '/', '.', '[', '`', '#']);
         if calendar || starts || joined {
@@ -435,14 +487,29 @@ fn negation(claim: &str, seed: u64) -> Option<String> {
             return Some(put(claim, *at, a.len(), b));
         }
     }
-    let into =
-        ["is", "are", "was", "were", "will", "can", "must", "should", "may", "could", "would", "has been", "have been"];
+    let into = [
+        "is",
+        "are",
+        "was",
+        "were",
+        "will",
+        "can",
+        "must",
+        "should",
+        "may",
+        "could",
+        "would",
+        "has been",
+        "have been",
+    ];
     let found = into.iter().flat_map(|verb| {
         places(claim, verb)
             .into_iter()
             .filter(|at| *at > 0)
             .map(move |at| put(claim, at, verb.len(), &format!("{verb} not")))
     });
-    let found: Vec<String> = found.filter(|new| !new.contains(" not not") && !new.contains(" not been")).collect();
+    let found: Vec<String> = found
+        .filter(|new| !new.contains(" not not") && !new.contains(" not been"))
+        .collect();
     pick(found, seed)
 }

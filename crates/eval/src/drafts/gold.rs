@@ -1,8 +1,10 @@
-//! Drafts made of a set's marked answers: which passage supports which sentence is known without reading either.
+//! Drafts made of a set's marked answers: which passage supports which sentence is known without
+//! reading either.
 //!
-//! The sentence that holds a marked answer, cited to the passage that holds it, is a faithful draft; the same with one
-//! thing wrong is a faulty one. Faithful drafts repeat the text word for word, so they say nothing about paraphrases:
-//! what is measured is whether misplaced citations and small changes of true sentences get through.
+//! The sentence that holds a marked answer, cited to the passage that holds it, is a faithful
+//! draft; the same with one thing wrong is a faulty one. Faithful drafts repeat the text word for
+//! word, so they say nothing about paraphrases: what is measured is whether misplaced citations and
+//! small changes of true sentences get through.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,40 +34,76 @@ struct Answer<'a> {
     own: (&'a Passage, &'a Document),
 }
 
-/// Drafts of all questions whose answer stands in one plain sentence of one passage: for each, those that can be made.
+/// Drafts of all questions whose answer stands in one plain sentence of one passage: for each,
+/// those that can be made.
 ///
 /// `EVAL_ERROR` when there is no such question.
-pub fn drafts(documents: &[Document], questions: &[Question], evidence: &[Evidence]) -> Result<Vec<Recorded>> {
-    let by_path: BTreeMap<&str, usize> = documents.iter().enumerate().map(|(n, d)| (d.path.as_str(), n)).collect();
-    let asked: BTreeMap<&str, &str> = questions.iter().map(|q| (q.id.as_str(), q.text.as_str())).collect();
+pub fn drafts(
+    documents: &[Document],
+    questions: &[Question],
+    evidence: &[Evidence],
+) -> Result<Vec<Recorded>> {
+    let by_path: BTreeMap<&str, usize> = documents
+        .iter()
+        .enumerate()
+        .map(|(n, d)| (d.path.as_str(), n))
+        .collect();
+    let asked: BTreeMap<&str, &str> = questions
+        .iter()
+        .map(|q| (q.id.as_str(), q.text.as_str()))
+        .collect();
     let cut: Vec<Vec<(usize, &str)>> = documents.iter().map(|d| plain_sentences(&d.text)).collect();
     let mut answers = Vec::new();
     for one in evidence {
-        let Some(question) = asked.get(one.id.as_str()) else { continue };
+        let Some(question) = asked.get(one.id.as_str()) else {
+            continue;
+        };
         let place = one.refs.iter().find_map(|mark| {
             let n = *by_path.get(mark.path.as_str())?;
             let document = documents.get(n)?;
             let at = byte_of(&document.text, mark.start?)?;
-            let found = cut.get(n)?.iter().find(|(start, words)| (*start..start + words.len()).contains(&at));
+            let found = cut
+                .get(n)?
+                .iter()
+                .find(|(start, words)| (*start..start + words.len()).contains(&at));
             let (start, sentence) = *found?;
-            let holds = |p: &&Passage| p.start <= start && start + sentence.len() <= p.start + p.text.len();
+            let holds =
+                |p: &&Passage| p.start <= start && start + sentence.len() <= p.start + p.text.len();
             Some((sentence, (document.passages.iter().find(holds)?, document)))
         });
-        answers.extend(place.map(|(sentence, own)| Answer { question, sentence, own }));
+        answers.extend(place.map(|(sentence, own)| Answer {
+            question,
+            sentence,
+            own,
+        }));
     }
-    let out: Vec<Recorded> =
-        answers.iter().enumerate().flat_map(|(n, answer)| of_answer(n, answer, &answers, documents)).collect();
-    if out.is_empty() { Err(invalid("no answer of this set stands in one plain sentence")) } else { Ok(out) }
+    let out: Vec<Recorded> = answers
+        .iter()
+        .enumerate()
+        .flat_map(|(n, answer)| of_answer(n, answer, &answers, documents))
+        .collect();
+    if out.is_empty() {
+        Err(invalid(
+            "no answer of this set stands in one plain sentence",
+        ))
+    } else {
+        Ok(out)
+    }
 }
 
 /// The plain sentences of a text with their first bytes.
 fn plain_sentences(text: &str) -> Vec<(usize, &str)> {
-    sentences(text).iter().filter_map(|s| Some((s.span.start(), plain_sentence(text, s)?))).collect()
+    sentences(text)
+        .iter()
+        .filter_map(|s| Some((s.span.start(), plain_sentence(text, s)?)))
+        .collect()
 }
 
 /// The first byte of a character.
 fn byte_of(text: &str, character: u64) -> Option<usize> {
-    text.char_indices().nth(usize::try_from(character).ok()?).map(|(at, _)| at)
+    text.char_indices()
+        .nth(usize::try_from(character).ok()?)
+        .map(|(at, _)| at)
 }
 
 /// The folder of a document, or the document itself when it stands in none: what belongs together.
@@ -73,37 +111,82 @@ fn group(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(folder, _)| folder)
 }
 
-fn of_answer(n: usize, answer: &Answer<'_>, answers: &[Answer<'_>], documents: &[Document]) -> Vec<Recorded> {
+fn of_answer(
+    n: usize,
+    answer: &Answer<'_>,
+    answers: &[Answer<'_>],
+    documents: &[Document],
+) -> Vec<Recorded> {
     let (own, document) = answer.own;
     let lacks = |p: &&Passage| !p.text.contains(answer.sentence);
     // Another passage of the same document or, where documents are single passages, of its folder.
-    let same = document.passages.iter().filter(lacks).min_by_key(|p| p.start.abs_diff(own.start));
+    let same = document
+        .passages
+        .iter()
+        .filter(lacks)
+        .min_by_key(|p| p.start.abs_diff(own.start));
     let near = |d: &&Document| d.path != document.path && group(&d.path) == group(&document.path);
-    let same = same.or_else(|| documents.iter().filter(near).flat_map(|d| &d.passages).find(lacks));
-    let far = |d: &&Document| group(&d.path) != group(&document.path);
-    let distant: Vec<&Passage> = documents.iter().filter(far).flat_map(|d| &d.passages).filter(lacks).collect();
-    let other = distant.get(n.checked_rem(distant.len()).unwrap_or(0)).copied();
-    let stranger = answers.iter().cycle().skip(n + 1).take(answers.len()).find(|a| {
-        !own.text.contains(a.sentence) && !a.own.0.text.contains(answer.sentence) && a.sentence != answer.sentence
+    let same = same.or_else(|| {
+        documents
+            .iter()
+            .filter(near)
+            .flat_map(|d| &d.passages)
+            .find(lacks)
     });
-    let (Some(same), Some(other), Some(stranger)) = (same, other, stranger) else { return Vec::new() };
+    let far = |d: &&Document| group(&d.path) != group(&document.path);
+    let distant: Vec<&Passage> = documents
+        .iter()
+        .filter(far)
+        .flat_map(|d| &d.passages)
+        .filter(lacks)
+        .collect();
+    let other = distant
+        .get(n.checked_rem(distant.len()).unwrap_or(0))
+        .copied();
+    let stranger = answers
+        .iter()
+        .cycle()
+        .skip(n + 1)
+        .take(answers.len())
+        .find(|a| {
+            !own.text.contains(a.sentence)
+                && !a.own.0.text.contains(answer.sentence)
+                && a.sentence != answer.sentence
+        });
+    let (Some(same), Some(other), Some(stranger)) = (same, other, stranger) else {
+        return Vec::new();
+    };
     let mut passages: Vec<&Passage> = Vec::new();
     for passage in [own, same, other, stranger.own.0] {
-        if !passages.iter().any(|p| p.path == passage.path && p.start == passage.start) {
+        if !passages
+            .iter()
+            .any(|p| p.path == passage.path && p.start == passage.start)
+        {
             passages.push(passage);
         }
     }
-    let Some(snapshot) = freeze(answer.question, &passages) else { return Vec::new() };
+    let Some(snapshot) = freeze(answer.question, &passages) else {
+        return Vec::new();
+    };
     let label = |passage: &Passage| {
-        let at = passages.iter().position(|p| p.path == passage.path && p.start == passage.start);
+        let at = passages
+            .iter()
+            .position(|p| p.path == passage.path && p.start == passage.start);
         at.and_then(|at| u32::try_from(at + 1).ok()).unwrap_or(0)
     };
     let holding = |words: &str| -> Vec<BTreeSet<u32>> {
-        (1..).zip(&passages).filter(|(_, p)| p.text.contains(words)).map(|(n, _)| BTreeSet::from([n])).collect()
+        (1..)
+            .zip(&passages)
+            .filter(|(_, p)| p.text.contains(words))
+            .map(|(n, _)| BTreeSet::from([n]))
+            .collect()
     };
     let cited = |words: &str, to: &[&Passage], gold: Vec<BTreeSet<u32>>| {
         let marks: String = to.iter().map(|p| format!("[E{}]", label(p))).collect();
-        Statement { text: format!("{} {marks}.", bare(words)), gold }
+        Statement {
+            text: format!("{} {marks}.", bare(words)),
+            gold,
+        }
     };
     let statement = |words: &str, to: &[&Passage]| cited(words, to, holding(words));
     let draft = |fault: &str, statements: Vec<Statement>| Recorded {
@@ -114,21 +197,47 @@ fn of_answer(n: usize, answer: &Answer<'_>, answers: &[Answer<'_>], documents: &
     let (first, second) = (answer.sentence, stranger.sentence);
     let mut out = vec![
         draft(NO_FAULT, vec![statement(first, &[own])]),
-        draft("none, two sentences", vec![statement(first, &[own]), statement(second, &[stranger.own.0])]),
+        draft(
+            "none, two sentences",
+            vec![
+                statement(first, &[own]),
+                statement(second, &[stranger.own.0]),
+            ],
+        ),
         draft("padded citation", vec![statement(first, &[own, other])]),
-        draft("cited to the same document", vec![statement(first, &[same])]),
-        draft("cited to another document", vec![statement(first, &[other])]),
-        draft("sentence of another answer", vec![statement(second, &[own])]),
-        draft("one of two misplaced", vec![statement(first, &[own]), statement(second, &[own])]),
+        draft(
+            "cited to the same document",
+            vec![statement(first, &[same])],
+        ),
+        draft(
+            "cited to another document",
+            vec![statement(first, &[other])],
+        ),
+        draft(
+            "sentence of another answer",
+            vec![statement(second, &[own])],
+        ),
+        draft(
+            "one of two misplaced",
+            vec![statement(first, &[own]), statement(second, &[own])],
+        ),
         draft(
             "one of two uncited",
-            vec![statement(first, &[own]), { Statement { text: second.to_owned(), gold: holding(second) } }],
+            vec![statement(first, &[own]), {
+                Statement {
+                    text: second.to_owned(),
+                    gold: holding(second),
+                }
+            }],
         ),
     ];
     let changes = [Edit::Number, Edit::Date, Edit::Name, Edit::Negation];
     out.extend(changes.into_iter().filter_map(|edit| {
         let changed = edit.apply(&bare(first), seed(first))?;
-        Some(draft(&format!("changed {}", edit.name()), vec![cited(&changed, &[own], Vec::new())]))
+        Some(draft(
+            &format!("changed {}", edit.name()),
+            vec![cited(&changed, &[own], Vec::new())],
+        ))
     }));
     out
 }
@@ -142,8 +251,15 @@ mod tests {
     fn document(path: &str, text: &str, cuts: &[usize]) -> Document {
         let ends = cuts.iter().copied().chain([text.len()]);
         let starts = [0].into_iter().chain(cuts.iter().copied());
-        let passage = |(start, end): (usize, usize)| Passage { start, ..Passage::whole(path, &text[start..end]) };
-        Document { path: path.to_owned(), text: text.to_owned(), passages: starts.zip(ends).map(passage).collect() }
+        let passage = |(start, end): (usize, usize)| Passage {
+            start,
+            ..Passage::whole(path, &text[start..end])
+        };
+        Document {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            passages: starts.zip(ends).map(passage).collect(),
+        }
     }
 
     #[test]
@@ -153,13 +269,22 @@ mod tests {
         let cut = harbour.find("Nobody").unwrap();
         let documents = [
             document("a.md", harbour, &[cut]),
-            document("b.md", "The bakery on Main Street sells 300 loaves on a usual Monday.\n", &[]),
+            document(
+                "b.md",
+                "The bakery on Main Street sells 300 loaves on a usual Monday.\n",
+                &[],
+            ),
         ];
         let questions =
             set::questions("{\"id\":\"1\",\"text\":\"What did it cost?\"}\n{\"id\":\"2\",\"text\":\"How many?\"}\n")
                 .unwrap();
         // Characters, not bytes: "12" stands at character 40.
-        let at = harbour.chars().collect::<Vec<_>>().windows(2).position(|w| w == ['1', '2']).unwrap();
+        let at = harbour
+            .chars()
+            .collect::<Vec<_>>()
+            .windows(2)
+            .position(|w| w == ['1', '2'])
+            .unwrap();
         let spans = format!(
             "{{\"id\":\"1\",\"refs\":[{{\"path\":\"a.md\",\"start\":{at},\"end\":{}}}]}}\n\
              {{\"id\":\"2\",\"refs\":[{{\"path\":\"b.md\",\"start\":32,\"end\":35}}]}}\n",
@@ -169,9 +294,15 @@ mod tests {
         let drafts = drafts(&documents, &questions, &evidence).unwrap();
         let of = |fault: &str| drafts.iter().find(|d| d.fault == fault).unwrap();
         let one = &of(NO_FAULT).statements[0];
-        assert_eq!(one.text, "The old harbour of Kiel cost 12 million euros to repair [E1].");
+        assert_eq!(
+            one.text,
+            "The old harbour of Kiel cost 12 million euros to repair [E1]."
+        );
         assert_eq!(one.gold, [BTreeSet::from([1])]);
-        assert_eq!(of("cited to the same document").statements[0].gold, one.gold);
+        assert_eq!(
+            of("cited to the same document").statements[0].gold,
+            one.gold
+        );
         assert!(of("changed number").statements[0].gold.is_empty());
         let rows = rows(&drafts);
         let row = |name: &str| rows.iter().find(|(fault, _)| fault == name).unwrap().1;
@@ -182,7 +313,9 @@ mod tests {
         );
         assert_eq!(row("none, two sentences").before.precision(), Some(1.0));
         assert_eq!(row("padded citation").before.precision(), Some(0.5));
-        let faults = rows.iter().filter(|(fault, _)| fault.starts_with("c") || fault.starts_with("s"));
+        let faults = rows
+            .iter()
+            .filter(|(fault, _)| fault.starts_with("c") || fault.starts_with("s"));
         for (fault, row) in faults {
             assert_eq!((row.before.recall(), row.passed), (Some(0.0), 0), "{fault}");
         }
@@ -193,6 +326,11 @@ mod tests {
         let documents = [document("a.md", "Short.\n", &[])];
         let questions = set::questions("{\"id\":\"1\",\"text\":\"What?\"}\n").unwrap();
         let spans = "{\"id\":\"1\",\"refs\":[{\"path\":\"a.md\",\"start\":0,\"end\":3}]}\n";
-        drafts(&documents, &questions, &set::evidence(spans, &questions).unwrap()).is_err()
+        drafts(
+            &documents,
+            &questions,
+            &set::evidence(spans, &questions).unwrap(),
+        )
+        .is_err()
     }
 }

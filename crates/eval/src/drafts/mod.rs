@@ -1,12 +1,16 @@
-//! Faulty drafts through the gate: how good their citations are before it, and how good what passes is.
+//! Faulty drafts through the gate: how good their citations are before it, and how good what passes
+//! is.
 //!
-//! Citation recall and precision as ALCE defines them (Gao et al., 2023, "Enabling Large Language Models to Generate
-//! Text with Citations", section 4): a statement is recalled when what it cites, taken together, supports it; a
-//! citation is precise when its statement is recalled and the citation either supports the statement alone or cannot
-//! be left out. What supports what is told twice: by people (`gold`: sets of labels, each of which is enough), and by the
-//! verifier's own support score, held against its one threshold, where ALCE asks a model. Gold is marked by hand in
-//! `drafts.jsonl`; for drafts made of a set's marked answers ([`gold`]) the marks say it. The drafts of `drafts.jsonl` were written by hand after the mistakes that small models make, one named fault each, and some
-//! without a fault; they were written after the verifier's rules, so they illustrate and do not generalise.
+//! Citation recall and precision as ALCE defines them (Gao et al., 2023, "Enabling Large Language
+//! Models to Generate Text with Citations", section 4): a statement is recalled when what it cites,
+//! taken together, supports it; a citation is precise when its statement is recalled and the
+//! citation either supports the statement alone or cannot be left out. What supports what is told
+//! twice: by people (`gold`: sets of labels, each of which is enough), and by the verifier's own
+//! support score, held against its one threshold, where ALCE asks a model. Gold is marked by hand
+//! in `drafts.jsonl`; for drafts made of a set's marked answers ([`gold`]) the marks say it. The
+//! drafts of `drafts.jsonl` were written by hand after the mistakes that small models make, one
+//! named fault each, and some without a fault; they were written after the verifier's rules, so
+//! they illustrate and do not generalise.
 
 pub mod gold;
 
@@ -17,7 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::attacks::{Passage, freeze};
 use super::invalid;
 use local_agent_text::error::Result;
-use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport, MarkerKind, scan_markers};
+use local_agent_text::evidence::{
+    Draft, EvidenceSnapshot, FreshnessReport, MarkerKind, scan_markers,
+};
 use local_agent_verify::{ClaimSupport, VerifyOptions, claim_support, verify};
 
 /// What draft stands for no fault.
@@ -30,8 +36,16 @@ pub const DRAFTS: &str = include_str!("drafts.jsonl");
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Evidence { set: String, question: String, evidence: Vec<String> },
-    Draft { set: String, fault: String, statements: Vec<Statement> },
+    Evidence {
+        set: String,
+        question: String,
+        evidence: Vec<String>,
+    },
+    Draft {
+        set: String,
+        fault: String,
+        statements: Vec<Statement>,
+    },
 }
 
 /// One statement of a draft, its citations included.
@@ -50,30 +64,57 @@ pub struct Recorded {
     pub statements: Vec<Statement>,
 }
 
-/// Reads drafts. `EVAL_ERROR` for a line that cannot be read or names evidence that was not given before.
+/// Reads drafts. `EVAL_ERROR` for a line that cannot be read or names evidence that was not given
+/// before.
 pub fn read(text: &str) -> Result<Vec<Recorded>> {
     let mut snapshots: BTreeMap<String, EvidenceSnapshot> = BTreeMap::new();
     let mut out = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (at, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
         let at = at + 1;
-        match serde_json::from_str(line).map_err(|e| invalid(format!("line {at} of the drafts: {e}")))? {
-            Line::Evidence { set, question, evidence } => {
+        match serde_json::from_str(line)
+            .map_err(|e| invalid(format!("line {at} of the drafts: {e}")))?
+        {
+            Line::Evidence {
+                set,
+                question,
+                evidence,
+            } => {
                 let name = |n: usize| format!("{set}-{n}.md");
-                let passages: Vec<Passage> =
-                    evidence.iter().enumerate().map(|(n, text)| Passage::whole(&name(n + 1), text)).collect();
+                let passages: Vec<Passage> = evidence
+                    .iter()
+                    .enumerate()
+                    .map(|(n, text)| Passage::whole(&name(n + 1), text))
+                    .collect();
                 let views: Vec<&Passage> = passages.iter().collect();
                 let snapshot = freeze(&question, &views)
                     .ok_or_else(|| invalid(format!("line {at} of the drafts holds no evidence")))?;
                 snapshots.insert(set, snapshot);
             }
-            Line::Draft { set, fault, statements } => {
+            Line::Draft {
+                set,
+                fault,
+                statements,
+            } => {
                 let snapshot = snapshots.get(&set).cloned();
-                let snapshot = snapshot.ok_or_else(|| invalid(format!("line {at} of the drafts: no set `{set}`")))?;
-                out.push(Recorded { fault, snapshot, statements });
+                let snapshot = snapshot
+                    .ok_or_else(|| invalid(format!("line {at} of the drafts: no set `{set}`")))?;
+                out.push(Recorded {
+                    fault,
+                    snapshot,
+                    statements,
+                });
             }
         }
     }
-    if out.is_empty() { Err(invalid("there are no drafts")) } else { Ok(out) }
+    if out.is_empty() {
+        Err(invalid("there are no drafts"))
+    } else {
+        Ok(out)
+    }
 }
 
 /// Figures of some drafts.
@@ -143,24 +184,57 @@ pub fn rows(drafts: &[Recorded]) -> Vec<(String, Row)> {
         }
         all.add(one);
     }
-    let mut out: Vec<(String, Row)> = rows.into_iter().map(|(fault, row)| (fault.to_owned(), row)).collect();
+    let mut out: Vec<(String, Row)> = rows
+        .into_iter()
+        .map(|(fault, row)| (fault.to_owned(), row))
+        .collect();
     out.extend([("all faulty".to_owned(), faulty), ("all".to_owned(), all)]);
     out
 }
 
 fn row(recorded: &Recorded) -> Row {
-    let text = recorded.statements.iter().map(|s| s.text.as_str()).collect::<Vec<_>>().join(" ");
+    let text = recorded
+        .statements
+        .iter()
+        .map(|s| s.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     let draft = Draft::parse(&text, &recorded.snapshot);
-    let report = verify(&draft, &recorded.snapshot, &FreshnessReport::default(), &VerifyOptions::default());
+    let report = verify(
+        &draft,
+        &recorded.snapshot,
+        &FreshnessReport::default(),
+        &VerifyOptions::default(),
+    );
     let sum = |one: &dyn Fn(&Statement) -> Citations| {
-        recorded.statements.iter().map(one).fold(Citations::default(), |mut all, c| {
-            all.add(c);
-            all
-        })
+        recorded
+            .statements
+            .iter()
+            .map(one)
+            .fold(Citations::default(), |mut all, c| {
+                all.add(c);
+                all
+            })
     };
-    let before = sum(&|s| citations(s, |labels| s.gold.iter().any(|set| !set.is_empty() && set.is_subset(labels))));
-    let own_before = sum(&|s| citations(s, |labels| is_supported(&s.text, labels, &recorded.snapshot)));
-    let kept = |before| if report.ok { before } else { Citations::default() };
+    let before = sum(&|s| {
+        citations(s, |labels| {
+            s.gold
+                .iter()
+                .any(|set| !set.is_empty() && set.is_subset(labels))
+        })
+    });
+    let own_before = sum(&|s| {
+        citations(s, |labels| {
+            is_supported(&s.text, labels, &recorded.snapshot)
+        })
+    });
+    let kept = |before| {
+        if report.ok {
+            before
+        } else {
+            Citations::default()
+        }
+    };
     Row {
         drafts: 1,
         passed: usize::from(report.ok),
@@ -171,9 +245,13 @@ fn row(recorded: &Recorded) -> Row {
     }
 }
 
-/// Whether the verifier's support score takes the words of a statement as carried by these items together.
+/// Whether the verifier's support score takes the words of a statement as carried by these items
+/// together.
 fn is_supported(text: &str, labels: &BTreeSet<u32>, snapshot: &EvidenceSnapshot) -> bool {
-    let cited = snapshot.items().iter().filter(|item| labels.contains(&item.label.number()));
+    let cited = snapshot
+        .items()
+        .iter()
+        .filter(|item| labels.contains(&item.label.number()));
     let evidence: Vec<&str> = cited.map(|item| item.text.as_str()).collect();
     let mut words = String::new();
     let mut at = 0;
@@ -182,7 +260,8 @@ fn is_supported(text: &str, labels: &BTreeSet<u32>, snapshot: &EvidenceSnapshot)
         at = marker.span.end();
     }
     words.push_str(text.get(at..).unwrap_or(""));
-    !evidence.is_empty() && claim_support(&words, &evidence.join("\n\n")).score >= ClaimSupport::threshold()
+    !evidence.is_empty()
+        && claim_support(&words, &evidence.join("\n\n")).score >= ClaimSupport::threshold()
 }
 
 /// ALCE's two measures of one statement. `carries`: whether these items together support it.
@@ -223,20 +302,43 @@ mod tests {
     #[test]
     fn recall_and_precision_are_alces() {
         let of = |text: &str, gold: &[&[u32]]| {
-            let gold: Vec<BTreeSet<u32>> = gold.iter().map(|set| set.iter().copied().collect()).collect();
-            let c = citations(&Statement { text: text.to_owned(), gold: gold.clone() }, |labels| {
-                gold.iter().any(|set| set.is_subset(labels))
-            });
+            let gold: Vec<BTreeSet<u32>> = gold
+                .iter()
+                .map(|set| set.iter().copied().collect())
+                .collect();
+            let c = citations(
+                &Statement {
+                    text: text.to_owned(),
+                    gold: gold.clone(),
+                },
+                |labels| gold.iter().any(|set| set.is_subset(labels)),
+            );
             (c.recalled, c.citations, c.precise)
         };
         assert_eq!(of("X [E1].", &[&[1]]), (1, 1, 1));
-        assert_eq!(of("X [E1][E2].", &[&[1]]), (1, 2, 1), "the second can be left out");
-        assert_eq!(of("X [E1][E2].", &[&[1, 2]]), (1, 2, 2), "neither can be left out");
-        assert_eq!(of("X [E1][E2].", &[&[1], &[2]]), (1, 2, 2), "each is enough");
+        assert_eq!(
+            of("X [E1][E2].", &[&[1]]),
+            (1, 2, 1),
+            "the second can be left out"
+        );
+        assert_eq!(
+            of("X [E1][E2].", &[&[1, 2]]),
+            (1, 2, 2),
+            "neither can be left out"
+        );
+        assert_eq!(
+            of("X [E1][E2].", &[&[1], &[2]]),
+            (1, 2, 2),
+            "each is enough"
+        );
         assert_eq!(of("X [E2].", &[&[1]]), (0, 1, 0));
         assert_eq!(of("X.", &[&[1]]), (0, 0, 0));
         assert_eq!(of("X [E1].", &[]), (0, 1, 0));
-        assert_eq!(of("X [7].", &[&[7]]), (0, 1, 0), "what is no citation carries nothing");
+        assert_eq!(
+            of("X [7].", &[&[7]]),
+            (0, 1, 0),
+            "what is no citation carries nothing"
+        );
     }
 
     #[test]
@@ -244,19 +346,37 @@ mod tests {
         let drafts = read(DRAFTS).unwrap();
         let faults: BTreeSet<&str> = drafts.iter().map(|d| d.fault.as_str()).collect();
         let faulty = drafts.iter().filter(|d| d.fault != NO_FAULT).count();
-        assert!(faulty >= 50 && faults.len() >= 20, "{faulty} drafts, {} faults", faults.len());
+        assert!(
+            faulty >= 50 && faults.len() >= 20,
+            "{faulty} drafts, {} faults",
+            faults.len()
+        );
         let rows = rows(&drafts);
         let find = |name: &str| rows.iter().find(|(fault, _)| fault == name).unwrap().1;
         let clean = find(NO_FAULT);
-        assert_eq!((clean.passed, clean.before.recall()), (clean.drafts, Some(1.0)), "{rows:#?}");
+        assert_eq!(
+            (clean.passed, clean.before.recall()),
+            (clean.drafts, Some(1.0)),
+            "{rows:#?}"
+        );
         let all = find("all faulty");
-        assert!(all.before.recall().unwrap() < 0.3, "the faults are faults: {all:?}");
-        assert!(all.passed * 10 <= all.drafts, "at most one in ten gets through: {rows:#?}");
+        assert!(
+            all.before.recall().unwrap() < 0.3,
+            "the faults are faults: {all:?}"
+        );
+        assert!(
+            all.passed * 10 <= all.drafts,
+            "at most one in ten gets through: {rows:#?}"
+        );
     }
 
     #[test]
     fn drafts_that_cannot_be_read_are_a_failure() {
-        for text in ["", "{}", "{\"set\":\"x\",\"fault\":\"f\",\"statements\":[]}"] {
+        for text in [
+            "",
+            "{}",
+            "{\"set\":\"x\",\"fault\":\"f\",\"statements\":[]}",
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
     }

@@ -1,4 +1,5 @@
-//! Attacks on real folders. Each test is named after the attack, or after the defect it makes impossible.
+//! Attacks on real folders. Each test is named after the attack, or after the defect it makes
+//! impossible.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,7 +26,12 @@ impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
-        let world = Self { vault: base.join("vault"), outside: base.join("outside"), base, _folder: folder };
+        let world = Self {
+            vault: base.join("vault"),
+            outside: base.join("outside"),
+            base,
+            _folder: folder,
+        };
         fs::create_dir(&world.outside).unwrap();
         world.write("note.md", "inside");
         fs::write(world.outside.join("secret.md"), "SECRET").unwrap();
@@ -56,15 +62,29 @@ impl World {
 }
 
 fn root(name: &str, path: &Path) -> RootSpec {
-    RootSpec { name: SourceName::new(name).unwrap(), path: path.to_path_buf(), kind: "notes".into(), code: false }
+    RootSpec {
+        name: SourceName::new(name).unwrap(),
+        path: path.to_path_buf(),
+        kind: "notes".into(),
+        code: false,
+    }
 }
 
 fn at(path: &str) -> Address {
-    Address { source: SourceName::new("notes").unwrap(), path: RelPath::new(path).unwrap() }
+    Address {
+        source: SourceName::new("notes").unwrap(),
+        path: RelPath::new(path).unwrap(),
+    }
 }
 
 fn text(sandbox: &Sandbox, request: &str) -> String {
-    String::from_utf8(sandbox.read(&sandbox.resolve(request).unwrap()).unwrap().bytes).unwrap()
+    String::from_utf8(
+        sandbox
+            .read(&sandbox.resolve(request).unwrap())
+            .unwrap()
+            .bytes,
+    )
+    .unwrap()
 }
 
 fn code(sandbox: &Sandbox, request: &str) -> ErrorCode {
@@ -73,7 +93,9 @@ fn code(sandbox: &Sandbox, request: &str) -> ErrorCode {
 
 /// The walk as `path reason`, found files without a reason.
 fn listing(sandbox: &Sandbox) -> Vec<String> {
-    let entries = sandbox.walk(&SourceName::new("notes").unwrap(), &[".md"]).unwrap();
+    let entries = sandbox
+        .walk(&SourceName::new("notes").unwrap(), &[".md"])
+        .unwrap();
     let line = |e: &Entry| match e.what {
         What::Found(_) => e.path.to_string(),
         What::Skipped(reason) => format!("{} {reason}", e.path),
@@ -81,7 +103,8 @@ fn listing(sandbox: &Sandbox) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
-/// The request is refused exactly as if nothing stood there, by every door; only the operator learns why.
+/// The request is refused exactly as if nothing stood there, by every door; only the operator
+/// learns why.
 fn assert_unseen(sandbox: &Sandbox, path: &str, why: Why) {
     let request = format!("notes:{path}");
     let nothing = refusal::not_found(&request);
@@ -100,7 +123,10 @@ fn what_stands_in_a_root_is_read_byte_for_byte() {
     assert_eq!(text(&sandbox, "deep\\er/../er/a b ü.md"), "x\r\ny\u{feff}");
     let address = sandbox.resolve("note.md").unwrap();
     assert_eq!(address.to_string(), "notes:note.md");
-    assert_eq!(sandbox.read(&address).unwrap().stamp, sandbox.stamp(&address).unwrap());
+    assert_eq!(
+        sandbox.read(&address).unwrap().stamp,
+        sandbox.stamp(&address).unwrap()
+    );
     assert_eq!(sandbox.explain("note.md"), None);
 }
 
@@ -126,12 +152,23 @@ fn s01_s02_s03_s04_s05_text_attacks_are_denied_before_the_disk_is_asked() {
         "notes:note.md:x.md",
         "nowhere:note.md",
     ] {
-        assert_eq!(code(&sandbox, request), ErrorCode::PathDenied, "{request:?}");
+        assert_eq!(
+            code(&sandbox, request),
+            ErrorCode::PathDenied,
+            "{request:?}"
+        );
     }
-    assert_eq!(code(&sandbox, "notes:$HOME/note.md"), ErrorCode::FileNotFound);
+    assert_eq!(
+        code(&sandbox, "notes:$HOME/note.md"),
+        ErrorCode::FileNotFound
+    );
     assert_eq!(code(&sandbox, "  "), ErrorCode::InvalidArgs);
     for request in ["notes:gone.md", "gone.md", "gone/gone.md"] {
-        assert_eq!(code(&sandbox, request), ErrorCode::FileNotFound, "{request:?}");
+        assert_eq!(
+            code(&sandbox, request),
+            ErrorCode::FileNotFound,
+            "{request:?}"
+        );
     }
 }
 
@@ -143,8 +180,14 @@ fn s06_a_sibling_of_the_root_is_not_the_root() {
     let sandbox = world.open_with(|s| s.deny_absolute_paths = false);
     let evil = world.base.join("vault-evil/a.md").display().to_string();
     assert_eq!(code(&sandbox, &evil), ErrorCode::PathDenied);
-    assert_eq!(code(&sandbox, "notes:../vault-evil/a.md"), ErrorCode::PathDenied);
-    assert_eq!(text(&sandbox, &world.vault.join("note.md").display().to_string()), "inside");
+    assert_eq!(
+        code(&sandbox, "notes:../vault-evil/a.md"),
+        ErrorCode::PathDenied
+    );
+    assert_eq!(
+        text(&sandbox, &world.vault.join("note.md").display().to_string()),
+        "inside"
+    );
 }
 
 #[test]
@@ -172,10 +215,18 @@ fn s08_a_linked_parent_is_never_entered_however_deep() {
     world.write("deep/er/still/a.md", "inside");
     world.link("../../../outside/in", "deep/er/out");
     world.link(world.outside.join("in"), "abs");
-    for (follow, why) in [(FollowLinks::Never, Why::Symlink), (FollowLinks::Inside, Why::LinkLeaves)] {
+    for (follow, why) in [
+        (FollowLinks::Never, Why::Symlink),
+        (FollowLinks::Inside, Why::LinkLeaves),
+    ] {
         let sandbox = world.open_with(|s| s.follow_links = follow);
         // Whether the file behind the linked parent is there makes no difference.
-        for path in ["deep/er/out/here/a.md", "deep/er/out/here/gone.md", "deep/er/out/gone/a.md", "abs/here/a.md"] {
+        for path in [
+            "deep/er/out/here/a.md",
+            "deep/er/out/here/gone.md",
+            "deep/er/out/gone/a.md",
+            "abs/here/a.md",
+        ] {
             assert_unseen(&sandbox, path, why);
         }
         assert_eq!(text(&sandbox, "notes:deep/er/out/../still/a.md"), "inside");
@@ -191,7 +242,10 @@ fn links_that_stay_inside_are_followed_only_when_allowed() {
     let inside = world.open_with(|s| s.follow_links = FollowLinks::Inside);
     assert_eq!(text(&inside, "notes:links/folder/a.md"), "A");
     assert_eq!(text(&inside, "notes:links/file.md"), "A");
-    assert_eq!(inside.resolve("notes:links/file.md").unwrap().to_string(), "notes:links/file.md");
+    assert_eq!(
+        inside.resolve("notes:links/file.md").unwrap().to_string(),
+        "notes:links/file.md"
+    );
     assert_unseen(&world.open(), "links/folder/a.md", Why::Symlink);
 }
 
@@ -209,9 +263,22 @@ fn s09_chains_and_loops_of_links_end() {
     assert_unseen(&inside, "a.md", Why::LinkLoop);
     assert_eq!(text(&inside, "notes:l8.md"), "inside");
     assert_unseen(&inside, "l9.md", Why::LinkLoop);
-    assert_eq!(text(&inside, &format!("notes:{}note.md", "self/".repeat(8))), "inside");
-    assert_unseen(&inside, &format!("{}note.md", "self/".repeat(9)), Why::LinkLoop);
-    assert_eq!(listing(&inside).iter().filter(|l| l.ends_with(" symlink")).count(), 12);
+    assert_eq!(
+        text(&inside, &format!("notes:{}note.md", "self/".repeat(8))),
+        "inside"
+    );
+    assert_unseen(
+        &inside,
+        &format!("{}note.md", "self/".repeat(9)),
+        Why::LinkLoop,
+    );
+    assert_eq!(
+        listing(&inside)
+            .iter()
+            .filter(|l| l.ends_with(" symlink"))
+            .count(),
+        12
+    );
 }
 
 #[test]
@@ -249,9 +316,15 @@ fn s14_twins_by_case_and_composition_are_never_taken_for_one_another() {
         assert_eq!(code(&sandbox, "CAFÉ.md"), ErrorCode::AmbiguousPath);
     }
     world.write("y/Plan.md", "plan");
-    assert_eq!(sandbox.resolve("plan.MD").unwrap().to_string(), "notes:y/Plan.md");
+    assert_eq!(
+        sandbox.resolve("plan.MD").unwrap().to_string(),
+        "notes:y/Plan.md"
+    );
     world.write("credentials.JSON", "{}");
-    assert_eq!(code(&sandbox, "notes:credentials.JSON"), ErrorCode::PathDenied);
+    assert_eq!(
+        code(&sandbox, "notes:credentials.JSON"),
+        ErrorCode::PathDenied
+    );
 }
 
 #[test]
@@ -260,15 +333,29 @@ fn s15_trailing_dots_and_spaces_hide_nothing() {
     world.write("id_rsa./a.md", "KEY");
     world.write("git. /a.md", "fine here");
     let sandbox = world.open();
-    for request in ["notes:id_rsa./a.md", "notes:.git /a.md", "notes:note.md.", "notes:note.md ", "notes:.. /a.md"] {
-        assert_eq!(code(&sandbox, request), ErrorCode::PathDenied, "{request:?}");
+    for request in [
+        "notes:id_rsa./a.md",
+        "notes:.git /a.md",
+        "notes:note.md.",
+        "notes:note.md ",
+        "notes:.. /a.md",
+    ] {
+        assert_eq!(
+            code(&sandbox, request),
+            ErrorCode::PathDenied,
+            "{request:?}"
+        );
     }
 }
 
 #[test]
 fn s16_over_long_requests_are_denied_and_repeated_only_in_part() {
     let sandbox = World::new().open();
-    for request in ["x".repeat(10_000) + ".md", "d/".repeat(1000) + "a.md", "n".repeat(256) + ".md"] {
+    for request in [
+        "x".repeat(10_000) + ".md",
+        "d/".repeat(1000) + "a.md",
+        "n".repeat(256) + ".md",
+    ] {
         let failure = sandbox.resolve(&request).unwrap_err();
         assert_eq!(failure.code, ErrorCode::PathDenied);
         assert!(failure.message.len() < 400);
@@ -292,12 +379,20 @@ fn s18_proc_and_dev_are_out_of_reach() {
     world.link("/dev/zero", "zero.md");
     for follow in [FollowLinks::Never, FollowLinks::Inside] {
         let sandbox = world.open_with(|s| s.follow_links = follow);
-        let why = if follow == FollowLinks::Never { Why::Symlink } else { Why::LinkLeaves };
+        let why = if follow == FollowLinks::Never {
+            Why::Symlink
+        } else {
+            Why::LinkLeaves
+        };
         for path in ["env.md", "proc/environ.md", "zero.md"] {
             assert_unseen(&sandbox, path, why);
         }
     }
-    for request in ["/proc/self/environ", "/dev/stdin", "notes:/proc/self/cmdline"] {
+    for request in [
+        "/proc/self/environ",
+        "/dev/stdin",
+        "notes:/proc/self/cmdline",
+    ] {
         assert_eq!(code(&world.open(), request), ErrorCode::PathDenied);
     }
 }
@@ -305,15 +400,32 @@ fn s18_proc_and_dev_are_out_of_reach() {
 #[test]
 fn s19_fifos_sockets_and_devices_block_nothing() {
     let world = World::new();
-    assert!(Command::new("mkfifo").arg(world.vault.join("pipe.md")).status().unwrap().success());
-    assert!(Command::new("mkfifo").arg(world.vault.join(".gitignore")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(world.vault.join("pipe.md"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(
+        Command::new("mkfifo")
+            .arg(world.vault.join(".gitignore"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let _socket = UnixListener::bind(world.vault.join("socket.md")).unwrap();
     let sandbox = world.open();
     assert_unseen(&sandbox, "pipe.md", Why::NotRegular);
     assert_unseen(&sandbox, "socket.md", Why::NotRegular);
     assert_eq!(
         listing(&sandbox),
-        [".gitignore not_regular", "note.md", "pipe.md not_regular", "socket.md not_regular"]
+        [
+            ".gitignore not_regular",
+            "note.md",
+            "pipe.md not_regular",
+            "socket.md not_regular"
+        ]
     );
     // Even without the look before it, opening does not wait for a writer.
     let dir = Dir::open_ambient_dir(&world.vault, ambient_authority()).unwrap();
@@ -321,15 +433,28 @@ fn s19_fifos_sockets_and_devices_block_nothing() {
     assert_eq!(opened.unwrap_err(), Refusal::Unseen(Why::NotRegular));
 }
 
-/// What is mounted below a root was put there by the machine's operator; it stands under the same rules.
+/// What is mounted below a root was put there by the machine's operator; it stands under the same
+/// rules.
 #[test]
 #[cfg(target_os = "linux")]
 fn s20_a_mount_point_below_a_root_is_a_folder_like_others() {
-    let Ok(folder) = tempfile::Builder::new().prefix("sandbox-test-").tempdir_in("/dev/shm") else { return };
+    let Ok(folder) = tempfile::Builder::new()
+        .prefix("sandbox-test-")
+        .tempdir_in("/dev/shm")
+    else {
+        return;
+    };
     fs::write(folder.path().join("a.md"), "mounted").unwrap();
     symlink("/etc/hostname", folder.path().join("b.md")).unwrap();
-    let sandbox = Sandbox::open(vec![root("notes", Path::new("/dev"))], Policy::from(&security())).unwrap();
-    let below = format!("shm/{}", folder.path().file_name().unwrap().to_str().unwrap());
+    let sandbox = Sandbox::open(
+        vec![root("notes", Path::new("/dev"))],
+        Policy::from(&security()),
+    )
+    .unwrap();
+    let below = format!(
+        "shm/{}",
+        folder.path().file_name().unwrap().to_str().unwrap()
+    );
     assert_eq!(text(&sandbox, &format!("notes:{below}/a.md")), "mounted");
     assert_unseen(&sandbox, &format!("{below}/b.md"), Why::Symlink);
 }
@@ -339,7 +464,10 @@ fn s21_w40_no_more_than_the_cap_is_ever_read() {
     let world = World::new();
     world.write("full.md", &"x".repeat(100));
     world.write("over.md", &"x".repeat(101));
-    fs::File::create(world.vault.join("sparse.md")).unwrap().set_len(1 << 40).unwrap();
+    fs::File::create(world.vault.join("sparse.md"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     let sandbox = world.open_with(|s| s.max_file_bytes = 100);
     assert_eq!(sandbox.read(&at("full.md")).unwrap().bytes.len(), 100);
     for path in ["over.md", "sparse.md"] {
@@ -348,13 +476,27 @@ fn s21_w40_no_more_than_the_cap_is_ever_read() {
         assert_eq!(failure.code, ErrorCode::FileTooLarge);
         assert_eq!(sandbox.stamp(&at(path)).unwrap_err(), failure);
     }
-    assert_eq!(listing(&sandbox), ["full.md", "note.md", "over.md too_large", "sparse.md too_large"]);
+    assert_eq!(
+        listing(&sandbox),
+        [
+            "full.md",
+            "note.md",
+            "over.md too_large",
+            "sparse.md too_large"
+        ]
+    );
 
     let dir = Dir::open_ambient_dir(&world.vault, ambient_authority()).unwrap();
     let (file, stamp) = place::open_file(&dir, "full.md", sandbox.policy()).unwrap();
     world.write("full.md", &"x".repeat(5000));
     let grown = place::read_to_cap(file, stamp, sandbox.policy());
-    assert_eq!(grown, Err(Refusal::TooLarge { size: 101, cap: 100 }));
+    assert_eq!(
+        grown,
+        Err(Refusal::TooLarge {
+            size: 101,
+            cap: 100
+        })
+    );
     let boundless = world.open_with(|s| s.max_file_bytes = u64::MAX);
     assert_eq!(text(&boundless, "notes:note.md"), "inside");
 }
@@ -370,7 +512,13 @@ fn s22_bytes_are_handed_on_as_they_are() {
 #[test]
 fn s23_w39_hidden_and_denied_names_are_out_of_reach_by_name_and_by_link() {
     let world = World::new();
-    for path in [".git/a.md", "x/.obsidian/a.md", "x/keys.pem/a.md", "x/.hidden.md", "x/data.bin"] {
+    for path in [
+        ".git/a.md",
+        "x/.obsidian/a.md",
+        "x/keys.pem/a.md",
+        "x/.hidden.md",
+        "x/data.bin",
+    ] {
         world.write(path, "HIDDEN");
     }
     world.link(".git", "git");
@@ -378,7 +526,13 @@ fn s23_w39_hidden_and_denied_names_are_out_of_reach_by_name_and_by_link() {
     world.link("x/data.bin", "data.md");
     world.link("x/keys.pem/a.md", "key.md");
     let sandbox = world.open_with(|s| s.follow_links = FollowLinks::Inside);
-    for request in ["notes:.git/a.md", "x/.obsidian/a.md", "notes:x/keys.pem/a.md", "x/.hidden.md", "x/data.bin"] {
+    for request in [
+        "notes:.git/a.md",
+        "x/.obsidian/a.md",
+        "notes:x/keys.pem/a.md",
+        "x/.hidden.md",
+        "x/data.bin",
+    ] {
         assert_eq!(code(&sandbox, request), ErrorCode::PathDenied, "{request}");
     }
     for path in ["git/a.md", "open.md", "data.md", "key.md"] {
@@ -401,9 +555,21 @@ fn s24_the_last_extension_counts_in_any_case() {
 fn s29_no_answer_differs_by_what_lies_outside() {
     let answers = |world: &World, follow| {
         let sandbox = world.open_with(|s| s.follow_links = follow);
-        let requests = ["notes:file.md", "file.md", "notes:folder/secret.md", "folder/secret.md", "notes:via.md"];
-        let resolved: Vec<_> = requests.iter().map(|r| sandbox.resolve(r).unwrap_err()).collect();
-        let read: Vec<_> = ["file.md", "folder/secret.md", "via.md"].iter().map(|p| sandbox.read(&at(p))).collect();
+        let requests = [
+            "notes:file.md",
+            "file.md",
+            "notes:folder/secret.md",
+            "folder/secret.md",
+            "notes:via.md",
+        ];
+        let resolved: Vec<_> = requests
+            .iter()
+            .map(|r| sandbox.resolve(r).unwrap_err())
+            .collect();
+        let read: Vec<_> = ["file.md", "folder/secret.md", "via.md"]
+            .iter()
+            .map(|p| sandbox.read(&at(p)))
+            .collect();
         (resolved, read, listing(&sandbox))
     };
     for follow in [FollowLinks::Never, FollowLinks::Inside] {
@@ -427,14 +593,23 @@ fn s29_every_reason_inside_is_answered_like_a_missing_file() {
     let answer = |make: &dyn Fn(&World)| {
         let world = World::new();
         make(&world);
-        (world.open().resolve(request).unwrap_err(), world.open().read(&at("it.md")).unwrap_err())
+        (
+            world.open().resolve(request).unwrap_err(),
+            world.open().read(&at("it.md")).unwrap_err(),
+        )
     };
     let nothing = answer(&|_| {});
     assert_eq!(nothing.0, nothing.1);
     assert_eq!(answer(&|w| w.link("note.md", "it.md")), nothing);
     assert_eq!(answer(&|w| w.link("/etc/shadow", "it.md")), nothing);
-    assert_eq!(answer(&|w| fs::hard_link(w.vault.join("note.md"), w.vault.join("it.md")).unwrap()), nothing);
-    assert_eq!(answer(&|w| drop(UnixListener::bind(w.vault.join("it.md")).unwrap())), nothing);
+    assert_eq!(
+        answer(&|w| fs::hard_link(w.vault.join("note.md"), w.vault.join("it.md")).unwrap()),
+        nothing
+    );
+    assert_eq!(
+        answer(&|w| drop(UnixListener::bind(w.vault.join("it.md")).unwrap())),
+        nothing
+    );
     assert_eq!(answer(&|w| fs::remove_dir_all(&w.vault).unwrap()), nothing);
 }
 
@@ -443,9 +618,15 @@ fn a_folder_inside_is_said_to_be_one() {
     let world = World::new();
     world.write("folder.md/a.md", "x");
     let sandbox = world.open();
-    assert_eq!(code(&sandbox, "notes:folder.md"), ErrorCode::PathIsDirectory);
+    assert_eq!(
+        code(&sandbox, "notes:folder.md"),
+        ErrorCode::PathIsDirectory
+    );
     assert_eq!(code(&sandbox, "folder.md"), ErrorCode::PathIsDirectory);
-    assert_eq!(sandbox.read(&at("folder.md")).unwrap_err().code, ErrorCode::PathIsDirectory);
+    assert_eq!(
+        sandbox.read(&at("folder.md")).unwrap_err().code,
+        ErrorCode::PathIsDirectory
+    );
     assert_eq!(listing(&sandbox), ["folder.md/a.md", "note.md"]);
 }
 
@@ -454,10 +635,22 @@ fn an_address_is_judged_like_a_request() {
     let world = World::new();
     world.write(".hidden/a.md", "x");
     let sandbox = world.open();
-    assert_eq!(sandbox.read(&at(".hidden/a.md")).unwrap_err().code, ErrorCode::PathDenied);
-    assert_eq!(sandbox.read(&at("note.exe")).unwrap_err().code, ErrorCode::PathDenied);
-    let elsewhere = Address { source: SourceName::new("elsewhere").unwrap(), path: RelPath::new("a.md").unwrap() };
-    assert_eq!(sandbox.read(&elsewhere).unwrap_err().code, ErrorCode::PathDenied);
+    assert_eq!(
+        sandbox.read(&at(".hidden/a.md")).unwrap_err().code,
+        ErrorCode::PathDenied
+    );
+    assert_eq!(
+        sandbox.read(&at("note.exe")).unwrap_err().code,
+        ErrorCode::PathDenied
+    );
+    let elsewhere = Address {
+        source: SourceName::new("elsewhere").unwrap(),
+        path: RelPath::new("a.md").unwrap(),
+    };
+    assert_eq!(
+        sandbox.read(&elsewhere).unwrap_err().code,
+        ErrorCode::PathDenied
+    );
 }
 
 #[test]
@@ -467,9 +660,18 @@ fn w25_a_link_out_of_a_source_does_not_stop_a_walk() {
     world.link(&world.outside, "a/folder");
     world.link("nowhere", "dangling.md");
     world.write("z.md", "z");
-    let expected = ["a/folder symlink", "a/leak.md symlink", "dangling.md symlink", "note.md", "z.md"];
+    let expected = [
+        "a/folder symlink",
+        "a/leak.md symlink",
+        "dangling.md symlink",
+        "note.md",
+        "z.md",
+    ];
     assert_eq!(listing(&world.open()), expected);
-    assert_eq!(listing(&world.open_with(|s| s.follow_links = FollowLinks::Inside)), expected);
+    assert_eq!(
+        listing(&world.open_with(|s| s.follow_links = FollowLinks::Inside)),
+        expected
+    );
 }
 
 #[test]
@@ -493,15 +695,29 @@ fn w26_hidden_folders_are_passed_by_and_ignore_files_count() {
     ] {
         world.write(path, "x");
     }
-    world.write(".gitignore", "\u{feff}# comment\nlogs/*\n!logs/keep.md\n/top.md\ntmp.md\n[\n");
+    world.write(
+        ".gitignore",
+        "\u{feff}# comment\nlogs/*\n!logs/keep.md\n/top.md\ntmp.md\n[\n",
+    );
     world.write(".ignore", "drafts/\n");
     world.write("sub/.gitignore", "!tmp.md\nprivate.md\n");
     world.write("sub/.local-agentignore", "!private.md\n");
-    let expected = ["logs/keep.md", "note.md", "secret.pem denied", "sub/private.md", "sub/tmp.md", "sub/top.md"];
+    let expected = [
+        "logs/keep.md",
+        "note.md",
+        "secret.pem denied",
+        "sub/private.md",
+        "sub/tmp.md",
+        "sub/top.md",
+    ];
     assert_eq!(listing(&world.open()), expected);
     let shown = listing(&world.open_with(|s| s.deny_hidden_paths = false));
     assert!(shown.contains(&".github/a.md".to_owned()) && shown.contains(&".a.md".to_owned()));
-    assert!(!shown.iter().any(|l| l.starts_with(".obsidian") || l.starts_with(".trash")));
+    assert!(
+        !shown
+            .iter()
+            .any(|l| l.starts_with(".obsidian") || l.starts_with(".trash"))
+    );
 }
 
 #[test]
@@ -509,14 +725,23 @@ fn an_ignore_file_that_is_not_read_is_listed() {
     let world = World::new();
     world.link("../outside/secret.md", ".gitignore");
     world.write("a/.ignore", &"#\n".repeat(1 << 20));
-    assert_eq!(listing(&world.open()), [".gitignore symlink", "a/.ignore too_large", "note.md"]);
+    assert_eq!(
+        listing(&world.open()),
+        [".gitignore symlink", "a/.ignore too_large", "note.md"]
+    );
 }
 
 #[test]
 fn names_that_no_path_can_hold_are_listed() {
     use std::os::unix::ffi::OsStrExt;
     let world = World::new();
-    for name in [&b"a\xff.md"[..], b"b\\c.md", b"d\ne.md", b"f\xff.exe", b"g%.md"] {
+    for name in [
+        &b"a\xff.md"[..],
+        b"b\\c.md",
+        b"d\ne.md",
+        b"f\xff.exe",
+        b"g%.md",
+    ] {
         let path = world.vault.join(std::ffi::OsStr::from_bytes(name));
         if fs::write(path, "x").is_err() {
             return; // a file system that holds no such names
@@ -526,7 +751,14 @@ fn names_that_no_path_can_hold_are_listed() {
     let listed = listing(&world.open());
     assert_eq!(
         listed,
-        ["a%FF.md bad_name", "b%5Cc.md bad_name", "d%0Ae.md bad_name", "g%.md", "h%FF bad_name", "note.md"]
+        [
+            "a%FF.md bad_name",
+            "b%5Cc.md bad_name",
+            "d%0Ae.md bad_name",
+            "g%.md",
+            "h%FF bad_name",
+            "note.md"
+        ]
     );
 }
 
@@ -536,14 +768,22 @@ fn a_walk_is_sorted_and_finds_exactly_what_can_be_read() {
     for n in 0..1500 {
         world.write(&format!("many/{n}.md"), "x");
     }
-    for path in ["a/b.md", "a.md", "a b.md", "a-b/c.md", "skip.txt", "UPPER.MD"] {
+    for path in [
+        "a/b.md", "a.md", "a b.md", "a-b/c.md", "skip.txt", "UPPER.MD",
+    ] {
         world.write(path, "x");
     }
     world.link("a.md", "link.md");
     let sandbox = world.open();
-    let entries = sandbox.walk(&SourceName::new("notes").unwrap(), &[".MD"]).unwrap();
+    let entries = sandbox
+        .walk(&SourceName::new("notes").unwrap(), &[".MD"])
+        .unwrap();
     assert_eq!(entries.len(), 1500 + 7);
-    assert!(entries.windows(2).all(|w| w[0].path.as_str().as_bytes() < w[1].path.as_str().as_bytes()));
+    assert!(
+        entries
+            .windows(2)
+            .all(|w| w[0].path.as_str().as_bytes() < w[1].path.as_str().as_bytes())
+    );
     for entry in entries {
         match (entry.what, sandbox.read(&at(entry.path.as_str()))) {
             (What::Found(stamp), Ok(file)) => assert_eq!(stamp, file.stamp),
@@ -568,9 +808,15 @@ fn w41_earlier_answers_are_no_evidence() {
     let world = World::new();
     world.write("runs/1/answer.md", "model text");
     let policy = || Policy::from(&security()).keep_out([world.vault.join("runs")]);
-    let roots = vec![root("notes", &world.vault), root("runs", &world.vault.join("runs"))];
+    let roots = vec![
+        root("notes", &world.vault),
+        root("runs", &world.vault.join("runs")),
+    ];
     let sandbox = Sandbox::open(roots, policy()).unwrap();
-    assert_eq!(code(&sandbox, "notes:runs/1/answer.md"), ErrorCode::PathDenied);
+    assert_eq!(
+        code(&sandbox, "notes:runs/1/answer.md"),
+        ErrorCode::PathDenied
+    );
     assert_eq!(code(&sandbox, "runs:1/answer.md"), ErrorCode::FileNotFound);
     assert_eq!(code(&sandbox, "answer.md"), ErrorCode::FileNotFound);
     assert!(sandbox.roots()[1].unavailable.is_some());
@@ -591,11 +837,23 @@ fn w42_bare_names_are_searched_recursively_and_ambiguity_lists_the_candidates() 
     world.write("b/two.md", "2");
     world.write("b/note.md", "nested");
     let sandbox = world.open();
-    assert_eq!(sandbox.resolve("one.md").unwrap().to_string(), "notes:a/one.md");
-    assert_eq!(sandbox.resolve("note.md").unwrap().to_string(), "notes:note.md");
+    assert_eq!(
+        sandbox.resolve("one.md").unwrap().to_string(),
+        "notes:a/one.md"
+    );
+    assert_eq!(
+        sandbox.resolve("note.md").unwrap().to_string(),
+        "notes:note.md"
+    );
     let failure = sandbox.resolve("two.md").unwrap_err();
     assert_eq!(failure.code, ErrorCode::AmbiguousPath);
-    assert!(failure.message.contains("`notes:a/two.md`, `notes:b/two.md`"), "{}", failure.message);
+    assert!(
+        failure
+            .message
+            .contains("`notes:a/two.md`, `notes:b/two.md`"),
+        "{}",
+        failure.message
+    );
 }
 
 #[test]
@@ -606,13 +864,26 @@ fn bare_paths_need_one_root_and_nested_roots_show_a_file_once() {
     fs::create_dir_all(other.join("corpus")).unwrap();
     fs::write(other.join("corpus/b.md"), "B").unwrap();
     fs::write(other.join("note.md"), "other").unwrap();
-    let roots = vec![root("all", &world.vault), root("corpus", &world.vault.join("corpus")), root("other", &other)];
+    let roots = vec![
+        root("all", &world.vault),
+        root("corpus", &world.vault.join("corpus")),
+        root("other", &other),
+    ];
     let sandbox = Sandbox::with_base(roots, Policy::from(&security()), &world.vault).unwrap();
-    assert_eq!(sandbox.resolve("corpus/b.md").unwrap().to_string(), "other:corpus/b.md");
-    assert_eq!(sandbox.resolve("corpus/a.md").unwrap().to_string(), "all:corpus/a.md");
+    assert_eq!(
+        sandbox.resolve("corpus/b.md").unwrap().to_string(),
+        "other:corpus/b.md"
+    );
+    assert_eq!(
+        sandbox.resolve("corpus/a.md").unwrap().to_string(),
+        "all:corpus/a.md"
+    );
     assert_eq!(sandbox.resolve("a.md").unwrap().to_string(), "corpus:a.md");
     assert_eq!(code(&sandbox, "note.md"), ErrorCode::AmbiguousPath);
-    assert_eq!(sandbox.resolve("other:note.md").unwrap().to_string(), "other:note.md");
+    assert_eq!(
+        sandbox.resolve("other:note.md").unwrap().to_string(),
+        "other:note.md"
+    );
 }
 
 #[test]
@@ -620,7 +891,10 @@ fn paths_relative_to_the_base_reach_the_roots_below_it() {
     let world = World::new();
     let roots = vec![root("notes", &world.vault)];
     let sandbox = Sandbox::with_base(roots, Policy::from(&security()), &world.base).unwrap();
-    assert_eq!(sandbox.resolve("vault/note.md").unwrap().to_string(), "notes:note.md");
+    assert_eq!(
+        sandbox.resolve("vault/note.md").unwrap().to_string(),
+        "notes:note.md"
+    );
     assert_eq!(code(&sandbox, "outside/secret.md"), ErrorCode::FileNotFound);
     assert_eq!(code(&sandbox, "vault/../../x.md"), ErrorCode::PathDenied);
 }
@@ -628,15 +902,29 @@ fn paths_relative_to_the_base_reach_the_roots_below_it() {
 #[test]
 fn a_missing_root_is_kept_and_says_why() {
     let world = World::new();
-    let roots = vec![root("gone", &world.base.join("gone")), root("notes", &world.vault)];
+    let roots = vec![
+        root("gone", &world.base.join("gone")),
+        root("notes", &world.vault),
+    ];
     let sandbox = Sandbox::open(roots, Policy::from(&security())).unwrap();
     assert!(sandbox.roots()[0].unavailable.is_some() && sandbox.roots()[1].unavailable.is_none());
-    assert_eq!(sandbox.resolve("note.md").unwrap().to_string(), "notes:note.md");
+    assert_eq!(
+        sandbox.resolve("note.md").unwrap().to_string(),
+        "notes:note.md"
+    );
     assert_eq!(code(&sandbox, "gone:note.md"), ErrorCode::FileNotFound);
     assert_eq!(sandbox.explain("gone:note.md"), Some(Why::RootUnavailable));
-    let failure = sandbox.walk(&SourceName::new("gone").unwrap(), &[".md"]).unwrap_err();
+    let failure = sandbox
+        .walk(&SourceName::new("gone").unwrap(), &[".md"])
+        .unwrap_err();
     assert_eq!(failure.code, ErrorCode::ConfigError);
-    assert!(Sandbox::open(vec![root("r", Path::new("relative"))], Policy::from(&security())).is_err());
+    assert!(
+        Sandbox::open(
+            vec![root("r", Path::new("relative"))],
+            Policy::from(&security())
+        )
+        .is_err()
+    );
     let twice = vec![root("notes", &world.vault), root("notes", &world.base)];
     assert!(Sandbox::open(twice, Policy::from(&security())).is_err());
 }
@@ -646,7 +934,11 @@ fn a_root_that_was_removed_does_not_look_like_an_empty_one() {
     let world = World::new();
     let sandbox = world.open();
     fs::remove_dir_all(&world.vault).unwrap();
-    assert!(sandbox.walk(&SourceName::new("notes").unwrap(), &[".md"]).is_err());
+    assert!(
+        sandbox
+            .walk(&SourceName::new("notes").unwrap(), &[".md"])
+            .is_err()
+    );
 }
 
 #[test]
@@ -660,12 +952,19 @@ fn files_without_permission_are_as_missing() {
     }
     let sandbox = world.open();
     if fs::read(world.vault.join("closed.md")).is_err() {
-        assert_eq!(sandbox.read(&at("closed.md")).unwrap_err(), refusal::not_found("notes:closed.md"));
+        assert_eq!(
+            sandbox.read(&at("closed.md")).unwrap_err(),
+            refusal::not_found("notes:closed.md")
+        );
         assert_eq!(sandbox.explain("notes:closed.md"), Some(Why::NoPermission));
         assert_unseen(&sandbox, "closed/a.md", Why::NoPermission);
         assert!(listing(&sandbox).contains(&"closed unreadable".to_owned()));
     }
-    fs::set_permissions(world.vault.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(
+        world.vault.join("closed"),
+        fs::Permissions::from_mode(0o700),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -674,18 +973,36 @@ fn a_person_may_name_any_file_but_not_any_name() {
     let mut rules = security();
     rules.max_file_bytes = 10;
     assert_eq!(
-        read_any(&world.outside.join("secret.md"), &Policy::from(&rules)).unwrap_err().code,
+        read_any(&world.outside.join("secret.md"), &Policy::from(&rules))
+            .unwrap_err()
+            .code,
         ErrorCode::PathDenied
     );
     rules.allow_any_path = true;
     let policy = Policy::from(&rules);
-    let code = |path: &str| read_any(&world.base.join(path), &policy).map(|_| ()).unwrap_err().code;
-    assert_eq!(read_any(&world.outside.join("secret.md"), &policy).unwrap().bytes, b"SECRET");
+    let code = |path: &str| {
+        read_any(&world.base.join(path), &policy)
+            .map(|_| ())
+            .unwrap_err()
+            .code
+    };
+    assert_eq!(
+        read_any(&world.outside.join("secret.md"), &policy)
+            .unwrap()
+            .bytes,
+        b"SECRET"
+    );
     world.write("big.md", "more than ten bytes");
     world.write(".ssh/a.md", "KEY");
     world.write("a.exe", "x");
     fs::create_dir(world.vault.join("folder.md")).unwrap();
-    assert!(Command::new("mkfifo").arg(world.vault.join("pipe.md")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(world.vault.join("pipe.md"))
+            .status()
+            .unwrap()
+            .success()
+    );
     world.link(".ssh/a.md", "key.md");
     world.link("a.exe", "exe.md");
     world.link("../outside/secret.md", "fine.md");
@@ -693,8 +1010,18 @@ fn a_person_may_name_any_file_but_not_any_name() {
     assert_eq!(code("vault/.ssh/a.md"), ErrorCode::PathDenied);
     assert_eq!(code("vault/a.exe"), ErrorCode::PathDenied);
     assert_eq!(code("vault/folder.md"), ErrorCode::PathIsDirectory);
-    for path in ["vault/pipe.md", "vault/key.md", "vault/exe.md", "vault/gone.md"] {
+    for path in [
+        "vault/pipe.md",
+        "vault/key.md",
+        "vault/exe.md",
+        "vault/gone.md",
+    ] {
         assert_eq!(code(path), ErrorCode::FileNotFound, "{path}");
     }
-    assert_eq!(read_any(&world.vault.join("fine.md"), &policy).unwrap().bytes, b"SECRET");
+    assert_eq!(
+        read_any(&world.vault.join("fine.md"), &policy)
+            .unwrap()
+            .bytes,
+        b"SECRET"
+    );
 }

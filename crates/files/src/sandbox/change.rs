@@ -1,9 +1,10 @@
-//! Changing one file below a root, after a person agreed: replaced whole by one rename, or moved to the trash of its
-//! root. Everything goes by handles, like reading; nothing is ever written through a link, and nothing is overwritten
-//! that is not what the person was shown.
+//! Changing one file below a root, after a person agreed: replaced whole by one rename, or moved to
+//! the trash of its root. Everything goes by handles, like reading; nothing is ever written through
+//! a link, and nothing is overwritten that is not what the person was shown.
 //!
-//! Between the last look and the rename another program can still change the file: no system offers a rename that
-//! compares. That moment is a few system calls long, and what is lost then is that program's change.
+//! Between the last look and the rename another program can still change the file: no system offers
+//! a rename that compares. That moment is a few system calls long, and what is lost then is that
+//! program's change.
 
 use std::io::Write as _;
 
@@ -21,28 +22,36 @@ use local_agent_text::types::{Sha256, to_hex};
 /// Where deleted files go, at the top of their root.
 pub(super) const TRASH: &str = ".trash-local-agent";
 
-/// Endings of names that a system runs when they are opened. Never written, whatever `security.allowed_exts` says.
+/// Endings of names that a system runs when they are opened. Never written, whatever
+/// `security.allowed_exts` says.
 const EXECUTABLE: [&str; 27] = [
-    ".exe", ".sh", ".bat", ".cmd", ".ps1", ".dll", ".so", ".com", ".scr", ".msi", ".vbs", ".vbe", ".jse", ".wsf",
-    ".jar", ".app", ".dylib", ".bash", ".zsh", ".fish", ".command", ".desktop", ".lnk", ".hta", ".pif", ".reg", ".wsh",
+    ".exe", ".sh", ".bat", ".cmd", ".ps1", ".dll", ".so", ".com", ".scr", ".msi", ".vbs", ".vbe",
+    ".jse", ".wsf", ".jar", ".app", ".dylib", ".bash", ".zsh", ".fish", ".command", ".desktop",
+    ".lnk", ".hta", ".pif", ".reg", ".wsh",
 ];
 
 impl Sandbox {
-    /// The place a change is about, and what stands there now; `None`: nothing, and a file may be made there.
+    /// The place a change is about, and what stands there now; `None`: nothing, and a file may be
+    /// made there.
     ///
-    /// `INVALID_ARGS`, `PATH_DENIED`, `AMBIGUOUS_PATH`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`; `WRITE_DENIED` for a
-    /// file that the system would run; `FILE_NOT_FOUND` for a place where nothing can be made (a link stands there,
-    /// for example).
+    /// `INVALID_ARGS`, `PATH_DENIED`, `AMBIGUOUS_PATH`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`;
+    /// `WRITE_DENIED` for a file that the system would run; `FILE_NOT_FOUND` for a place where
+    /// nothing can be made (a link stands there, for example).
     pub fn subject(&self, request: &str) -> Result<(Address, Option<FileBytes>)> {
         let at = match self.resolve(request) {
             Ok(at) => at,
-            Err(failure) if failure.code == ErrorCode::FileNotFound => self.new_place(request, failure)?,
+            Err(failure) if failure.code == ErrorCode::FileNotFound => {
+                self.new_place(request, failure)?
+            }
             Err(failure) => return Err(failure),
         };
         let name = at.path.file_name().to_lowercase();
         if EXECUTABLE.iter().any(|ext| name.ends_with(ext)) {
-            let message = format!("`{at}` is a file that a system may run; such files are never written.");
-            return Err(Failure::new(ErrorCode::WriteDenied, message).with_hint("choose another file"));
+            let message =
+                format!("`{at}` is a file that a system may run; such files are never written.");
+            return Err(
+                Failure::new(ErrorCode::WriteDenied, message).with_hint("choose another file")
+            );
         }
         match self.read(&at) {
             Ok(file) => Ok((at, Some(file))),
@@ -53,22 +62,31 @@ impl Sandbox {
 
     /// The one place that a request for a new file means.
     fn new_place(&self, request: &str, missing: Failure) -> Result<Address> {
-        let plan = request::plan(request, &self.0.texts, None, &self.0.policy).map_err(|d| denied(request, d))?;
+        let plan = request::plan(request, &self.0.texts, None, &self.0.policy)
+            .map_err(|d| denied(request, d))?;
         let [one] = plan.candidates.as_slice() else {
-            let names: Vec<String> = self.0.roots.iter().map(|r| format!("{}:{request}", r.name)).collect();
+            let names: Vec<String> = self
+                .0
+                .roots
+                .iter()
+                .map(|r| format!("{}:{request}", r.name))
+                .collect();
             return Err(super::ambiguous_words(request, "place", &names));
         };
-        // Whatever stands there and cannot be read (a link, a FIFO, a second name of a file) is not written over.
+        // Whatever stands there and cannot be read (a link, a FIFO, a second name of a file) is not
+        // written over.
         match self.find(one) {
-            Err(Refusal::Unseen(super::Why::Missing)) => {
-                Ok(Address { source: self.0.roots[one.root].name.clone(), path: one.path.clone() })
-            }
+            Err(Refusal::Unseen(super::Why::Missing)) => Ok(Address {
+                source: self.0.roots[one.root].name.clone(),
+                path: one.path.clone(),
+            }),
             _ => Err(missing),
         }
     }
 
-    /// Writes `bytes` to `at` by one rename, if what stands there still has the hash `expected` (`None`: nothing
-    /// stands there). Folders that are missing above it are made. A file that is replaced keeps its permissions.
+    /// Writes `bytes` to `at` by one rename, if what stands there still has the hash `expected`
+    /// (`None`: nothing stands there). Folders that are missing above it are made. A file that is
+    /// replaced keeps its permissions.
     ///
     /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`, with nothing half-written left.
     pub fn replace(&self, at: &Address, expected: Option<Sha256>, bytes: &[u8]) -> Result<()> {
@@ -86,11 +104,15 @@ impl Sandbox {
             if expected.is_some() {
                 parent.rename(&temporary, &parent, &name).map_err(fail)
             } else {
-                // A second name for the new file fails where something has appeared meanwhile; a rename would not.
-                let linked = parent.hard_link(&temporary, &parent, &name).map_err(|e| match e.kind() {
-                    std::io::ErrorKind::AlreadyExists => conflict(at),
-                    _ => unwritable(at, &e),
-                });
+                // A second name for the new file fails where something has appeared meanwhile; a
+                // rename would not.
+                let linked =
+                    parent
+                        .hard_link(&temporary, &parent, &name)
+                        .map_err(|e| match e.kind() {
+                            std::io::ErrorKind::AlreadyExists => conflict(at),
+                            _ => unwritable(at, &e),
+                        });
                 linked.and_then(|()| parent.remove_file(&temporary).map_err(fail))
             }
         });
@@ -100,14 +122,17 @@ impl Sandbox {
         put.and_then(|()| sync(&parent).map_err(fail))
     }
 
-    /// Moves `at` into the trash of its root, if it still has the hash `expected`. Gives the name it has there.
+    /// Moves `at` into the trash of its root, if it still has the hash `expected`. Gives the name
+    /// it has there.
     ///
     /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`, with nothing moved.
     pub fn move_to_trash(&self, at: &Address, expected: Sha256) -> Result<String> {
         let (parent, name) = self.parent_for_change(at, false)?;
         let fail = |e: std::io::Error| unwritable(at, &e);
         let root = self.admitted(at)?.root;
-        let root = self.open_root(root).map_err(|r| r.into_failure(&at.to_string()))?;
+        let root = self
+            .open_root(root)
+            .map_err(|r| r.into_failure(&at.to_string()))?;
         let trash = make_folder(root.dir, TRASH).map_err(fail)?;
         let kept = format!("{}_{name}", random().map_err(fail)?);
         self.check_unchanged(at, &parent, &name, Some(expected))?;
@@ -116,15 +141,24 @@ impl Sandbox {
         Ok(format!("{TRASH}/{kept}"))
     }
 
-    /// The open folder above `at`, entered name by name and never through a link, and the file's own name.
+    /// The open folder above `at`, entered name by name and never through a link, and the file's
+    /// own name.
     fn parent_for_change(&self, at: &Address, make: bool) -> Result<(Dir, String)> {
         let candidate = self.admitted(at)?;
-        let root = self.open_root(candidate.root).map_err(|r| r.into_failure(&at.to_string()))?;
+        let root = self
+            .open_root(candidate.root)
+            .map_err(|r| r.into_failure(&at.to_string()))?;
         let mut here = root.dir.try_clone().map_err(|e| unwritable(at, &e))?;
         let mut names: Vec<&str> = at.path.segments().collect();
-        let Some(name) = names.pop() else { return Err(denied(&at.to_string(), Denied::Extension)) };
+        let Some(name) = names.pop() else {
+            return Err(denied(&at.to_string(), Denied::Extension));
+        };
         for folder in names {
-            let next = if make { make_folder(&here, folder) } else { here.open_dir_nofollow(folder) };
+            let next = if make {
+                make_folder(&here, folder)
+            } else {
+                here.open_dir_nofollow(folder)
+            };
             here = next.map_err(|e| unwritable(at, &e))?;
         }
         Ok((here, name.to_owned()))
@@ -146,20 +180,31 @@ impl Sandbox {
             };
         };
         let (file, stamp) = open_file(parent, name, policy).map_err(|_| conflict(at))?;
-        let permissions = file.metadata().map_err(|e| unwritable(at, &e))?.permissions();
+        let permissions = file
+            .metadata()
+            .map_err(|e| unwritable(at, &e))?
+            .permissions();
         let bytes = read_to_cap(file, stamp, policy).map_err(|_| conflict(at))?;
-        if Sha256::of(&bytes) == expected { Ok(Some(permissions)) } else { Err(conflict(at)) }
+        if Sha256::of(&bytes) == expected {
+            Ok(Some(permissions))
+        } else {
+            Err(conflict(at))
+        }
     }
 }
 
 fn conflict(at: &Address) -> Failure {
     let message = format!("`{at}` changed after the proposal was made; nothing was written.");
-    Failure::new(ErrorCode::WriteConflict, message).with_hint("look at the file again, then propose again")
+    Failure::new(ErrorCode::WriteConflict, message)
+        .with_hint("look at the file again, then propose again")
 }
 
 fn unwritable(at: &Address, error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::WriteError, format!("`{at}` could not be written: {error}."))
-        .with_hint("check the permissions of its folder and the space left")
+    Failure::new(
+        ErrorCode::WriteError,
+        format!("`{at}` could not be written: {error}."),
+    )
+    .with_hint("check the permissions of its folder and the space left")
 }
 
 fn random() -> std::io::Result<String> {
@@ -168,8 +213,8 @@ fn random() -> std::io::Result<String> {
     Ok(to_hex(&bytes))
 }
 
-/// A new file beside the one that is to be replaced. Its name begins with a dot: no walk takes it for a note.
-/// `private`: for the owner alone.
+/// A new file beside the one that is to be replaced. Its name begins with a dot: no walk takes it
+/// for a note. `private`: for the owner alone.
 fn new_file(parent: &Dir, private: bool) -> std::io::Result<(String, cap_std::fs::File)> {
     let name = format!(".local-agent-{}.new", random()?);
     let mut how = OpenOptions::new();

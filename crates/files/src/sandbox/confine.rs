@@ -1,5 +1,6 @@
-//! The second wall: the kernel holds this process to the folders it needs, so that a fault in this program, or in a
-//! library of it, still opens nothing else. Landlock, on Linux; elsewhere and on older kernels there is only the first.
+//! The second wall: the kernel holds this process to the folders it needs, so that a fault in this
+//! program, or in a library of it, still opens nothing else. Landlock, on Linux; elsewhere and on
+//! older kernels there is only the first.
 
 use std::path::PathBuf;
 
@@ -34,17 +35,28 @@ pub struct Places {
     pub write: Vec<PathBuf>,
 }
 
-/// Confines this thread, and every thread that it starts from now on, to `places` and to what the system's libraries
-/// read. It cannot be undone. Files that are open already stay open; network and processes are not confined.
+/// Confines this thread, and every thread that it starts from now on, to `places` and to what the
+/// system's libraries read. It cannot be undone. Files that are open already stay open; network and
+/// processes are not confined.
 #[cfg(target_os = "linux")]
 pub fn confine(places: &Places) -> Confinement {
     use landlock::{
-        ABI, Access, AccessFs, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-        RulesetStatus, path_beneath_rules,
+        ABI, Access, AccessFs, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
+        RulesetError, RulesetStatus, path_beneath_rules,
     };
 
-    /// Names of hosts and users, time zones, libraries that are loaded late, what the system says of itself.
-    const SYSTEM: [&str; 8] = ["/etc", "/usr", "/lib", "/lib64", "/proc", "/sys", "/run/systemd/resolve", "/run/nscd"];
+    /// Names of hosts and users, time zones, libraries that are loaded late, what the system says
+    /// of itself.
+    const SYSTEM: [&str; 8] = [
+        "/etc",
+        "/usr",
+        "/lib",
+        "/lib64",
+        "/proc",
+        "/sys",
+        "/run/systemd/resolve",
+        "/run/nscd",
+    ];
     /// The terminal, randomness, nothing.
     const DEVICES: [&str; 4] = ["/dev/tty", "/dev/null", "/dev/urandom", "/dev/pts"];
 
@@ -73,12 +85,15 @@ pub fn confine(_: &Places) -> Confinement {
     Confinement::Absent
 }
 
-/// Runs `work` on a thread of its own that is confined to `places`, together with every thread that it starts; this thread
-/// stays as it is.
+/// Runs `work` on a thread of its own that is confined to `places`, together with every thread that
+/// it starts; this thread stays as it is.
 ///
 /// # Errors
 /// What the system says when it starts no thread.
-pub fn run_confined<T: Send>(places: &Places, work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+pub fn run_confined<T: Send>(
+    places: &Places,
+    work: impl FnOnce() -> T + Send,
+) -> std::io::Result<T> {
     let confined = || {
         confine(places);
         // Threads of the shared pool were started before, or would be asked for by others later.
@@ -88,15 +103,21 @@ pub fn run_confined<T: Send>(places: &Places, work: impl FnOnce() -> T + Send) -
         }
     };
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("confined".to_owned()).spawn_scoped(scope, confined)?;
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let thread = std::thread::Builder::new()
+            .name("confined".to_owned())
+            .spawn_scoped(scope, confined)?;
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
 /// What [`confine`] would come to here, found out on a thread that ends.
 pub fn confinement_offered() -> Confinement {
     let tried = std::thread::Builder::new().spawn(|| confine(&Places::default()));
-    tried.map_or(Confinement::Absent, |thread| thread.join().unwrap_or(Confinement::Absent))
+    tried.map_or(Confinement::Absent, |thread| {
+        thread.join().unwrap_or(Confinement::Absent)
+    })
 }
 
 #[cfg(test)]
@@ -110,7 +131,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "x").unwrap();
         let read = || fs::read(dir.path().join("file")).is_ok();
-        let inside = run_confined(&Places::default(), || (read(), rayon::join(read, read))).unwrap();
+        let inside =
+            run_confined(&Places::default(), || (read(), rayon::join(read, read))).unwrap();
         if confinement_offered() != Confinement::Absent {
             assert_eq!(inside, (false, (false, false)));
         }
@@ -125,7 +147,10 @@ mod tests {
             fs::write(dir.path().join(name).join("file"), name).unwrap();
         }
         let at = |name: &str| dir.path().join(name);
-        let places = Places { read: vec![at("read"), at("missing")], write: vec![at("write")] };
+        let places = Places {
+            read: vec![at("read"), at("missing")],
+            write: vec![at("write")],
+        };
         let offered = confinement_offered();
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -1,6 +1,6 @@
-//! `.gitignore`, `.ignore`, `.local-agentignore`: which names a walk leaves out. Each file counts for its own folder
-//! and below; a deeper file outweighs a higher one, and of one folder's files the later in that list. Files above the
-//! root are not looked at.
+//! `.gitignore`, `.ignore`, `.local-agentignore`: which names a walk leaves out. Each file counts
+//! for its own folder and below; a deeper file outweighs a higher one, and of one folder's files
+//! the later in that list. Files above the root are not looked at.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +31,10 @@ impl Ignores {
     pub(super) fn leaves_out(&self, path: &str, is_dir: bool) -> bool {
         let mut level = Some(self);
         while let Some(here) = level {
-            match here.rules.matched(Path::new(path.get(here.prefix_len..).unwrap_or(path)), is_dir) {
+            match here.rules.matched(
+                Path::new(path.get(here.prefix_len..).unwrap_or(path)),
+                is_dir,
+            ) {
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
                 Match::None => level = here.above.as_deref(),
@@ -40,8 +43,8 @@ impl Ignores {
         false
     }
 
-    /// Adds the rules of the folder `dir`, in which the files `present` stand. A file that cannot be read is
-    /// reported by name: what it would have left out is not left out.
+    /// Adds the rules of the folder `dir`, in which the files `present` stand. A file that cannot
+    /// be read is reported by name: what it would have left out is not left out.
     pub(super) fn extend(
         above: Option<Arc<Self>>,
         dir: &Dir,
@@ -67,7 +70,11 @@ impl Ignores {
             }
         }
         let level = match builder.build() {
-            Ok(rules) if !rules.is_empty() => Some(Arc::new(Self { rules, prefix_len: prefix.len(), above })),
+            Ok(rules) if !rules.is_empty() => Some(Arc::new(Self {
+                rules,
+                prefix_len: prefix.len(),
+                above,
+            })),
             _ => above,
         };
         (level, refused)

@@ -1,5 +1,5 @@
-//! What stands in one folder: files that may be read and folders that may be entered. Whatever is denied, hidden, a
-//! link or left out by an ignore file is not listed and so does not exist.
+//! What stands in one folder: files that may be read and folders that may be entered. Whatever is
+//! denied, hidden, a link or left out by an ignore file is not listed and so does not exist.
 
 use std::fmt;
 
@@ -21,7 +21,12 @@ pub struct Folder {
 
 impl fmt::Display for Folder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.source, self.path.as_ref().map_or("", RelPath::as_str))
+        write!(
+            f,
+            "{}:{}",
+            self.source,
+            self.path.as_ref().map_or("", RelPath::as_str)
+        )
     }
 }
 
@@ -38,15 +43,21 @@ pub struct Listed {
 impl Sandbox {
     /// The one folder that a request means, with its entries sorted by the bytes of their names.
     ///
-    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND` (also when it is no folder), `AMBIGUOUS_PATH`.
+    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND` (also when it is no folder),
+    /// `AMBIGUOUS_PATH`.
     pub fn list(&self, request: &str) -> Result<(Folder, Vec<Listed>)> {
-        let places = request::plan_folder(request, &self.0.texts, &self.0.policy).map_err(|d| denied(request, d))?;
-        let mut found: Vec<(Folder, Vec<Listed>)> = places.iter().filter_map(|p| self.list_one(p).ok()).collect();
+        let places = request::plan_folder(request, &self.0.texts, &self.0.policy)
+            .map_err(|d| denied(request, d))?;
+        let mut found: Vec<(Folder, Vec<Listed>)> = places
+            .iter()
+            .filter_map(|p| self.list_one(p).ok())
+            .collect();
         match found.len() {
             0 => Err(not_found(request)),
             1 => Ok(found.remove(0)),
             _ => {
-                let names: Vec<String> = found.iter().map(|(folder, _)| folder.to_string()).collect();
+                let names: Vec<String> =
+                    found.iter().map(|(folder, _)| folder.to_string()).collect();
                 Err(ambiguous_words(request, "folder", &names))
             }
         }
@@ -54,22 +65,46 @@ impl Sandbox {
 
     fn list_one(&self, place: &Place) -> std::result::Result<(Folder, Vec<Listed>), Refusal> {
         let root = self.open_root(place.root)?;
-        let exts: Vec<String> = self.0.policy.extensions(root.text.code).into_iter().map(str::to_owned).collect();
+        let exts: Vec<String> = self
+            .0
+            .policy
+            .extensions(root.text.code)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let (entries, folders) = Walk::of(&root, &exts).one(place.path.as_ref())?;
-        let mut listed: Vec<Listed> =
-            folders.into_iter().map(|path| Listed { path, is_folder: true, size: None }).collect();
+        let mut listed: Vec<Listed> = folders
+            .into_iter()
+            .map(|path| Listed {
+                path,
+                is_folder: true,
+                size: None,
+            })
+            .collect();
         for entry in entries {
             match entry.what {
-                What::Found(stamp) => {
-                    listed.push(Listed { path: entry.path, is_folder: false, size: Some(stamp.size) })
-                }
+                What::Found(stamp) => listed.push(Listed {
+                    path: entry.path,
+                    is_folder: false,
+                    size: Some(stamp.size),
+                }),
                 What::Skipped(SkipReason::TooLarge) => {
-                    listed.push(Listed { path: entry.path, is_folder: false, size: None });
+                    listed.push(Listed {
+                        path: entry.path,
+                        is_folder: false,
+                        size: None,
+                    });
                 }
                 What::Skipped(_) => {}
             }
         }
         listed.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
-        Ok((Folder { source: self.0.roots[place.root].name.clone(), path: place.path.clone() }, listed))
+        Ok((
+            Folder {
+                source: self.0.roots[place.root].name.clone(),
+                path: place.path.clone(),
+            },
+            listed,
+        ))
     }
 }

@@ -1,9 +1,10 @@
 //! The only code that opens what users' roots hold.
 //!
-//! A [`Sandbox`] is built once, from roots that an operator named, and cannot be widened. A request is judged twice:
-//! by its text and the policy alone (`PATH_DENIED`, before any system call), then by what is found while going down
-//! from the root's handle one name at a time. Whatever depends on the disk is answered with one sentence
-//! (`FILE_NOT_FOUND`), so no answer differs by what lies outside the roots.
+//! A [`Sandbox`] is built once, from roots that an operator named, and cannot be widened. A request
+//! is judged twice: by its text and the policy alone (`PATH_DENIED`, before any system call), then
+//! by what is found while going down from the root's handle one name at a time. Whatever depends on
+//! the disk is answered with one sentence (`FILE_NOT_FOUND`), so no answer differs by what lies
+//! outside the roots.
 
 mod change;
 mod confine;
@@ -100,8 +101,8 @@ pub struct FileBytes {
 
 /// Handles on the roots, and the policy. Immutable; a clone shares the handles.
 ///
-/// A root's handle stays with the folder it was opened on: a process that runs for long builds a new sandbox for each
-/// job, so that a root that was moved away or mounted again is seen.
+/// A root's handle stays with the folder it was opened on: a process that runs for long builds a
+/// new sandbox for each job, so that a root that was moved away or mounted again is seen.
 #[derive(Debug, Clone)]
 pub struct Sandbox(Arc<Inner>);
 
@@ -123,8 +124,8 @@ impl Sandbox {
         Self::build(roots, policy, None)
     }
 
-    /// Like [`Sandbox::open`]; requests may also be relative to `security_root`, an absolute path: when
-    /// `security_root/request` lies below a root by its text, that is one of the places meant.
+    /// Like [`Sandbox::open`]; requests may also be relative to `security_root`, an absolute path:
+    /// when `security_root/request` lies below a root by its text, that is one of the places meant.
     pub fn with_base(roots: Vec<RootSpec>, policy: Policy, security_root: &Path) -> Result<Self> {
         Self::build(roots, policy, Some(names_of(security_root)))
     }
@@ -134,13 +135,20 @@ impl Sandbox {
         let mut texts = Vec::with_capacity(specs.len());
         let mut named = HashMap::with_capacity(specs.len());
         for spec in specs {
-            let config_error =
-                |what: String| Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show");
+            let config_error = |what: String| {
+                Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+            };
             if !spec.path.is_absolute() {
-                return Err(config_error(format!("The root of `{}` is not an absolute path.", spec.name)));
+                return Err(config_error(format!(
+                    "The root of `{}` is not an absolute path.",
+                    spec.name
+                )));
             }
             if named.insert(spec.name.clone(), roots.len()).is_some() {
-                return Err(config_error(format!("Two roots are called `{}`.", spec.name)));
+                return Err(config_error(format!(
+                    "Two roots are called `{}`.",
+                    spec.name
+                )));
             }
             texts.push(RootText {
                 name: spec.name.clone(),
@@ -150,7 +158,13 @@ impl Sandbox {
             });
             roots.push(open_root(spec, &policy));
         }
-        Ok(Self(Arc::new(Inner { roots, named, texts, base, policy })))
+        Ok(Self(Arc::new(Inner {
+            roots,
+            named,
+            texts,
+            base,
+            policy,
+        })))
     }
 
     /// The roots in the order in which they were named.
@@ -163,22 +177,31 @@ impl Sandbox {
         &self.0.policy
     }
 
-    /// The device that the root called `source` is on; `None`: there is no such root, or it cannot be looked at.
+    /// The device that the root called `source` is on; `None`: there is no such root, or it cannot
+    /// be looked at.
     pub fn device(&self, source: &SourceName) -> Option<u64> {
         let root = self.0.roots.get(*self.0.named.get(source)?)?;
-        Some(cap_fs_ext::MetadataExt::dev(&root.dir.as_ref()?.dir_metadata().ok()?))
+        Some(cap_fs_ext::MetadataExt::dev(
+            &root.dir.as_ref()?.dir_metadata().ok()?,
+        ))
     }
 
-    /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when one root has it;
-    /// a path relative to the base; or a bare file name, searched below all roots when none has it at its top
-    /// (first as it is written, then whatever differs only by case or composition).
+    /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when
+    /// one root has it; a path relative to the base; or a bare file name, searched below all roots
+    /// when none has it at its top (first as it is written, then whatever differs only by case or
+    /// composition).
     ///
-    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `AMBIGUOUS_PATH` (listing the
-    /// candidates). Nothing is opened yet: a file that is too large is found here, and reading it is
-    /// `FILE_TOO_LARGE`.
+    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`,
+    /// `AMBIGUOUS_PATH` (listing the candidates). Nothing is opened yet: a file that is too large
+    /// is found here, and reading it is `FILE_TOO_LARGE`.
     pub fn resolve(&self, request: &str) -> Result<Address> {
-        let plan = request::plan(request, &self.0.texts, self.0.base.as_deref(), &self.0.policy)
-            .map_err(|d| refusal::denied(request, d))?;
+        let plan = request::plan(
+            request,
+            &self.0.texts,
+            self.0.base.as_deref(),
+            &self.0.policy,
+        )
+        .map_err(|d| refusal::denied(request, d))?;
         let mut found = Vec::new();
         let mut is_directory = false;
         for candidate in plan.candidates {
@@ -210,7 +233,10 @@ impl Sandbox {
         let read = || {
             let root = self.open_root(candidate.root)?;
             let (file, stamp) = root.open(&root.find(&candidate.path)?)?;
-            Ok(FileBytes { bytes: place::read_to_cap(file, stamp, &self.0.policy)?, stamp })
+            Ok(FileBytes {
+                bytes: place::read_to_cap(file, stamp, &self.0.policy)?,
+                stamp,
+            })
         };
         read().map_err(|r: Refusal| r.into_failure(&at.to_string()))
     }
@@ -218,24 +244,41 @@ impl Sandbox {
     /// What the file system says about a file, without opening it. Errors as [`Sandbox::read`].
     pub fn stamp(&self, at: &Address) -> Result<FileStamp> {
         let candidate = self.admitted(at)?;
-        self.find(&candidate).map(|leaf| leaf.stamp).map_err(|r| r.into_failure(&at.to_string()))
+        self.find(&candidate)
+            .map(|leaf| leaf.stamp)
+            .map_err(|r| r.into_failure(&at.to_string()))
     }
 
     /// The true reason why a request is `FILE_NOT_FOUND`; `None` when it is not, or no longer.
     ///
     /// For the operator's audit row only: it tells what the answer must not tell.
     pub fn explain(&self, request: &str) -> Option<Why> {
-        let plan = request::plan(request, &self.0.texts, self.0.base.as_deref(), &self.0.policy).ok()?;
+        let plan = request::plan(
+            request,
+            &self.0.texts,
+            self.0.base.as_deref(),
+            &self.0.policy,
+        )
+        .ok()?;
         let mut why = Why::Missing;
         for candidate in &plan.candidates {
-            let opened = self.open_root(candidate.root).and_then(|root| root.open(&root.find(&candidate.path)?));
+            let opened = self
+                .open_root(candidate.root)
+                .and_then(|root| root.open(&root.find(&candidate.path)?));
             match opened {
                 Err(Refusal::Unseen(Why::Missing)) => {}
                 Err(Refusal::Unseen(other)) => why = other,
                 _ => return None,
             }
         }
-        if plan.bare_name.is_some_and(|name| !self.search(&name).is_empty()) { None } else { Some(why) }
+        if plan
+            .bare_name
+            .is_some_and(|name| !self.search(&name).is_empty())
+        {
+            None
+        } else {
+            Some(why)
+        }
     }
 
     fn find(&self, candidate: &Candidate) -> std::result::Result<place::Leaf, Refusal> {
@@ -243,30 +286,55 @@ impl Sandbox {
     }
 
     fn open_root(&self, root: usize) -> std::result::Result<OpenRoot<'_>, Refusal> {
-        let dir = self.0.roots[root].dir.as_ref().ok_or(Refusal::Unseen(Why::RootUnavailable))?;
-        Ok(OpenRoot { dir, text: &self.0.texts[root], policy: &self.0.policy })
+        let dir = self.0.roots[root]
+            .dir
+            .as_ref()
+            .ok_or(Refusal::Unseen(Why::RootUnavailable))?;
+        Ok(OpenRoot {
+            dir,
+            text: &self.0.texts[root],
+            policy: &self.0.policy,
+        })
     }
 
     /// An address comes from anywhere (an index, a model), so it is judged like a request.
     fn admitted(&self, at: &Address) -> Result<Candidate> {
-        let root = self.0.named.get(&at.source).copied().ok_or(policy::Denied::UnknownSource);
+        let root = self
+            .0
+            .named
+            .get(&at.source)
+            .copied()
+            .ok_or(policy::Denied::UnknownSource);
         root.and_then(|root| {
             self.0.texts[root].check(&at.path, &self.0.policy)?;
-            Ok(Candidate { root, path: at.path.clone() })
+            Ok(Candidate {
+                root,
+                path: at.path.clone(),
+            })
         })
         .map_err(|d| refusal::denied(&at.to_string(), d))
     }
 
-    /// Every file below the roots whose own name is `name`; if none, every one whose folded name is.
+    /// Every file below the roots whose own name is `name`; if none, every one whose folded name
+    /// is.
     fn search(&self, name: &str) -> Vec<Candidate> {
         let folded = policy::fold(name);
         let (mut exact, mut alike) = (Vec::new(), Vec::new());
         for root in 0..self.0.roots.len() {
-            let Ok(open) = self.open_root(root) else { continue };
+            let Ok(open) = self.open_root(root) else {
+                continue;
+            };
             for entry in walk::named(&open, &folded).unwrap_or_default() {
                 let same = entry.path.file_name() == name;
-                let candidate = Candidate { root, path: entry.path };
-                if same { exact.push(candidate) } else { alike.push(candidate) }
+                let candidate = Candidate {
+                    root,
+                    path: entry.path,
+                };
+                if same {
+                    exact.push(candidate)
+                } else {
+                    alike.push(candidate)
+                }
             }
         }
         if exact.is_empty() { alike } else { exact }
@@ -279,7 +347,10 @@ impl Sandbox {
         for Candidate { root, path } in found {
             let root = &self.0.roots[root];
             if seen.insert(root.path.join(path.as_str())) {
-                kept.push(Address { source: root.name.clone(), path });
+                kept.push(Address {
+                    source: root.name.clone(),
+                    path,
+                });
             }
         }
         kept
@@ -287,14 +358,44 @@ impl Sandbox {
 }
 
 fn open_root(spec: RootSpec, policy: &Policy) -> Root {
-    let RootSpec { name, path, kind, code } = spec;
-    if policy.own_state.iter().any(|state| real(&path).starts_with(real(state))) {
+    let RootSpec {
+        name,
+        path,
+        kind,
+        code,
+    } = spec;
+    if policy
+        .own_state
+        .iter()
+        .any(|state| real(&path).starts_with(real(state)))
+    {
         let reason = "it holds this program's own state".to_owned();
-        return Root { name, path, kind, code, unavailable: Some(reason), dir: None };
+        return Root {
+            name,
+            path,
+            kind,
+            code,
+            unavailable: Some(reason),
+            dir: None,
+        };
     }
     match Dir::open_ambient_dir(&path, ambient_authority()) {
-        Ok(dir) => Root { name, path: real(&path), kind, code, unavailable: None, dir: Some(dir) },
-        Err(error) => Root { name, path, kind, code, unavailable: Some(error.to_string()), dir: None },
+        Ok(dir) => Root {
+            name,
+            path: real(&path),
+            kind,
+            code,
+            unavailable: None,
+            dir: Some(dir),
+        },
+        Err(error) => Root {
+            name,
+            path,
+            kind,
+            code,
+            unavailable: Some(error.to_string()),
+            dir: None,
+        },
     }
 }
 
@@ -305,7 +406,11 @@ fn own_state_below(root: &Path, policy: &Policy) -> Vec<Vec<String>> {
         let names: Vec<String> = names_of(&rest).iter().map(|n| policy::fold(n)).collect();
         if names.is_empty() { None } else { Some(names) }
     };
-    policy.own_state.iter().filter_map(|state| below((real(state), real(root)))).collect()
+    policy
+        .own_state
+        .iter()
+        .filter_map(|state| below((real(state), real(root))))
+        .collect()
 }
 
 /// A path with its links resolved, as far down as it exists.
@@ -328,11 +433,19 @@ fn ambiguous(request: &str, found: &[Address]) -> Failure {
 
 /// `AMBIGUOUS_PATH`, listing what a request may mean; `names` is not empty.
 fn ambiguous_words(request: &str, what: &str, names: &[String]) -> Failure {
-    let mut listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let mut listed: Vec<String> = names
+        .iter()
+        .take(MAX_LISTED)
+        .map(|name| format!("`{name}`"))
+        .collect();
     if names.len() > MAX_LISTED {
         listed.push(format!("{} more", names.len() - MAX_LISTED));
     }
-    let message = format!("`{request}` fits more than one {what}: {}.", listed.join(", "));
+    let message = format!(
+        "`{request}` fits more than one {what}: {}.",
+        listed.join(", ")
+    );
     let first = names.first().map_or("", String::as_str);
-    Failure::new(ErrorCode::AmbiguousPath, message).with_hint(format!("name one in full, for example `{first}`"))
+    Failure::new(ErrorCode::AmbiguousPath, message)
+        .with_hint(format!("name one in full, for example `{first}`"))
 }

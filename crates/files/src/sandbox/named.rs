@@ -1,4 +1,5 @@
-//! Reading one file that a person named outright, outside every root. Only with `security.allow_any_path`.
+//! Reading one file that a person named outright, outside every root. Only with
+//! `security.allow_any_path`.
 
 use std::path::Path;
 
@@ -11,14 +12,15 @@ use super::policy::{Denied, Policy};
 use super::refusal::{Refusal, denied};
 use local_agent_text::error::Result;
 
-/// Reads the regular file at `path` (absolute, or relative to the current folder), at most `max_file_bytes`.
+/// Reads the regular file at `path` (absolute, or relative to the current folder), at most
+/// `max_file_bytes`.
 ///
-/// For a person's own request, never a model's. Links in the path are followed, for the person chose it; the
-/// extension and the deny list are judged on the path as it was named **and** on the one that links lead to, the
-/// hidden rule on the file's own names. Never waits for a FIFO.
+/// For a person's own request, never a model's. Links in the path are followed, for the person
+/// chose it; the extension and the deny list are judged on the path as it was named **and** on the
+/// one that links lead to, the hidden rule on the file's own names. Never waits for a FIFO.
 ///
-/// `PATH_DENIED` (also when `allow_any_path` is off), `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`,
-/// `FILE_READ_ERROR`.
+/// `PATH_DENIED` (also when `allow_any_path` is off), `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`,
+/// `FILE_TOO_LARGE`, `FILE_READ_ERROR`.
 pub fn read_any(path: &Path, policy: &Policy) -> Result<FileBytes> {
     let request = path.to_string_lossy();
     if !policy.allow_any_path {
@@ -31,20 +33,33 @@ pub fn read_any(path: &Path, policy: &Policy) -> Result<FileBytes> {
 fn read(path: &Path, policy: &Policy) -> std::result::Result<FileBytes, Refusal> {
     let real = std::fs::canonicalize(path).map_err(|e| Refusal::of_lookup(&e))?;
     judge(&real, policy).map_err(|_| Refusal::Unseen(super::Why::Denied))?;
-    let (Some(parent), Some(name)) = (real.parent(), real.file_name().and_then(|n| n.to_str())) else {
+    let (Some(parent), Some(name)) = (real.parent(), real.file_name().and_then(|n| n.to_str()))
+    else {
         return Err(Refusal::Directory);
     };
-    let parent = Dir::open_ambient_dir(parent, ambient_authority()).map_err(|e| Refusal::of_lookup(&e))?;
+    let parent =
+        Dir::open_ambient_dir(parent, ambient_authority()).map_err(|e| Refusal::of_lookup(&e))?;
     look(&parent, name, policy)?;
     let (file, stamp) = open_file(&parent, name, policy)?;
-    Ok(FileBytes { bytes: read_to_cap(file, stamp, policy)?, stamp })
+    Ok(FileBytes {
+        bytes: read_to_cap(file, stamp, policy)?,
+        stamp,
+    })
 }
 
 fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {
-    let name = path.file_name().and_then(|n| n.to_str()).ok_or(Denied::Extension)?;
+    let name = path
+        .file_name()
+        .and_then(|n| n.to_str())
+        .ok_or(Denied::Extension)?;
     policy.check_name(name)?;
     policy.check_extension(name, false)?;
     let above = path.parent().into_iter().flat_map(Path::components);
-    let is_denied = |part: std::path::Component<'_>| policy.is_deny_listed(&part.as_os_str().to_string_lossy());
-    if above.into_iter().any(is_denied) { Err(Denied::Name) } else { Ok(()) }
+    let is_denied =
+        |part: std::path::Component<'_>| policy.is_deny_listed(&part.as_os_str().to_string_lossy());
+    if above.into_iter().any(is_denied) {
+        Err(Denied::Name)
+    } else {
+        Ok(())
+    }
 }

@@ -1,6 +1,7 @@
-//! The descent: from a root's handle to an opened file, one name at a time. Every name is opened relative to the
-//! handle of the folder above it and never through a link, so the names that were checked are the names that were
-//! opened, whatever is renamed or swapped meanwhile; what is decided about a file is decided about its open handle.
+//! The descent: from a root's handle to an opened file, one name at a time. Every name is opened
+//! relative to the handle of the folder above it and never through a link, so the names that were
+//! checked are the names that were opened, whatever is renamed or swapped meanwhile; what is
+//! decided about a file is decided about its open handle.
 
 use std::io::Read;
 use std::path::Component;
@@ -43,7 +44,8 @@ impl OpenRoot<'_> {
         let mut links = 0;
         while let Some(name) = pending.pop() {
             if name == ".." {
-                // Only the target of a followed link holds one; a request's own were taken away by text.
+                // Only the target of a followed link holds one; a request's own were taken away by
+                // text.
                 passed.pop().ok_or(Refusal::Unseen(Why::LinkLeaves))?;
                 continue;
             }
@@ -54,19 +56,29 @@ impl OpenRoot<'_> {
                 passed.push((dir, name));
                 continue;
             }
-            let meta = here.symlink_metadata(&name).map_err(|e| Refusal::of_lookup(&e))?;
+            let meta = here
+                .symlink_metadata(&name)
+                .map_err(|e| Refusal::of_lookup(&e))?;
             if meta.is_symlink() {
                 links += 1;
                 self.splice(here, &name, links, &mut pending)?;
             } else if !pending.is_empty() {
-                let why = if meta.is_dir() { Why::NoPermission } else { Why::Missing };
+                let why = if meta.is_dir() {
+                    Why::NoPermission
+                } else {
+                    Why::Missing
+                };
                 return Err(Refusal::Unseen(why));
             } else {
                 if links > 0 {
                     self.recheck(&passed, &name, meta.is_dir())?;
                 }
                 let stamp = admit(&meta, self.policy)?;
-                return Ok(Leaf { parent: passed.pop().map(|(dir, _)| dir), name, stamp });
+                return Ok(Leaf {
+                    parent: passed.pop().map(|(dir, _)| dir),
+                    name,
+                    stamp,
+                });
             }
         }
         Err(Refusal::Directory)
@@ -74,18 +86,30 @@ impl OpenRoot<'_> {
 
     /// Opens what [`OpenRoot::find`] found and looks again, at the handle.
     pub(super) fn open(&self, leaf: &Leaf) -> Result<(File, FileStamp), Refusal> {
-        open_file(leaf.parent.as_ref().unwrap_or(self.dir), &leaf.name, self.policy)
+        open_file(
+            leaf.parent.as_ref().unwrap_or(self.dir),
+            &leaf.name,
+            self.policy,
+        )
     }
 
     /// Puts the names of a link's target in place of the link.
-    fn splice(&self, here: &Dir, name: &str, links: usize, pending: &mut Vec<String>) -> Result<(), Refusal> {
+    fn splice(
+        &self,
+        here: &Dir,
+        name: &str,
+        links: usize,
+        pending: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
         if self.policy.follow_links == FollowLinks::Never {
             return Err(Refusal::Unseen(Why::Symlink));
         }
         if links > MAX_LINKS {
             return Err(Refusal::Unseen(Why::LinkLoop));
         }
-        let target = here.read_link_contents(name).map_err(|e| Refusal::of_lookup(&e))?;
+        let target = here
+            .read_link_contents(name)
+            .map_err(|e| Refusal::of_lookup(&e))?;
         if target.has_root() || target.is_absolute() {
             return Err(Refusal::Unseen(Why::LinkLeaves));
         }
@@ -93,10 +117,14 @@ impl OpenRoot<'_> {
             match part {
                 Component::CurDir => {}
                 Component::ParentDir => pending.push("..".to_owned()),
-                Component::RootDir | Component::Prefix(_) => return Err(Refusal::Unseen(Why::LinkLeaves)),
+                Component::RootDir | Component::Prefix(_) => {
+                    return Err(Refusal::Unseen(Why::LinkLeaves));
+                }
                 Component::Normal(part) => {
                     let part = part.to_str().ok_or(Refusal::Unseen(Why::Denied))?;
-                    self.policy.check_name(part).map_err(|_| Refusal::Unseen(Why::Denied))?;
+                    self.policy
+                        .check_name(part)
+                        .map_err(|_| Refusal::Unseen(Why::Denied))?;
                     pending.push(part.to_owned());
                 }
             }
@@ -106,48 +134,79 @@ impl OpenRoot<'_> {
 
     /// The path that links led to stands under the same rules as the path that was asked for.
     fn recheck(&self, passed: &[(Dir, String)], name: &str, is_dir: bool) -> Result<(), Refusal> {
-        let names: Vec<&str> = passed.iter().map(|(_, n)| n.as_str()).chain([name]).collect();
+        let names: Vec<&str> = passed
+            .iter()
+            .map(|(_, n)| n.as_str())
+            .chain([name])
+            .collect();
         let real = RelPath::new(names.join("/")).map_err(|_| Refusal::Unseen(Why::Denied))?;
-        let allowed =
-            if is_dir { !self.text.holds_own_state(&real) } else { self.text.check(&real, self.policy).is_ok() };
-        if allowed { Ok(()) } else { Err(Refusal::Unseen(Why::Denied)) }
+        let allowed = if is_dir {
+            !self.text.holds_own_state(&real)
+        } else {
+            self.text.check(&real, self.policy).is_ok()
+        };
+        if allowed {
+            Ok(())
+        } else {
+            Err(Refusal::Unseen(Why::Denied))
+        }
     }
 }
 
-/// Looks at one name in an open folder without opening it: opening a device can do things, and a link has a reason.
-/// What counts is the look at the handle afterwards.
+/// Looks at one name in an open folder without opening it: opening a device can do things, and a
+/// link has a reason. What counts is the look at the handle afterwards.
 pub(super) fn look(parent: &Dir, name: &str, policy: &Policy) -> Result<FileStamp, Refusal> {
-    parent.symlink_metadata(name).map_err(|e| Refusal::of_lookup(&e)).and_then(|meta| admit(&meta, policy))
+    parent
+        .symlink_metadata(name)
+        .map_err(|e| Refusal::of_lookup(&e))
+        .and_then(|meta| admit(&meta, policy))
 }
 
-/// Opens one name in an open folder, without following a link and without waiting for a FIFO's other end, and
-/// admits it by what the handle says.
-pub(super) fn open_file(parent: &Dir, name: &str, policy: &Policy) -> Result<(File, FileStamp), Refusal> {
+/// Opens one name in an open folder, without following a link and without waiting for a FIFO's
+/// other end, and admits it by what the handle says.
+pub(super) fn open_file(
+    parent: &Dir,
+    name: &str,
+    policy: &Policy,
+) -> Result<(File, FileStamp), Refusal> {
     let mut how = OpenOptions::new();
     how.read(true).follow(FollowSymlinks::No);
     #[cfg(unix)]
     cap_fs_ext::OpenOptionsSyncExt::nonblock(&mut how, true);
-    let file = parent.open_with(name, &how).map_err(|e| Refusal::of_lookup(&e))?;
+    let file = parent
+        .open_with(name, &how)
+        .map_err(|e| Refusal::of_lookup(&e))?;
     let meta = file.metadata().map_err(|e| Refusal::of_lookup(&e))?;
     let stamp = admit(&meta, policy)?;
     Ok((file, stamp))
 }
 
-/// Reads a file of which `stamp` was taken through the same handle, at most one byte beyond the cap.
+/// Reads a file of which `stamp` was taken through the same handle, at most one byte beyond the
+/// cap.
 ///
-/// The stamp is the one from before the first byte: when the file changes meanwhile, the disk no longer shows that
-/// stamp, and the next scan reads it again.
-pub(super) fn read_to_cap(file: File, stamp: FileStamp, policy: &Policy) -> Result<Vec<u8>, Refusal> {
+/// The stamp is the one from before the first byte: when the file changes meanwhile, the disk no
+/// longer shows that stamp, and the next scan reads it again.
+pub(super) fn read_to_cap(
+    file: File,
+    stamp: FileStamp,
+    policy: &Policy,
+) -> Result<Vec<u8>, Refusal> {
     let cap = policy.max_file_bytes;
     let reserved = usize::try_from(stamp.size.min(MAX_RESERVED)).unwrap_or(0);
     let mut bytes = Vec::with_capacity(reserved.saturating_add(1));
-    file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Refusal::Broken(e.to_string()))?;
+    file.take(cap.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|e| Refusal::Broken(e.to_string()))?;
     let size = bytes.len() as u64;
-    if size > cap { Err(Refusal::TooLarge { size, cap }) } else { Ok(bytes) }
+    if size > cap {
+        Err(Refusal::TooLarge { size, cap })
+    } else {
+        Ok(bytes)
+    }
 }
 
-/// Whether a file may be read, by its kind, its links and its size, in this order: the size is told only of a file
-/// that is allowed in every other way.
+/// Whether a file may be read, by its kind, its links and its size, in this order: the size is told
+/// only of a file that is allowed in every other way.
 pub(super) fn admit(meta: &Metadata, policy: &Policy) -> Result<FileStamp, Refusal> {
     if meta.is_dir() {
         return Err(Refusal::Directory);
@@ -162,7 +221,10 @@ pub(super) fn admit(meta: &Metadata, policy: &Policy) -> Result<FileStamp, Refus
         return Err(Refusal::Unseen(Why::HardLink));
     }
     if meta.len() > policy.max_file_bytes {
-        return Err(Refusal::TooLarge { size: meta.len(), cap: policy.max_file_bytes });
+        return Err(Refusal::TooLarge {
+            size: meta.len(),
+            cap: policy.max_file_bytes,
+        });
     }
     Ok(stamp(meta))
 }
@@ -172,8 +234,8 @@ fn link_count(meta: &Metadata) -> u64 {
     cap_fs_ext::MetadataExt::nlink(meta)
 }
 
-/// The number of names is not told here without opening the file in another way; hard links need the right to write
-/// to the target on Windows.
+/// The number of names is not told here without opening the file in another way; hard links need
+/// the right to write to the target on Windows.
 #[cfg(not(unix))]
 fn link_count(_: &Metadata) -> u64 {
     1
@@ -193,9 +255,16 @@ fn stamp(meta: &Metadata) -> FileStamp {
 
 #[cfg(not(unix))]
 fn stamp(meta: &Metadata) -> FileStamp {
-    let mtime_ns = meta.modified().map_or(0, |time| match time.into_std().duration_since(std::time::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+    let mtime_ns = meta.modified().map_or(0, |time| {
+        match time.into_std().duration_since(std::time::UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+        }
     });
-    FileStamp { size: meta.len(), mtime_ns, ctime_ns: 0, inode: 0 }
+    FileStamp {
+        size: meta.len(),
+        mtime_ns,
+        ctime_ns: 0,
+        inode: 0,
+    }
 }

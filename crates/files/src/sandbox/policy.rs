@@ -1,4 +1,5 @@
-//! What may be opened, judged by names alone. Pure: no system call, so no answer can depend on what the disk holds.
+//! What may be opened, judged by names alone. Pure: no system call, so no answer can depend on what
+//! the disk holds.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,9 @@ const MAX_NAME_BYTES: usize = 255;
 /// Deepest nesting that is looked at; bounds the open handles of one descent.
 pub(super) const MAX_DEPTH: usize = 128;
 /// Extensions of source files, which count as allowed below a root that holds code.
-pub const CODE_EXTS: [&str; 9] = [".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"];
+pub const CODE_EXTS: [&str; 9] = [
+    ".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs",
+];
 /// Folders that hold settings and rubbish of other programs, never a person's notes.
 const NEVER_WALKED: [&str; 3] = [".obsidian", ".trash", ".trash-local-agent"];
 
@@ -32,7 +35,8 @@ pub struct Security {
     pub hard_links: HardLinks,
     pub follow_links: FollowLinks,
     pub max_file_bytes: u64,
-    /// A person's `get` and `ask --read` may name any file. Only from `--config` or the user's configuration.
+    /// A person's `get` and `ask --read` may name any file. Only from `--config` or the user's
+    /// configuration.
     pub allow_any_path: bool,
     pub roots_must_be_within_security_root: bool,
 }
@@ -107,7 +111,8 @@ pub struct Policy {
     pub(super) max_file_bytes: u64,
     pub(super) allow_any_path: bool,
     pub(super) own_state: Vec<PathBuf>,
-    /// Whether names have the meanings that Windows gives them (`NUL`, `a.md:stream`, trailing dots).
+    /// Whether names have the meanings that Windows gives them (`NUL`, `a.md:stream`, trailing
+    /// dots).
     pub(super) windows_names: bool,
 }
 
@@ -124,7 +129,11 @@ impl From<&Security> for Policy {
             }
         }
         Self {
-            exts: security.allowed_exts.iter().map(|e| e.to_lowercase()).collect(),
+            exts: security
+                .allowed_exts
+                .iter()
+                .map(|e| e.to_lowercase())
+                .collect(),
             deny_hidden: security.deny_hidden_paths,
             deny_whole,
             deny_starred,
@@ -145,8 +154,9 @@ impl Policy {
         self.allow_any_path
     }
 
-    /// Names absolute folders that hold this program's own state (its databases, its records of earlier answers).
-    /// Nothing in them is ever read as a document, even when a root holds them: an earlier answer is not evidence.
+    /// Names absolute folders that hold this program's own state (its databases, its records of
+    /// earlier answers). Nothing in them is ever read as a document, even when a root holds them:
+    /// an earlier answer is not evidence.
     #[must_use]
     pub fn keep_out(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.own_state.extend(folders);
@@ -158,7 +168,8 @@ impl Policy {
         self.max_file_bytes
     }
 
-    /// Judges every name of a path and the extension of its last; `code`: the root holds source files.
+    /// Judges every name of a path and the extension of its last; `code`: the root holds source
+    /// files.
     pub(super) fn check_path(&self, path: &RelPath, code: bool) -> Result<(), Denied> {
         self.check_folder(path)?;
         self.check_extension(path.file_name(), code)
@@ -190,20 +201,34 @@ impl Policy {
         if self.is_denied(bare) || self.is_denied(before_colon) {
             return Err(Denied::Name);
         }
-        if self.means_something_else(&folded, bare) { Err(Denied::ForeignName) } else { Ok(()) }
+        if self.means_something_else(&folded, bare) {
+            Err(Denied::ForeignName)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Whether the extension of a file name is allowed; the name must have a stem. `code`: those of source files are.
+    /// Whether the extension of a file name is allowed; the name must have a stem. `code`: those of
+    /// source files are.
     pub(super) fn check_extension(&self, name: &str, code: bool) -> Result<(), Denied> {
         let allowed = self.exts.iter().any(|ext| has_extension(name, ext));
         let is_code = || code && CODE_EXTS.iter().any(|ext| has_extension(name, ext));
-        if allowed || is_code() { Ok(()) } else { Err(Denied::Extension) }
+        if allowed || is_code() {
+            Ok(())
+        } else {
+            Err(Denied::Extension)
+        }
     }
 
     /// The extensions that may be read, lower-case, with their dots.
     pub fn extensions(&self, code: bool) -> Vec<&str> {
         let own = self.exts.iter().map(String::as_str);
-        own.chain(CODE_EXTS.into_iter().filter(|ext| code && !self.exts.iter().any(|own| own == ext))).collect()
+        own.chain(
+            CODE_EXTS
+                .into_iter()
+                .filter(|ext| code && !self.exts.iter().any(|own| own == ext)),
+        )
+        .collect()
     }
 
     /// Only deny-listed names, for the folders above a file that a person named outright.
@@ -215,17 +240,27 @@ impl Policy {
     /// Whether a walk passes by without a word: hidden names and other programs' folders.
     pub(super) fn is_passed_by(&self, name: &str) -> bool {
         name.starts_with('.')
-            && (NEVER_WALKED.contains(&name) || matches!(self.check_name(name), Err(Denied::Hidden | Denied::Name)))
+            && (NEVER_WALKED.contains(&name)
+                || matches!(self.check_name(name), Err(Denied::Hidden | Denied::Name)))
     }
 
     fn is_denied(&self, folded: &str) -> bool {
-        self.deny_whole.contains(folded) || self.deny_starred.iter().any(|parts| star_matches(parts, folded))
+        self.deny_whole.contains(folded)
+            || self
+                .deny_starred
+                .iter()
+                .any(|parts| star_matches(parts, folded))
     }
 
-    /// Names that a system reads as something other than a plain file of that name. A colon after an allowed
-    /// extension is an NTFS stream wherever such a disk is mounted; elsewhere a colon is a character like others.
+    /// Names that a system reads as something other than a plain file of that name. A colon after
+    /// an allowed extension is an NTFS stream wherever such a disk is mounted; elsewhere a colon is
+    /// a character like others.
     fn means_something_else(&self, folded: &str, bare: &str) -> bool {
-        if folded.match_indices(':').any(|(at, _)| self.extensions(true).iter().any(|e| folded[..at].ends_with(e))) {
+        if folded.match_indices(':').any(|(at, _)| {
+            self.extensions(true)
+                .iter()
+                .any(|e| folded[..at].ends_with(e))
+        }) {
             return true;
         }
         self.windows_names && (folded != bare || folded.contains(':') || is_windows_device(bare))
@@ -235,7 +270,9 @@ impl Policy {
 /// Whether `name` ends in `ext` (lower-case, with its dot) after at least one other character.
 pub(super) fn has_extension(name: &str, ext: &str) -> bool {
     let (name, ext) = (name.as_bytes(), ext.as_bytes());
-    name.len() > ext.len() && !ext.is_empty() && name[name.len() - ext.len()..].eq_ignore_ascii_case(ext)
+    name.len() > ext.len()
+        && !ext.is_empty()
+        && name[name.len() - ext.len()..].eq_ignore_ascii_case(ext)
 }
 
 /// One leading dot hides a name; `..foo` is a name like others.
@@ -247,29 +284,40 @@ fn is_hidden(name: &str) -> bool {
 fn is_windows_device(folded: &str) -> bool {
     let stem = folded.split('.').next().unwrap_or(folded).trim_end();
     let numbered = |prefix: &str| {
-        stem.strip_prefix(prefix).is_some_and(|n| n.chars().count() == 1 && n.chars().all(|c| c.is_ascii_digit()))
+        stem.strip_prefix(prefix)
+            .is_some_and(|n| n.chars().count() == 1 && n.chars().all(|c| c.is_ascii_digit()))
     };
-    matches!(stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$") || numbered("com") || numbered("lpt")
+    matches!(stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
+        || numbered("com")
+        || numbered("lpt")
 }
 
-/// The form in which names are compared: compatibility-composed, lower-case, without the characters that some file
-/// systems ignore. Two names that any system takes for one another have one form.
+/// The form in which names are compared: compatibility-composed, lower-case, without the characters
+/// that some file systems ignore. Two names that any system takes for one another have one form.
 pub(super) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
     }
     let ignored = |c: &char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    name.nfkc().filter(|c| !ignored(c)).flat_map(char::to_lowercase).collect()
+    name.nfkc()
+        .filter(|c| !ignored(c))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Whether `name` fits a pattern that was cut at its stars.
 fn star_matches(parts: &[String], name: &str) -> bool {
-    let [first, middle @ .., last] = parts else { return false };
+    let [first, middle @ .., last] = parts else {
+        return false;
+    };
     // Seen at once of nearly every name, and every name of every path is asked.
     if !last.is_empty() && name.as_bytes().last() != last.as_bytes().last() {
         return false;
     }
-    let Some(mut rest) = name.strip_prefix(first.as_str()).and_then(|r| r.strip_suffix(last.as_str())) else {
+    let Some(mut rest) = name
+        .strip_prefix(first.as_str())
+        .and_then(|r| r.strip_suffix(last.as_str()))
+    else {
         return false;
     };
     middle.iter().all(|part| match rest.find(part.as_str()) {
@@ -354,10 +402,24 @@ pub(super) mod tests {
             "id_r\u{17f}a/a.md",
             "id_rsa:a.md",
         ] {
-            assert_eq!(policy.check_path(&RelPath::new(path).unwrap(), false), Err(Denied::Name), "{path:?}");
+            assert_eq!(
+                policy.check_path(&RelPath::new(path).unwrap(), false),
+                Err(Denied::Name),
+                "{path:?}"
+            );
         }
-        for path in ["environment.md", "my.key.md", "git/a.md", "monkey.md", ".github/a.md"] {
-            assert_eq!(policy.check_path(&RelPath::new(path).unwrap(), false), Ok(()), "{path:?}");
+        for path in [
+            "environment.md",
+            "my.key.md",
+            "git/a.md",
+            "monkey.md",
+            ".github/a.md",
+        ] {
+            assert_eq!(
+                policy.check_path(&RelPath::new(path).unwrap(), false),
+                Ok(()),
+                "{path:?}"
+            );
         }
     }
 
@@ -366,7 +428,15 @@ pub(super) mod tests {
         for path in ["a.md", "a.MD", "a.exe.md", "a.Txt"] {
             assert_eq!(judge(path), Ok(()), "{path:?}");
         }
-        for path in ["a.md.exe", "a", "a.", "a.md.", "a.md ", "a.m\u{ff44}", "a.md\u{200b}"] {
+        for path in [
+            "a.md.exe",
+            "a",
+            "a.",
+            "a.md.",
+            "a.md ",
+            "a.m\u{ff44}",
+            "a.md\u{200b}",
+        ] {
             assert_eq!(judge(path), Err(Denied::Extension), "{path:?}");
         }
     }
@@ -378,12 +448,32 @@ pub(super) mod tests {
         }
         let mut policy = Policy::from(&security());
         policy.windows_names = false;
-        let ok = |policy: &Policy, path: &str| policy.check_path(&RelPath::new(path).unwrap(), false).is_ok();
-        for path in ["10:30.md", "NUL.md", "con/x.md", "com1.md", "dir./x.md", "dir /x.md"] {
+        let ok = |policy: &Policy, path: &str| {
+            policy
+                .check_path(&RelPath::new(path).unwrap(), false)
+                .is_ok()
+        };
+        for path in [
+            "10:30.md",
+            "NUL.md",
+            "con/x.md",
+            "com1.md",
+            "dir./x.md",
+            "dir /x.md",
+        ] {
             assert!(ok(&policy, path), "{path:?}");
         }
         policy.windows_names = true;
-        for path in ["10:30.md", "NUL.md", "con/x.md", "com1.md", "lpt9.x.md", "aux .md", "dir./x.md", "dir /x.md"] {
+        for path in [
+            "10:30.md",
+            "NUL.md",
+            "con/x.md",
+            "com1.md",
+            "lpt9.x.md",
+            "aux .md",
+            "dir./x.md",
+            "dir /x.md",
+        ] {
             assert!(!ok(&policy, path), "{path:?}");
         }
         assert!(ok(&policy, "console/common.md"));
@@ -391,16 +481,34 @@ pub(super) mod tests {
 
     #[test]
     fn s16_over_long_paths_are_refused_by_their_text() {
-        assert_eq!(judge(&format!("{}.md", "x".repeat(300))), Err(Denied::TooLong));
-        assert_eq!(judge(&format!("{}a.md", "d/".repeat(200))), Err(Denied::TooLong));
-        assert_eq!(judge(&format!("{}a.md", "dddddddddd/".repeat(500))), Err(Denied::TooLong));
+        assert_eq!(
+            judge(&format!("{}.md", "x".repeat(300))),
+            Err(Denied::TooLong)
+        );
+        assert_eq!(
+            judge(&format!("{}a.md", "d/".repeat(200))),
+            Err(Denied::TooLong)
+        );
+        assert_eq!(
+            judge(&format!("{}a.md", "dddddddddd/".repeat(500))),
+            Err(Denied::TooLong)
+        );
     }
 
     #[test]
     fn a_star_stands_for_any_text_and_never_overlaps() {
-        let fits =
-            |pattern: &str, name: &str| star_matches(&pattern.split('*').map(String::from).collect::<Vec<_>>(), name);
-        assert!(fits("*.env", "a.env") && fits("*.env", ".env") && fits("a*b*c", "axxbyyc") && fits("*", "x"));
+        let fits = |pattern: &str, name: &str| {
+            star_matches(
+                &pattern.split('*').map(String::from).collect::<Vec<_>>(),
+                name,
+            )
+        };
+        assert!(
+            fits("*.env", "a.env")
+                && fits("*.env", ".env")
+                && fits("a*b*c", "axxbyyc")
+                && fits("*", "x")
+        );
         assert!(!fits("ab*ba", "aba") && !fits("a*b*c", "acb") && !fits("*.pem", "pem"));
     }
 

@@ -1,5 +1,5 @@
-//! How refusals are worded. Whatever depends on the disk is one sentence, so that no answer tells what lies outside;
-//! the true reason is a [`Why`], for the operator's records only.
+//! How refusals are worded. Whatever depends on the disk is one sentence, so that no answer tells
+//! what lies outside; the true reason is a [`Why`], for the operator's records only.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use super::policy::Denied;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::SkipReason;
 
-/// The true reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model or a client.
+/// The true reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model
+/// or a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
     /// Nothing has that name.
@@ -98,37 +99,56 @@ impl Refusal {
         let request = shown(request);
         match self {
             Self::Unseen(_) => not_found(&request),
-            Self::Directory => Failure::new(ErrorCode::PathIsDirectory, format!("`{request}` is a folder."))
-                .with_hint("name a file in it, for example `source:folder/file.md`"),
+            Self::Directory => Failure::new(
+                ErrorCode::PathIsDirectory,
+                format!("`{request}` is a folder."),
+            )
+            .with_hint("name a file in it, for example `source:folder/file.md`"),
             Self::TooLarge { size, cap } => Failure::new(
                 ErrorCode::FileTooLarge,
                 format!("`{request}` has {size} bytes; `security.max_file_bytes` allows {cap}."),
             )
             .with_hint("raise `security.max_file_bytes` in the configuration"),
-            Self::Broken(words) => {
-                Failure::new(ErrorCode::FileReadError, format!("`{request}` could not be read to its end: {words}."))
-                    .with_hint("local-agent doctor")
-            }
+            Self::Broken(words) => Failure::new(
+                ErrorCode::FileReadError,
+                format!("`{request}` could not be read to its end: {words}."),
+            )
+            .with_hint("local-agent doctor"),
         }
     }
 }
 
 /// The one sentence.
 pub(super) fn not_found(request: &str) -> Failure {
-    Failure::new(ErrorCode::FileNotFound, format!("No readable file stands behind `{}`.", shown(request)))
-        .with_hint("local-agent index --list-sources")
+    Failure::new(
+        ErrorCode::FileNotFound,
+        format!("No readable file stands behind `{}`.", shown(request)),
+    )
+    .with_hint("local-agent index --list-sources")
 }
 
 /// A refusal that the request's text and the policy decide.
 pub(super) fn denied(request: &str, denied: Denied) -> Failure {
-    let code = if denied == Denied::Blank { ErrorCode::InvalidArgs } else { ErrorCode::PathDenied };
+    let code = if denied == Denied::Blank {
+        ErrorCode::InvalidArgs
+    } else {
+        ErrorCode::PathDenied
+    };
     let hint = match denied {
         Denied::Extension => "see `security.allowed_exts`: local-agent config show",
         Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
         Denied::UnknownSource | Denied::NotBelowARoot => "local-agent index --list-sources",
         _ => "name a file as `source:folder/file.md`",
     };
-    Failure::new(code, format!("`{}` is refused because {}.", shown(request), denied.because())).with_hint(hint)
+    Failure::new(
+        code,
+        format!(
+            "`{}` is refused because {}.",
+            shown(request),
+            denied.because()
+        ),
+    )
+    .with_hint(hint)
 }
 
 /// The request as a sentence repeats it: at most 200 characters.

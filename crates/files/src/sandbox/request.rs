@@ -1,4 +1,5 @@
-//! From the text of a request to the places it can mean. Pure: `PATH_DENIED` is decided here, before any system call.
+//! From the text of a request to the places it can mean. Pure: `PATH_DENIED` is decided here,
+//! before any system call.
 
 use super::policy::{Denied, MAX_PATH_BYTES, Policy, fold};
 use local_agent_text::types::{RelPath, SourceName};
@@ -19,14 +20,20 @@ impl RootText {
     /// Judges a path below this root.
     pub(super) fn check(&self, path: &RelPath, policy: &Policy) -> Result<(), Denied> {
         policy.check_path(path, self.code)?;
-        if self.holds_own_state(path) { Err(Denied::OwnState) } else { Ok(()) }
+        if self.holds_own_state(path) {
+            Err(Denied::OwnState)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether the path is, or lies in, a folder with this program's own state.
     pub(super) fn holds_own_state(&self, path: &RelPath) -> bool {
         self.own_state.iter().any(|folder| {
             let mut names = path.segments();
-            folder.iter().all(|wanted| names.next().is_some_and(|name| fold(name) == *wanted))
+            folder
+                .iter()
+                .all(|wanted| names.next().is_some_and(|name| fold(name) == *wanted))
         })
     }
 }
@@ -56,7 +63,8 @@ pub(super) struct Plan {
     pub(super) bare_name: Option<String>,
 }
 
-/// Reads a request: `source:rel/path.md`, `rel/path.md` below any root or below `base`, or a bare file name.
+/// Reads a request: `source:rel/path.md`, `rel/path.md` below any root or below `base`, or a bare
+/// file name.
 pub(super) fn plan(
     request: &str,
     roots: &[RootText],
@@ -79,7 +87,10 @@ pub(super) fn plan(
         refuse_anchored(rest)?;
         let path = rel_path(&normalise(rest)?)?;
         roots[root].check(&path, policy)?;
-        return Ok(Plan { candidates: vec![Candidate { root, path }], bare_name: None });
+        return Ok(Plan {
+            candidates: vec![Candidate { root, path }],
+            bare_name: None,
+        });
     }
     if is_home(request) {
         return Err(Denied::Home);
@@ -88,24 +99,47 @@ pub(super) fn plan(
         if policy.deny_absolute {
             return Err(Denied::Absolute);
         }
-        return admit(below_roots(&normalise(request)?, roots), None, roots, policy);
+        return admit(
+            below_roots(&normalise(request)?, roots),
+            None,
+            roots,
+            policy,
+        );
     }
     if named.is_some() {
         return Err(Denied::UnknownSource);
     }
     let names = normalise(request)?;
     let path = rel_path(&names)?;
-    let mut places: Vec<_> = (0..roots.len()).map(|root| Candidate { root, path: path.clone() }).collect();
+    let mut places: Vec<_> = (0..roots.len())
+        .map(|root| Candidate {
+            root,
+            path: path.clone(),
+        })
+        .collect();
     if let Some(base) = base {
-        let from_base: Vec<&str> = base.iter().map(String::as_str).chain(names.iter().copied()).collect();
-        places.extend(below_roots(&from_base, roots).into_iter().filter(|c| c.path != path));
+        let from_base: Vec<&str> = base
+            .iter()
+            .map(String::as_str)
+            .chain(names.iter().copied())
+            .collect();
+        places.extend(
+            below_roots(&from_base, roots)
+                .into_iter()
+                .filter(|c| c.path != path),
+        );
     }
     let bare_name = (!request.contains(['/', '\\'])).then(|| path.as_str().to_owned());
     admit(places, bare_name, roots, policy)
 }
 
-/// Every folder a request can mean, none of them denied: `source:`, `source:folder`, or `folder` below any root.
-pub(super) fn plan_folder(request: &str, roots: &[RootText], policy: &Policy) -> Result<Vec<Place>, Denied> {
+/// Every folder a request can mean, none of them denied: `source:`, `source:folder`, or `folder`
+/// below any root.
+pub(super) fn plan_folder(
+    request: &str,
+    roots: &[RootText],
+    policy: &Policy,
+) -> Result<Vec<Place>, Denied> {
     if request.trim().is_empty() {
         return Err(Denied::Blank);
     }
@@ -128,7 +162,11 @@ pub(super) fn plan_folder(request: &str, roots: &[RootText], policy: &Policy) ->
         refuse_anchored(rest)?;
     }
     let names = normalise(rest)?;
-    let path = if names.is_empty() { None } else { Some(rel_path(&names)?) };
+    let path = if names.is_empty() {
+        None
+    } else {
+        Some(rel_path(&names)?)
+    };
     if let Some(path) = &path {
         policy.check_folder(path)?;
     }
@@ -136,13 +174,21 @@ pub(super) fn plan_folder(request: &str, roots: &[RootText], policy: &Policy) ->
     for root in wanted {
         match &path {
             Some(path) if roots[root].holds_own_state(path) => {}
-            _ => places.push(Place { root, path: path.clone() }),
+            _ => places.push(Place {
+                root,
+                path: path.clone(),
+            }),
         }
     }
-    if places.is_empty() { Err(Denied::OwnState) } else { Ok(places) }
+    if places.is_empty() {
+        Err(Denied::OwnState)
+    } else {
+        Ok(places)
+    }
 }
 
-/// Keeps the places that the policy lets through; when there is none, says why the first was refused.
+/// Keeps the places that the policy lets through; when there is none, says why the first was
+/// refused.
 fn admit(
     places: Vec<Candidate>,
     bare_name: Option<String>,
@@ -160,16 +206,27 @@ fn admit(
     if candidates.is_empty() {
         return Err(first_refusal.unwrap_or(Denied::NotBelowARoot));
     }
-    Ok(Plan { candidates, bare_name })
+    Ok(Plan {
+        candidates,
+        bare_name,
+    })
 }
 
 /// The roots that hold an absolute path by its text, with the rest of the path.
 fn below_roots(names: &[&str], roots: &[RootText]) -> Vec<Candidate> {
     let below = |root: &RootText| {
         let (head, rest) = names.split_at_checked(root.place.len())?;
-        if head.iter().zip(&root.place).all(|(a, b)| a == b) { rel_path(rest).ok() } else { None }
+        if head.iter().zip(&root.place).all(|(a, b)| a == b) {
+            rel_path(rest).ok()
+        } else {
+            None
+        }
     };
-    roots.iter().enumerate().filter_map(|(root, text)| below(text).map(|path| Candidate { root, path })).collect()
+    roots
+        .iter()
+        .enumerate()
+        .filter_map(|(root, text)| below(text).map(|path| Candidate { root, path }))
+        .collect()
 }
 
 /// Splits at both kinds of slash and takes `.` and `..` away by their text.
@@ -188,7 +245,8 @@ fn normalise(text: &str) -> Result<Vec<&str>, Denied> {
 }
 
 fn rel_path(names: &[&str]) -> Result<RelPath, Denied> {
-    // Only a path without any name fails here: the root itself, which has no extension that could be allowed.
+    // Only a path without any name fails here: the root itself, which has no extension that could
+    // be allowed.
     RelPath::new(names.join("/")).map_err(|_| Denied::Extension)
 }
 
@@ -207,11 +265,12 @@ fn is_home(text: &str) -> bool {
     text.starts_with('~') && (text == "~" || text.contains(['/', '\\']))
 }
 
-/// A leading slash of either kind (so UNC and device paths too) or, where there are drives, a drive letter: elsewhere a
-/// file may be called `a:b.md`.
+/// A leading slash of either kind (so UNC and device paths too) or, where there are drives, a drive
+/// letter: elsewhere a file may be called `a:b.md`.
 fn is_absolute(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let has_drive = cfg!(windows) && matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic());
+    let has_drive =
+        cfg!(windows) && matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic());
     matches!(bytes, [b'/' | b'\\', ..]) || has_drive
 }
 
@@ -232,24 +291,38 @@ mod tests {
     }
 
     fn roots() -> Vec<RootText> {
-        vec![root("notes", "/home/me/notes"), root("work", "/home/me/agent/corpus")]
+        vec![
+            root("notes", "/home/me/notes"),
+            root("work", "/home/me/agent/corpus"),
+        ]
     }
 
     fn ask(request: &str) -> Result<Plan, Denied> {
-        plan(request, &roots(), Some(&names_of(Path::new("/home/me/agent"))), &Policy::from(&security()))
+        plan(
+            request,
+            &roots(),
+            Some(&names_of(Path::new("/home/me/agent"))),
+            &Policy::from(&security()),
+        )
     }
 
     fn places(request: &str) -> Vec<String> {
         let roots = roots();
         let plan = ask(request).unwrap();
-        plan.candidates.iter().map(|c| format!("{}:{}", roots[c.root].name, c.path)).collect()
+        plan.candidates
+            .iter()
+            .map(|c| format!("{}:{}", roots[c.root].name, c.path))
+            .collect()
     }
 
     #[test]
     fn a_request_means_a_source_or_every_root_or_a_place_below_the_base() {
         assert_eq!(places("notes:a/b.md"), ["notes:a/b.md"]);
         assert_eq!(places("a/b.md"), ["notes:a/b.md", "work:a/b.md"]);
-        assert_eq!(places("corpus/b.md"), ["notes:corpus/b.md", "work:corpus/b.md", "work:b.md"]);
+        assert_eq!(
+            places("corpus/b.md"),
+            ["notes:corpus/b.md", "work:corpus/b.md", "work:b.md"]
+        );
         assert_eq!(places("a\\.\\b.md"), ["notes:a/b.md", "work:a/b.md"]);
         assert_eq!(ask("b.md").unwrap().bare_name.as_deref(), Some("b.md"));
         assert_eq!(ask("./b.md").unwrap().bare_name, None);
@@ -259,7 +332,13 @@ mod tests {
     fn s01_dot_dot_is_taken_away_by_text_and_may_not_leave() {
         assert_eq!(places("notes:a/../b.md"), ["notes:b.md"]);
         assert_eq!(places("notes:.git/../b.md"), ["notes:b.md"]);
-        for request in ["../a.md", "a/../../b.md", "notes:../a.md", "notes:a/../../notes/b.md", "a\\..\\..\\b.md"] {
+        for request in [
+            "../a.md",
+            "a/../../b.md",
+            "notes:../a.md",
+            "notes:a/../../notes/b.md",
+            "a\\..\\..\\b.md",
+        ] {
             assert_eq!(ask(request), Err(Denied::Leaves), "{request:?}");
         }
         for request in ["..", "notes:.."] {
@@ -270,14 +349,23 @@ mod tests {
 
     #[test]
     fn s02_absolute_requests_are_refused_wherever_they_point() {
-        for request in ["/etc/passwd.md", "//host/x.md", "/home/me/notes/a.md", "notes:/etc/x.md", "\\x.md"] {
+        for request in [
+            "/etc/passwd.md",
+            "//host/x.md",
+            "/home/me/notes/a.md",
+            "notes:/etc/x.md",
+            "\\x.md",
+        ] {
             assert_eq!(ask(request), Err(Denied::Absolute), "{request:?}");
         }
         let mut open = security();
         open.deny_absolute_paths = false;
         let ask = |request: &str| plan(request, &roots(), None, &Policy::from(&open));
         let path = RelPath::new("a.md").unwrap();
-        assert_eq!(ask("/home/me/notes/a.md").unwrap().candidates, [Candidate { root: 0, path }]);
+        assert_eq!(
+            ask("/home/me/notes/a.md").unwrap().candidates,
+            [Candidate { root: 0, path }]
+        );
         assert_eq!(ask("/etc/a.md"), Err(Denied::NotBelowARoot));
         assert_eq!(ask("/home/me/notes/../x.md"), Err(Denied::NotBelowARoot));
     }
@@ -288,7 +376,10 @@ mod tests {
             assert_eq!(ask(request), Err(Denied::Home), "{request:?}");
         }
         assert_eq!(places("notes:$HOME/a.md"), ["notes:$HOME/a.md"]);
-        assert_eq!(places("notes:%USERPROFILE%/a.md"), ["notes:%USERPROFILE%/a.md"]);
+        assert_eq!(
+            places("notes:%USERPROFILE%/a.md"),
+            ["notes:%USERPROFILE%/a.md"]
+        );
         assert_eq!(places("notes:~draft.md"), ["notes:~draft.md"]);
     }
 
@@ -297,12 +388,20 @@ mod tests {
         for request in ["\\\\host\\share\\x.md", "\\\\?\\C:\\x.md", "//./x.md"] {
             assert_eq!(ask(request), Err(Denied::Absolute), "{request:?}");
         }
-        let drive = if cfg!(windows) { Denied::Absolute } else { Denied::UnknownSource };
+        let drive = if cfg!(windows) {
+            Denied::Absolute
+        } else {
+            Denied::UnknownSource
+        };
         for request in ["C:\\x.md", "C:x.md", "c:/x.md"] {
             assert_eq!(ask(request), Err(drive), "{request:?}");
         }
         if cfg!(not(windows)) {
-            assert_eq!(places("notes:a:b.md"), ["notes:a:b.md"], "a name like any other");
+            assert_eq!(
+                places("notes:a:b.md"),
+                ["notes:a:b.md"],
+                "a name like any other"
+            );
         }
         assert_eq!(ask("elsewhere:x.md"), Err(Denied::UnknownSource));
         assert_eq!(ask("notes:a.md:stream"), Err(Denied::ForeignName));
@@ -310,7 +409,13 @@ mod tests {
 
     #[test]
     fn s05_control_characters_are_refused() {
-        for request in ["a\0.md", "a\n.md", "a\u{7f}.md", "a\u{85}.md", "notes:a\t.md"] {
+        for request in [
+            "a\0.md",
+            "a\n.md",
+            "a\u{7f}.md",
+            "a\u{85}.md",
+            "notes:a\t.md",
+        ] {
             assert_eq!(ask(request), Err(Denied::Control), "{request:?}");
         }
         assert_eq!(ask(" "), Err(Denied::Blank));
@@ -321,7 +426,10 @@ mod tests {
         let mut open = security();
         open.deny_absolute_paths = false;
         let policy = Policy::from(&open);
-        assert_eq!(plan("/home/me/notes-evil/a.md", &roots(), None, &policy), Err(Denied::NotBelowARoot));
+        assert_eq!(
+            plan("/home/me/notes-evil/a.md", &roots(), None, &policy),
+            Err(Denied::NotBelowARoot)
+        );
         assert_eq!(ask("notes:../notes-evil/a.md"), Err(Denied::Leaves));
     }
 

@@ -1,6 +1,6 @@
-//! The walk: every document below a root, by handles, with the stamp of each and the reason for each that is left
-//! out. Links are never followed here, not even with `follow_links: inside`: what such a link leads to stands under
-//! the same root and is found under its own name.
+//! The walk: every document below a root, by handles, with the stamp of each and the reason for
+//! each that is left out. Links are never followed here, not even with `follow_links: inside`: what
+//! such a link leads to stands under the same root and is found under its own name.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,7 +23,8 @@ const CHUNK: usize = 1024;
 /// Something a walk came across.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Below the root. For [`SkipReason::BadName`] a name to show: bytes that no path can hold are percent-encoded.
+    /// Below the root. For [`SkipReason::BadName`] a name to show: bytes that no path can hold are
+    /// percent-encoded.
     pub path: RelPath,
     /// What it is.
     pub what: What,
@@ -39,28 +40,37 @@ pub enum What {
 }
 
 impl Sandbox {
-    /// Lists the documents of one root whose extension is in `exts` (with the dot, any case), sorted by the bytes of
-    /// their paths.
+    /// Lists the documents of one root whose extension is in `exts` (with the dot, any case),
+    /// sorted by the bytes of their paths.
     ///
-    /// Without a word it passes by: other extensions, hidden names, `.obsidian`, `.trash`, and what `.gitignore`,
-    /// `.ignore` and `.local-agentignore` leave out. Everything else that is not read is listed with its reason:
-    /// files of such an extension, every symbolic link (it may be a folder), folders that are denied or cannot be
-    /// listed. Below a folder listed as [`SkipReason::Unreadable`] nothing is known: documents there are not gone.
+    /// Without a word it passes by: other extensions, hidden names, `.obsidian`, `.trash`, and what
+    /// `.gitignore`, `.ignore` and `.local-agentignore` leave out. Everything else that is not read
+    /// is listed with its reason: files of such an extension, every symbolic link (it may be a
+    /// folder), folders that are denied or cannot be listed. Below a folder listed as
+    /// [`SkipReason::Unreadable`] nothing is known: documents there are not gone.
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
     pub fn walk(&self, source: &SourceName, exts: &[&str]) -> Result<Vec<Entry>> {
-        let failure = |what: String| Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show");
+        let failure = |what: String| {
+            Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+        };
         let Some(at) = self.roots().iter().position(|r| r.name == *source) else {
             return Err(failure(format!("No source is called `{source}`.")));
         };
         let root = &self.roots()[at];
         if let Some(reason) = &root.unavailable {
-            return Err(failure(format!("The folder of `{source}` cannot be opened: {reason}.")));
+            return Err(failure(format!(
+                "The folder of `{source}` cannot be opened: {reason}."
+            )));
         }
         let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
         self.open_root(at)
             .and_then(|open| walk(&open, Wanted::Extensions(&exts)))
-            .map_err(|_| failure(format!("The folder of `{source}` is gone or cannot be listed.")))
+            .map_err(|_| {
+                failure(format!(
+                    "The folder of `{source}` is gone or cannot be listed."
+                ))
+            })
     }
 }
 
@@ -105,16 +115,31 @@ struct Folder {
 }
 
 fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entry>, Refusal> {
-    // A folder that was removed while it is open lists as empty; that must not look like a vault without files.
+    // A folder that was removed while it is open lists as empty; that must not look like a vault
+    // without files.
     #[cfg(unix)]
-    if root.dir.dir_metadata().is_ok_and(|meta| cap_fs_ext::MetadataExt::nlink(&meta) == 0) {
+    if root
+        .dir
+        .dir_metadata()
+        .is_ok_and(|meta| cap_fs_ext::MetadataExt::nlink(&meta) == 0)
+    {
         return Err(Refusal::Unseen(Why::Missing));
     }
-    let walk = Walk { root: root.dir, text: root.text, policy: root.policy, wanted, out: Mutex::default() };
+    let walk = Walk {
+        root: root.dir,
+        text: root.text,
+        policy: root.policy,
+        wanted,
+        out: Mutex::default(),
+    };
     let top = walk.list(String::new(), 0, None)?;
-    // Jobs on the pool never wait for each other, so open handles grow with depth, not with the number of folders.
+    // Jobs on the pool never wait for each other, so open handles grow with depth, not with the
+    // number of folders.
     rayon::scope(|scope| walk.look_through(scope, top));
-    let mut entries = walk.out.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut entries = walk
+        .out
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     // Found sorts before skipped, so a name that merely looks like another's is the one to go.
     entries.par_sort_unstable_by(|a, b| {
         (a.path.as_str(), matches!(a.what, What::Skipped(_)))
@@ -128,12 +153,22 @@ impl<'a> Walk<'a> {
     /// A walk that has not begun: [`Walk::one`] looks at one folder of it.
     pub(super) fn of(root: &'a OpenRoot<'a>, exts: &'a [String]) -> Self {
         let wanted = Wanted::Extensions(exts);
-        Self { root: root.dir, text: root.text, policy: root.policy, wanted, out: Mutex::default() }
+        Self {
+            root: root.dir,
+            text: root.text,
+            policy: root.policy,
+            wanted,
+            out: Mutex::default(),
+        }
     }
 
-    /// What a walk would see in one folder, not below it: entries, and the paths of folders. The ignore files of the
-    /// folders above count; whether `folder` itself is left out by them does not, for it was asked for.
-    pub(super) fn one(self, folder: Option<&RelPath>) -> std::result::Result<(Vec<Entry>, Vec<RelPath>), Refusal> {
+    /// What a walk would see in one folder, not below it: entries, and the paths of folders. The
+    /// ignore files of the folders above count; whether `folder` itself is left out by them does
+    /// not, for it was asked for.
+    pub(super) fn one(
+        self,
+        folder: Option<&RelPath>,
+    ) -> std::result::Result<(Vec<Entry>, Vec<RelPath>), Refusal> {
         let mut here = self.list(String::new(), 0, None)?;
         let mut prefix = String::new();
         for (depth, name) in folder.into_iter().flat_map(RelPath::segments).enumerate() {
@@ -179,7 +214,13 @@ impl Walk<'_> {
         self.put(found);
     }
 
-    fn go_into<'s>(&'s self, scope: &rayon::Scope<'s>, prefix: String, depth: usize, ignores: Option<Arc<Ignores>>) {
+    fn go_into<'s>(
+        &'s self,
+        scope: &rayon::Scope<'s>,
+        prefix: String,
+        depth: usize,
+        ignores: Option<Arc<Ignores>>,
+    ) {
         let path = prefix.trim_end_matches('/').to_owned();
         match self.list(prefix, depth, ignores) {
             Ok(folder) => self.look_through(scope, folder),
@@ -188,15 +229,26 @@ impl Walk<'_> {
     }
 
     fn put(&self, mut entries: Vec<Entry>) {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).append(&mut entries);
+        self.out
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .append(&mut entries);
     }
 
     /// Opens a folder from the root down and reads its names and its ignore files.
-    fn list(&self, prefix: String, depth: usize, above: Option<Arc<Ignores>>) -> std::result::Result<Folder, Refusal> {
+    fn list(
+        &self,
+        prefix: String,
+        depth: usize,
+        above: Option<Arc<Ignores>>,
+    ) -> std::result::Result<Folder, Refusal> {
         let mut opened: Option<Dir> = None;
         for name in prefix.split_terminator('/') {
             let here = opened.as_ref().unwrap_or(self.root);
-            opened = Some(here.open_dir_nofollow(name).map_err(|e| Refusal::of_lookup(&e))?);
+            opened = Some(
+                here.open_dir_nofollow(name)
+                    .map_err(|e| Refusal::of_lookup(&e))?,
+            );
         }
         let dir = opened.as_ref().unwrap_or(self.root);
         let mut entries = Vec::new();
@@ -205,7 +257,10 @@ impl Walk<'_> {
             // A listing that stops half-way must not look like a shorter folder.
             let entry = entry.map_err(|e| Refusal::of_lookup(&e))?;
             let name = entry.file_name();
-            if let Some(file) = FILES.iter().find(|f| name.as_encoded_bytes() == f.as_bytes()) {
+            if let Some(file) = FILES
+                .iter()
+                .find(|f| name.as_encoded_bytes() == f.as_bytes())
+            {
                 present.push(*file);
             }
             entries.push(entry);
@@ -215,14 +270,28 @@ impl Walk<'_> {
         } else {
             Ignores::extend(above, dir, &prefix, &present, self.policy)
         };
-        self.put(refused.iter().filter_map(|(name, r)| skipped(format!("{prefix}{name}"), r)).collect());
-        Ok(Folder { prefix, depth, entries, ignores })
+        self.put(
+            refused
+                .iter()
+                .filter_map(|(name, r)| skipped(format!("{prefix}{name}"), r))
+                .collect(),
+        );
+        Ok(Folder {
+            prefix,
+            depth,
+            entries,
+            ignores,
+        })
     }
 
     fn classify(&self, folder: &Folder, entry: &DirEntry) -> Seen {
         let name = entry.file_name();
-        let Some(name) = name.to_str() else { return self.badly_named(folder, entry, name.as_encoded_bytes()) };
-        let Ok(kind) = kind_of(entry) else { return Seen::Nothing };
+        let Some(name) = name.to_str() else {
+            return self.badly_named(folder, entry, name.as_encoded_bytes());
+        };
+        let Ok(kind) = kind_of(entry) else {
+            return Seen::Nothing;
+        };
         if kind == Kind::Other && !self.wanted.takes(name) {
             return Seen::Nothing;
         }
@@ -232,13 +301,24 @@ impl Walk<'_> {
         let Ok(path) = RelPath::new(format!("{}{name}", folder.prefix)) else {
             return self.badly_named(folder, entry, name.as_bytes());
         };
-        if folder.ignores.as_ref().is_some_and(|i| i.leaves_out(path.as_str(), kind == Kind::Folder)) {
+        if folder
+            .ignores
+            .as_ref()
+            .is_some_and(|i| i.leaves_out(path.as_str(), kind == Kind::Folder))
+        {
             return Seen::Nothing;
         }
-        let skipped = |path, reason| Seen::Entry(Entry { path, what: What::Skipped(reason) });
+        let skipped = |path, reason| {
+            Seen::Entry(Entry {
+                path,
+                what: What::Skipped(reason),
+            })
+        };
         match kind {
             Kind::Link => skipped(path, SkipReason::Symlink),
-            Kind::Folder if self.policy.check_name(name).is_err() || self.text.holds_own_state(&path) => {
+            Kind::Folder
+                if self.policy.check_name(name).is_err() || self.text.holds_own_state(&path) =>
+            {
                 skipped(path, SkipReason::Denied)
             }
             Kind::Folder if folder.depth + 1 >= MAX_DEPTH => skipped(path, SkipReason::Unreadable),
@@ -248,7 +328,8 @@ impl Walk<'_> {
         }
     }
 
-    /// [`RootText::check`] of a file in a folder that was let through: only its own name is left to judge.
+    /// [`RootText::check`] of a file in a folder that was let through: only its own name is left to
+    /// judge.
     fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
         path.as_str().len() <= MAX_PATH_BYTES
             && self.policy.check_name(name).is_ok()
@@ -259,14 +340,21 @@ impl Walk<'_> {
     fn stat(&self, path: RelPath, entry: &DirEntry) -> Seen {
         let meta = entry.metadata().map_err(|e| Refusal::of_lookup(&e));
         match meta.and_then(|meta| admit(&meta, self.policy)) {
-            Ok(stamp) => Seen::Entry(Entry { path, what: What::Found(stamp) }),
-            Err(refusal) => refusal
-                .as_skipped()
-                .map_or(Seen::Nothing, |reason| Seen::Entry(Entry { path, what: What::Skipped(reason) })),
+            Ok(stamp) => Seen::Entry(Entry {
+                path,
+                what: What::Found(stamp),
+            }),
+            Err(refusal) => refusal.as_skipped().map_or(Seen::Nothing, |reason| {
+                Seen::Entry(Entry {
+                    path,
+                    what: What::Skipped(reason),
+                })
+            }),
         }
     }
 
-    /// A name that no path can hold: listed under a name to show, when it would have been looked at.
+    /// A name that no path can hold: listed under a name to show, when it would have been looked
+    /// at.
     fn badly_named(&self, folder: &Folder, entry: &DirEntry, name: &[u8]) -> Seen {
         let is_wanted = match kind_of(entry) {
             Ok(Kind::Other) => self.wanted.takes(&String::from_utf8_lossy(name)),
@@ -276,8 +364,12 @@ impl Walk<'_> {
         if !is_wanted || name.starts_with(b".") {
             return Seen::Nothing;
         }
-        RelPath::new(format!("{}{}", folder.prefix, shown(name)))
-            .map_or(Seen::Nothing, |path| Seen::Entry(Entry { path, what: What::Skipped(SkipReason::BadName) }))
+        RelPath::new(format!("{}{}", folder.prefix, shown(name))).map_or(Seen::Nothing, |path| {
+            Seen::Entry(Entry {
+                path,
+                what: What::Skipped(SkipReason::BadName),
+            })
+        })
     }
 }
 
@@ -314,7 +406,10 @@ fn kind_of(entry: &DirEntry) -> std::io::Result<Kind> {
 
 fn skipped(path: String, refusal: &Refusal) -> Option<Entry> {
     let reason = refusal.as_skipped()?;
-    RelPath::new(path).ok().map(|path| Entry { path, what: What::Skipped(reason) })
+    RelPath::new(path).ok().map(|path| Entry {
+        path,
+        what: What::Skipped(reason),
+    })
 }
 
 /// A name's readable parts as they are, the rest as `%XX`.

@@ -1,8 +1,9 @@
 //! Whether a state folder was made by this user, on this machine.
 //!
-//! A folder that was made here holds a random number that the user's own configuration folder notes. A folder that came
-//! with a clone or an archive holds none, or one that nobody noted: its databases, its ledger and its locks are somebody
-//! else's data, and are not used until the user agrees.
+//! A folder that was made here holds a random number that the user's own configuration folder
+//! notes. A folder that came with a clone or an archive holds none, or one that nobody noted: its
+//! databases, its ledger and its locks are somebody else's data, and are not used until the user
+//! agrees.
 
 use std::fs;
 use std::io;
@@ -38,13 +39,16 @@ pub struct KnownStates {
 impl KnownStates {
     /// The list is kept in `file`, which need not exist. Touches nothing.
     pub fn new(file: &Path) -> Self {
-        Self { file: file.to_owned() }
+        Self {
+            file: file.to_owned(),
+        }
     }
 
     /// What is known of the folder at `path`. Creates nothing.
     ///
     /// # Errors
-    /// `CONFIG_UNTRUSTED` when its number is a link, `FILE_READ_ERROR` when the folder or the list cannot be read.
+    /// `CONFIG_UNTRUSTED` when its number is a link, `FILE_READ_ERROR` when the folder or the list
+    /// cannot be read.
     pub fn provenance(&self, path: &Path) -> Result<Provenance> {
         let fail = |e: io::Error| unreadable(path, &e);
         let folder = match StateDirectory::open_configured(path) {
@@ -58,24 +62,34 @@ impl KnownStates {
             Some(bytes) if self.holds(&bytes, owner(path))? => Ok(Provenance::Known),
             Some(_) => Ok(Provenance::Unknown),
             // A run that was killed while it made the folder leaves unfinished files.
-            None if folder.entries().map_err(fail)?.iter().all(|entry| super::is_unfinished(&entry.name)) => {
+            None if folder
+                .entries()
+                .map_err(fail)?
+                .iter()
+                .all(|entry| super::is_unfinished(&entry.name)) =>
+            {
                 Ok(Provenance::Empty)
             }
             None => Ok(Provenance::Unknown),
         }
     }
 
-    /// Gives the folder at `path` a new number and notes it; makes the folder when it is not there. From then on it is
-    /// [`Provenance::Known`].
+    /// Gives the folder at `path` a new number and notes it; makes the folder when it is not there.
+    /// From then on it is [`Provenance::Known`].
     ///
     /// # Errors
-    /// `WRITE_ERROR` when the folder or the list cannot be written, `CONFIG_UNTRUSTED` when the number's place is taken by
-    /// something that is no file.
+    /// `WRITE_ERROR` when the folder or the list cannot be written, `CONFIG_UNTRUSTED` when the
+    /// number's place is taken by something that is no file.
     pub fn adopt(&self, path: &Path) -> Result<()> {
         let fail = |e: io::Error| {
             super::refusal(&e).unwrap_or_else(|| {
-                Failure::new(ErrorCode::WriteError, format!("the state folder {} cannot be made: {e}", path.display()))
-                    .with_hint("free some space or allow writing there, or set `state_dir` to another folder")
+                Failure::new(
+                    ErrorCode::WriteError,
+                    format!("the state folder {} cannot be made: {e}", path.display()),
+                )
+                .with_hint(
+                    "free some space or allow writing there, or set `state_dir` to another folder",
+                )
             })
         };
         let folder = StateDirectory::make_configured(path).map_err(fail)?;
@@ -84,12 +98,18 @@ impl KnownStates {
         let number = to_hex(&number);
         // Noted first: a folder that holds a number nobody noted would be refused.
         self.note(&number, owner(path), path)?;
-        folder.replace(IDENTITY_FILE, format!("{number}\n").as_bytes()).map_err(fail)
+        folder
+            .replace(IDENTITY_FILE, format!("{number}\n").as_bytes())
+            .map_err(fail)
     }
 
     /// Whether the list holds this number for a folder of this owner.
     fn holds(&self, number: &[u8], owner: u32) -> Result<bool> {
-        let Some(number) = std::str::from_utf8(number).ok().map(str::trim).filter(|n| is_number(n)) else {
+        let Some(number) = std::str::from_utf8(number)
+            .ok()
+            .map(str::trim)
+            .filter(|n| is_number(n))
+        else {
             return Ok(false);
         };
         let wanted = format!("{number} {owner} ");
@@ -101,16 +121,21 @@ impl KnownStates {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
             Err(e) => return Err(unreadable(&self.file, &e)),
             Ok(meta) if meta.len() > MAX_NOTES => {
-                let message = format!("the list of state folders {} is too long", self.file.display());
-                return Err(Failure::new(ErrorCode::ConfigError, message)
-                    .with_hint("remove it, then run `local-agent config trust` in each of your folders"));
+                let message = format!(
+                    "the list of state folders {} is too long",
+                    self.file.display()
+                );
+                return Err(Failure::new(ErrorCode::ConfigError, message).with_hint(
+                    "remove it, then run `local-agent config trust` in each of your folders",
+                ));
             }
             Ok(_) => {}
         }
         fs::read_to_string(&self.file).map_err(|e| unreadable(&self.file, &e))
     }
 
-    /// Adds one line. A line is written at once, so processes that note at the same time do not mix their lines.
+    /// Adds one line. A line is written at once, so processes that note at the same time do not mix
+    /// their lines.
     fn note(&self, number: &str, owner: u32, path: &Path) -> Result<()> {
         let shown = path.display().to_string().replace(char::is_control, "?");
         let line = format!("{number} {owner} {shown}\n");
@@ -132,8 +157,9 @@ impl KnownStates {
                 path.display(),
                 self.file.display()
             );
-            Failure::new(ErrorCode::WriteError, message)
-                .with_hint("set XDG_CONFIG_HOME to a folder that can be written, and run the command again")
+            Failure::new(ErrorCode::WriteError, message).with_hint(
+                "set XDG_CONFIG_HOME to a folder that can be written, and run the command again",
+            )
         })
     }
 }
@@ -145,8 +171,11 @@ fn is_number(text: &str) -> bool {
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     super::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::FileReadError, format!("{} cannot be read: {error}", path.display()))
-            .with_hint("allow reading there, and run the command again")
+        Failure::new(
+            ErrorCode::FileReadError,
+            format!("{} cannot be read: {error}", path.display()),
+        )
+        .with_hint("allow reading there, and run the command again")
     })
 }
 
@@ -167,7 +196,10 @@ mod tests {
 
     fn world() -> (tempfile::TempDir, KnownStates, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
-        let (trusted, state) = (KnownStates::new(&dir.path().join("own/states")), dir.path().join("vault/state"));
+        let (trusted, state) = (
+            KnownStates::new(&dir.path().join("own/states")),
+            dir.path().join("vault/state"),
+        );
         (dir, trusted, state)
     }
 
@@ -194,9 +226,18 @@ mod tests {
         assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Empty);
         fs::write(state.join("embed.lock"), "").unwrap();
         assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Unknown);
-        for wrong in ["", "0123", "not a number at all, but as long as.", "../../../../../../../etc/passwd0"] {
+        for wrong in [
+            "",
+            "0123",
+            "not a number at all, but as long as.",
+            "../../../../../../../etc/passwd0",
+        ] {
             fs::write(state.join(IDENTITY_FILE), wrong).unwrap();
-            assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Unknown, "{wrong}");
+            assert_eq!(
+                trusted.provenance(&state).unwrap(),
+                Provenance::Unknown,
+                "{wrong}"
+            );
         }
         trusted.adopt(&state).unwrap();
         assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Known);
@@ -210,7 +251,12 @@ mod tests {
         let planted = "0123456789abcdef0123456789abcdef";
         fs::write(state.join(IDENTITY_FILE), planted).unwrap();
         trusted.adopt(&state).unwrap();
-        assert_ne!(fs::read_to_string(state.join(IDENTITY_FILE)).unwrap().trim(), planted);
+        assert_ne!(
+            fs::read_to_string(state.join(IDENTITY_FILE))
+                .unwrap()
+                .trim(),
+            planted
+        );
         fs::write(state.join(IDENTITY_FILE), planted).unwrap();
         assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Unknown);
     }
@@ -223,6 +269,9 @@ mod tests {
         let hostile = dir.path().join("hostile");
         fs::create_dir(&hostile).unwrap();
         std::os::unix::fs::symlink(state.join(IDENTITY_FILE), hostile.join(IDENTITY_FILE)).unwrap();
-        assert_eq!(trusted.provenance(&hostile).unwrap_err().code, ErrorCode::ConfigUntrusted);
+        assert_eq!(
+            trusted.provenance(&hostile).unwrap_err().code,
+            ErrorCode::ConfigUntrusted
+        );
     }
 }

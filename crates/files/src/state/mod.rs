@@ -1,9 +1,10 @@
 //! The folders of the program's own files: opened by handle, and never through a link.
 //!
-//! Everything that the program writes for itself (databases, locks, both projections, records of runs) lies in a few
-//! folders that may have come with somebody's clone. A link in such a folder could lead to any file of the user. So each
-//! file is opened relative to the handle of its folder, a link is refused, and so is a file that is to be changed in place
-//! and has a second name. What is made is for its owner alone.
+//! Everything that the program writes for itself (databases, locks, both projections, records of
+//! runs) lies in a few folders that may have come with somebody's clone. A link in such a folder
+//! could lead to any file of the user. So each file is opened relative to the handle of its folder,
+//! a link is refused, and so is a file that is to be changed in place and has a second name. What
+//! is made is for its owner alone.
 //!
 //! | file | subject |
 //! | --- | --- |
@@ -24,7 +25,8 @@ use local_agent_text::types::to_hex;
 
 pub use identity::{IDENTITY_FILE, KnownStates, Provenance};
 
-/// How the names of unfinished files start and end. The next writer removes what a crash left of them.
+/// How the names of unfinished files start and end. The next writer removes what a crash left of
+/// them.
 const UNFINISHED: (&str, &str) = ("tmp-", ".part");
 
 /// One open folder of the program's own files.
@@ -52,10 +54,13 @@ pub enum EntryKind {
 }
 
 impl StateDirectory {
-    /// Opens the folder at `path`, whose last name may be a link: where the folder lies was decided by whoever configured
-    /// it. `None`: nothing is there.
+    /// Opens the folder at `path`, whose last name may be a link: where the folder lies was decided
+    /// by whoever configured it. `None`: nothing is there.
     pub fn open_configured(path: &Path) -> io::Result<Option<Self>> {
-        found(Dir::open_ambient_dir(path, cap_std::ambient_authority()).map(|dir| Self::new(dir, path)))
+        found(
+            Dir::open_ambient_dir(path, cap_std::ambient_authority())
+                .map(|dir| Self::new(dir, path)),
+        )
     }
 
     /// Opens the folder at `path`, whose last name is no link. `None`: nothing is there.
@@ -67,14 +72,15 @@ impl StateDirectory {
         }
     }
 
-    /// Opens the folder at `path` as [`StateDirectory::open_configured`] does, and makes it and what is missing above it. What is
-    /// made is for its owner alone.
+    /// Opens the folder at `path` as [`StateDirectory::open_configured`] does, and makes it and
+    /// what is missing above it. What is made is for its owner alone.
     pub fn make_configured(path: &Path) -> io::Result<Self> {
         make_all(path)?;
         Self::open_configured(path)?.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Opens the folder at `path` as [`StateDirectory::open`] does, and makes it and what is missing above it.
+    /// Opens the folder at `path` as [`StateDirectory::open`] does, and makes it and what is
+    /// missing above it.
     pub fn make(path: &Path) -> io::Result<Self> {
         if !path.is_symlink() {
             make_all(path)?;
@@ -83,7 +89,10 @@ impl StateDirectory {
     }
 
     fn new(dir: Dir, path: &Path) -> Self {
-        Self { dir, path: path.to_owned() }
+        Self {
+            dir,
+            path: path.to_owned(),
+        }
     }
 
     /// The path by which it was opened.
@@ -94,7 +103,10 @@ impl StateDirectory {
     /// The folder `name` in this one. `None`: nothing is there.
     pub fn child(&self, name: &str) -> io::Result<Option<Self>> {
         plain(name)?;
-        let opened = self.dir.open_dir_nofollow(name).map(|dir| Self::new(dir, &self.path.join(name)));
+        let opened = self
+            .dir
+            .open_dir_nofollow(name)
+            .map(|dir| Self::new(dir, &self.path.join(name)));
         match found(opened) {
             Err(_) if self.is_link(name) => Err(refused(Refused::Link, &self.path.join(name))),
             opened => opened,
@@ -112,7 +124,8 @@ impl StateDirectory {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
             _ => {}
         }
-        self.child(name)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.child(name)?
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Opens the file `name` for reading. `None`: nothing is there.
@@ -120,19 +133,26 @@ impl StateDirectory {
         found(self.open_file(name, OpenOptions::new().read(true)))
     }
 
-    /// The bytes of the file `name`. `None`: nothing is there. `InvalidData`: there are more than `cap`.
+    /// The bytes of the file `name`. `None`: nothing is there. `InvalidData`: there are more than
+    /// `cap`.
     pub fn read_bytes(&self, name: &str, cap: u64) -> io::Result<Option<Vec<u8>>> {
-        let Some(file) = self.read(name)? else { return Ok(None) };
+        let Some(file) = self.read(name)? else {
+            return Ok(None);
+        };
         let mut bytes = Vec::new();
         file.take(cap.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > cap {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is larger than such a file can be"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is larger than such a file can be",
+            ));
         }
         Ok(Some(bytes))
     }
 
-    /// Opens the file `name` for reading and writing in place, and makes it, for its owner alone, when nothing is there.
-    /// A file with a second name is refused: whoever holds the other name would see it change.
+    /// Opens the file `name` for reading and writing in place, and makes it, for its owner alone,
+    /// when nothing is there. A file with a second name is refused: whoever holds the other name
+    /// would see it change.
     pub fn update(&self, name: &str) -> io::Result<fs::File> {
         let mut how = OpenOptions::new();
         how.read(true).write(true).create(true);
@@ -150,19 +170,23 @@ impl StateDirectory {
         self.open_file(name, private(&mut how))
     }
 
-    /// Replaces the file `name`, whole or not at all: a new file for its owner alone, synced, renamed, the folder synced.
-    /// A link of that name is replaced, not followed.
+    /// Replaces the file `name`, whole or not at all: a new file for its owner alone, synced,
+    /// renamed, the folder synced. A link of that name is replaced, not followed.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         plain(name)?;
         let (temporary, mut file) = self.create_unfinished()?;
-        let done = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| self.rename(&temporary, name));
+        let done = file
+            .write_all(bytes)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| self.rename(&temporary, name));
         if done.is_err() {
             let _ = self.dir.remove_file(&temporary);
         }
         done.and_then(|()| self.sync())
     }
 
-    /// A new file under a name that no other file has, and that [`StateDirectory::remove_unfinished`] knows.
+    /// A new file under a name that no other file has, and that
+    /// [`StateDirectory::remove_unfinished`] knows.
     pub fn create_unfinished(&self) -> io::Result<(String, fs::File)> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -199,15 +223,18 @@ impl StateDirectory {
         Ok(found(self.dir.remove_file(plain(name)?))?.is_some())
     }
 
-    /// Removes the folder `name` with everything below it; whether there was one. Links below it are removed, never
-    /// followed.
+    /// Removes the folder `name` with everything below it; whether there was one. Links below it
+    /// are removed, never followed.
     pub fn remove_folder(&self, name: &str) -> io::Result<bool> {
-        let Some(child) = self.child(name)? else { return Ok(false) };
+        let Some(child) = self.child(name)? else {
+            return Ok(false);
+        };
         drop(child);
         Ok(found(self.dir.remove_dir_all(name))?.is_some())
     }
 
-    /// Every name in the folder that is UTF-8, in no promised order. The program gives no other names.
+    /// Every name in the folder that is UTF-8, in no promised order. The program gives no other
+    /// names.
     pub fn entries(&self) -> io::Result<Vec<DirectoryEntry>> {
         let mut out = Vec::new();
         for entry in self.dir.entries()? {
@@ -231,27 +258,35 @@ impl StateDirectory {
         found(self.dir.symlink_metadata(plain(name)?))
     }
 
-    /// The path of the file `name` for a library that opens files by their paths. The path of the folder holds no link,
-    /// and neither `name` nor `name` with one of `endings` is a link or a folder.
+    /// The path of the file `name` for a library that opens files by their paths. The path of the
+    /// folder holds no link, and neither `name` nor `name` with one of `endings` is a link or a
+    /// folder.
     pub fn checked_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
         for ending in std::iter::once(&"").chain(endings) {
             let name = format!("{name}{ending}");
             match self.metadata(&name)? {
-                Some(meta) if meta.is_symlink() => return Err(refused(Refused::Link, &self.path.join(name))),
-                Some(meta) if !meta.is_file() => return Err(refused(Refused::NotAFile, &self.path.join(name))),
+                Some(meta) if meta.is_symlink() => {
+                    return Err(refused(Refused::Link, &self.path.join(name)));
+                }
+                Some(meta) if !meta.is_file() => {
+                    return Err(refused(Refused::NotAFile, &self.path.join(name)));
+                }
                 _ => {}
             }
         }
         Ok(self.path.canonicalize()?.join(name))
     }
 
-    /// As [`StateDirectory::checked_path`], for a library that changes the file: the file is made, for its owner alone, when nothing is
-    /// there, and one with a second name is refused. An existing file is not opened: closing it would let go of the locks
-    /// that this process holds on it elsewhere.
+    /// As [`StateDirectory::checked_path`], for a library that changes the file: the file is made,
+    /// for its owner alone, when nothing is there, and one with a second name is refused. An
+    /// existing file is not opened: closing it would let go of the locks that this process holds on
+    /// it elsewhere.
     pub fn writable_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
         let path = self.checked_path(name, endings)?;
         match self.metadata(name)? {
-            Some(meta) if name_count(&meta) > 1 => Err(refused(Refused::SecondName, &self.path.join(name))),
+            Some(meta) if name_count(&meta) > 1 => {
+                Err(refused(Refused::SecondName, &self.path.join(name)))
+            }
             Some(_) => Ok(path),
             None => match self.create_new(name) {
                 Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
@@ -260,27 +295,37 @@ impl StateDirectory {
         }
     }
 
-    /// Makes renames and new names in the folder last through a power failure, where the system can.
+    /// Makes renames and new names in the folder last through a power failure, where the system
+    /// can.
     pub fn sync(&self) -> io::Result<()> {
         #[cfg(unix)]
         self.dir.open(".")?.sync_all()?;
         Ok(())
     }
 
-    /// Takes the folder and its files from everybody but their owner. Only the files directly in it.
+    /// Takes the folder and its files from everybody but their owner. Only the files directly in
+    /// it.
     pub fn make_private(&self) -> io::Result<()> {
         #[cfg(unix)]
         {
             use cap_std::fs::{Permissions, PermissionsExt as _};
             let mode = self.dir.dir_metadata()?.permissions().mode();
             if mode & 0o077 != 0 {
-                self.dir.set_permissions(".", Permissions::from_mode(mode & 0o700))?;
+                self.dir
+                    .set_permissions(".", Permissions::from_mode(mode & 0o700))?;
             }
-            for entry in self.entries()?.iter().filter(|entry| entry.kind == EntryKind::File) {
-                let Some(meta) = self.metadata(&entry.name)? else { continue };
+            for entry in self
+                .entries()?
+                .iter()
+                .filter(|entry| entry.kind == EntryKind::File)
+            {
+                let Some(meta) = self.metadata(&entry.name)? else {
+                    continue;
+                };
                 let mode = meta.permissions().mode();
                 if mode & 0o077 != 0 {
-                    self.dir.set_permissions(&entry.name, Permissions::from_mode(mode & 0o700))?;
+                    self.dir
+                        .set_permissions(&entry.name, Permissions::from_mode(mode & 0o700))?;
                 }
             }
         }
@@ -288,7 +333,9 @@ impl StateDirectory {
     }
 
     fn is_link(&self, name: &str) -> bool {
-        self.dir.symlink_metadata(name).is_ok_and(|meta| meta.is_symlink())
+        self.dir
+            .symlink_metadata(name)
+            .is_ok_and(|meta| meta.is_symlink())
     }
 
     /// Opens one name without following a link and without waiting for the other end of a FIFO.
@@ -299,7 +346,9 @@ impl StateDirectory {
         cap_fs_ext::OpenOptionsSyncExt::nonblock(how, true);
         let file = match self.dir.open_with(name, how) {
             Ok(file) => file.into_std(),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists || !self.is_link(name) => return Err(e),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists || !self.is_link(name) => {
+                return Err(e);
+            }
             Err(_) => return Err(refused(Refused::Link, &self.path.join(name))),
         };
         if !file.metadata()?.is_file() {
@@ -311,11 +360,14 @@ impl StateDirectory {
 
 /// Whether a file of this name is one that a crash left unfinished.
 pub fn is_unfinished(name: &str) -> bool {
-    let middle = name.strip_prefix(UNFINISHED.0).and_then(|name| name.strip_suffix(UNFINISHED.1));
+    let middle = name
+        .strip_prefix(UNFINISHED.0)
+        .and_then(|name| name.strip_suffix(UNFINISHED.1));
     middle.is_some_and(|hex| hex.len() == 16 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// The failure inside `error` when it says that a file of ours was refused, and not that the system failed.
+/// The failure inside `error` when it says that a file of ours was refused, and not that the system
+/// failed.
 pub fn refusal(error: &io::Error) -> Option<Failure> {
     error.get_ref()?.downcast_ref::<Failure>().cloned()
 }
@@ -330,12 +382,18 @@ enum Refused {
 
 fn refused(why: Refused, path: &Path) -> io::Error {
     let (what, hint) = match why {
-        Refused::Link => ("is a link, and nothing below a state folder may be one", format!("rm {}", quoted(path))),
+        Refused::Link => (
+            "is a link, and nothing below a state folder may be one",
+            format!("rm {}", quoted(path)),
+        ),
         Refused::SecondName => (
             "has a second name (a hard link), which would change with it",
             format!("cp {0} {0}.copy && mv {0}.copy {0}", quoted(path)),
         ),
-        Refused::NotAFile => ("is no regular file", format!("mv {0} {0}.aside", quoted(path))),
+        Refused::NotAFile => (
+            "is no regular file",
+            format!("mv {0} {0}.aside", quoted(path)),
+        ),
     };
     let message = format!("{} {what}; it was not opened", path.display());
     io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))
@@ -345,14 +403,22 @@ fn refused(why: Refused, path: &Path) -> io::Error {
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// `name`, if it is one name and no path.
 fn plain(name: &str) -> io::Result<&str> {
-    let is_path = name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']);
+    let is_path =
+        name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']);
     if is_path {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is no file name")))
+        Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("`{name}` is no file name"),
+        ))
     } else {
         Ok(name)
     }

@@ -28,20 +28,54 @@ fn no_operation_goes_through_a_link() {
     let (_dir, outside, state) = world();
     let folder = StateDirectory::open(&state).unwrap().unwrap();
     for name in ["file", "dead"] {
-        assert_eq!(code(folder.read(name).unwrap_err()), ErrorCode::ConfigUntrusted, "read {name}");
-        assert_eq!(code(folder.update(name).unwrap_err()), ErrorCode::ConfigUntrusted, "update {name}");
-        assert_eq!(code(folder.checked_path(name, &[]).unwrap_err()), ErrorCode::ConfigUntrusted, "path {name}");
-        assert_eq!(folder.create_new(name).unwrap_err().kind(), io::ErrorKind::AlreadyExists, "create {name}");
+        assert_eq!(
+            code(folder.read(name).unwrap_err()),
+            ErrorCode::ConfigUntrusted,
+            "read {name}"
+        );
+        assert_eq!(
+            code(folder.update(name).unwrap_err()),
+            ErrorCode::ConfigUntrusted,
+            "update {name}"
+        );
+        assert_eq!(
+            code(folder.checked_path(name, &[]).unwrap_err()),
+            ErrorCode::ConfigUntrusted,
+            "path {name}"
+        );
+        assert_eq!(
+            folder.create_new(name).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists,
+            "create {name}"
+        );
     }
-    assert_eq!(code(folder.child("folder").unwrap_err()), ErrorCode::ConfigUntrusted);
-    assert_eq!(code(folder.make_child("folder").unwrap_err()), ErrorCode::ConfigUntrusted);
-    assert_eq!(code(folder.remove_folder("folder").unwrap_err()), ErrorCode::ConfigUntrusted);
-    assert_eq!(code(StateDirectory::open(&state.join("folder")).unwrap_err()), ErrorCode::ConfigUntrusted);
-    assert_eq!(code(StateDirectory::make(&state.join("folder")).unwrap_err()), ErrorCode::ConfigUntrusted);
+    assert_eq!(
+        code(folder.child("folder").unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
+    assert_eq!(
+        code(folder.make_child("folder").unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
+    assert_eq!(
+        code(folder.remove_folder("folder").unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
+    assert_eq!(
+        code(StateDirectory::open(&state.join("folder")).unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
+    assert_eq!(
+        code(StateDirectory::make(&state.join("folder")).unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
     // A link is replaced, not followed.
     folder.replace("file", b"new").unwrap();
     assert!(folder.remove("dead").unwrap());
-    assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "precious\n");
+    assert_eq!(
+        fs::read_to_string(outside.join("file")).unwrap(),
+        "precious\n"
+    );
     assert!(!outside.join("nothing").exists() && outside.join("folder").is_dir());
 }
 
@@ -52,7 +86,14 @@ fn the_endings_that_a_library_adds_are_looked_at_too() {
     symlink(outside.join("file"), state.join("index.sqlite-wal")).unwrap();
     let folder = StateDirectory::open(&state).unwrap().unwrap();
     assert!(folder.checked_path("index.sqlite", &["-shm"]).is_ok());
-    assert_eq!(code(folder.checked_path("index.sqlite", &["-shm", "-wal"]).unwrap_err()), ErrorCode::ConfigUntrusted);
+    assert_eq!(
+        code(
+            folder
+                .checked_path("index.sqlite", &["-shm", "-wal"])
+                .unwrap_err()
+        ),
+        ErrorCode::ConfigUntrusted
+    );
 }
 
 #[test]
@@ -60,29 +101,63 @@ fn a_file_with_a_second_name_is_not_changed_in_place() {
     let (_dir, outside, state) = world();
     fs::hard_link(outside.join("file"), state.join("lock")).unwrap();
     let folder = StateDirectory::open(&state).unwrap().unwrap();
-    assert_eq!(code(folder.update("lock").unwrap_err()), ErrorCode::ConfigUntrusted);
+    assert_eq!(
+        code(folder.update("lock").unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
     folder.replace("lock", b"new").unwrap();
-    assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "precious\n");
+    assert_eq!(
+        fs::read_to_string(outside.join("file")).unwrap(),
+        "precious\n"
+    );
 }
 
 #[test]
 fn what_is_no_regular_file_is_refused_without_waiting() {
     let dir = tempfile::tempdir().unwrap();
-    let made = std::process::Command::new("mkfifo").arg(dir.path().join("fifo")).status();
+    let made = std::process::Command::new("mkfifo")
+        .arg(dir.path().join("fifo"))
+        .status();
     assert!(made.is_ok_and(|status| status.success()));
     let folder = StateDirectory::open(dir.path()).unwrap().unwrap();
-    assert_eq!(code(folder.read("fifo").unwrap_err()), ErrorCode::ConfigUntrusted);
-    assert_eq!(code(folder.update("fifo").unwrap_err()), ErrorCode::ConfigUntrusted);
-    assert_eq!(code(folder.checked_path("fifo", &[]).unwrap_err()), ErrorCode::ConfigUntrusted);
+    assert_eq!(
+        code(folder.read("fifo").unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
+    assert_eq!(
+        code(folder.update("fifo").unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
+    assert_eq!(
+        code(folder.checked_path("fifo", &[]).unwrap_err()),
+        ErrorCode::ConfigUntrusted
+    );
 }
 
 #[test]
 fn a_name_is_never_a_path() {
     let (_dir, outside, state) = world();
     let folder = StateDirectory::open(&state).unwrap().unwrap();
-    for name in ["../outside/file", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "a\0b"] {
-        assert_eq!(folder.read(name).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name:?}");
-        assert!(folder.remove(name).is_err() && folder.rename(name, "x").is_err() && folder.rename("x", name).is_err());
+    for name in [
+        "../outside/file",
+        "/etc/passwd",
+        "..",
+        ".",
+        "",
+        "a/b",
+        "a\\b",
+        "a\0b",
+    ] {
+        assert_eq!(
+            folder.read(name).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput,
+            "{name:?}"
+        );
+        assert!(
+            folder.remove(name).is_err()
+                && folder.rename(name, "x").is_err()
+                && folder.rename("x", name).is_err()
+        );
     }
     assert!(outside.join("file").exists());
 }
@@ -96,8 +171,14 @@ fn what_is_made_is_for_its_owner_alone() {
     drop(folder.update("three").unwrap());
     folder.make_child("c").unwrap();
     let at = |name: &str| dir.path().join("a/b").join(name);
-    assert_eq!((mode(&dir.path().join("a")), mode(&at("")), mode(&at("c"))), (0o700, 0o700, 0o700));
-    assert_eq!((mode(&at("one")), mode(&at("two")), mode(&at("three"))), (0o600, 0o600, 0o600));
+    assert_eq!(
+        (mode(&dir.path().join("a")), mode(&at("")), mode(&at("c"))),
+        (0o700, 0o700, 0o700)
+    );
+    assert_eq!(
+        (mode(&at("one")), mode(&at("two")), mode(&at("three"))),
+        (0o600, 0o600, 0o600)
+    );
     // What was open to others is closed.
     fs::set_permissions(at("one"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::set_permissions(at(""), fs::Permissions::from_mode(0o755)).unwrap();
@@ -113,8 +194,17 @@ fn a_file_is_replaced_whole_and_leaves_nothing_behind() {
     folder.replace("x", b"one").unwrap();
     folder.replace("x", b"two").unwrap();
     assert_eq!(folder.read_bytes("x", 3).unwrap().unwrap(), b"two");
-    assert_eq!(folder.read_bytes("x", 2).unwrap_err().kind(), io::ErrorKind::InvalidData);
-    assert_eq!(folder.entries().unwrap(), [DirectoryEntry { name: "x".to_owned(), kind: EntryKind::File }]);
+    assert_eq!(
+        folder.read_bytes("x", 2).unwrap_err().kind(),
+        io::ErrorKind::InvalidData
+    );
+    assert_eq!(
+        folder.entries().unwrap(),
+        [DirectoryEntry {
+            name: "x".to_owned(),
+            kind: EntryKind::File
+        }]
+    );
     let (name, _) = folder.create_unfinished().unwrap();
     assert!(is_unfinished(&name) && !is_unfinished("x") && !is_unfinished("tmp-.part"));
     folder.remove_unfinished();

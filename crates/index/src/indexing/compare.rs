@@ -1,4 +1,5 @@
-//! Files against the index: which are new, changed or gone. Writes nothing; the same rule as the `index` job.
+//! Files against the index: which are new, changed or gone. Writes nothing; the same rule as the
+//! `index` job.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,8 @@ use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, Sha256, SkipReason};
 
-/// As in the `index` job: a file written so shortly before a scan may change again without its stamp moving.
+/// As in the `index` job: a file written so shortly before a scan may change again without its
+/// stamp moving.
 const STAMP_GRAIN_NS: i64 = 2_000_000_000;
 
 /// What the index says of one file.
@@ -53,22 +55,40 @@ pub struct Compared {
 impl Compared {
     /// Whether the index knows every file in its present state.
     pub fn is_fresh(&self) -> bool {
-        [&self.new, &self.changed, &self.gone, &self.emptied].into_iter().all(Vec::is_empty)
+        [&self.new, &self.changed, &self.gone, &self.emptied]
+            .into_iter()
+            .all(Vec::is_empty)
     }
 }
 
 /// Adds what comparing one source comes to. `CONFIG_ERROR` when its root cannot be used.
-pub fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mut Compared) -> Result<()> {
+pub fn compare(
+    sandbox: &Sandbox,
+    source: &Source,
+    index: &IndexReader,
+    out: &mut Compared,
+) -> Result<()> {
     let entries = sandbox.walk(&source.name, MARKDOWN)?;
     let mut known = known(index, source)?;
     let was = Was {
-        documents: known.values().filter(|known| known.status == "indexed").count(),
+        documents: known
+            .values()
+            .filter(|known| known.status == "indexed")
+            .count(),
         device: index.device(source.name.as_str())?,
     };
     let last_scan = index.last_scan(&source.name)?;
     let states: Vec<State> = entries
         .par_iter()
-        .map(|entry| state(sandbox, source, entry, known.get(entry.path.as_str()), last_scan))
+        .map(|entry| {
+            state(
+                sandbox,
+                source,
+                entry,
+                known.get(entry.path.as_str()),
+                last_scan,
+            )
+        })
         .collect();
     out.files += entries.len();
     let mut closed = Vec::new();
@@ -76,16 +96,28 @@ pub fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mu
         if entry.what == What::Skipped(SkipReason::Unreadable) {
             closed.push(format!("{}/", entry.path));
         }
-        let at = Address { source: source.name.clone(), path: entry.path.clone() };
+        let at = Address {
+            source: source.name.clone(),
+            path: entry.path.clone(),
+        };
         let was = known.remove(entry.path.as_str());
         match state {
             State::New => out.new.push(at.to_string()),
             State::Changed => out.changed.push(at.to_string()),
             State::Same => {
-                if let Some(Known { id, sha256: Some(sha256), .. }) = was.filter(|was| was.status == "indexed")
+                if let Some(Known {
+                    id,
+                    sha256: Some(sha256),
+                    ..
+                }) = was.filter(|was| was.status == "indexed")
                     && let What::Found(stamp) = entry.what
                 {
-                    out.fresh.push(FreshDocument { id, address: at, sha256, stamp });
+                    out.fresh.push(FreshDocument {
+                        id,
+                        address: at,
+                        sha256,
+                        stamp,
+                    });
                 }
             }
         }
@@ -93,12 +125,18 @@ pub fn compare(sandbox: &Sandbox, source: &Source, index: &IndexReader, out: &mu
     // Below a folder that cannot be listed nothing is known, so nothing there is gone.
     let mut gone: Vec<String> = known
         .into_keys()
-        .filter(|path| !closed.iter().any(|folder| path.starts_with(folder.as_str())))
+        .filter(|path| {
+            !closed
+                .iter()
+                .any(|folder| path.starts_with(folder.as_str()))
+        })
         .map(|path| format!("{}:{path}", source.name))
         .collect();
     gone.sort();
     let device = sandbox.device(&source.name);
-    match emptied::suspicion(&source.name, was, emptied::shown(&entries), device).filter(|_| !gone.is_empty()) {
+    match emptied::suspicion(&source.name, was, emptied::shown(&entries), device)
+        .filter(|_| !gone.is_empty())
+    {
         Some(why) => out.emptied.push(why),
         None => out.gone.append(&mut gone),
     }
@@ -113,16 +151,33 @@ enum State {
 }
 
 /// The same rule as the `index` job: the stamp decides, and where it cannot, the bytes do.
-fn state(sandbox: &Sandbox, source: &Source, entry: &Entry, known: Option<&Known>, last_scan: i64) -> State {
-    let Some(known) = known else { return State::New };
+fn state(
+    sandbox: &Sandbox,
+    source: &Source,
+    entry: &Entry,
+    known: Option<&Known>,
+    last_scan: i64,
+) -> State {
+    let Some(known) = known else {
+        return State::New;
+    };
     let stamp = match entry.what {
-        What::Skipped(reason) => return if known.status == reason.as_str() { State::Same } else { State::Changed },
+        What::Skipped(reason) => {
+            return if known.status == reason.as_str() {
+                State::Same
+            } else {
+                State::Changed
+            };
+        }
         What::Found(stamp) => stamp,
     };
     if known.stamp == stamp && stamp.mtime_ns < last_scan.saturating_sub(STAMP_GRAIN_NS) {
         return State::Same;
     }
-    let at = Address { source: source.name.clone(), path: entry.path.clone() };
+    let at = Address {
+        source: source.name.clone(),
+        path: entry.path.clone(),
+    };
     let same = match sandbox.read(&at) {
         Ok(file) => known.sha256 == Some(Sha256::of(&file.bytes)),
         // Still unreadable, or unreadable since: the latter will be listed with its reason.
@@ -157,10 +212,18 @@ fn read(fields: &[Value]) -> Option<(String, Known)> {
         ctime_ns: number(4)?,
         inode: number(5)?.cast_unsigned(),
     };
-    let known = Known { id: number(1)?, stamp, status: text(6)?.to_owned(), sha256: text(7)?.parse().ok() };
+    let known = Known {
+        id: number(1)?,
+        stamp,
+        status: text(6)?.to_owned(),
+        sha256: text(7)?.parse().ok(),
+    };
     Some((text(0)?.to_owned(), known))
 }
 
 fn unreadable() -> Failure {
-    Failure::new(ErrorCode::DbCorrupt, "the index holds a document that cannot be read")
+    Failure::new(
+        ErrorCode::DbCorrupt,
+        "the index holds a document that cannot be read",
+    )
 }

@@ -16,7 +16,12 @@ pub(super) struct Place<'a> {
 }
 
 /// The row of a file that is listed and not indexed.
-pub(super) fn skipped(place: Place<'_>, stamp: FileStamp, reason: SkipReason, sha256: Option<Sha256>) -> DocumentRow {
+pub(super) fn skipped(
+    place: Place<'_>,
+    stamp: FileStamp,
+    reason: SkipReason,
+    sha256: Option<Sha256>,
+) -> DocumentRow {
     DocumentRow {
         source_id: place.source_id,
         path: place.path.clone(),
@@ -60,7 +65,10 @@ pub(super) fn row(
         skipped: None,
         sha256: Some(sha256),
         chunker_sig: chunker_sig.to_owned(),
-        title: document.title.clone().unwrap_or_else(|| place.path.stem().to_owned()),
+        title: document
+            .title
+            .clone()
+            .unwrap_or_else(|| place.path.stem().to_owned()),
         aliases: document.aliases.clone(),
         tags: document.tags.clone(),
         note_date: note_date(&document),
@@ -77,11 +85,19 @@ pub(super) fn row(
 fn chunks(place: Place<'_>, text: &str, document: &Document) -> Vec<ChunkRow> {
     let mut seen: HashMap<(String, Sha256), u32> = HashMap::new();
     let row = |chunk: &markdown::Chunk| {
-        let slice = text.get(chunk.span.start()..chunk.span.end()).unwrap_or_default();
+        let slice = text
+            .get(chunk.span.start()..chunk.span.end())
+            .unwrap_or_default();
         let text_sha256 = Sha256::of(slice.as_bytes());
         let heading = chunk.heading.to_canonical();
         let occurrence = seen.entry((heading.clone(), text_sha256)).or_default();
-        let key = ChunkKey::derive(place.source, place.path, &chunk.heading, &text_sha256, *occurrence);
+        let key = ChunkKey::derive(
+            place.source,
+            place.path,
+            &chunk.heading,
+            &text_sha256,
+            *occurrence,
+        );
         *occurrence += 1;
         ChunkRow {
             key,
@@ -120,7 +136,10 @@ fn note_date(document: &Document) -> Option<String> {
         let day = value.as_str()?.get(..10)?;
         let digits = |range: std::ops::Range<usize>| day[range].bytes().all(|b| b.is_ascii_digit());
         let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
-        (day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10)).then(|| day.to_owned())
+        (day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10))
+            .then(|| day.to_owned())
     };
-    ["date", "created"].iter().find_map(|key| document.frontmatter.json.get(*key).and_then(iso))
+    ["date", "created"]
+        .iter()
+        .find_map(|key| document.frontmatter.json.get(*key).and_then(iso))
 }

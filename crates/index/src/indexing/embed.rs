@@ -1,15 +1,18 @@
 //! The `embed` job: texts without a vector under the current fingerprint get one.
 //!
-//! Rows are committed a batch at a time, so a killed run loses seconds; the matrix follows at intervals, so a first run
-//! of hours is useful from its first minutes. Texts are taken in order of length: batches without padding, and an
-//! honest estimate of the time that is left, because progress is counted in tokens.
+//! Rows are committed a batch at a time, so a killed run loses seconds; the matrix follows at
+//! intervals, so a first run of hours is useful from its first minutes. Texts are taken in order of
+//! length: batches without padding, and an honest estimate of the time that is left, because
+//! progress is counted in tokens.
 
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{OnProgress, Progress, matrix};
-use crate::store::{self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding};
+use crate::store::{
+    self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding,
+};
 use crate::vectors::Matrix;
 use local_agent_embed::embedding::{self, Embedder};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -88,8 +91,8 @@ pub struct EmbedSummary {
     pub moved_aside: Option<PathBuf>,
 }
 
-/// Embeds what has no vector yet. `load` is called only when there is something to embed: a run with nothing to do
-/// loads no model.
+/// Embeds what has no vector yet. `load` is called only when there is something to embed: a run
+/// with nothing to do loads no model.
 pub fn embed(
     options: &EmbedOptions<'_>,
     load: impl FnOnce() -> Result<Embedder>,
@@ -104,7 +107,11 @@ fn work(
     on_progress: OnProgress<'_>,
 ) -> Result<EmbedSummary> {
     if options.dry_run {
-        return plan(options, EmbeddingStore::open_read(options.db_path)?.as_ref()).map(|plan| plan.summary);
+        return plan(
+            options,
+            EmbeddingStore::open_read(options.db_path)?.as_ref(),
+        )
+        .map(|plan| plan.summary);
     }
     // Without an index there is nothing to embed, and nothing is made.
     IndexReader::required(options.index_db)?;
@@ -116,24 +123,45 @@ fn work(
     let (plan, published) = thread::scope(|scope| {
         let published = scope.spawn(|| matrix::sound(options.vectors_dir));
         let plan = plan(options, Some(&store));
-        (plan, published.join().unwrap_or_else(|_| Err(Failure::internal("checking the vectors panicked"))))
+        (
+            plan,
+            published
+                .join()
+                .unwrap_or_else(|_| Err(Failure::internal("checking the vectors panicked"))),
+        )
     });
-    let Plan { mut summary, work, used } = plan?;
+    let Plan {
+        mut summary,
+        work,
+        used,
+    } = plan?;
     summary.moved_aside = moved_aside;
     let mut published = Some(published);
     if !work.is_empty() {
         let embedder = load()?;
         if embedder.fingerprint() != options.fingerprint {
-            return Err(Failure::internal("the loaded model is not the one that was announced"));
+            return Err(Failure::internal(
+                "the loaded model is not the one that was announced",
+            ));
         }
         // What stands there is published over while this goes on.
         published = None;
-        run(options, &mut store, &embedder, &work, &mut summary, on_progress)?;
+        run(
+            options,
+            &mut store,
+            &embedder,
+            &work,
+            &mut summary,
+            on_progress,
+        )?;
     }
     if !options.no_prune && options.limit.is_none() {
         let keep = i64::try_from(options.keep_unused.as_secs()).unwrap_or(i64::MAX);
         let pruned = store.prune(&options.fingerprint, &used, options.clock, keep)?;
-        (summary.orphan_embeddings_pruned, summary.orphan_embeddings_kept) = (pruned.gone, pruned.kept);
+        (
+            summary.orphan_embeddings_pruned,
+            summary.orphan_embeddings_kept,
+        ) = (pruned.gone, pruned.kept);
     }
     store.checkpoint()?;
     summary.embeddings_total_after = store.count()?;
@@ -154,22 +182,40 @@ fn publish(
     old: Result<Option<Matrix>>,
     summary: &EmbedSummary,
 ) -> Result<usize> {
-    let EmbedOptions { index_db, vectors_dir, fingerprint, .. } = options;
+    let EmbedOptions {
+        index_db,
+        vectors_dir,
+        fingerprint,
+        ..
+    } = options;
     if let (Ok(Some(old)), 0) = (&old, summary.embedded_written)
-        && matrix::is_current(index_db, store, vectors_dir, fingerprint, old, summary.skipped_ok)?
+        && matrix::is_current(
+            index_db,
+            store,
+            vectors_dir,
+            fingerprint,
+            old,
+            summary.skipped_ok,
+        )?
     {
         return Ok(summary.skipped_ok);
     }
     matrix::publish(index_db, store, vectors_dir, fingerprint, old)
 }
 
-/// For `--rebuild`: somebody else's database, or a damaged one, is moved aside; our own stays, its rows are replaced one
-/// by one.
+/// For `--rebuild`: somebody else's database, or a damaged one, is moved aside; our own stays, its
+/// rows are replaced one by one.
 fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
-    let Some(suffix) = options.rebuild else { return Ok(None) };
+    let Some(suffix) = options.rebuild else {
+        return Ok(None);
+    };
     match store::examine(options.db_path, Database::Embeddings)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => Ok(Some(store::move_aside(options.db_path, suffix)?)),
-        store::Found::Ours | store::Found::Older(_) if store::is_damaged(options.db_path, Database::Embeddings)? => {
+        store::Found::Foreign(..) | store::Found::NotADatabase => {
+            Ok(Some(store::move_aside(options.db_path, suffix)?))
+        }
+        store::Found::Ours | store::Found::Older(_)
+            if store::is_damaged(options.db_path, Database::Embeddings)? =>
+        {
             Ok(Some(store::move_aside(options.db_path, suffix)?))
         }
         _ => Ok(None),
@@ -193,7 +239,10 @@ struct Plan {
 
 fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Plan> {
     let index = IndexReader::required(options.index_db)?;
-    let have = store.map(|store| store.inputs(&options.fingerprint)).transpose()?.unwrap_or_default();
+    let have = store
+        .map(|store| store.inputs(&options.fingerprint))
+        .transpose()?
+        .unwrap_or_default();
     let total = store.map(EmbeddingStore::count).transpose()?.unwrap_or(0);
     let mut summary = EmbedSummary {
         existing_embeddings: have.len() as u64,
@@ -205,31 +254,51 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Pl
     let mut used = Inputs::default();
     let mut work = Vec::new();
     index
-        .each_chunk(|ChunkRef { id, input_sha256, tokens, .. }| {
-            summary.total_chunks += 1;
-            let is_new = used.insert(input_sha256);
-            if have.contains(&input_sha256) {
-                summary.skipped_ok += 1;
-            } else {
-                summary.missing += 1;
-            }
-            if is_new && (options.rebuild.is_some() || !have.contains(&input_sha256)) {
-                work.push(Work { chunk_id: id, input: input_sha256, tokens });
-            }
-            Ok(())
-        })
+        .each_chunk(
+            |ChunkRef {
+                 id,
+                 input_sha256,
+                 tokens,
+                 ..
+             }| {
+                summary.total_chunks += 1;
+                let is_new = used.insert(input_sha256);
+                if have.contains(&input_sha256) {
+                    summary.skipped_ok += 1;
+                } else {
+                    summary.missing += 1;
+                }
+                if is_new && (options.rebuild.is_some() || !have.contains(&input_sha256)) {
+                    work.push(Work {
+                        chunk_id: id,
+                        input: input_sha256,
+                        tokens,
+                    });
+                }
+                Ok(())
+            },
+        )
         .map_err(|error| Database::Index.blame(error))?;
     let kept = have.iter().filter(|input| used.contains(*input)).count() as u64;
     summary.orphan_embeddings_before = total - kept;
     summary.outdated = usize::try_from(total - have.len() as u64).unwrap_or(usize::MAX);
     order(&mut work, options.first);
     work.truncate(options.limit.unwrap_or(usize::MAX));
-    Ok(Plan { summary, work, used })
+    Ok(Plan {
+        summary,
+        work,
+        used,
+    })
 }
 
 /// The wanted ones first, in their order; the rest from short to long.
 fn order(work: &mut [Work], first: &[i64]) {
-    let rank = |work: &Work| first.iter().position(|id| *id == work.chunk_id).unwrap_or(usize::MAX);
+    let rank = |work: &Work| {
+        first
+            .iter()
+            .position(|id| *id == work.chunk_id)
+            .unwrap_or(usize::MAX)
+    };
     work.sort_by_cached_key(|one| (rank(one), one.tokens, one.chunk_id));
 }
 
@@ -255,12 +324,21 @@ fn run(
         store.publish(&options.fingerprint, options.model_id, options.now, &rows)?;
         done += batch.iter().map(|one| one.tokens as u64).sum::<u64>();
         on_progress(Progress::Tokens { done, total });
-        if options.budget.is_some_and(|budget| began.elapsed() >= budget) {
+        if options
+            .budget
+            .is_some_and(|budget| began.elapsed() >= budget)
+        {
             break;
         }
         if published.elapsed() >= PUBLISH_EVERY && !rest.is_empty() {
             let old = matrix::sound(options.vectors_dir);
-            matrix::publish(options.index_db, store, options.vectors_dir, &options.fingerprint, old)?;
+            matrix::publish(
+                options.index_db,
+                store,
+                options.vectors_dir,
+                &options.fingerprint,
+                old,
+            )?;
             published = Instant::now();
         }
     }
@@ -276,14 +354,23 @@ fn batch_len(work: &[Work]) -> usize {
     work.iter().take_while(within).count().max(1)
 }
 
-/// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked for long.
-fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) -> Result<(Vec<StoredEmbedding>, u64)> {
+/// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked
+/// for long.
+fn embed_batch(
+    options: &EmbedOptions<'_>,
+    embedder: &Embedder,
+    batch: &[Work],
+) -> Result<(Vec<StoredEmbedding>, u64)> {
     let index = IndexReader::required(options.index_db)?;
     let mut inputs = Vec::with_capacity(batch.len());
     for one in batch {
         // A chunk that `index` has removed meanwhile needs no vector.
-        let found = index.embedding_text(one.chunk_id).map_err(|error| Database::Index.blame(error))?;
-        let Some((heading, text)) = found else { continue };
+        let found = index
+            .embedding_text(one.chunk_id)
+            .map_err(|error| Database::Index.blame(error))?;
+        let Some((heading, text)) = found else {
+            continue;
+        };
         let text = embedding::passage_input(&heading, &text);
         if Sha256::of(text.as_bytes()) == one.input {
             inputs.push((one.input, text));
@@ -291,16 +378,23 @@ fn embed_batch(options: &EmbedOptions<'_>, embedder: &Embedder, batch: &[Work]) 
     }
     drop(index);
     let texts: Vec<&str> = inputs.iter().map(|(_, text)| text.as_str()).collect();
-    let vectors = embedder.embed_passages(&texts, options.threads, options.batch_tokens, &|_| ())?;
+    let vectors =
+        embedder.embed_passages(&texts, options.threads, options.batch_tokens, &|_| ())?;
     if vectors.len() != inputs.len() {
-        return Err(Failure::new(ErrorCode::EmbedError, "the embedder returned another number of vectors than texts"));
+        return Err(Failure::new(
+            ErrorCode::EmbedError,
+            "the embedder returned another number of vectors than texts",
+        ));
     }
     let tokens = vectors.iter().map(|v| u64::from(v.tokens)).sum();
-    let rows = inputs.iter().zip(vectors).map(|((input, _), embedded)| StoredEmbedding {
-        input_sha256: *input,
-        vector: embedded.vector,
-        tokens: embedded.tokens,
-        windows: embedded.windows,
-    });
+    let rows = inputs
+        .iter()
+        .zip(vectors)
+        .map(|((input, _), embedded)| StoredEmbedding {
+            input_sha256: *input,
+            vector: embedded.vector,
+            tokens: embedded.tokens,
+            windows: embedded.windows,
+        });
     Ok((rows.collect(), tokens))
 }

@@ -1,5 +1,6 @@
-//! A source that shows none of its files any more, or few of them and from another disk: more likely a disk that is not
-//! there than notes that were deleted, so nothing of it is forgotten unless a person says so.
+//! A source that shows none of its files any more, or few of them and from another disk: more
+//! likely a disk that is not there than notes that were deleted, so nothing of it is forgotten
+//! unless a person says so.
 
 use local_agent_files::sandbox::{Entry, What};
 use local_agent_text::error::{ErrorCode, Failure};
@@ -20,26 +21,42 @@ pub(super) struct Was {
 
 /// What a walk shows: everything that it could look at, whether it is indexed or not.
 pub(super) fn shown(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| entry.what != What::Skipped(SkipReason::Unreadable)).count()
+    entries
+        .iter()
+        .filter(|entry| entry.what != What::Skipped(SkipReason::Unreadable))
+        .count()
 }
 
-/// Why the source must not be believed to have lost its files, when it shows `shown` of them on `device`.
-pub(super) fn suspicion(source: &SourceName, was: Was, shown: usize, device: Option<u64>) -> Option<String> {
+/// Why the source must not be believed to have lost its files, when it shows `shown` of them on
+/// `device`.
+pub(super) fn suspicion(
+    source: &SourceName,
+    was: Was,
+    shown: usize,
+    device: Option<u64>,
+) -> Option<String> {
     let moved = was.device.is_some() && device.is_some() && was.device != device;
     let held = match was.documents {
         1 => "1 document".to_owned(),
         n => format!("{n} documents"),
     };
     if was.documents > 0 && shown == 0 {
-        return Some(format!("the source `{source}` had {held} and shows no file now"));
+        return Some(format!(
+            "the source `{source}` had {held} and shows no file now"
+        ));
     }
-    (moved && shown.saturating_mul(2) < was.documents)
-        .then(|| format!("the source `{source}` had {held} and shows {shown} now, from another disk"))
+    (moved && shown.saturating_mul(2) < was.documents).then(|| {
+        format!("the source `{source}` had {held} and shows {shown} now, from another disk")
+    })
 }
 
 /// The failure that says so.
 pub(super) fn failure(why: &str) -> Failure {
-    Failure::new(ErrorCode::SourceEmpty, format!("{why}; what is indexed of it was kept")).with_hint(WAY_OUT)
+    Failure::new(
+        ErrorCode::SourceEmpty,
+        format!("{why}; what is indexed of it was kept"),
+    )
+    .with_hint(WAY_OUT)
 }
 
 #[cfg(test)]
@@ -49,12 +66,38 @@ mod tests {
     #[test]
     fn only_a_source_that_lost_everything_or_most_of_it_with_its_disk_is_suspect() {
         let source = SourceName::new("notes").unwrap();
-        let suspect =
-            |documents, before, shown, now| suspicion(&source, Was { documents, device: before }, shown, now).is_some();
-        assert!(suspect(1, None, 0, None) && suspect(900, Some(1), 0, Some(1)) && suspect(900, Some(1), 449, Some(2)));
-        assert!(!suspect(0, Some(1), 0, Some(2)), "there was nothing to lose");
-        assert!(!suspect(900, Some(1), 1, Some(1)), "deleted on the same disk");
-        assert!(!suspect(900, Some(1), 450, Some(2)), "moved to another disk");
-        assert!(!suspect(900, None, 1, Some(2)) && !suspect(900, Some(1), 1, None), "nobody knows the disk");
+        let suspect = |documents, before, shown, now| {
+            suspicion(
+                &source,
+                Was {
+                    documents,
+                    device: before,
+                },
+                shown,
+                now,
+            )
+            .is_some()
+        };
+        assert!(
+            suspect(1, None, 0, None)
+                && suspect(900, Some(1), 0, Some(1))
+                && suspect(900, Some(1), 449, Some(2))
+        );
+        assert!(
+            !suspect(0, Some(1), 0, Some(2)),
+            "there was nothing to lose"
+        );
+        assert!(
+            !suspect(900, Some(1), 1, Some(1)),
+            "deleted on the same disk"
+        );
+        assert!(
+            !suspect(900, Some(1), 450, Some(2)),
+            "moved to another disk"
+        );
+        assert!(
+            !suspect(900, None, 1, Some(2)) && !suspect(900, Some(1), 1, None),
+            "nobody knows the disk"
+        );
     }
 }

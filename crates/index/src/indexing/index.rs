@@ -13,7 +13,8 @@ use super::emptied::{self, Was};
 use super::{OnProgress, Progress, lexical};
 use crate::indexing::Source;
 use crate::store::{
-    self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument, KnownDocuments,
+    self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument,
+    KnownDocuments,
 };
 use local_agent_files::sandbox::{Address, Entry, Sandbox, What, Why};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -27,8 +28,8 @@ pub const MARKDOWN: &[&str] = &[".md", ".markdown"];
 const BATCH_FILES: usize = 2_000;
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// A file whose modification time is younger than this before the scan may change again without its stamp moving:
-/// FAT keeps two seconds, others less.
+/// A file whose modification time is younger than this before the scan may change again without its
+/// stamp moving: FAT keeps two seconds, others less.
 const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
 /// What to index and how.
@@ -36,7 +37,8 @@ const STAMP_GRAIN: Duration = Duration::from_secs(2);
 pub struct IndexOptions<'a> {
     /// The sources to look at.
     pub selected: &'a [Source],
-    /// Every configured source; documents of others are forgotten when all are selected and could be read.
+    /// Every configured source; documents of others are forgotten when all are selected and could
+    /// be read.
     pub configured: &'a [Source],
     /// `index.sqlite`.
     pub db_path: &'a Path,
@@ -48,8 +50,8 @@ pub struct IndexOptions<'a> {
     pub chunker_sig: &'a str,
     /// Hash every file, whatever its stamp says.
     pub verify: bool,
-    /// Make everything anew, beside what stands there until it is done; a foreign database is moved aside first, to this
-    /// suffix.
+    /// Make everything anew, beside what stands there until it is done; a foreign database is moved
+    /// aside first, to this suffix.
     pub rebuild: Option<&'a str>,
     /// Believe a source that shows none of its files any more.
     pub allow_empty: bool,
@@ -105,8 +107,8 @@ pub type Counter<'a> = Box<dyn Fn(&str) -> usize + Sync + 'a>;
 /// Makes the counter that files are cut by.
 pub type LoadCounter<'a> = &'a dyn Fn() -> Result<Counter<'a>>;
 
-/// Brings the index and the lexical projection up to date with the files. `load` is called only when there is a file to
-/// look into: a run that finds nothing changed reads no tokenizer.
+/// Brings the index and the lexical projection up to date with the files. `load` is called only
+/// when there is a file to look into: a run that finds nothing changed reads no tokenizer.
 pub fn index(
     options: &IndexOptions<'_>,
     sandbox: &Sandbox,
@@ -126,7 +128,13 @@ fn work(
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
     let mut summary = IndexSummary::default();
-    let job = Job { options, sandbox, load, counter: OnceCell::new(), on_progress };
+    let job = Job {
+        options,
+        sandbox,
+        load,
+        counter: OnceCell::new(),
+        on_progress,
+    };
     store::clear_beside(options.db_path)?;
     let found = store::examine(options.db_path, Database::Index)?;
     if matches!(found, store::Found::Newer(_)) {
@@ -135,7 +143,10 @@ fn work(
     if options.rebuild.is_some() || matches!(found, store::Found::Older(_)) {
         lexical::settle(options.db_path, options.lexical_dir)?;
         if let Some(suffix) = options.rebuild
-            && matches!(found, store::Found::Foreign(..) | store::Found::NotADatabase)
+            && matches!(
+                found,
+                store::Found::Foreign(..) | store::Found::NotADatabase
+            )
         {
             summary.moved_aside = Some(store::move_aside(options.db_path, suffix)?);
         }
@@ -170,10 +181,15 @@ struct Job<'a, 'l> {
 type Before = HashMap<String, Was>;
 
 impl Job<'_, '_> {
-    /// Makes index and projection anew beside those that stand there, which others read meanwhile. Nothing of the old ones
-    /// is read but how many documents each source had, and that only of a sound index.
+    /// Makes index and projection anew beside those that stand there, which others read meanwhile.
+    /// Nothing of the old ones is read but how many documents each source had, and that only of a
+    /// sound index.
     fn rebuild(&self, summary: &mut IndexSummary) -> Result<()> {
-        let IndexOptions { db_path, lexical_dir, .. } = *self.options;
+        let IndexOptions {
+            db_path,
+            lexical_dir,
+            ..
+        } = *self.options;
         let before = before(db_path);
         let new = store::beside(db_path);
         let mut writer = IndexWriter::open(&new)?;
@@ -184,7 +200,12 @@ impl Job<'_, '_> {
             self.give_up();
             return Ok(());
         }
-        self.project(&mut writer, &new, &crate::lexical::beside(lexical_dir), true)?;
+        self.project(
+            &mut writer,
+            &new,
+            &crate::lexical::beside(lexical_dir),
+            true,
+        )?;
         drop(writer);
         store::put_in_place(db_path, Database::Index)?;
         crate::lexical::put_in_place(lexical_dir)?;
@@ -206,10 +227,20 @@ impl Job<'_, '_> {
         let _ = crate::lexical::clear_beside(self.options.lexical_dir);
     }
 
-    /// Looks at all selected sources and writes what they hold. `before`: what another index knew of them.
-    fn scan_all(&self, writer: &mut IndexWriter, before: Option<&Before>, summary: &mut IndexSummary) -> Result<()> {
+    /// Looks at all selected sources and writes what they hold. `before`: what another index knew
+    /// of them.
+    fn scan_all(
+        &self,
+        writer: &mut IndexWriter,
+        before: Option<&Before>,
+        summary: &mut IndexSummary,
+    ) -> Result<()> {
         let options = self.options;
-        let roots: Vec<_> = options.selected.iter().map(|source| source.root.to_string_lossy()).collect();
+        let roots: Vec<_> = options
+            .selected
+            .iter()
+            .map(|source| source.root.to_string_lossy())
+            .collect();
         let rows = options
             .selected
             .iter()
@@ -217,18 +248,26 @@ impl Job<'_, '_> {
             .map(|(source, root)| (&source.name, root.as_ref(), source.kind.as_str()));
         let ids = writer.sources(&rows.collect::<Vec<_>>())?;
         for (source, source_id) in options.selected.iter().zip(ids) {
-            let was = before.and_then(|before| before.get(source.name.as_str())).copied();
+            let was = before
+                .and_then(|before| before.get(source.name.as_str()))
+                .copied();
             let scanned = Scan::new(options, self.sandbox, (source, source_id), writer, was)
                 .and_then(|scan| scan.run(writer, self, summary));
             match scanned {
-                Err(failure) if matches!(failure.code, ErrorCode::ConfigError | ErrorCode::SourceEmpty) => {
+                Err(failure)
+                    if matches!(
+                        failure.code,
+                        ErrorCode::ConfigError | ErrorCode::SourceEmpty
+                    ) =>
+                {
                     summary.fail(failure);
                 }
                 done => done?,
             }
         }
         writer.remember_scans()?;
-        // A source that was given another name and cannot be read keeps what is known under the old one.
+        // A source that was given another name and cannot be read keeps what is known under the old
+        // one.
         if options.selected.len() == options.configured.len() && summary.failures.is_empty() {
             forget_other_sources(writer, options.configured, summary)?;
         }
@@ -238,13 +277,22 @@ impl Job<'_, '_> {
         Ok(writer.settle_chunker_sig(options.chunker_sig)?)
     }
 
-    /// Brings the lexical projection in `lexical_dir` up to date with the index at `db_path`, or makes it `anew`.
-    fn project(&self, writer: &mut IndexWriter, db_path: &Path, lexical_dir: &Path, anew: bool) -> Result<()> {
+    /// Brings the lexical projection in `lexical_dir` up to date with the index at `db_path`, or
+    /// makes it `anew`.
+    fn project(
+        &self,
+        writer: &mut IndexWriter,
+        db_path: &Path,
+        lexical_dir: &Path,
+        anew: bool,
+    ) -> Result<()> {
         std::thread::scope(|scope| {
             // One thread waits for the disk while the others have work to do.
             let folding = scope.spawn(|| writer.fold());
             lexical::catch_up(db_path, lexical_dir, anew, self.on_progress)?;
-            folding.join().map_err(|_| Failure::internal("the thread that folds the log panicked"))??;
+            folding
+                .join()
+                .map_err(|_| Failure::internal("the thread that folds the log panicked"))??;
             Ok(())
         })
     }
@@ -264,12 +312,24 @@ fn before(db_path: &Path) -> Option<Before> {
     reader.sources().ok()?.into_iter().map(one).collect()
 }
 
-fn forget_other_sources(writer: &mut IndexWriter, configured: &[Source], summary: &mut IndexSummary) -> Result<()> {
-    let names: Vec<SourceName> = configured.iter().map(|source| source.name.clone()).collect();
+fn forget_other_sources(
+    writer: &mut IndexWriter,
+    configured: &[Source],
+    summary: &mut IndexSummary,
+) -> Result<()> {
+    let names: Vec<SourceName> = configured
+        .iter()
+        .map(|source| source.name.clone())
+        .collect();
     let removed = writer.of_other_sources(&names)?;
     if !removed.is_empty() {
         summary.docs_pruned += removed.len();
-        summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
+        summary.chunks_removed += writer
+            .publish(&Batch {
+                removed,
+                ..Batch::default()
+            })?
+            .chunks_removed;
     }
     Ok(writer.drop_empty_sources(&names)?)
 }
@@ -318,22 +378,46 @@ impl<'a> Scan<'a> {
         let (entries, known) = std::thread::scope(|scope| {
             let walk = scope.spawn(|| sandbox.walk(&source.name, MARKDOWN));
             let known = writer.known(source_id);
-            (walk.join().unwrap_or_else(|_| Err(Failure::internal("the walk panicked"))), known)
+            (
+                walk.join()
+                    .unwrap_or_else(|_| Err(Failure::internal("the walk panicked"))),
+                known,
+            )
         });
         let (entries, known) = (entries?, known?);
         let is_new = was.is_some();
         let was = match was {
             Some(was) => was,
             None => Was {
-                documents: known.values().filter(|known| known.status == "indexed").count(),
+                documents: known
+                    .values()
+                    .filter(|known| known.status == "indexed")
+                    .count(),
                 device: writer.device(&source.name)?,
             },
         };
         let device = sandbox.device(&source.name);
-        Ok(Self { options, sandbox, source, source_id, began_ns, entries, known, last_scan_ns, was, is_new, device })
+        Ok(Self {
+            options,
+            sandbox,
+            source,
+            source_id,
+            began_ns,
+            entries,
+            known,
+            last_scan_ns,
+            was,
+            is_new,
+            device,
+        })
     }
 
-    fn run(&self, writer: &mut IndexWriter, job: &Job<'_, '_>, summary: &mut IndexSummary) -> Result<()> {
+    fn run(
+        &self,
+        writer: &mut IndexWriter,
+        job: &Job<'_, '_>,
+        summary: &mut IndexSummary,
+    ) -> Result<()> {
         let entries = &self.entries;
         summary.docs_scanned += entries.len();
         let mut seen: HashSet<&str, RandomState> =
@@ -345,11 +429,17 @@ impl<'a> Scan<'a> {
             match entry.what {
                 What::Skipped(reason) => {
                     summary.skipped.push(self.skipped(path.as_str(), reason));
-                    if self.known.get(path.as_str()).is_none_or(|known| known.status != reason.as_str()) {
+                    if self
+                        .known
+                        .get(path.as_str())
+                        .is_none_or(|known| known.status != reason.as_str())
+                    {
                         work.push((entry, path));
                     }
                 }
-                What::Found(stamp) if self.is_unchanged(path, &stamp) => summary.docs_unchanged += 1,
+                What::Found(stamp) if self.is_unchanged(path, &stamp) => {
+                    summary.docs_unchanged += 1
+                }
                 What::Found(_) => work.push((entry, path)),
             }
         }
@@ -359,34 +449,64 @@ impl<'a> Scan<'a> {
             .map(|entry| format!("{}/", entry.path))
             .collect();
         // Below a folder that cannot be listed nothing is known, so nothing there is gone.
-        let is_gone =
-            |path: &str| !seen.contains(path) && !closed.iter().any(|folder| path.starts_with(folder.as_str()));
-        let removed: Vec<i64> =
-            self.known.iter().filter(|(path, _)| is_gone(path)).map(|(_, known)| known.id).collect();
+        let is_gone = |path: &str| {
+            !seen.contains(path)
+                && !closed
+                    .iter()
+                    .any(|folder| path.starts_with(folder.as_str()))
+        };
+        let removed: Vec<i64> = self
+            .known
+            .iter()
+            .filter(|(path, _)| is_gone(path))
+            .map(|(_, known)| known.id)
+            .collect();
         if !self.options.allow_empty
             && (self.is_new || !removed.is_empty())
-            && let Some(why) = emptied::suspicion(&self.source.name, self.was, emptied::shown(entries), self.device)
+            && let Some(why) = emptied::suspicion(
+                &self.source.name,
+                self.was,
+                emptied::shown(entries),
+                self.device,
+            )
         {
             return Err(emptied::failure(&why));
         }
         summary.docs_pruned += removed.len();
         if !removed.is_empty() {
-            summary.chunks_removed += writer.publish(&Batch { removed, ..Batch::default() })?.chunks_removed;
+            summary.chunks_removed += writer
+                .publish(&Batch {
+                    removed,
+                    ..Batch::default()
+                })?
+                .chunks_removed;
         }
-        summary.docs_read += work.iter().filter(|(entry, _)| matches!(entry.what, What::Found(_))).count();
+        summary.docs_read += work
+            .iter()
+            .filter(|(entry, _)| matches!(entry.what, What::Found(_)))
+            .count();
         if !work.is_empty() {
             self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
         }
         // A clock that was set back meanwhile must not make what is written now look old.
-        writer.scanned(&self.source.name, self.source_id, self.began_ns.min(now_ns()), self.device);
+        writer.scanned(
+            &self.source.name,
+            self.source_id,
+            self.began_ns.min(now_ns()),
+            self.device,
+        );
         Ok(())
     }
 
     fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {
-        Skipped { path: format!("{}:{path}", self.source.name), reason: reason.as_str().to_owned() }
+        Skipped {
+            path: format!("{}:{path}", self.source.name),
+            reason: reason.as_str().to_owned(),
+        }
     }
 
-    /// The stamp proves that the bytes are those that were indexed, and they were cut the way that is wanted now.
+    /// The stamp proves that the bytes are those that were indexed, and they were cut the way that
+    /// is wanted now.
     fn is_unchanged(&self, path: &RelPath, stamp: &FileStamp) -> bool {
         let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
         !self.options.verify
@@ -398,9 +518,10 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// One thread writes a batch while all others read, hash and cut the next; when it is done first, it helps them. Batch
-    /// by batch: a writer beside as many readers as there are cores would have to wait for a core, and at the end, with all
-    /// that they were ahead, they for it. So a batch is reported when the next one is cut.
+    /// One thread writes a batch while all others read, hash and cut the next; when it is done
+    /// first, it helps them. Batch by batch: a writer beside as many readers as there are cores
+    /// would have to wait for a core, and at the end, with all that they were ahead, they for it.
+    /// So a batch is reported when the next one is cut.
     fn process(
         &self,
         work: &[(&Entry, &RelPath)],
@@ -410,7 +531,10 @@ impl<'a> Scan<'a> {
         summary: &mut IndexSummary,
     ) -> Result<()> {
         let cut = |batch: &[(&Entry, &RelPath)]| -> Result<Vec<Outcome>> {
-            batch.par_iter().map(|(entry, path)| self.look(entry, path, count)).collect()
+            batch
+                .par_iter()
+                .map(|(entry, path)| self.look(entry, path, count))
+                .collect()
         };
         let mut batches = split(work).into_iter();
         let mut next = batches.next().map(cut);
@@ -421,13 +545,21 @@ impl<'a> Scan<'a> {
             let publish = || self.publish(outcomes, writer, summary);
             let (published, ahead) = rayon::join(publish, || batches.next().map(cut));
             published?;
-            on_progress(Progress::Files { done, total: work.len() });
+            on_progress(Progress::Files {
+                done,
+                total: work.len(),
+            });
             next = ahead;
         }
         Ok(())
     }
 
-    fn publish(&self, outcomes: Vec<Outcome>, writer: &mut IndexWriter, summary: &mut IndexSummary) -> Result<()> {
+    fn publish(
+        &self,
+        outcomes: Vec<Outcome>,
+        writer: &mut IndexWriter,
+        summary: &mut IndexSummary,
+    ) -> Result<()> {
         let mut batch = Batch::default();
         for outcome in outcomes {
             match outcome {
@@ -454,7 +586,11 @@ impl<'a> Scan<'a> {
     }
 
     fn look(&self, entry: &Entry, path: &RelPath, count: CountTokens<'_>) -> Result<Outcome> {
-        let place = Place { source_id: self.source_id, source: &self.source.name, path };
+        let place = Place {
+            source_id: self.source_id,
+            source: &self.source.name,
+            path,
+        };
         let stamp = match entry.what {
             What::Skipped(reason) => {
                 let row = document::skipped(place, FileStamp::default(), reason, None);
@@ -462,7 +598,10 @@ impl<'a> Scan<'a> {
             }
             What::Found(stamp) => stamp,
         };
-        let at = Address { source: self.source.name.clone(), path: path.clone() };
+        let at = Address {
+            source: self.source.name.clone(),
+            path: path.clone(),
+        };
         let file = match self.sandbox.read(&at) {
             Ok(file) => file,
             Err(failure) => {
@@ -482,17 +621,26 @@ impl<'a> Scan<'a> {
                 Outcome::Restamped(known.id, file.stamp)
             });
         }
-        let row =
-            document::row(place, file.stamp, &file.bytes, &self.options.chunking, self.options.chunker_sig, count);
+        let row = document::row(
+            place,
+            file.stamp,
+            &file.bytes,
+            &self.options.chunking,
+            self.options.chunker_sig,
+            count,
+        );
         Ok(self.outcome(row))
     }
 
-    /// A row that only repeats why a file is skipped is not written: nothing was published, nothing is stale.
+    /// A row that only repeats why a file is skipped is not written: nothing was published, nothing
+    /// is stale.
     fn outcome(&self, row: DocumentRow) -> Outcome {
         let known = self.known.get(row.path.as_str());
         let sha256 = row.sha256.map(|sha256| *sha256.as_bytes());
         match row.skipped {
-            Some(reason) if known.is_some_and(|k| k.status == reason.as_str() && k.sha256 == sha256) => {
+            Some(reason)
+                if known.is_some_and(|k| k.status == reason.as_str() && k.sha256 == sha256) =>
+            {
                 Outcome::StillSkipped(self.skipped(row.path.as_str(), reason))
             }
             _ => Outcome::Row(Box::new(row)),
@@ -502,7 +650,9 @@ impl<'a> Scan<'a> {
 
 /// Nanoseconds since 1970.
 fn now_ns() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 

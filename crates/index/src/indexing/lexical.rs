@@ -1,4 +1,5 @@
-//! Brings the lexical projection up to date with `index.sqlite`, by difference where that is possible.
+//! Brings the lexical projection up to date with `index.sqlite`, by difference where that is
+//! possible.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,27 +9,33 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{OnProgress, Progress};
-use crate::lexical::{ChunkEntry, DocEntry, Reader, Stamp, Writer, beside, clear_beside, put_in_place};
+use crate::lexical::{
+    ChunkEntry, DocEntry, Reader, Stamp, Writer, beside, clear_beside, put_in_place,
+};
 use crate::store::{IndexReader, LexicalSource};
 use local_agent_text::error::{Failure, Result};
 
 /// What tantivy may hold in memory before it writes a segment.
 const WRITER_BYTES: usize = 96 << 20;
 
-/// Documents that are read from the database at once; there are at most three such batches in memory.
+/// Documents that are read from the database at once; there are at most three such batches in
+/// memory.
 const BATCH: usize = 256;
 
-/// Whether the projection cannot be opened, or any byte of it is not what was written. Reads all of it.
+/// Whether the projection cannot be opened, or any byte of it is not what was written. Reads all of
+/// it.
 pub(super) fn is_damaged(dir: &Path) -> bool {
     match Reader::open(dir) {
-        Ok(Some(reader)) => reader.damaged_files().map_or(true, |files| !files.is_empty()),
+        Ok(Some(reader)) => reader
+            .damaged_files()
+            .map_or(true, |files| !files.is_empty()),
         Ok(None) => false,
         Err(_) => true,
     }
 }
 
-/// Ends what a rebuild that was killed had begun: a projection beside `dir` takes its place when it is that of the newest
-/// commit of `db_path`, and is taken away when it is not.
+/// Ends what a rebuild that was killed had begun: a projection beside `dir` takes its place when it
+/// is that of the newest commit of `db_path`, and is taken away when it is not.
 pub(super) fn settle(db_path: &Path, dir: &Path) -> Result<()> {
     if !beside(dir).exists() {
         return clear_beside(dir);
@@ -38,20 +45,39 @@ pub(super) fn settle(db_path: &Path, dir: &Path) -> Result<()> {
         _ => None,
     };
     let is_of = |dir: &Path| {
-        let stamp = Reader::open(dir).ok().flatten().and_then(|reader| reader.stamp());
+        let stamp = Reader::open(dir)
+            .ok()
+            .flatten()
+            .and_then(|reader| reader.stamp());
         commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
     };
-    if is_of(&beside(dir)) && !is_of(dir) { put_in_place(dir) } else { clear_beside(dir) }
+    if is_of(&beside(dir)) && !is_of(dir) {
+        put_in_place(dir)
+    } else {
+        clear_beside(dir)
+    }
 }
 
-/// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the difference is unknown.
-pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: OnProgress<'_>) -> Result<()> {
-    let Some(index) = IndexReader::open(db_path)? else { return Ok(()) };
-    let Some(commit) = index.commit_id()? else { return Ok(()) };
+/// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the
+/// difference is unknown.
+pub(super) fn catch_up(
+    db_path: &Path,
+    dir: &Path,
+    rebuild: bool,
+    on_progress: OnProgress<'_>,
+) -> Result<()> {
+    let Some(index) = IndexReader::open(db_path)? else {
+        return Ok(());
+    };
+    let Some(commit) = index.commit_id()? else {
+        return Ok(());
+    };
     let wanted = Stamp::new(commit);
-    // Half of the cores write what the other half analyses; each writer builds a dictionary of its own, so fewer are
-    // less work. But two at least: a dictionary is written by one thread alone, and nobody else works at the end.
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).max(2));
+    // Half of the cores write what the other half analyses; each writer builds a dictionary of its
+    // own, so fewer are less work. But two at least: a dictionary is written by one thread alone,
+    // and nobody else works at the end.
+    let threads =
+        std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).max(2));
     let mut writer = Writer::open(dir, WRITER_BYTES, threads)?;
     let stamp = writer.stamp();
     if !rebuild && stamp.as_ref() == Some(&wanted) {
@@ -77,22 +103,40 @@ pub(super) fn catch_up(db_path: &Path, dir: &Path, rebuild: bool, on_progress: O
 }
 
 /// This thread reads, the others analyse.
-fn add_all(index: &IndexReader, writer: &Writer, changed: &[i64], on_progress: OnProgress<'_>) -> Result<()> {
+fn add_all(
+    index: &IndexReader,
+    writer: &Writer,
+    changed: &[i64],
+    on_progress: OnProgress<'_>,
+) -> Result<()> {
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::sync_channel::<Vec<LexicalSource>>(1);
         let adding = scope.spawn(move || {
-            receive.into_iter().try_for_each(|batch| batch.par_iter().try_for_each(|source| add(writer, source)))
+            receive
+                .into_iter()
+                .try_for_each(|batch| batch.par_iter().try_for_each(|source| add(writer, source)))
         });
         for (number, ids) in changed.chunks(BATCH).enumerate() {
-            let sources = ids.iter().map(|id| index.lexical_source(*id)).filter_map(std::result::Result::transpose);
+            let sources = ids
+                .iter()
+                .map(|id| index.lexical_source(*id))
+                .filter_map(std::result::Result::transpose);
             // The receiver is gone when adding failed; nothing is left to do then.
-            if send.send(sources.collect::<crate::store::Result<_>>()?).is_err() {
+            if send
+                .send(sources.collect::<crate::store::Result<_>>()?)
+                .is_err()
+            {
                 break;
             }
-            on_progress(Progress::Lexical { done: number * BATCH, total: changed.len() });
+            on_progress(Progress::Lexical {
+                done: number * BATCH,
+                total: changed.len(),
+            });
         }
         drop(send);
-        adding.join().map_err(|_| Failure::internal("a thread that adds to lexical search panicked"))?
+        adding
+            .join()
+            .map_err(|_| Failure::internal("a thread that adds to lexical search panicked"))?
     })
 }
 
@@ -100,7 +144,12 @@ fn add(writer: &Writer, source: &LexicalSource) -> Result<()> {
     let chunks = source
         .chunks
         .iter()
-        .map(|(chunk_id, key, headings, text)| ChunkEntry { chunk_id: *chunk_id, key: *key, headings, text })
+        .map(|(chunk_id, key, headings, text)| ChunkEntry {
+            chunk_id: *chunk_id,
+            key: *key,
+            headings,
+            text,
+        })
         .collect();
     let mut seen = HashSet::new();
     let headings: Vec<&str> = source

@@ -1,4 +1,5 @@
-//! Brings the matrix projection up to date with `index.sqlite` and `embeddings.sqlite`, by difference of chunk keys.
+//! Brings the matrix projection up to date with `index.sqlite` and `embeddings.sqlite`, by
+//! difference of chunk keys.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,8 +9,9 @@ use crate::vectors::{Matrix, Row, Stamp, Writer};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Fingerprint, Sha256};
 
-/// Whether `old` holds the `covered` chunks that have a vector, and was published from what the databases hold now: then
-/// there is nothing to publish, and what killed runs left beside it is removed.
+/// Whether `old` holds the `covered` chunks that have a vector, and was published from what the
+/// databases hold now: then there is nothing to publish, and what killed runs left beside it is
+/// removed.
 pub(super) fn is_current(
     index_db: &Path,
     store: &EmbeddingStore,
@@ -18,7 +20,12 @@ pub(super) fn is_current(
     old: &Matrix,
     covered: usize,
 ) -> Result<bool> {
-    let stamp = stamp(&IndexReader::required(index_db)?, store, fingerprint, old.stamp().dim)?;
+    let stamp = stamp(
+        &IndexReader::required(index_db)?,
+        store,
+        fingerprint,
+        old.stamp().dim,
+    )?;
     let current = stamp.as_ref() == Some(old.stamp()) && old.len() == covered;
     if current {
         Writer::tidy(dir)?;
@@ -26,16 +33,30 @@ pub(super) fn is_current(
     Ok(current)
 }
 
-/// What a matrix of rows of `dim` numbers would be published from; `None` before the first commit of either database.
-fn stamp(index: &IndexReader, store: &EmbeddingStore, fingerprint: &Fingerprint, dim: usize) -> Result<Option<Stamp>> {
-    let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else { return Ok(None) };
+/// What a matrix of rows of `dim` numbers would be published from; `None` before the first commit
+/// of either database.
+fn stamp(
+    index: &IndexReader,
+    store: &EmbeddingStore,
+    fingerprint: &Fingerprint,
+    dim: usize,
+) -> Result<Option<Stamp>> {
+    let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else {
+        return Ok(None);
+    };
     let chunker_sig = index.meta("chunker_sig")?.unwrap_or_default();
-    Ok(Some(Stamp { index_commit, embed_commit, fingerprint: *fingerprint, chunker_sig, dim }))
+    Ok(Some(Stamp {
+        index_commit,
+        embed_commit,
+        fingerprint: *fingerprint,
+        chunker_sig,
+        dim,
+    }))
 }
 
-/// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`; returns how many.
-/// `old` is the matrix that is published now, as [`sound`] found it: nothing is kept of `None` or of a damaged one. The
-/// caller holds `embed.lock`.
+/// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`;
+/// returns how many. `old` is the matrix that is published now, as [`sound`] found it: nothing is
+/// kept of `None` or of a damaged one. The caller holds `embed.lock`.
 pub(super) fn publish(
     index_db: &Path,
     store: &EmbeddingStore,
@@ -44,21 +65,29 @@ pub(super) fn publish(
     old: Result<Option<Matrix>>,
 ) -> Result<usize> {
     let index = IndexReader::required(index_db)?;
-    let mut wanted = wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
-    let old_stamp =
-        old.as_ref().ok().and_then(|old| old.as_ref()).map(Matrix::stamp).filter(|s| s.fingerprint == *fingerprint);
+    let mut wanted =
+        wanted(&index, &store.inputs(fingerprint)?).map_err(|f| Database::Index.blame(f))?;
+    let old_stamp = old
+        .as_ref()
+        .ok()
+        .and_then(|old| old.as_ref())
+        .map(Matrix::stamp)
+        .filter(|s| s.fingerprint == *fingerprint);
     let dim = match (wanted.values().next(), old_stamp) {
         (Some((_, first)), _) => vector(store, fingerprint, first)?.len(),
         // The last chunk with a vector is gone: the matrix must forget its rows, too.
         (None, Some(stamp)) => stamp.dim,
         (None, None) => return Ok(0),
     };
-    let Some(stamp) = stamp(&index, store, fingerprint, dim)? else { return Ok(0) };
+    let Some(stamp) = stamp(&index, store, fingerprint, dim)? else {
+        return Ok(0);
+    };
     let mut writer = match old {
         Ok(Some(old)) if (old.stamp().fingerprint, old.stamp().dim) == (*fingerprint, dim) => {
             Writer::update(dir, stamp)?
         }
-        // Nothing there, another model, or damage: everything is in the database, so it is made again.
+        // Nothing there, another model, or damage: everything is in the database, so it is made
+        // again.
         Ok(_) => Writer::rebuild(dir, stamp)?,
         Err(failure) if failure.code == ErrorCode::DbCorrupt => Writer::rebuild(dir, stamp)?,
         Err(failure) => return Err(failure),
@@ -67,12 +96,18 @@ pub(super) fn publish(
         Some((wanted_id, _)) if *wanted_id == id => wanted.remove(key).is_some(),
         _ => false,
     });
-    let mut added: Vec<(i64, ChunkKey, Sha256)> =
-        wanted.into_iter().map(|(key, (id, input))| (id, key, input)).collect();
+    let mut added: Vec<(i64, ChunkKey, Sha256)> = wanted
+        .into_iter()
+        .map(|(key, (id, input))| (id, key, input))
+        .collect();
     added.sort_unstable_by_key(|(id, ..)| *id);
     for (chunk_id, key, input) in &added {
         let vector = vector(store, fingerprint, input)?;
-        writer.add(&Row { chunk_id: *chunk_id, key: *key, vector: &vector })?;
+        writer.add(&Row {
+            chunk_id: *chunk_id,
+            key: *key,
+            vector: &vector,
+        })?;
     }
     writer.publish()
 }
@@ -92,8 +127,8 @@ fn wanted(index: &IndexReader, have: &Inputs) -> Result<Wanted> {
     Ok(wanted)
 }
 
-/// The published matrix, every byte of it compared with its checksums: rows are copied from it, and `embed` is the
-/// command that is named for damage which only a full reading finds.
+/// The published matrix, every byte of it compared with its checksums: rows are copied from it, and
+/// `embed` is the command that is named for damage which only a full reading finds.
 pub(super) fn sound(dir: &Path) -> Result<Option<Matrix>> {
     let matrix = Matrix::open(dir)?;
     matrix.as_ref().map_or(Ok(()), Matrix::verify)?;
@@ -102,7 +137,10 @@ pub(super) fn sound(dir: &Path) -> Result<Option<Matrix>> {
 
 fn vector(store: &EmbeddingStore, fingerprint: &Fingerprint, input: &Sha256) -> Result<Vec<f32>> {
     store.vector(fingerprint, input)?.ok_or_else(|| {
-        Failure::new(ErrorCode::DbCorrupt, format!("the vector of input {input} went missing while it was published"))
-            .with_hint("local-agent embed --rebuild")
+        Failure::new(
+            ErrorCode::DbCorrupt,
+            format!("the vector of input {input} went missing while it was published"),
+        )
+        .with_hint("local-agent embed --rebuild")
     })
 }

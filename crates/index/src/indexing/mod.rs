@@ -1,9 +1,9 @@
 //! The `index` and `embed` jobs: scan → diff → chunk → write → publish.
 //!
-//! SQLite commits first, then the lexical projection, then the matrix. A job that dies in between leaves a projection
-//! that is behind and knows it; the next run mends it by difference. Memory is bounded by a batch, never by the corpus.
-//! `index --rebuild` makes index and lexical projection beside those that are read, and puts them in place when both are
-//! whole.
+//! SQLite commits first, then the lexical projection, then the matrix. A job that dies in between
+//! leaves a projection that is behind and knows it; the next run mends it by difference. Memory is
+//! bounded by a batch, never by the corpus. `index --rebuild` makes index and lexical projection
+//! beside those that are read, and puts them in place when both are whole.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,8 @@ pub struct Source {
     pub root: PathBuf,
     /// A free word shown with each hit (`corpus`, `notes`).
     pub kind: String,
-    /// Whether tools may also read source files below it, whose extensions `security.allowed_exts` need not name.
+    /// Whether tools may also read source files below it, whose extensions `security.allowed_exts`
+    /// need not name.
     pub code: bool,
 }
 

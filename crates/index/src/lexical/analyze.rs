@@ -1,9 +1,9 @@
 //! Text → terms, the same way for what is indexed and for what is asked.
 //!
-//! One pass over a text yields every form at once, because analysing is a large share of the cost of indexing:
-//! each word as it stands (*exact*: NFKC, lower case) and as its stem (*stem*: accents folded, Snowball stemmer of
-//! its script); identifiers, versions, hyphenated words and paths whole and in parts; scripts written without spaces
-//! in single characters (exact) and in pairs (stem).
+//! One pass over a text yields every form at once, because analysing is a large share of the cost
+//! of indexing: each word as it stands (*exact*: NFKC, lower case) and as its stem (*stem*: accents
+//! folded, Snowball stemmer of its script); identifiers, versions, hyphenated words and paths whole
+//! and in parts; scripts written without spaces in single characters (exact) and in pairs (stem).
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -11,26 +11,38 @@ use unicode_normalization::char::is_combining_mark;
 use super::stem::Stems;
 use super::tongue::{Tongue, Tongues};
 
-/// Longer terms are cut to this many bytes (at a character boundary), both in the index and in queries, so that an
-/// over-long token is still found.
+/// Longer terms are cut to this many bytes (at a character boundary), both in the index and in
+/// queries, so that an over-long token is still found.
 pub(super) const MAX_TERM_BYTES: usize = 96;
 
-/// Longer paths are given only in names and words: as wholes they would fill the dictionary and nobody types them.
+/// Longer paths are given only in names and words: as wholes they would fill the dictionary and
+/// nobody types them.
 const MAX_PATH_BYTES: usize = 32;
 
-/// What a run is cut at, from the outside in: a path into names, a name into terms, a term into words. Words are cut
-/// at changes of case.
+/// What a run is cut at, from the outside in: a path into names, a name into terms, a term into
+/// words. Words are cut at changes of case.
 const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
 
 /// One form that the analysis of a text yields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// A compound as a whole; stands at the position of the first part, which follows. `joined`: nothing stands between
-    /// its parts any more (`email`, `getusername`), so that it may be a word elsewhere.
-    Whole { exact: &'a str, stem: &'a str, joined: bool },
+    /// A compound as a whole; stands at the position of the first part, which follows. `joined`:
+    /// nothing stands between its parts any more (`email`, `getusername`), so that it may be a word
+    /// elsewhere.
+    Whole {
+        exact: &'a str,
+        stem: &'a str,
+        joined: bool,
+    },
     /// A word; takes the next position. `part`: it belongs to the last [`Token::Whole`].
-    Word { exact: &'a str, stem: &'a str, stop: bool, part: bool },
-    /// A character of a script written without spaces; takes the next position. `alone`: it has no neighbour.
+    Word {
+        exact: &'a str,
+        stem: &'a str,
+        stop: bool,
+        part: bool,
+    },
+    /// A character of a script written without spaces; takes the next position. `alone`: it has no
+    /// neighbour.
     Char { text: &'a str, alone: bool },
     /// Two neighbouring characters of such a script, at the position of the second.
     Pair(&'a str),
@@ -82,7 +94,8 @@ impl Analyzer {
         self.tongues.term(tongue, word)
     }
 
-    /// Hands every token of one run to `emit`: words and the connectors between them, as [`next_run`] finds them.
+    /// Hands every token of one run to `emit`: words and the connectors between them, as
+    /// [`next_run`] finds them.
     pub(super) fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut normal = std::mem::take(&mut self.normal);
         let mut pieces = std::mem::take(&mut self.pieces);
@@ -90,7 +103,12 @@ impl Analyzer {
             run
         } else {
             normal.clear();
-            normal.extend(run.chars().filter(|c| !is_joiner(*c)).map(plain_connector).nfkc());
+            normal.extend(
+                run.chars()
+                    .filter(|c| !is_joiner(*c))
+                    .map(plain_connector)
+                    .nfkc(),
+            );
             normal.as_str()
         };
         pieces.clear();
@@ -104,8 +122,16 @@ impl Analyzer {
         self.pieces = pieces;
     }
 
-    /// What `pieces` are cut into at `level` of [`LEVELS`]: the whole, if there are several, then each.
-    fn emit_level(&mut self, run: &str, pieces: &[Piece], level: usize, part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+    /// What `pieces` are cut into at `level` of [`LEVELS`]: the whole, if there are several, then
+    /// each.
+    fn emit_level(
+        &mut self,
+        run: &str,
+        pieces: &[Piece],
+        level: usize,
+        part: bool,
+        emit: &mut dyn FnMut(Token<'_>),
+    ) {
         let Some(separators) = LEVELS.get(level) else {
             for word in pieces.chunk_by(|_, next| next.kind == Kind::Camel) {
                 self.emit_humps(run, word, part, emit);
@@ -114,7 +140,8 @@ impl Analyzer {
         };
         let together = |a: &Piece, b: &Piece| !run[a.end..b.start].contains(*separators);
         let several = pieces.chunk_by(together).nth(1).is_some();
-        let length = pieces.last().map_or(0, |last| last.end) - pieces.first().map_or(0, |first| first.start);
+        let length = pieces.last().map_or(0, |last| last.end)
+            - pieces.first().map_or(0, |first| first.start);
         let whole = several && spaced(pieces) && (level > 0 || length <= MAX_PATH_BYTES);
         if whole {
             self.emit_whole(run, pieces, "", emit);
@@ -124,7 +151,13 @@ impl Analyzer {
         }
     }
 
-    fn emit_humps(&mut self, run: &str, word: &[Piece], part: bool, emit: &mut dyn FnMut(Token<'_>)) {
+    fn emit_humps(
+        &mut self,
+        run: &str,
+        word: &[Piece],
+        part: bool,
+        emit: &mut dyn FnMut(Token<'_>),
+    ) {
         if word.len() > 1 {
             self.emit_whole(run, word, "", emit);
         }
@@ -141,13 +174,26 @@ impl Analyzer {
         lower_into(&mut self.lower, word);
         let exact = cap(&self.lower);
         let (stem, stop) = self.stems.get(exact);
-        emit(Token::Word { exact, stem, stop, part });
+        emit(Token::Word {
+            exact,
+            stem,
+            stop,
+            part,
+        });
     }
 
     /// The whole of `pieces` and `suffix`: hyphens, underscores and humps vanish between letters
     /// (`e-mail` = `email`), what gives a version, a date, a path or a name its sense stays.
-    fn emit_whole(&mut self, run: &str, pieces: &[Piece], suffix: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        let Some(mut end) = pieces.first().map(|first| first.start) else { return };
+    fn emit_whole(
+        &mut self,
+        run: &str,
+        pieces: &[Piece],
+        suffix: &str,
+        emit: &mut dyn FnMut(Token<'_>),
+    ) {
+        let Some(mut end) = pieces.first().map(|first| first.start) else {
+            return;
+        };
         let digits_meet = |before: usize, after: usize| {
             run[..before].ends_with(|c: char| c.is_ascii_digit())
                 && run[after..].starts_with(|c: char| c.is_ascii_digit())
@@ -172,7 +218,11 @@ impl Analyzer {
         lower_into(&mut self.lower, &whole);
         let exact = cap(&self.lower);
         let (stem, _) = self.stems.get(exact);
-        emit(Token::Whole { exact, stem, joined });
+        emit(Token::Whole {
+            exact,
+            stem,
+            joined,
+        });
         self.whole = whole;
     }
 }
@@ -185,7 +235,10 @@ fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
     let mut before: Option<usize> = None;
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
-        emit(Token::Char { text: &text[at..end], alone: end == text.len() && before.is_none() });
+        emit(Token::Char {
+            text: &text[at..end],
+            alone: end == text.len() && before.is_none(),
+        });
         if let Some(before) = before {
             emit(Token::Pair(&text[before..end]));
         }
@@ -239,16 +292,25 @@ pub(super) fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> us
 fn connector(text: &str, at: usize) -> usize {
     let mut after = text[at..].chars();
     let Some(c) = after.next() else { return 0 };
-    let two = matches!((c, after.as_str().as_bytes().first()), (':', Some(b':')) | ('\\', Some(b'_')));
+    let two = matches!(
+        (c, after.as_str().as_bytes().first()),
+        (':', Some(b':')) | ('\\', Some(b'_'))
+    );
     let length = if two { 2 } else { c.len_utf8() };
-    let Some(next) = text[at + length..].chars().next() else { return 0 };
+    let Some(next) = text[at + length..].chars().next() else {
+        return 0;
+    };
     let joins = match c {
         _ if two => true,
         ':' => next.is_ascii_digit() && text[..at].ends_with(|c: char| c.is_ascii_digit()),
         '_' | '-' | '.' | '/' | '@' | '&' | '\'' | '\u{2019}' | '\u{2010}' | '\u{2011}' => true,
         _ => false,
     };
-    if joins && next.is_alphanumeric() { length } else { 0 }
+    if joins && next.is_alphanumeric() {
+        length
+    } else {
+        0
+    }
 }
 
 /// `++` or `#` right after a name of letters (`C++`, `F#`) belongs to it. Length in bytes.
@@ -286,11 +348,17 @@ fn cut(run: &str, pieces: &mut Vec<Piece>) {
         };
         let cut_here = match &open {
             None => true,
-            Some(piece) => kind == Kind::Camel || (piece.kind == Kind::Unspaced) != (kind == Kind::Unspaced),
+            Some(piece) => {
+                kind == Kind::Camel || (piece.kind == Kind::Unspaced) != (kind == Kind::Unspaced)
+            }
         };
         if cut_here {
             pieces.extend(open.take());
-            open = Some(Piece { start: at, end: at, kind });
+            open = Some(Piece {
+                start: at,
+                end: at,
+                kind,
+            });
         }
         if let Some(piece) = &mut open {
             piece.end = at + c.len_utf8();
@@ -311,17 +379,24 @@ fn hump(before: [char; 2], c: char, next: Option<char>) -> bool {
     before[1].is_uppercase() && next.is_some_and(char::is_lowercase) && next != Some('s')
 }
 
-/// Whether the apostrophe at `at` stands before an English ending (`don't`, `user's`), so that it joins one word.
+/// Whether the apostrophe at `at` stands before an English ending (`don't`, `user's`), so that it
+/// joins one word.
 fn elided(run: &str, at: usize) -> bool {
     let mut after = run[at..].chars();
     after.next();
     let rest = after.as_str();
     let end = skip(rest, 0, is_word);
-    ["s", "t", "d", "m", "re", "ve", "ll"].iter().any(|ending| rest[..end].eq_ignore_ascii_case(ending))
+    ["s", "t", "d", "m", "re", "ve", "ll"]
+        .iter()
+        .any(|ending| rest[..end].eq_ignore_ascii_case(ending))
 }
 
 fn is_word(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() || is_combining_mark(c) }
+    if c.is_ascii() {
+        c.is_ascii_alphanumeric()
+    } else {
+        c.is_alphanumeric() || is_combining_mark(c)
+    }
 }
 
 fn is_apostrophe(c: char) -> bool {
@@ -342,8 +417,8 @@ fn plain_connector(c: char) -> char {
     }
 }
 
-/// Scripts written without spaces, and Hangul, whose particles are glued to the word: Unicode blocks of Thai, Lao,
-/// Myanmar, Khmer, kana, Bopomofo, Hangul and the ideographs.
+/// Scripts written without spaces, and Hangul, whose particles are glued to the word: Unicode
+/// blocks of Thai, Lao, Myanmar, Khmer, kana, Bopomofo, Hangul and the ideographs.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x3005..=0x3007 | 0x3021..=0x3029
@@ -357,12 +432,18 @@ fn lower_into(out: &mut String, text: &str) {
         out.push_str(text);
         out.make_ascii_lowercase();
     } else {
-        out.extend(text.chars().flat_map(char::to_lowercase).map(plain_connector));
+        out.extend(
+            text.chars()
+                .flat_map(char::to_lowercase)
+                .map(plain_connector),
+        );
     }
 }
 
 fn cap(term: &str) -> &str {
-    let end = (0..=MAX_TERM_BYTES.min(term.len())).rev().find(|end| term.is_char_boundary(*end));
+    let end = (0..=MAX_TERM_BYTES.min(term.len()))
+        .rev()
+        .find(|end| term.is_char_boundary(*end));
     &term[..end.unwrap_or(0)]
 }
 
@@ -389,7 +470,10 @@ mod tests {
 
     #[test]
     fn words_are_kept_as_they_stand_and_as_stems() {
-        assert_eq!(exact("The Gardens' WATERING"), ["the", "gardens", "watering"]);
+        assert_eq!(
+            exact("The Gardens' WATERING"),
+            ["the", "gardens", "watering"]
+        );
         assert_eq!(stems("The Gardens' WATERING"), ["garden", "water"]);
     }
 
@@ -397,7 +481,10 @@ mod tests {
     fn accents_are_folded_in_stems_only() {
         assert_eq!(
             forms("Café Straße naïve"),
-            (vec!["café".into(), "straße".into(), "naïve".into()], vec!["cafe".into(), "strass".into(), "naiv".into()],)
+            (
+                vec!["café".into(), "straße".into(), "naïve".into()],
+                vec!["cafe".into(), "strass".into(), "naiv".into()],
+            )
         );
         assert_eq!(stems("ёлка Йод"), stems("елка йод"));
     }
@@ -413,15 +500,33 @@ mod tests {
         assert_eq!(stems("2.8.3"), ["2.8.3", "2", "8", "3"]);
         assert_eq!(stems("2024-05-01"), ["2024-05-01", "2024", "05", "01"]);
         assert_eq!(stems("e-mails"), ["email", "e", "mail"]);
-        assert_eq!(stems("snake_case_name"), ["snakecasenam", "snake", "case", "name"]);
+        assert_eq!(
+            stems("snake_case_name"),
+            ["snakecasenam", "snake", "case", "name"]
+        );
         assert_eq!(stems("snake\\_case"), ["snakecas", "snake", "case"]);
         assert_eq!(stems("getUserName"), ["getusernam", "get", "user", "name"]);
-        assert_eq!(stems("HTTPServer PDFs"), ["httpserver", "http", "server", "pdfs"]);
+        assert_eq!(
+            stems("HTTPServer PDFs"),
+            ["httpserver", "http", "server", "pdfs"]
+        );
         assert_eq!(stems("std::vector"), ["std::vector", "std", "vector"]);
-        assert_eq!(stems("src/lexical/mod.rs"), ["src/lexical/mod.rs", "src", "lexic", "mod.rs", "mod", "rs"]);
-        assert_eq!(stems("session_store.rs"), ["sessionstore.rs", "sessionstor", "session", "store", "rs"]);
-        assert_eq!(stems("C++ F# TCP/IP"), ["c++", "c", "f#", "f", "tcp/ip", "tcp", "ip"]);
-        assert_eq!(stems("don't user's l'homme"), ["don't", "user", "l'homm", "l", "homm"]);
+        assert_eq!(
+            stems("src/lexical/mod.rs"),
+            ["src/lexical/mod.rs", "src", "lexic", "mod.rs", "mod", "rs"]
+        );
+        assert_eq!(
+            stems("session_store.rs"),
+            ["sessionstore.rs", "sessionstor", "session", "store", "rs"]
+        );
+        assert_eq!(
+            stems("C++ F# TCP/IP"),
+            ["c++", "c", "f#", "f", "tcp/ip", "tcp", "ip"]
+        );
+        assert_eq!(
+            stems("don't user's l'homme"),
+            ["don't", "user", "l'homm", "l", "homm"]
+        );
     }
 
     #[test]
@@ -435,7 +540,9 @@ mod tests {
     #[test]
     fn an_over_long_token_is_cut_and_not_dropped() {
         let long = "ä".repeat(5_000);
-        let [term] = &exact(&long)[..] else { panic!("one term") };
+        let [term] = &exact(&long)[..] else {
+            panic!("one term")
+        };
         assert_eq!(term.len(), MAX_TERM_BYTES);
     }
 

@@ -1,12 +1,14 @@
-//! The folder of the projection, as tantivy sees it: only names that tantivy gives to its files, and never through a link.
+//! The folder of the projection, as tantivy sees it: only names that tantivy gives to its files,
+//! and never through a link.
 //!
-//! tantivy keeps a list of its own files and deletes what the list names and no segment uses. The list lies in the folder,
-//! so whoever brought the folder wrote the list. Here a name that is none of tantivy's is not read, not written and not
-//! deleted, whoever asks.
+//! tantivy keeps a list of its own files and deletes what the list names and no segment uses. The
+//! list lies in the folder, so whoever brought the folder wrote the list. Here a name that is none
+//! of tantivy's is not read, not written and not deleted, whoever asks.
 //!
-//! Readers create no file, not even a lock, and work in read-only folders. tantivy's own reader takes a lock so that the
-//! writer deletes nothing while segments are being opened; here a segment may vanish between `meta.json` and its files,
-//! and [`super::Reader::open`] then simply opens again.
+//! Readers create no file, not even a lock, and work in read-only folders. tantivy's own reader
+//! takes a lock so that the writer deletes nothing while segments are being opened; here a segment
+//! may vanish between `meta.json` and its files, and [`super::Reader::open`] then simply opens
+//! again.
 
 use std::fs::{self, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -14,10 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
-use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{
+    DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
+};
 use tantivy::directory::{
-    AntiCallToken, DirectoryLock, FileHandle, INDEX_WRITER_LOCK, Lock, MmapDirectory, TerminatingWrite, WatchCallback,
-    WatchHandle, WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, INDEX_WRITER_LOCK, Lock, MmapDirectory,
+    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
 use local_agent_files::state::StateDirectory;
@@ -50,7 +54,9 @@ pub(super) struct ProjectionDirectory {
 impl ProjectionDirectory {
     /// The folder at `dir` for reading. `None`: there is none.
     pub(super) fn open_read(dir: &Path) -> io::Result<Option<Self>> {
-        StateDirectory::open(dir)?.map(|folder| Self::new(folder, Access::Read)).transpose()
+        StateDirectory::open(dir)?
+            .map(|folder| Self::new(folder, Access::Read))
+            .transpose()
     }
 
     /// The folder at `dir` for writing; it is made when it is not there.
@@ -60,10 +66,16 @@ impl ProjectionDirectory {
 
     fn new(folder: StateDirectory, access: Access) -> io::Result<Self> {
         let maps = MmapDirectory::open(folder.path()).map_err(|error| match error {
-            OpenDirectoryError::IoError { io_error, .. } => io::Error::new(io_error.kind(), io_error.to_string()),
+            OpenDirectoryError::IoError { io_error, .. } => {
+                io::Error::new(io_error.kind(), io_error.to_string())
+            }
             other => io::Error::other(other.to_string()),
         })?;
-        Ok(Self { folder: Arc::new(folder), maps, access })
+        Ok(Self {
+            folder: Arc::new(folder),
+            maps,
+            access,
+        })
     }
 
     /// Removes the files of a tantivy index from the folder, and no others.
@@ -76,15 +88,18 @@ impl ProjectionDirectory {
         Ok(())
     }
 
-    /// Removes what a run left that was killed while it replaced a small file. One that cannot be removed is no failure.
+    /// Removes what a run left that was killed while it replaced a small file. One that cannot be
+    /// removed is no failure.
     pub(super) fn remove_unfinished(&self) {
         self.folder.remove_unfinished();
     }
 
-    /// Whether the list that tantivy keeps of its own files names a file that cannot be one of them. Such a list was not
-    /// written by this program.
+    /// Whether the list that tantivy keeps of its own files names a file that cannot be one of
+    /// them. Such a list was not written by this program.
     pub(super) fn names_foreign_files(&self) -> io::Result<bool> {
-        let Some(bytes) = self.folder.read_bytes(MANAGED_FILE, MAX_SMALL_FILE)? else { return Ok(false) };
+        let Some(bytes) = self.folder.read_bytes(MANAGED_FILE, MAX_SMALL_FILE)? else {
+            return Ok(false);
+        };
         // What cannot be read is damage, which tantivy reports.
         let names: Vec<PathBuf> = serde_json::from_slice(&bytes).unwrap_or_default();
         Ok(!names.iter().all(|name| name.to_str().is_some_and(is_ours)))
@@ -93,28 +108,42 @@ impl ProjectionDirectory {
     /// The name that `path` means, if tantivy gives such names.
     fn name<'a>(&self, path: &'a Path) -> io::Result<&'a str> {
         path.to_str().filter(|name| is_ours(name)).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("`{}` is no file of a search index", path.display()))
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("`{}` is no file of a search index", path.display()),
+            )
         })
     }
 
     fn writable<'a>(&self, path: &'a Path) -> io::Result<&'a str> {
         match self.access {
             Access::Write => self.name(path),
-            Access::Read => {
-                Err(io::Error::new(io::ErrorKind::PermissionDenied, "the search index is open for reading only"))
-            }
+            Access::Read => Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the search index is open for reading only",
+            )),
         }
     }
 }
 
-/// Whether tantivy gives a file such a name: `meta.json`, its list and lock, and `<32 hex digits>.<part>`.
+/// Whether tantivy gives a file such a name: `meta.json`, its list and lock, and `<32 hex
+/// digits>.<part>`.
 pub(super) fn is_ours(name: &str) -> bool {
-    if matches!(name, COMMIT_FILE | MANAGED_FILE | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
+    if matches!(
+        name,
+        COMMIT_FILE | MANAGED_FILE | ".tantivy-writer.lock" | ".tantivy-meta.lock"
+    ) {
         return true;
     }
     let (stem, part) = name.split_once('.').unwrap_or((name, ""));
-    let is_part = !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'_');
-    stem.len() == 32 && stem.bytes().all(|b| b.is_ascii_hexdigit()) && is_part && !part.contains("..")
+    let is_part = !part.is_empty()
+        && part
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'_');
+    stem.len() == 32
+        && stem.bytes().all(|b| b.is_ascii_hexdigit())
+        && is_part
+        && !part.contains("..")
 }
 
 fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> OpenReadError {
@@ -124,13 +153,21 @@ fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> OpenReadError {
 impl Directory for ProjectionDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         let name = self.name(path).map_err(unreadable(path))?;
-        self.folder.checked_path(name, &[]).map_err(unreadable(path))?;
+        self.folder
+            .checked_path(name, &[])
+            .map_err(unreadable(path))?;
         self.maps.get_file_handle(path)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        let fail = |error| DeleteError::IoError { io_error: Arc::new(error), filepath: path.to_owned() };
-        match self.writable(path).and_then(|name| self.folder.remove(name)) {
+        let fail = |error| DeleteError::IoError {
+            io_error: Arc::new(error),
+            filepath: path.to_owned(),
+        };
+        match self
+            .writable(path)
+            .and_then(|name| self.folder.remove(name))
+        {
             Ok(true) => Ok(()),
             Ok(false) => Err(DeleteError::FileDoesNotExist(path.to_owned())),
             Err(error) => Err(fail(error)),
@@ -143,7 +180,10 @@ impl Directory for ProjectionDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        match self.writable(path).and_then(|name| self.folder.create_new(name)) {
+        match self
+            .writable(path)
+            .and_then(|name| self.folder.create_new(name))
+        {
             Ok(file) => Ok(BufWriter::new(Box::new(SyncedFile(file)))),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(OpenWriteError::FileAlreadyExists(path.to_owned()))
@@ -153,8 +193,11 @@ impl Directory for ProjectionDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let read = self.name(path).and_then(|name| self.folder.read_bytes(name, MAX_SMALL_FILE));
-        read.map_err(unreadable(path))?.ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
+        let read = self
+            .name(path)
+            .and_then(|name| self.folder.read_bytes(name, MAX_SMALL_FILE));
+        read.map_err(unreadable(path))?
+            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
@@ -215,9 +258,19 @@ mod tests {
     #[test]
     fn only_files_of_a_tantivy_index_are_ever_deleted() {
         let dir = tempfile::tempdir().unwrap();
-        let ours = ["meta.json", ".managed.json", ".tantivy-writer.lock", "0123456789abcdef0123456789abcdef.fast"];
-        let others =
-            ["notes.md", "index.sqlite", "0123456789abcdef.fast", "0123456789abcdef0123456789abcdeg.fast", ".x"];
+        let ours = [
+            "meta.json",
+            ".managed.json",
+            ".tantivy-writer.lock",
+            "0123456789abcdef0123456789abcdef.fast",
+        ];
+        let others = [
+            "notes.md",
+            "index.sqlite",
+            "0123456789abcdef.fast",
+            "0123456789abcdef0123456789abcdeg.fast",
+            ".x",
+        ];
         for name in ours.iter().chain(&others) {
             fs::write(dir.path().join(name), "?").unwrap();
         }
@@ -243,7 +296,10 @@ mod tests {
             (format!("[\"{good}\", \"/home/somebody/thesis.md\"]"), true),
             ("[\"../durable.sqlite\"]".to_owned(), true),
             ("[\"notes.md\"]".to_owned(), true),
-            ("[\"0123456789abcdef0123456789abcdef./../../x\"]".to_owned(), true),
+            (
+                "[\"0123456789abcdef0123456789abcdef./../../x\"]".to_owned(),
+                true,
+            ),
         ] {
             fs::write(dir.path().join(MANAGED_FILE), &list).unwrap();
             assert_eq!(directory.names_foreign_files().unwrap(), foreign, "{list}");

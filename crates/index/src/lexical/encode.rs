@@ -1,7 +1,7 @@
 //! The terms of a text as the index takes them: one text a field, a term a line.
 //!
-//! Running text is mostly the same few thousand words, and the writers get millions; what a run was encoded as is
-//! remembered.
+//! Running text is mostly the same few thousand words, and the writers get millions; what a run was
+//! encoded as is remembered.
 
 use std::collections::HashMap;
 
@@ -28,9 +28,14 @@ pub(super) struct Encoder {
 impl Encoder {
     /// The stems of the words of `text` in a language, encoded.
     pub(super) fn locals(&mut self, tongue: Tongue, text: &str, out: &mut String) {
-        let Self { analyzer, tongues, .. } = self;
+        let Self {
+            analyzer, tongues, ..
+        } = self;
         analyzer.analyze(text, &mut |token| {
-            if let Token::Word { exact, stop: false, .. } = token {
+            if let Token::Word {
+                exact, stop: false, ..
+            } = token
+            {
                 line(out, tongues.term(tongue, exact));
             }
         });
@@ -58,10 +63,11 @@ pub(super) struct Encoded {
     /// See [`super::schema::Encoding`].
     pub(super) exact: String,
     pub(super) stems: String,
-    /// Words that are not stop words, parts of compounds counted once each; characters of unspaced scripts.
+    /// Words that are not stop words, parts of compounds counted once each; characters of unspaced
+    /// scripts.
     pub(super) length: u64,
-    /// Leave out stems that stand in `exact` as well; whoever looks for a stem looks there too. Half of all words are
-    /// their own stem, and indexing costs by the term.
+    /// Leave out stems that stand in `exact` as well; whoever looks for a stem looks there too.
+    /// Half of all words are their own stem, and indexing costs by the term.
     pub(super) terse: bool,
 }
 
@@ -105,14 +111,20 @@ impl Encoded {
 
     fn push(&mut self, token: &Token<'_>) {
         match *token {
-            Token::Whole { exact, stem, joined } => {
+            Token::Whole {
+                exact,
+                stem,
+                joined,
+            } => {
                 if joined {
                     self.exact.push('\t');
                     line(&mut self.exact, exact);
                 }
                 self.stem(stem, joined && stem == exact);
             }
-            Token::Word { exact, stem, stop, .. } => {
+            Token::Word {
+                exact, stem, stop, ..
+            } => {
                 line(&mut self.exact, exact);
                 if !stop {
                     self.stem(stem, stem == exact);

@@ -1,7 +1,8 @@
 //! The tantivy projection: what finds chunks by their words.
 //!
-//! SQLite holds the truth; this index holds nothing that cannot be made from it again. tantivy keeps the postings and
-//! writes them safely; the ranking is our own, because a chunk is scored together with its document.
+//! SQLite holds the truth; this index holds nothing that cannot be made from it again. tantivy
+//! keeps the postings and writes them safely; the ranking is our own, because a chunk is scored
+//! together with its document.
 
 mod analyze;
 mod directory;
@@ -36,8 +37,8 @@ pub use replace::{beside, clear_beside, put_in_place};
 pub use stats::{TermStat, coverage};
 pub use writer::Writer;
 
-/// Changes whenever the same text would give other terms, or the fields change. An index with another number is
-/// rebuilt.
+/// Changes whenever the same text would give other terms, or the fields change. An index with
+/// another number is rebuilt.
 pub const ANALYZER_VERSION: u32 = 2;
 
 /// What the projection was made from. Two stamps are compared for equality, never for order.
@@ -52,7 +53,10 @@ pub struct Stamp {
 impl Stamp {
     /// The stamp of a projection of `index_commit` written by this program.
     pub const fn new(index_commit: CommitId) -> Self {
-        Self { index_commit, analyzer_version: ANALYZER_VERSION }
+        Self {
+            index_commit,
+            analyzer_version: ANALYZER_VERSION,
+        }
     }
 }
 
@@ -93,28 +97,34 @@ pub struct Hit {
     pub doc_id: i64,
     /// Compare it with the key of the row: a hit whose row has another key is dead.
     pub key: ChunkKey,
-    /// What hits are ordered by, greater first: `chunk_score` and a share of `doc_score`. Not bounded.
+    /// What hits are ordered by, greater first: `chunk_score` and a share of `doc_score`. Not
+    /// bounded.
     pub score: f32,
     /// BM25 of the chunk alone; 0 when only its document matched.
     pub chunk_score: f32,
     /// BM25 of the whole document, title, aliases, headings, path, tags and link texts included.
     pub doc_score: f32,
-    /// The share of the query's words that the chunk holds, 0 to 1, the rarer the weightier. A word that the index does
-    /// not hold weighs most. Unlike the score it can be compared between queries.
+    /// The share of the query's words that the chunk holds, 0 to 1, the rarer the weightier. A word
+    /// that the index does not hold weighs most. Unlike the score it can be compared between
+    /// queries.
     pub chunk_share: f32,
     /// The same of the document.
     pub doc_share: f32,
 }
 
-/// The terms of `text` as the index knows them: stems in order of appearance, stop words left out unless there is
-/// nothing else; ideographs and their like in pairs. Compounds give their parts.
+/// The terms of `text` as the index knows them: stems in order of appearance, stop words left out
+/// unless there is nothing else; ideographs and their like in pairs. Compounds give their parts.
 pub fn terms(text: &str) -> Vec<String> {
     let mut analyzer = analyze::Analyzer::default();
     let (mut content, mut stops) = (Vec::new(), Vec::new());
     analyzer.analyze(text, &mut |token| match token {
-        analyze::Token::Word { stem, stop: false, .. } => content.push(stem.to_owned()),
+        analyze::Token::Word {
+            stem, stop: false, ..
+        } => content.push(stem.to_owned()),
         analyze::Token::Word { stem, .. } => stops.push(stem.to_owned()),
-        analyze::Token::Char { text, alone: true } | analyze::Token::Pair(text) => content.push(text.to_owned()),
+        analyze::Token::Char { text, alone: true } | analyze::Token::Pair(text) => {
+            content.push(text.to_owned())
+        }
         analyze::Token::Char { .. } | analyze::Token::Whole { .. } => {}
     });
     if content.is_empty() { stops } else { content }
@@ -126,7 +136,11 @@ const REBUILD: &str = "local-agent index --verify";
 const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
 
 fn corrupt(what: impl std::fmt::Display) -> Failure {
-    Failure::new(ErrorCode::DbCorrupt, format!("The search index cannot be used: {what}.")).with_hint(REBUILD)
+    Failure::new(
+        ErrorCode::DbCorrupt,
+        format!("The search index cannot be used: {what}."),
+    )
+    .with_hint(REBUILD)
 }
 
 /// Says what tantivy's error means for a person.
@@ -135,9 +149,10 @@ fn failure(error: &TantivyError) -> Failure {
         return refusal;
     }
     match error {
-        TantivyError::LockFailure(LockError::LockBusy, _) => {
-            Failure::new(ErrorCode::Locked, "Another process is writing the search index.")
-        }
+        TantivyError::LockFailure(LockError::LockBusy, _) => Failure::new(
+            ErrorCode::Locked,
+            "Another process is writing the search index.",
+        ),
         TantivyError::DataCorruption(_)
         | TantivyError::SchemaError(_)
         | TantivyError::FieldNotFound(_)
@@ -145,22 +160,33 @@ fn failure(error: &TantivyError) -> Failure {
         | TantivyError::InternalError(_)
         | TantivyError::InvalidArgument(_)
         | TantivyError::DeserializeError(_)
-        | TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(_) | OpenReadError::FileDoesNotExist(_)) => {
-            corrupt(error)
-        }
-        TantivyError::IoError(io) | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
-            if matches!(io.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
+        | TantivyError::OpenReadError(
+            OpenReadError::IncompatibleIndex(_) | OpenReadError::FileDoesNotExist(_),
+        ) => corrupt(error),
+        TantivyError::IoError(io)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
+            if matches!(
+                io.kind(),
+                std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof
+            ) =>
         {
             corrupt(error)
         }
-        TantivyError::IoError(io) | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. })
+        TantivyError::IoError(io)
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. })
             if is_unwritable(io) =>
         {
-            Failure::new(ErrorCode::WriteError, format!("The search index could not be written: {error}."))
-                .with_hint(MAKE_ROOM)
+            Failure::new(
+                ErrorCode::WriteError,
+                format!("The search index could not be written: {error}."),
+            )
+            .with_hint(MAKE_ROOM)
         }
-        _ => Failure::new(ErrorCode::DbError, format!("The search index could not be read or written: {error}."))
-            .with_hint("local-agent doctor"),
+        _ => Failure::new(
+            ErrorCode::DbError,
+            format!("The search index could not be read or written: {error}."),
+        )
+        .with_hint("local-agent doctor"),
     }
 }
 
@@ -189,8 +215,8 @@ fn is_unwritable(error: &std::io::Error) -> bool {
     )
 }
 
-/// Runs `work` on files that may hold anything: tantivy panics on some damaged bytes, which here is damage like any
-/// other. `work` must not leave behind state that anybody looks at again.
+/// Runs `work` on files that may hold anything: tantivy panics on some damaged bytes, which here is
+/// damage like any other. `work` must not leave behind state that anybody looks at again.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let outer = GUARDED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -202,7 +228,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread would be caught here and become a failure, so that nobody needs to hear of it.
+/// Whether a panic of this thread would be caught here and become a failure, so that nobody needs
+/// to hear of it.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }

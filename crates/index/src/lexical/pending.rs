@@ -1,8 +1,8 @@
 //! Documents on their way to tantivy's threads.
 //!
-//! tantivy queues ten thousand batches before it makes a caller wait, whatever they hold. When analysis is faster than
-//! tantivy writes, those are most of the memory that a first index takes, and they save no time: the threads that wait
-//! are those that would only fill the queue further.
+//! tantivy queues ten thousand batches before it makes a caller wait, whatever they hold. When
+//! analysis is faster than tantivy writes, those are most of the memory that a first index takes,
+//! and they save no time: the threads that wait are those that would only fill the queue further.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,12 +28,16 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for `bytes` and takes it. What is larger than all room goes when nothing else waits.
+    /// Waits until there is room for `bytes` and takes it. What is larger than all room goes when
+    /// nothing else waits.
     pub(super) fn enter(self: &Arc<Self>, bytes: usize) -> Place {
         let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > MOST_BYTES;
         let entered = self.left.wait_timeout_while(self.waiting(), PATIENCE, full);
         *entered.unwrap_or_else(PoisonError::into_inner).0 += bytes;
-        Place { queue: Arc::clone(self), bytes }
+        Place {
+            queue: Arc::clone(self),
+            bytes,
+        }
     }
 }
 
@@ -96,7 +100,10 @@ mod tests {
     #[test]
     fn a_document_that_is_taken_leaves_the_queue() {
         let queue = Arc::new(Queue::default());
-        let pending = Pending { document: TantivyDocument::default(), place: Some(queue.enter(7)) };
+        let pending = Pending {
+            document: TantivyDocument::default(),
+            place: Some(queue.enter(7)),
+        };
         assert_eq!(*queue.waiting(), 7);
         pending.into_tantivy_document();
         assert_eq!(*queue.waiting(), 0);

@@ -37,12 +37,24 @@ impl Plan {
     pub(super) fn new(query: &Query, tongues: &[Tongue]) -> Self {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
-        plan.weigh_text(&mut analyzer, &query.words.join(" "), !query.phrases.is_empty());
+        plan.weigh_text(
+            &mut analyzer,
+            &query.words.join(" "),
+            !query.phrases.is_empty(),
+        );
         for phrase in &query.phrases {
             plan.weigh_text(&mut analyzer, phrase, false);
         }
-        plan.phrases = query.phrases.iter().map(|text| sequence(&mut analyzer, text)).collect();
-        plan.excluded_phrases = query.excluded_phrases.iter().map(|text| sequence(&mut analyzer, text)).collect();
+        plan.phrases = query
+            .phrases
+            .iter()
+            .map(|text| sequence(&mut analyzer, text))
+            .collect();
+        plan.excluded_phrases = query
+            .excluded_phrases
+            .iter()
+            .map(|text| sequence(&mut analyzer, text))
+            .collect();
         for word in &query.excluded {
             plan.exclude(&mut analyzer, word);
         }
@@ -52,7 +64,8 @@ impl Plan {
         plan
     }
 
-    /// Adds the terms of `text`; its stop words only when there is nothing else in it, and not even then if `optional`.
+    /// Adds the terms of `text`; its stop words only when there is nothing else in it, and not even
+    /// then if `optional`.
     fn weigh_text(&mut self, analyzer: &mut Analyzer, text: &str, optional: bool) {
         let (mut stops, mut content) = (Vec::new(), false);
         analyzer.analyze(text, &mut |token| {
@@ -60,11 +73,14 @@ impl Plan {
             self.weigh(&token, &mut stops);
         });
         if !content && !optional {
-            stops.iter().for_each(|word| self.add(Form::Exact, word, 1.0));
+            stops
+                .iter()
+                .for_each(|word| self.add(Form::Exact, word, 1.0));
         }
     }
 
-    /// One word is excluded in all its forms; a compound as a whole, or when its parts follow one another.
+    /// One word is excluded in all its forms; a compound as a whole, or when its parts follow one
+    /// another.
     fn exclude(&mut self, analyzer: &mut Analyzer, word: &str) {
         let (mut stems, mut words) = (Vec::new(), 0);
         analyzer.analyze(word, &mut |token| match token {
@@ -83,8 +99,12 @@ impl Plan {
 
     fn weigh(&mut self, token: &Token<'_>, stops: &mut Vec<String>) {
         match *token {
-            Token::Word { exact, stop: true, .. } => stops.push(exact.to_owned()),
-            Token::Word { exact, stem, part, .. } => {
+            Token::Word {
+                exact, stop: true, ..
+            } => stops.push(exact.to_owned()),
+            Token::Word {
+                exact, stem, part, ..
+            } => {
                 let weight = if part { WEIGHTS.part } else { 1.0 };
                 self.add(Form::Stem, stem, weight);
                 self.add(Form::Exact, exact, weight * WEIGHTS.exact);
@@ -93,16 +113,24 @@ impl Plan {
             Token::Char { text, alone: true } => self.add(Form::Exact, text, 1.0),
             Token::Char { .. } => {}
             Token::Pair(text) => {
-                // Japanese writes its grammar in hiragana; what a question asks for begins with another letter.
+                // Japanese writes its grammar in hiragana; what a question asks for begins with
+                // another letter.
                 let grammar = text.starts_with(|c| matches!(c, 'ぁ'..='ゟ'));
-                self.add(Form::Stem, text, if grammar { WEIGHTS.grammar } else { 1.0 });
+                self.add(
+                    Form::Stem,
+                    text,
+                    if grammar { WEIGHTS.grammar } else { 1.0 },
+                );
             }
         }
     }
 
     fn add(&mut self, form: Form, text: &str, weight: f32) {
         if weight > 0.0 {
-            self.terms.entry((form, text.to_owned())).or_default().weight += weight;
+            self.terms
+                .entry((form, text.to_owned()))
+                .or_default()
+                .weight += weight;
         }
     }
 
@@ -114,14 +142,24 @@ impl Plan {
         let mut words = Vec::new();
         for text in query.words.iter().chain(&query.phrases) {
             analyzer.analyze(text, &mut |token| {
-                if let Token::Word { exact, stem, stop: false, .. } = token {
+                if let Token::Word {
+                    exact,
+                    stem,
+                    stop: false,
+                    ..
+                } = token
+                {
                     words.push((exact.to_owned(), stem.to_owned()));
                 }
             });
         }
         for (exact, stem) in words {
             if let Some(wanted) = self.terms.get_mut(&(Form::Stem, stem)) {
-                wanted.locals.extend(tongues.iter().map(|tongue| analyzer.local(*tongue, &exact).to_owned()));
+                wanted.locals.extend(
+                    tongues
+                        .iter()
+                        .map(|tongue| analyzer.local(*tongue, &exact).to_owned()),
+                );
             }
         }
     }

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Filter names that always exist; frontmatter keys come on top.
 const FILTERS: &[&str] = &["path", "tag", "source", "after", "before"];
 
-/// A parsed query, as `--json` shows it. Words, phrases and exclusions stand as they were typed; search analyses them.
+/// A parsed query, as `--json` shows it. Words, phrases and exclusions stand as they were typed;
+/// search analyses them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// Any of them may match; the more and the rarer, the better.
     pub words: Vec<String>,
-    /// Each must stand in the chunk, or in title, aliases, headings, path, tags or link texts of its document, word for
-    /// word.
+    /// Each must stand in the chunk, or in title, aliases, headings, path, tags or link texts of
+    /// its document, word for word.
     pub phrases: Vec<String>,
     /// Documents that hold one of them, in any of its forms, are left out.
     pub excluded: Vec<String>,
@@ -36,33 +37,52 @@ pub struct Filter {
 impl Query {
     /// Plain words: nothing in `text` has a special meaning.
     pub fn plain(text: &str) -> Self {
-        Self { words: text.split_whitespace().map(str::to_owned).collect(), ..Self::default() }
+        Self {
+            words: text.split_whitespace().map(str::to_owned).collect(),
+            ..Self::default()
+        }
     }
 
-    /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, beside something positive;
-    /// `key:value`, `key:"a value"` for the five filters and for `known_keys` (frontmatter keys of the index), at a
-    /// word's start, not before `:` or `/`. Everything else is words, so that every text is a query.
+    /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, beside something
+    /// positive; `key:value`, `key:"a value"` for the five filters and for `known_keys`
+    /// (frontmatter keys of the index), at a word's start, not before `:` or `/`. Everything else
+    /// is words, so that every text is a query.
     pub fn parse(text: &str, known_keys: &BTreeSet<String>) -> Self {
         let mut query = Self::default();
         let mut rest = text.trim_start();
         let mut spaced = rest.len() < text.len();
         while !rest.is_empty() {
-            let negatable = rest.strip_prefix('-').filter(|r| !r.starts_with(|c: char| c == '-' || c.is_whitespace()));
+            let negatable = rest
+                .strip_prefix('-')
+                .filter(|r| !r.starts_with(|c: char| c == '-' || c.is_whitespace()));
             let (negated, body) = match negatable.filter(|r| !r.is_empty()) {
                 Some(body) => (true, body),
                 None => (false, rest),
             };
             let after = if let Some((key, value, after)) = filter(body, known_keys) {
-                query.filters.push(Filter { key, value, negated });
+                query.filters.push(Filter {
+                    key,
+                    value,
+                    negated,
+                });
                 after
             } else if let Some((phrase, after)) = quoted(body).filter(|_| !negated || spaced) {
-                let list = if negated { &mut query.excluded_phrases } else { &mut query.phrases };
+                let list = if negated {
+                    &mut query.excluded_phrases
+                } else {
+                    &mut query.phrases
+                };
                 list.extend((!phrase.trim().is_empty()).then(|| phrase.trim().to_owned()));
                 after
             } else {
                 let negated = negated && spaced;
                 let (word, after) = word(if negated { body } else { rest });
-                if negated { &mut query.excluded } else { &mut query.words }.push(word.to_owned());
+                if negated {
+                    &mut query.excluded
+                } else {
+                    &mut query.words
+                }
+                .push(word.to_owned());
                 after
             };
             rest = after.trim_start();
@@ -108,11 +128,19 @@ fn filter<'a>(text: &'a str, known_keys: &BTreeSet<String>) -> Option<(String, S
     if name.is_empty() || name.contains(char::is_whitespace) || rest.starts_with([':', '/']) {
         return None;
     }
-    let fixed = FILTERS.iter().find(|f| f.eq_ignore_ascii_case(name)).map(|f| (*f).to_owned());
+    let fixed = FILTERS
+        .iter()
+        .find(|f| f.eq_ignore_ascii_case(name))
+        .map(|f| (*f).to_owned());
     let folded = || name.to_lowercase();
     let key = fixed
         .or_else(|| known_keys.get(name).cloned())
-        .or_else(|| known_keys.iter().find(|key| key.to_lowercase() == folded()).cloned())?;
+        .or_else(|| {
+            known_keys
+                .iter()
+                .find(|key| key.to_lowercase() == folded())
+                .cloned()
+        })?;
     let (value, after) = quoted(rest).unwrap_or_else(|| word(rest));
     let value = value.trim();
     (!value.is_empty()).then(|| (key, value.to_owned(), after))
@@ -124,7 +152,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse(text: &str) -> Query {
-        Query::parse(text, &BTreeSet::from(["status".to_owned(), "Due Date".to_owned(), "author".to_owned()]))
+        Query::parse(
+            text,
+            &BTreeSet::from([
+                "status".to_owned(),
+                "Due Date".to_owned(),
+                "author".to_owned(),
+            ]),
+        )
     }
 
     fn shown(text: &str) -> String {
@@ -151,9 +186,16 @@ mod tests {
 
     #[test]
     fn only_known_names_filter_and_not_before_a_colon_or_slash() {
-        for text in
-            ["std::vector", "https://a.b/c", "path://x", "tag::x", "note:this", "x tag: y", "12:30", "my-tag:x:"]
-        {
+        for text in [
+            "std::vector",
+            "https://a.b/c",
+            "path://x",
+            "tag::x",
+            "note:this",
+            "x tag: y",
+            "12:30",
+            "my-tag:x:",
+        ] {
             assert!(parse(text).filters.is_empty(), "{text}");
         }
         assert_eq!(parse("AFTER:2024-01-01").filters[0].key, "after");
@@ -164,7 +206,10 @@ mod tests {
     #[test]
     fn an_unclosed_quotation_mark_is_no_phrase() {
         assert_eq!(parse("\"open end").words, ["\"open", "end"]);
-        assert_eq!(parse("\u{201c}smart quotes\u{201d} x").phrases, ["smart quotes"]);
+        assert_eq!(
+            parse("\u{201c}smart quotes\u{201d} x").phrases,
+            ["smart quotes"]
+        );
     }
 
     #[test]

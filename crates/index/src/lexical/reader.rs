@@ -55,11 +55,14 @@ pub(super) struct Totals {
 }
 
 impl Reader {
-    /// Opens the projection in `dir`; `None` when there is none. Fails with `DB_CORRUPT` when it is damaged or not
-    /// ours.
+    /// Opens the projection in `dir`; `None` when there is none. Fails with `DB_CORRUPT` when it is
+    /// damaged or not ours.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let opened = ProjectionDirectory::open_read(dir).map_err(|error| failure(&TantivyError::from(error)))?;
-        let Some(directory) = opened else { return Ok(None) };
+        let opened = ProjectionDirectory::open_read(dir)
+            .map_err(|error| failure(&TantivyError::from(error)))?;
+        let Some(directory) = opened else {
+            return Ok(None);
+        };
         if !Index::exists(&directory).map_err(|error| failure(&TantivyError::from(error)))? {
             return Ok(None);
         }
@@ -71,7 +74,9 @@ impl Reader {
                     Err(Attempt::Vanished) if attempt < ATTEMPTS => {
                         std::thread::sleep(Duration::from_millis(u64::from(attempt)));
                     }
-                    Err(Attempt::Vanished) => return Err(corrupt("files that it names are missing")),
+                    Err(Attempt::Vanished) => {
+                        return Err(corrupt("files that it names are missing"));
+                    }
                     Err(Attempt::Failed(error)) => return Err(failure(&error)),
                     Ok(reader) => break reader.check().map(Some),
                 }
@@ -79,11 +84,16 @@ impl Reader {
         })
     }
 
-    /// As [`Self::open`], for a reader of the index as of `commit`: a projection of that commit which is about to be put in
-    /// place is taken before one of another commit. `Some` may still be of another commit.
+    /// As [`Self::open`], for a reader of the index as of `commit`: a projection of that commit
+    /// which is about to be put in place is taken before one of another commit. `Some` may still be
+    /// of another commit.
     pub fn open_for(dir: &Path, commit: Option<CommitId>) -> Result<Option<Self>> {
         let fits = |opened: &Result<Option<Self>>| {
-            let stamp = opened.as_ref().ok().and_then(|reader| reader.as_ref()).and_then(Self::stamp);
+            let stamp = opened
+                .as_ref()
+                .ok()
+                .and_then(|reader| reader.as_ref())
+                .and_then(Self::stamp);
             commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
         };
         let begun = state(dir);
@@ -105,19 +115,26 @@ impl Reader {
         let index = Index::open(directory)?;
         let (expected, fields) = schema();
         if index.schema() != expected {
-            return Err(Attempt::Failed(TantivyError::SchemaError("other fields than this version writes".into())));
+            return Err(Attempt::Failed(TantivyError::SchemaError(
+                "other fields than this version writes".into(),
+            )));
         }
         // The stamp and the segments must be of one commit: when one came in between, open again.
         let stamp = read_stamp(&index).ok().flatten();
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()?;
         if read_stamp(&index).ok().flatten() != stamp {
             return Err(Attempt::Vanished);
         }
-        // tantivy takes a positions file that it cannot open for an empty one; when a merge deleted it between two
-        // opens, that would come out as damage in the first search.
+        // tantivy takes a positions file that it cannot open for an empty one; when a merge deleted
+        // it between two opens, that would come out as damage in the first search.
         let searcher = reader.searcher();
         let whole = |segment: &SegmentReader| {
-            expected.fields().all(|(field, entry)| !entry.is_indexed() || segment.inverted_index(field).is_ok())
+            expected
+                .fields()
+                .all(|(field, entry)| !entry.is_indexed() || segment.inverted_index(field).is_ok())
         };
         if !searcher.segment_readers().iter().all(whole) {
             return Err(Attempt::Vanished);
@@ -132,24 +149,47 @@ impl Reader {
             let mark = Term::from_field_text(fields.local, &tongue.mark());
             let mut held = false;
             for (segment, _) in &segments {
-                held |= segment.reader.inverted_index(fields.local)?.doc_freq(&mark)? > 0;
+                held |= segment
+                    .reader
+                    .inverted_index(fields.local)?
+                    .doc_freq(&mark)?
+                    > 0;
             }
             tongues.extend(held.then_some(tongue));
         }
-        let totals = segments.iter().fold(Totals::default(), |sum, (segment, length)| sum.with(segment, length));
-        let segments = segments.into_iter().map(|(segment, length)| segment.with_norms(&length, &totals)).collect();
-        Ok(Self { fields, segments, totals, tongues, stamp, index })
+        let totals = segments
+            .iter()
+            .fold(Totals::default(), |sum, (segment, length)| {
+                sum.with(segment, length)
+            });
+        let segments = segments
+            .into_iter()
+            .map(|(segment, length)| segment.with_norms(&length, &totals))
+            .collect();
+        Ok(Self {
+            fields,
+            segments,
+            totals,
+            tongues,
+            stamp,
+            index,
+        })
     }
 
-    /// What scoring relies on without looking again: a chunk's document stands before it, in the same segment.
+    /// What scoring relies on without looking again: a chunk's document stands before it, in the
+    /// same segment.
     fn check(self) -> Result<Self> {
-        let sound =
-            self.segments.iter().all(|segment| {
-                segment.back.iter().zip(0u32..).all(|(&back, at)| {
-                    at.checked_sub(back).is_some_and(|doc| segment.back.get(doc as usize) == Some(&0))
-                })
-            });
-        if sound { Ok(self) } else { Err(corrupt("a chunk has no document")) }
+        let sound = self.segments.iter().all(|segment| {
+            segment.back.iter().zip(0u32..).all(|(&back, at)| {
+                at.checked_sub(back)
+                    .is_some_and(|doc| segment.back.get(doc as usize) == Some(&0))
+            })
+        });
+        if sound {
+            Ok(self)
+        } else {
+            Err(corrupt("a chunk has no document"))
+        }
     }
 
     /// What the last commit was made from; `None` when the payload is not ours.
@@ -171,7 +211,9 @@ impl Reader {
     pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
         let keys = |segment: &Segment| -> Vec<_> {
             let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
-            chunks.map(|at| (segment.chunk_id(at), segment.key(at))).collect()
+            chunks
+                .map(|at| (segment.chunk_id(at), segment.key(at)))
+                .collect()
         };
         guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
     }
@@ -179,8 +221,14 @@ impl Reader {
     /// Reads every file and compares its checksum; the names of the damaged ones.
     pub fn damaged_files(&self) -> Result<Vec<String>> {
         guarded(|| {
-            let damaged = self.index.validate_checksum().map_err(|error| failure(&error))?;
-            let mut names: Vec<_> = damaged.iter().map(|path| path.display().to_string()).collect();
+            let damaged = self
+                .index
+                .validate_checksum()
+                .map_err(|error| failure(&error))?;
+            let mut names: Vec<_> = damaged
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
             names.sort();
             Ok(names)
         })
@@ -204,7 +252,9 @@ impl<E: Into<TantivyError>> From<E> for Attempt {
     fn from(error: E) -> Self {
         match error.into() {
             TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => Self::Vanished,
-            TantivyError::IoError(io) if io.kind() == std::io::ErrorKind::NotFound => Self::Vanished,
+            TantivyError::IoError(io) if io.kind() == std::io::ErrorKind::NotFound => {
+                Self::Vanished
+            }
             error => Self::Failed(error),
         }
     }
@@ -220,7 +270,10 @@ impl Segment {
         let all = |column: Arc<dyn ColumnValues<u64>>| -> Vec<u32> {
             let mut values = vec![0; entries as usize];
             column.get_range(0, &mut values);
-            values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect()
+            values
+                .into_iter()
+                .map(|value| u32::try_from(value).unwrap_or(u32::MAX))
+                .collect()
         };
         let length = all(u64s("length")?);
         let segment = Self {
@@ -265,7 +318,10 @@ impl Segment {
     }
 
     pub(super) fn key(&self, at: u32) -> ChunkKey {
-        let [first, last] = self.key.each_ref().map(|half| half.get_val(at).to_be_bytes());
+        let [first, last] = self
+            .key
+            .each_ref()
+            .map(|half| half.get_val(at).to_be_bytes());
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&first);
         bytes[8..].copy_from_slice(&last);

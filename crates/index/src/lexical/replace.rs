@@ -1,7 +1,8 @@
-//! A new projection is made beside the old one and takes its place when the index it belongs to has been put in place.
+//! A new projection is made beside the old one and takes its place when the index it belongs to has
+//! been put in place.
 //!
-//! Two renames: a reader that comes in between finds the projection of its index beside the folder, and a run that is killed
-//! in between leaves it there for the next one.
+//! Two renames: a reader that comes in between finds the projection of its index beside the folder,
+//! and a run that is killed in between leaves it there for the next one.
 
 use std::ffi::OsString;
 use std::io;
@@ -27,21 +28,30 @@ const OLD: &str = ".old";
 
 /// Takes away what a killed run left beside `dir`.
 pub fn clear_beside(dir: &Path) -> Result<()> {
-    let Some((parent, name)) = open_parent(dir)? else { return Ok(()) };
+    let Some((parent, name)) = open_parent(dir)? else {
+        return Ok(());
+    };
     let remove = |ending: &str| remove(&parent, &format!("{name}{ending}"));
-    remove(NEW).and_then(|()| remove(OLD)).map_err(|error| cannot_write(dir, &error))
+    remove(NEW)
+        .and_then(|()| remove(OLD))
+        .map_err(|error| cannot_write(dir, &error))
 }
 
-/// Puts the projection that was made beside `dir` in its place; the old one is removed. Files in `dir` that are not of a
-/// projection stay where they are. Whoever has the old one open searches it to the end.
+/// Puts the projection that was made beside `dir` in its place; the old one is removed. Files in
+/// `dir` that are not of a projection stay where they are. Whoever has the old one open searches it
+/// to the end.
 pub fn put_in_place(dir: &Path) -> Result<()> {
-    let Some((parent, name)) = open_parent(dir)? else { return Ok(()) };
+    let Some((parent, name)) = open_parent(dir)? else {
+        return Ok(());
+    };
     replace(&parent, name).map_err(|error| cannot_write(dir, &error))
 }
 
 fn replace(parent: &StateDirectory, name: &str) -> io::Result<()> {
     let (new, old) = (format!("{name}{NEW}"), format!("{name}{OLD}"));
-    let Some(made) = parent.child(&new)? else { return Err(io::ErrorKind::NotFound.into()) };
+    let Some(made) = parent.child(&new)? else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
     remove(parent, &old)?;
     if let Some(present) = parent.child(name)? {
         present.remove_unfinished();
@@ -53,24 +63,32 @@ fn replace(parent: &StateDirectory, name: &str) -> io::Result<()> {
         parent.rename(name, &old)?;
     }
     parent.rename(&new, name)?;
-    // Without it a crash of the system may bring the old one back, which is then behind and says so.
+    // Without it a crash of the system may bring the old one back, which is then behind and says
+    // so.
     let _ = parent.sync();
     remove(parent, &old)
 }
 
 /// The folder that holds the projection's folder, and the name of that; `None`: it is not there.
 fn open_parent(dir: &Path) -> Result<Option<(StateDirectory, &str)>> {
-    let (Some(parent), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
-        return Err(Failure::new(ErrorCode::ConfigError, format!("{} names no folder", dir.display()))
-            .with_hint("local-agent config show"));
+    let (Some(parent), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str()))
+    else {
+        return Err(Failure::new(
+            ErrorCode::ConfigError,
+            format!("{} names no folder", dir.display()),
+        )
+        .with_hint("local-agent config show"));
     };
-    let parent = StateDirectory::open_configured(parent).map_err(|error| cannot_write(dir, &error))?;
+    let parent =
+        StateDirectory::open_configured(parent).map_err(|error| cannot_write(dir, &error))?;
     Ok(parent.map(|parent| (parent, name)))
 }
 
 /// Removes a projection's files, and its folder when nothing else is in it.
 fn remove(parent: &StateDirectory, name: &str) -> io::Result<()> {
-    let Some(folder) = parent.child(name)? else { return Ok(()) };
+    let Some(folder) = parent.child(name)? else {
+        return Ok(());
+    };
     folder.remove_unfinished();
     for entry in folder.entries()? {
         if is_ours(&entry.name) {
@@ -101,7 +119,9 @@ mod tests {
     }
 
     fn seen(dir: &Path, number: u8) -> Option<Stamp> {
-        Reader::open_for(dir, Some(CommitId::from_bytes([number; 16]))).unwrap().and_then(|reader| reader.stamp())
+        Reader::open_for(dir, Some(CommitId::from_bytes([number; 16])))
+            .unwrap()
+            .and_then(|reader| reader.stamp())
     }
 
     #[test]
@@ -111,13 +131,19 @@ mod tests {
         make(&dir, 1);
         fs::write(dir.join("mine.txt"), "kept").unwrap();
         make(&beside(&dir), 2);
-        assert_eq!((seen(&dir, 1), seen(&dir, 2)), (Some(stamp(1)), Some(stamp(2))));
+        assert_eq!(
+            (seen(&dir, 1), seen(&dir, 2)),
+            (Some(stamp(1)), Some(stamp(2)))
+        );
         // Killed between the two renames.
         fs::rename(&dir, root.path().join("lexical.old")).unwrap();
         assert_eq!(seen(&dir, 2), Some(stamp(2)));
         fs::rename(root.path().join("lexical.old"), &dir).unwrap();
         put_in_place(&dir).unwrap();
-        assert_eq!((seen(&dir, 1), seen(&dir, 2)), (Some(stamp(2)), Some(stamp(2))));
+        assert_eq!(
+            (seen(&dir, 1), seen(&dir, 2)),
+            (Some(stamp(2)), Some(stamp(2)))
+        );
         assert_eq!(fs::read_to_string(dir.join("mine.txt")).unwrap(), "kept");
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }

@@ -1,9 +1,11 @@
 //! What stands in the index: one entry a document and, right behind it, one entry a chunk.
 //!
-//! Nothing is stored but ids, keys and lengths; texts are read from SQLite. The body of a document is indexed once, in
-//! its chunks: what a document as a whole scores is added up from them.
+//! Nothing is stored but ids, keys and lengths; texts are read from SQLite. The body of a document
+//! is indexed once, in its chunks: what a document as a whole scores is added up from them.
 
-use tantivy::schema::{Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+};
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// The name under which [`Encoding`] is registered.
@@ -26,15 +28,16 @@ pub(super) struct Fields {
     pub(super) exact: Field,
     /// Stems, without positions.
     pub(super) stems: StemFields,
-    /// In documents of another language than English. On chunks: the stems of their text in that language, each with
-    /// its mark. On documents: the mark alone.
+    /// In documents of another language than English. On chunks: the stems of their text in that
+    /// language, each with its mark. On documents: the mark alone.
     pub(super) local: Field,
 }
 
 /// The fields that are searched and weighted.
 #[derive(Clone, Copy)]
 pub(super) struct StemFields {
-    /// On chunks: their text, without stems that stand in `exact` too. On documents: text that stands in no chunk.
+    /// On chunks: their text, without stems that stand in `exact` too. On documents: text that
+    /// stands in no chunk.
     pub(super) text: Field,
     /// On chunks: their heading path. On documents: all headings.
     pub(super) headings: Field,
@@ -50,8 +53,10 @@ pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = NumericOptions::default().set_fast();
     let text = |option| {
-        let indexing =
-            TextFieldIndexing::default().set_tokenizer(ENCODED).set_index_option(option).set_fieldnorms(false);
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(ENCODED)
+            .set_index_option(option)
+            .set_fieldnorms(false);
         TextOptions::default().set_indexing_options(indexing)
     };
     let stems = text(IndexRecordOption::WithFreqs);
@@ -60,7 +65,10 @@ pub(super) fn schema() -> (Schema, Fields) {
         chunk_id: builder.add_i64_field("chunk_id", fast.clone()),
         back: builder.add_u64_field("back", fast.clone()),
         length: builder.add_u64_field("length", fast.clone()),
-        key: [builder.add_u64_field("key_first", fast.clone()), builder.add_u64_field("key_last", fast)],
+        key: [
+            builder.add_u64_field("key_first", fast.clone()),
+            builder.add_u64_field("key_last", fast),
+        ],
         exact: builder.add_text_field("exact", text(IndexRecordOption::WithFreqsAndPositions)),
         stems: StemFields {
             text: builder.add_text_field("text", stems.clone()),
@@ -83,10 +91,11 @@ pub(super) fn tokenizers() -> TokenizerManager {
     manager
 }
 
-/// Reads what [`super::encode::Encoded`] wrote: a term a line; a term after a tab shares the position of the next
-/// one; an empty line is a gap of [`GAP`] positions.
+/// Reads what [`super::encode::Encoded`] wrote: a term a line; a term after a tab shares the
+/// position of the next one; an empty line is a gap of [`GAP`] positions.
 ///
-/// Analysis happens once, outside of tantivy, and feeds both forms; terms hold no control character.
+/// Analysis happens once, outside of tantivy, and feeds both forms; terms hold no control
+/// character.
 #[derive(Clone, Default)]
 pub(super) struct Encoding {
     token: Token,
@@ -106,7 +115,11 @@ impl Tokenizer for Encoding {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Lines<'a> {
         self.token.reset();
-        Lines { rest: text, next: 0, token: &mut self.token }
+        Lines {
+            rest: text,
+            next: 0,
+            token: &mut self.token,
+        }
     }
 }
 

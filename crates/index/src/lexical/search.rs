@@ -1,9 +1,10 @@
 //! Ranking: BM25F over a document, BM25F over a chunk, added up.
 //!
-//! For each term the postings of all fields are gathered into one weighted frequency an entry, which saturates once
-//! (Robertson, Zaragoza, Taylor 2004, "Simple BM25 extension to multiple weighted fields"). A document's frequency in
-//! its body is the sum over its chunks. Statistics count only what is alive, so an index that grew by a hundred
-//! commits ranks exactly as one that was written at once.
+//! For each term the postings of all fields are gathered into one weighted frequency an entry,
+//! which saturates once (Robertson, Zaragoza, Taylor 2004, "Simple BM25 extension to multiple
+//! weighted fields"). A document's frequency in its body is the sum over its chunks. Statistics
+//! count only what is alive, so an index that grew by a hundred commits ranks exactly as one that
+//! was written at once.
 
 use std::collections::BTreeSet;
 
@@ -17,16 +18,17 @@ use super::{Hit, Query, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::types::IdSet;
 
-/// What the parts of a score are worth. Chosen on development sets of four kinds (scientific abstracts, technical
-/// documentation, encyclopedia paragraphs in English and in Chinese); one setting for all, and flat around it.
+/// What the parts of a score are worth. Chosen on development sets of four kinds (scientific
+/// abstracts, technical documentation, encyclopedia paragraphs in English and in Chinese); one
+/// setting for all, and flat around it.
 pub(super) struct Weights {
     /// Saturation of frequencies, and length normalisation: Lucene's defaults.
     k1: f32,
     pub(super) b: f32,
     title: f32,
     aliases: f32,
-    /// The headings of a document, for the document; the heading path of a chunk, for the chunk. The body, of which
-    /// headings are a part, counts 1.
+    /// The headings of a document, for the document; the heading path of a chunk, for the chunk.
+    /// The body, of which headings are a part, counts 1.
     headings: f32,
     chunk_headings: f32,
     path: f32,
@@ -75,13 +77,17 @@ struct Scores<'a> {
 }
 
 impl Reader {
-    /// The `k` best chunks, best first; equal scores: smaller chunk key first. Only documents in `filter` (ids) are
-    /// looked at when one is given: it is applied before the cut. A blank query finds nothing.
+    /// The `k` best chunks, best first; equal scores: smaller chunk key first. Only documents in
+    /// `filter` (ids) are looked at when one is given: it is applied before the cut. A blank query
+    /// finds nothing.
     pub fn search(&self, query: &Query, k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
         if k == 0 || query.is_blank() {
             return Ok(Vec::new());
         }
-        guarded(|| self.ranked(&Plan::new(query, &self.tongues), k, filter).map_err(|error| failure(&error)))
+        guarded(|| {
+            self.ranked(&Plan::new(query, &self.tongues), k, filter)
+                .map_err(|error| failure(&error))
+        })
     }
 
     /// For each of `terms` (stems), how many documents hold it in any field.
@@ -147,8 +153,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds what the stems of a word in its text's own language find beyond what [`Self::gather`] found.
-    fn gather_local(&self, scores: &mut Scores<'_>, locals: &BTreeSet<String>) -> tantivy::Result<()> {
+    /// Adds what the stems of a word in its text's own language find beyond what [`Self::gather`]
+    /// found.
+    fn gather_local(
+        &self,
+        scores: &mut Scores<'_>,
+        locals: &BTreeSet<String>,
+    ) -> tantivy::Result<()> {
         let segment = scores.segment;
         for text in locals {
             each(segment, self.fields.local, text, |at, frequency| {
@@ -189,7 +200,11 @@ impl Reader {
             return Ok(());
         }
         each(segment, fields.headings, text, |at, frequency| {
-            let weight = if segment.back[at as usize] > 0 { WEIGHTS.chunk_headings } else { WEIGHTS.headings };
+            let weight = if segment.back[at as usize] > 0 {
+                WEIGHTS.chunk_headings
+            } else {
+                WEIGHTS.headings
+            };
             scores.touch(at, weight * frequency);
         })?;
         for (field, weight) in [
@@ -199,14 +214,19 @@ impl Reader {
             (fields.tags, WEIGHTS.tags),
             (fields.anchors, WEIGHTS.anchors),
         ] {
-            each(segment, field, text, |at, frequency| scores.touch(at, weight * frequency))?;
+            each(segment, field, text, |at, frequency| {
+                scores.touch(at, weight * frequency)
+            })?;
         }
         Ok(())
     }
 
     /// Which entries phrases and exclusions let through; `None`: all.
     fn allowed(&self, segment: &Segment, plan: &Plan) -> tantivy::Result<Option<Vec<bool>>> {
-        if plan.phrases.is_empty() && plan.excluded_phrases.is_empty() && plan.excluded_stems.is_empty() {
+        if plan.phrases.is_empty()
+            && plan.excluded_phrases.is_empty()
+            && plan.excluded_stems.is_empty()
+        {
             return Ok(None);
         }
         let entries = segment.back.len();
@@ -225,7 +245,16 @@ impl Reader {
         }
         let f = &self.fields.stems;
         for stem in &plan.excluded_stems {
-            for field in [self.fields.exact, f.text, f.headings, f.title, f.aliases, f.path, f.tags, f.anchors] {
+            for field in [
+                self.fields.exact,
+                f.text,
+                f.headings,
+                f.title,
+                f.aliases,
+                f.path,
+                f.tags,
+                f.anchors,
+            ] {
                 each(segment, field, stem, |at, _| excluded[doc_of(at)] = true)?;
             }
         }
@@ -236,7 +265,12 @@ impl Reader {
     }
 
     /// Every entry in which the words of `phrase` follow one another.
-    fn each_phrase(&self, segment: &Segment, phrase: &[String], mut found: impl FnMut(u32)) -> tantivy::Result<()> {
+    fn each_phrase(
+        &self,
+        segment: &Segment,
+        phrase: &[String],
+        mut found: impl FnMut(u32),
+    ) -> tantivy::Result<()> {
         let index = segment.reader.inverted_index(self.fields.exact)?;
         let mut lists = Vec::with_capacity(phrase.len());
         for word in phrase {
@@ -246,12 +280,18 @@ impl Reader {
                 None => return Ok(()),
             }
         }
-        let Some((first, others)) = lists.split_first_mut() else { return Ok(()) };
+        let Some((first, others)) = lists.split_first_mut() else {
+            return Ok(());
+        };
         let (mut starts, mut next) = (Vec::new(), Vec::new());
         let mut at = first.doc();
         'entries: while at != TERMINATED {
             for list in others.iter_mut() {
-                let other = if list.doc() < at { list.seek(at) } else { list.doc() };
+                let other = if list.doc() < at {
+                    list.seek(at)
+                } else {
+                    list.doc()
+                };
                 if other != at {
                     at = first.seek(other);
                     continue 'entries;
@@ -272,10 +312,17 @@ impl Reader {
 }
 
 /// Hands every living entry that holds `text` in `field`, and how often, to `with`.
-fn each(segment: &Segment, field: Field, text: &str, mut with: impl FnMut(u32, f32)) -> tantivy::Result<()> {
+fn each(
+    segment: &Segment,
+    field: Field,
+    text: &str,
+    mut with: impl FnMut(u32, f32),
+) -> tantivy::Result<()> {
     let index = segment.reader.inverted_index(field)?;
     let term = Term::from_field_text(field, text);
-    let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else { return Ok(()) };
+    let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else {
+        return Ok(());
+    };
     let mut at = postings.doc();
     while at != TERMINATED {
         if !segment.reader.is_deleted(at) {
@@ -333,7 +380,11 @@ impl<'a> Scores<'a> {
 
     /// Touched documents and chunks.
     fn count(&self) -> (u64, u64) {
-        let chunks = self.touched.iter().filter(|at| self.segment.is_chunk(**at)).count();
+        let chunks = self
+            .touched
+            .iter()
+            .filter(|at| self.segment.is_chunk(**at))
+            .count();
         ((self.touched.len() - chunks) as u64, chunks as u64)
     }
 
@@ -361,7 +412,12 @@ impl<'a> Scores<'a> {
     }
 
     /// Chunks that match, and of documents that match outside their chunks the first chunk.
-    fn collect(&self, filter: Option<&IdSet>, allowed: Option<&[bool]>, found: &mut Vec<Candidate<'a>>) {
+    fn collect(
+        &self,
+        filter: Option<&IdSet>,
+        allowed: Option<&[bool]>,
+        found: &mut Vec<Candidate<'a>>,
+    ) {
         let segment = self.segment;
         let entries = segment.back.len() as u32;
         let wanted = |doc: &&u32| filter.is_none_or(|ids| ids.contains(segment.doc_id(**doc)));
@@ -379,7 +435,15 @@ impl<'a> Scores<'a> {
                 if passes && chunk_score > 0.0 {
                     let score = chunk_score + WEIGHTS.doc_share * doc_score;
                     let chunk_covered = self.covered[at as usize];
-                    found.push(Candidate { segment, at, score, chunk_score, doc_score, chunk_covered, doc_covered });
+                    found.push(Candidate {
+                        segment,
+                        at,
+                        score,
+                        chunk_score,
+                        doc_score,
+                        chunk_covered,
+                        doc_covered,
+                    });
                 }
                 at += 1;
             }
@@ -399,7 +463,13 @@ impl<'a> Scores<'a> {
 }
 
 fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
-    let share = |score: f32, most: f32| if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 };
+    let share = |score: f32, most: f32| {
+        if most > 0.0 {
+            (score / most).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    };
     // Keys are read only for those that can still win.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));

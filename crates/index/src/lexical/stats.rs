@@ -25,12 +25,15 @@ impl TermStat {
     }
 }
 
-/// The share, 0 to 1, of the terms in `stats`, weighted by their idf, that stand in `text`; 0 without terms.
+/// The share, 0 to 1, of the terms in `stats`, weighted by their idf, that stand in `text`; 0
+/// without terms.
 pub fn coverage(stats: &[TermStat], text: &str) -> f32 {
     let mut analyzer = Analyzer::default();
     let mut present = HashSet::new();
     analyzer.analyze(text, &mut |token| match token {
-        Token::Word { stem, .. } | Token::Whole { stem, .. } => drop(present.insert(stem.to_owned())),
+        Token::Word { stem, .. } | Token::Whole { stem, .. } => {
+            drop(present.insert(stem.to_owned()))
+        }
         Token::Char { text, .. } | Token::Pair(text) => drop(present.insert(text.to_owned())),
     });
     let (mut found, mut all) = (0.0, 0.0);
@@ -47,11 +50,28 @@ pub fn coverage(stats: &[TermStat], text: &str) -> f32 {
 impl Reader {
     /// For every term of words and phrases, how common it is, in order of appearance; each once.
     pub fn term_stats(&self, query: &Query) -> Result<Vec<TermStat>> {
-        let text = query.words.iter().chain(&query.phrases).map(String::as_str).collect::<Vec<_>>().join("\n");
+        let text = query
+            .words
+            .iter()
+            .chain(&query.phrases)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n");
         let mut seen = HashSet::new();
-        let terms: Vec<_> = super::terms(&text).into_iter().filter(|term| seen.insert(term.clone())).collect();
+        let terms: Vec<_> = super::terms(&text)
+            .into_iter()
+            .filter(|term| seen.insert(term.clone()))
+            .collect();
         let freqs = guarded(|| self.doc_freqs(&terms).map_err(|error| failure(&error)))?;
         let docs = self.doc_count();
-        Ok(terms.into_iter().zip(freqs).map(|(term, doc_freq)| TermStat { term, doc_freq, docs }).collect())
+        Ok(terms
+            .into_iter()
+            .zip(freqs)
+            .map(|(term, doc_freq)| TermStat {
+                term,
+                doc_freq,
+                docs,
+            })
+            .collect())
     }
 }

@@ -1,7 +1,8 @@
 //! A word → its stem: accents folded, then the Snowball stemmer of the word's script.
 //!
-//! English rules are used for all of Latin script here. What they do to a word of another language they do to the same
-//! word in the query as well; the stems of its own language come on top (see [`super::tongue`]).
+//! English rules are used for all of Latin script here. What they do to a word of another language
+//! they do to the same word in the query as well; the stems of its own language come on top (see
+//! [`super::tongue`]).
 
 use std::collections::HashMap;
 
@@ -12,8 +13,9 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Words of English that say nothing about what a text is about: Lucene's list.
 const STOP_WORDS: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
-    "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
+    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
+    "they", "this", "to", "was", "will", "with",
 ];
 
 /// Seen words are forgotten when there are more than this: memory stays bounded on any input.
@@ -72,23 +74,35 @@ impl Stems {
         }
         let stem = self.compute(word);
         let stem = (stem != word).then(|| stem.into());
-        self.known.push(Known { stem, stop: STOP_WORDS.contains(&word) });
+        self.known.push(Known {
+            stem,
+            stop: STOP_WORDS.contains(&word),
+        });
         self.places.insert(word.into(), self.known.len() - 1);
         self.known.len() - 1
     }
 
     fn compute(&mut self, word: &str) -> String {
         let script = Script::of(word);
-        let folded = Some(fold(word, script)).filter(|folded| !folded.is_empty()).unwrap_or_else(|| word.to_owned());
-        if word.len() > MAX_STEMMED_BYTES || !folded.chars().all(|c| c.is_alphabetic() || c == '\'') {
+        let folded = Some(fold(word, script))
+            .filter(|folded| !folded.is_empty())
+            .unwrap_or_else(|| word.to_owned());
+        if word.len() > MAX_STEMMED_BYTES || !folded.chars().all(|c| c.is_alphabetic() || c == '\'')
+        {
             return folded;
         }
-        let Some(language) = script.stemmer() else { return folded };
-        let stemmer = self
-            .stemmers
-            .entry(script)
-            .or_insert_with(|| TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(language)).build());
-        let stem = stemmer.token_stream(&folded).next().map(|token| token.text.clone());
+        let Some(language) = script.stemmer() else {
+            return folded;
+        };
+        let stemmer = self.stemmers.entry(script).or_insert_with(|| {
+            TextAnalyzer::builder(RawTokenizer::default())
+                .filter(Stemmer::new(language))
+                .build()
+        });
+        let stem = stemmer
+            .token_stream(&folded)
+            .next()
+            .map(|token| token.text.clone());
         stem.filter(|stem| !stem.is_empty()).unwrap_or(folded)
     }
 }
@@ -96,7 +110,11 @@ impl Stems {
 impl Script {
     /// By the first letter: Unicode blocks.
     fn of(word: &str) -> Self {
-        match word.chars().find(|c| c.is_alphabetic()).map_or(0, u32::from) {
+        match word
+            .chars()
+            .find(|c| c.is_alphabetic())
+            .map_or(0, u32::from)
+        {
             0..=0x024F | 0x1E00..=0x1EFF => Self::Latin,
             0x0370..=0x03FF | 0x1F00..=0x1FFF => Self::Greek,
             0x0400..=0x052F => Self::Cyrillic,
@@ -119,17 +137,23 @@ impl Script {
     }
 }
 
-/// Takes off accents where they do not make another letter. Cyrillic `й` stays, because the stemmer needs it; marks of
-/// Indic scripts stay, because they are vowels.
+/// Takes off accents where they do not make another letter. Cyrillic `й` stays, because the stemmer
+/// needs it; marks of Indic scripts stay, because they are vowels.
 fn fold(word: &str, script: Script) -> String {
     if word.is_ascii() {
         return word.to_owned();
     }
     match script {
-        Script::Latin => word.nfd().filter(|c| !is_combining_mark(*c)).flat_map(plain_letters).collect(),
-        Script::Cyrillic => {
-            word.chars().filter(|c| !is_combining_mark(*c)).map(|c| if c == 'ё' { 'е' } else { c }).collect()
-        }
+        Script::Latin => word
+            .nfd()
+            .filter(|c| !is_combining_mark(*c))
+            .flat_map(plain_letters)
+            .collect(),
+        Script::Cyrillic => word
+            .chars()
+            .filter(|c| !is_combining_mark(*c))
+            .map(|c| if c == 'ё' { 'е' } else { c })
+            .collect(),
         Script::Hebrew => word.nfd().filter(|c| !is_combining_mark(*c)).collect(),
         Script::Greek | Script::Arabic | Script::Tamil | Script::Other => word.to_owned(),
     }

@@ -25,7 +25,15 @@ fn add(writer: &Writer, doc_id: i64, title: &str, chunks: &[&str]) {
         headings: title,
         text,
     });
-    writer.add(&DocEntry { doc_id, title, path: &path, chunks: chunks.collect(), ..DocEntry::default() }).unwrap();
+    writer
+        .add(&DocEntry {
+            doc_id,
+            title,
+            path: &path,
+            chunks: chunks.collect(),
+            ..DocEntry::default()
+        })
+        .unwrap();
 }
 
 fn writer(dir: &Path) -> Writer {
@@ -62,7 +70,11 @@ fn parsed(reader: &Reader, text: &str) -> Vec<i64> {
 
 fn found(texts: &[&str], query: &str) -> Vec<i64> {
     let dir = tempfile::tempdir().unwrap();
-    let docs: Vec<_> = texts.iter().map(std::slice::from_ref).map(|t| ("", t)).collect();
+    let docs: Vec<_> = texts
+        .iter()
+        .map(std::slice::from_ref)
+        .map(|t| ("", t))
+        .collect();
     let docs: Vec<(&str, &[&str])> = docs.iter().map(|(a, b)| (*a, *b)).collect();
     parsed(&index(dir.path(), &docs), query)
 }
@@ -74,7 +86,11 @@ fn listing(dir: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
         .map(|entry| {
             let entry = entry.unwrap();
             let meta = entry.metadata().unwrap();
-            (entry.file_name().to_string_lossy().into_owned(), meta.len(), meta.modified().unwrap())
+            (
+                entry.file_name().to_string_lossy().into_owned(),
+                meta.len(),
+                meta.modified().unwrap(),
+            )
         })
         .collect();
     list.sort();
@@ -88,15 +104,22 @@ fn w11_a_natural_question_finds_what_answers_it() {
         "The invoice for the fence was paid in March.",
         "Tomato soup: onions, stock, cream.",
     ];
-    assert_eq!(found(&texts, "How often do I have to water my tomato plants?")[0], 1);
+    assert_eq!(
+        found(&texts, "How often do I have to water my tomato plants?")[0],
+        1
+    );
     assert_eq!(found(&texts, "fence invoices paid")[0], 2);
     assert_eq!(found(&texts, "paid FENCE")[0], 2);
 }
 
 #[test]
 fn w12_rank_is_by_relevance_and_not_by_position() {
-    let late = format!("{} The heron is a wading bird. Herons wade.", "Some words about the lake. ".repeat(3));
-    let early = "Heron was mentioned once in a list of words about the lake and the shore and the boats.";
+    let late = format!(
+        "{} The heron is a wading bird. Herons wade.",
+        "Some words about the lake. ".repeat(3)
+    );
+    let early =
+        "Heron was mentioned once in a list of words about the lake and the shore and the boats.";
     assert_eq!(found(&[early, &late], "wading heron"), [2, 1]);
 }
 
@@ -104,12 +127,22 @@ fn w12_rank_is_by_relevance_and_not_by_position() {
 fn w14_a_filter_is_applied_before_the_cut() {
     let dir = tempfile::tempdir().unwrap();
     let mut docs: Vec<(&str, &[&str])> = vec![("", &["harbour harbour harbour"]); 30];
-    docs.push(("", &["the old harbour and many other things that were seen on that day by the sea"]));
+    docs.push((
+        "",
+        &["the old harbour and many other things that were seen on that day by the sea"],
+    ));
     let reader = index(dir.path(), &docs);
     let only: IdSet = [31].into_iter().collect();
-    let hits = reader.search(&Query::plain("harbour"), 1, Some(&only)).unwrap();
+    let hits = reader
+        .search(&Query::plain("harbour"), 1, Some(&only))
+        .unwrap();
     assert_eq!(hits.iter().map(|hit| hit.doc_id).collect::<Vec<_>>(), [31]);
-    assert!(reader.search(&Query::plain("harbour"), 5, Some(&IdSet::default())).unwrap().is_empty());
+    assert!(
+        reader
+            .search(&Query::plain("harbour"), 5, Some(&IdSet::default()))
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -117,10 +150,20 @@ fn equal_scores_are_ordered_by_chunk_key() {
     let dir = tempfile::tempdir().unwrap();
     let docs: Vec<(&str, &[&str])> = vec![("", &["the same text"]); 20];
     let reader = index(dir.path(), &docs);
-    let all: Vec<_> = reader.search(&Query::plain("text"), 50, None).unwrap().iter().map(|hit| hit.key).collect();
+    let all: Vec<_> = reader
+        .search(&Query::plain("text"), 50, None)
+        .unwrap()
+        .iter()
+        .map(|hit| hit.key)
+        .collect();
     assert_eq!(all.len(), 20);
     assert!(all.is_sorted());
-    let few: Vec<_> = reader.search(&Query::plain("text"), 7, None).unwrap().iter().map(|hit| hit.key).collect();
+    let few: Vec<_> = reader
+        .search(&Query::plain("text"), 7, None)
+        .unwrap()
+        .iter()
+        .map(|hit| hit.key)
+        .collect();
     assert_eq!(few, all[..7]);
 }
 
@@ -130,11 +173,16 @@ fn a_chunk_is_helped_by_its_document() {
     let reader = index(
         dir.path(),
         &[
-            ("Zephyr project", &["Goals of the zephyr project.", "The budget is small."]),
+            (
+                "Zephyr project",
+                &["Goals of the zephyr project.", "The budget is small."],
+            ),
             ("Other", &["Weather notes.", "The budget is small."]),
         ],
     );
-    let hits = reader.search(&Query::plain("zephyr budget"), 10, None).unwrap();
+    let hits = reader
+        .search(&Query::plain("zephyr budget"), 10, None)
+        .unwrap();
     let of = |doc| hits.iter().position(|hit| hit.key == key(doc, 1)).unwrap();
     assert!(of(1) < of(2));
 }
@@ -146,7 +194,12 @@ fn a_document_that_matches_by_its_title_alone_gives_its_first_chunk() {
     let aliases = ["Robin Hood".to_owned()];
     let anchors = ["the famous outlaw".to_owned()];
     let tags = ["legend/england".to_owned()];
-    let chunks = vec![ChunkEntry { chunk_id: 7, key: key(1, 0), headings: "", text: "A man of the forest." }];
+    let chunks = vec![ChunkEntry {
+        chunk_id: 7,
+        key: key(1, 0),
+        headings: "",
+        text: "A man of the forest.",
+    }];
     let entry = DocEntry {
         doc_id: 1,
         title: "Sherwood",
@@ -161,13 +214,27 @@ fn a_document_that_matches_by_its_title_alone_gives_its_first_chunk() {
     writer.add(&entry).unwrap();
     writer.commit(&stamp(1)).unwrap();
     let reader = Reader::open(dir.path()).unwrap().unwrap();
-    for query in ["sherwood", "robin", "outlaws", "legend", "quarterstaff", "merry", "people", "\"robin hood\""] {
-        let hits = reader.search(&Query::parse(query, &BTreeSet::new()), 5, None).unwrap();
+    for query in [
+        "sherwood",
+        "robin",
+        "outlaws",
+        "legend",
+        "quarterstaff",
+        "merry",
+        "people",
+        "\"robin hood\"",
+    ] {
+        let hits = reader
+            .search(&Query::parse(query, &BTreeSet::new()), 5, None)
+            .unwrap();
         assert_eq!(hits.len(), 1, "{query}");
         assert_eq!((hits[0].chunk_id, hits[0].chunk_score), (7, 0.0), "{query}");
         assert!(hits[0].doc_score > 0.0);
     }
-    assert!(parsed(&reader, "\"hood the famous\"").is_empty(), "no phrase reaches over two fields");
+    assert!(
+        parsed(&reader, "\"hood the famous\"").is_empty(),
+        "no phrase reaches over two fields"
+    );
 }
 
 #[test]
@@ -189,7 +256,11 @@ fn chinese_japanese_and_korean_are_found() {
 
 #[test]
 fn inflected_russian_arabic_and_greek_words_are_found() {
-    let texts = ["Кошки спят на тёплых крышах.", "قرأ الطالب الكتاب في المكتبة", "Οι γάτες κοιμούνται στις στέγες"];
+    let texts = [
+        "Кошки спят на тёплых крышах.",
+        "قرأ الطالب الكتاب في المكتبة",
+        "Οι γάτες κοιμούνται στις στέγες",
+    ];
     assert_eq!(found(&texts, "кошка на теплой крыше")[0], 1);
     assert_eq!(found(&texts, "كتاب"), [2]);
     assert_eq!(found(&texts, "γάτα"), [3]);
@@ -220,18 +291,29 @@ fn a_word_that_is_found_in_two_ways_counts_once() {
         reader.search(&Query::plain(query), 1, None).unwrap()[0].chunk_score
     };
     // "Hund" has one stem, "Katze" another in English than in German.
-    assert!((score("Hund") - score("Katze")).abs() < 1e-4, "{} {}", score("Hund"), score("Katze"));
+    assert!(
+        (score("Hund") - score("Katze")).abs() < 1e-4,
+        "{} {}",
+        score("Hund"),
+        score("Katze")
+    );
 }
 
 #[test]
 fn the_grammar_of_a_japanese_question_weighs_less_than_what_it_asks_for() {
-    let texts = ["湯種は一晩休ませる。", "パンはどのくらい焼きますか。よく聞かれます。"];
+    let texts = [
+        "湯種は一晩休ませる。",
+        "パンはどのくらい焼きますか。よく聞かれます。",
+    ];
     assert_eq!(found(&texts, "湯種はどのくらい休ませますか")[0], 1);
 }
 
 #[test]
 fn german_words_are_found_with_and_without_umlauts() {
-    let texts = ["Die Kündigungsfristen des Vertrags stehen im Anhang.", "Der Garten liegt hinter dem Haus."];
+    let texts = [
+        "Die Kündigungsfristen des Vertrags stehen im Anhang.",
+        "Der Garten liegt hinter dem Haus.",
+    ];
     assert_eq!(found(&texts, "Kündigungsfristen Vertrag"), [1]);
     assert_eq!(found(&texts, "kundigungsfristen"), [1]);
 }
@@ -246,14 +328,26 @@ fn names_versions_and_compounds_are_found_whole_and_in_parts() {
     ];
     assert_eq!(found(&texts, "2.8.3")[0], 1);
     assert_eq!(found(&texts, "\"2.8.3\""), [1]);
-    for query in
-        ["getusername", "user name", "get_user_name", "session_store.rs", "SessionStore", "sessionstore", "auth"]
-    {
+    for query in [
+        "getusername",
+        "user name",
+        "get_user_name",
+        "session_store.rs",
+        "SessionStore",
+        "sessionstore",
+        "auth",
+    ] {
         assert_eq!(found(&texts, query), [3], "{query}");
     }
-    for query in
-        ["well known", "\"well known\"", "well-known", "email", "e-mails", "javascript", "\"known e-mail address\""]
-    {
+    for query in [
+        "well known",
+        "\"well known\"",
+        "well-known",
+        "email",
+        "e-mails",
+        "javascript",
+        "\"known e-mail address\"",
+    ] {
         assert_eq!(found(&texts, query), [4], "{query}");
     }
 }
@@ -261,18 +355,33 @@ fn names_versions_and_compounds_are_found_whole_and_in_parts() {
 #[test]
 fn an_over_long_token_is_found() {
     let long = "x1".repeat(3_000);
-    assert_eq!(found(&["nothing", &format!("before {long} after")], &long), [2]);
+    assert_eq!(
+        found(&["nothing", &format!("before {long} after")], &long),
+        [2]
+    );
 }
 
 #[test]
 fn phrases_are_required_word_for_word() {
-    let texts = ["the quick brown fox", "the brown quick fox", "quick foxes are brown"];
+    let texts = [
+        "the quick brown fox",
+        "the brown quick fox",
+        "quick foxes are brown",
+    ];
     assert_eq!(found(&texts, "\"quick brown\""), [1]);
     assert_eq!(found(&texts, "\"quick foxes\" brown"), [3]);
     assert_eq!(found(&texts, "\"to be\""), [] as [i64; 0]);
     let texts = ["to be or not to be", "be to"];
-    assert_eq!(found(&texts, "\"to be or not\""), [1], "stop words are words of a phrase");
-    assert_eq!(found(&texts, "\"to be\" zebra"), [1], "a word beside a phrase is not required");
+    assert_eq!(
+        found(&texts, "\"to be or not\""),
+        [1],
+        "stop words are words of a phrase"
+    );
+    assert_eq!(
+        found(&texts, "\"to be\" zebra"),
+        [1],
+        "a word beside a phrase is not required"
+    );
 }
 
 #[test]
@@ -309,12 +418,21 @@ fn a_blank_query_finds_nothing() {
 #[test]
 fn an_index_that_grew_ranks_like_one_written_at_once() {
     let text = |n: i64| {
-        format!("entry {n} about {} and {}", ["oak", "elm", "ash"][n as usize % 3], "tree ".repeat(n as usize % 5))
+        format!(
+            "entry {n} about {} and {}",
+            ["oak", "elm", "ash"][n as usize % 3],
+            "tree ".repeat(n as usize % 5)
+        )
     };
     let (grown, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut one = writer(grown.path());
     for n in 0..40 {
-        add(&one, n, "draft", &["something else about oak", "and more oak"]);
+        add(
+            &one,
+            n,
+            "draft",
+            &["something else about oak", "and more oak"],
+        );
         if n % 3 == 0 {
             one.commit(&stamp(1)).unwrap();
         }
@@ -328,14 +446,28 @@ fn an_index_that_grew_ranks_like_one_written_at_once() {
     one.remove_doc(12_345);
     one.commit(&stamp(2)).unwrap();
     let mut two = writer(whole.path());
-    (0..30).rev().for_each(|n| add(&two, n, "", &[&text(n), "oak tree"]));
+    (0..30)
+        .rev()
+        .for_each(|n| add(&two, n, "", &[&text(n), "oak tree"]));
     two.commit(&stamp(2)).unwrap();
-    let (one, two) = (Reader::open(grown.path()).unwrap().unwrap(), Reader::open(whole.path()).unwrap().unwrap());
+    let (one, two) = (
+        Reader::open(grown.path()).unwrap().unwrap(),
+        Reader::open(whole.path()).unwrap().unwrap(),
+    );
     assert!(one.segments.len() <= 4, "few segments");
     assert_eq!((one.doc_count(), one.chunk_count()), (30, 60));
     let query = Query::plain("oak trees 7");
-    assert_eq!(one.search(&query, 100, None).unwrap(), two.search(&query, 100, None).unwrap());
-    let keys = |reader: &Reader| reader.chunk_keys().unwrap().into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(
+        one.search(&query, 100, None).unwrap(),
+        two.search(&query, 100, None).unwrap()
+    );
+    let keys = |reader: &Reader| {
+        reader
+            .chunk_keys()
+            .unwrap()
+            .into_iter()
+            .collect::<BTreeSet<_>>()
+    };
     assert_eq!(keys(&one), keys(&two));
     assert!(keys(&one).contains(&(700, key(7, 0))));
 }
@@ -349,7 +481,11 @@ fn clear_removes_everything_and_keeps_the_stamp_honest() {
     add(&writer, 5, "", &["pending text"]);
     writer.clear().unwrap();
     add(&writer, 9, "", &["new text"]);
-    assert_eq!(plain(&Reader::open(dir.path()).unwrap().unwrap(), "text"), [1], "nothing is visible before commit");
+    assert_eq!(
+        plain(&Reader::open(dir.path()).unwrap().unwrap(), "text"),
+        [1],
+        "nothing is visible before commit"
+    );
     writer.commit(&stamp(2)).unwrap();
     let reader = Reader::open(dir.path()).unwrap().unwrap();
     assert_eq!(plain(&reader, "text"), [9]);
@@ -361,11 +497,18 @@ fn s38_a_projection_that_is_gone_or_of_another_commit_is_seen() {
     let dir = tempfile::tempdir().unwrap();
     assert!(Reader::open(&dir.path().join("none")).unwrap().is_none());
     assert!(Reader::open(dir.path()).unwrap().is_none());
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing was created");
+    assert_eq!(
+        fs::read_dir(dir.path()).unwrap().count(),
+        0,
+        "nothing was created"
+    );
     let reader = index(dir.path(), &[("", &["text"])]);
     assert_eq!(reader.stamp(), Some(stamp(1)));
     assert_ne!(reader.stamp(), Some(stamp(2)));
-    let older = Stamp { analyzer_version: ANALYZER_VERSION + 1, ..stamp(1) };
+    let older = Stamp {
+        analyzer_version: ANALYZER_VERSION + 1,
+        ..stamp(1)
+    };
     assert_ne!(reader.stamp(), Some(older));
     fs::remove_dir_all(dir.path()).unwrap();
     assert!(Reader::open(dir.path()).unwrap().is_none());
@@ -388,7 +531,10 @@ fn readers_create_nothing_and_work_in_read_only_folders() {
     assert_eq!(reader.damaged_files().unwrap(), [] as [&str; 0]);
     drop(reader);
     assert_eq!(listing(dir.path()), before);
-    assert_eq!(fs::metadata(dir.path()).unwrap().modified().unwrap(), modified);
+    assert_eq!(
+        fs::metadata(dir.path()).unwrap().modified().unwrap(),
+        modified
+    );
     #[allow(clippy::permissions_set_readonly_false)]
     permissions.set_readonly(false);
     fs::set_permissions(dir.path(), permissions).unwrap();
@@ -399,7 +545,11 @@ fn damage_is_a_typed_failure_with_the_command_that_mends_it() {
     type Change = fn(&[u8]) -> Vec<u8>;
     let damage: [(&str, Change); 4] = [
         ("json", |_| b"{\"segments\": 7}".to_vec()),
-        ("json", |bytes| String::from_utf8_lossy(bytes).replace("\"back\"", "\"beck\"").into_bytes()),
+        ("json", |bytes| {
+            String::from_utf8_lossy(bytes)
+                .replace("\"back\"", "\"beck\"")
+                .into_bytes()
+        }),
         ("fast", |bytes| bytes[..bytes.len() / 2].to_vec()),
         ("term", |_| Vec::new()),
     ];
@@ -422,14 +572,23 @@ fn damage_is_a_typed_failure_with_the_command_that_mends_it() {
         assert_eq!(writer.stamp(), None, "begun anew");
         add(&writer, 3, "", &["some text"]);
         writer.commit(&stamp(3)).unwrap();
-        assert_eq!(plain(&Reader::open(dir.path()).unwrap().unwrap(), "text"), [3]);
+        assert_eq!(
+            plain(&Reader::open(dir.path()).unwrap().unwrap(), "text"),
+            [3]
+        );
     }
 }
 
 #[test]
 fn no_damaged_byte_makes_a_search_panic() {
     let dir = tempfile::tempdir().unwrap();
-    drop(index(dir.path(), &[("One", &["some text", "other text"]), ("Two", &["more text here"])]));
+    drop(index(
+        dir.path(),
+        &[
+            ("One", &["some text", "other text"]),
+            ("Two", &["more text here"]),
+        ],
+    ));
     for (name, size, _) in listing(dir.path()) {
         let path = dir.path().join(&name);
         let whole = fs::read(&path).unwrap();
@@ -438,7 +597,11 @@ fn no_damaged_byte_makes_a_search_panic() {
             bytes[at] ^= 0xA5;
             fs::write(&path, &bytes).unwrap();
             if let Ok(Some(reader)) = Reader::open(dir.path()) {
-                let _ = reader.search(&Query::parse("text \"more text\"", &BTreeSet::new()), 5, None);
+                let _ = reader.search(
+                    &Query::parse("text \"more text\"", &BTreeSet::new()),
+                    5,
+                    None,
+                );
                 let _ = reader.chunk_keys();
                 let _ = reader.damaged_files();
             }
@@ -451,7 +614,10 @@ fn no_damaged_byte_makes_a_search_panic() {
 fn a_changed_byte_is_found_by_its_checksum() {
     let dir = tempfile::tempdir().unwrap();
     drop(index(dir.path(), &[("", &["some text"])]));
-    let (name, ..) = listing(dir.path()).into_iter().find(|(name, ..)| name.ends_with("idx")).unwrap();
+    let (name, ..) = listing(dir.path())
+        .into_iter()
+        .find(|(name, ..)| name.ends_with("idx"))
+        .unwrap();
     let path = dir.path().join(&name);
     let mut bytes = fs::read(&path).unwrap();
     bytes[8] ^= 1;
@@ -478,7 +644,11 @@ fn readers_work_while_a_writer_commits_and_merges() {
             assert_eq!(hits.len() as u64, reader.chunk_count());
             // The n-th commit holds n documents.
             let last = reader.stamp().unwrap().index_commit.as_bytes()[0];
-            assert_eq!(hits.len(), usize::from(last), "stamp and content are of one commit");
+            assert_eq!(
+                hits.len(),
+                usize::from(last),
+                "stamp and content are of one commit"
+            );
         }
     });
 }
@@ -490,7 +660,9 @@ fn several_threads_may_add() {
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let writer = &writer;
-            scope.spawn(move || (0..50).for_each(|n| add(writer, thread * 50 + n, "", &["shared text", "second"])));
+            scope.spawn(move || {
+                (0..50).for_each(|n| add(writer, thread * 50 + n, "", &["shared text", "second"]))
+            });
         }
     });
     writer.commit(&stamp(1)).unwrap();
@@ -502,17 +674,31 @@ fn several_threads_may_add() {
 fn a_second_writer_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let _first = writer(dir.path());
-    let error = Writer::open(dir.path(), 15_000_000, 1).map(|_| ()).unwrap_err();
+    let error = Writer::open(dir.path(), 15_000_000, 1)
+        .map(|_| ())
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::Locked);
 }
 
 #[test]
 fn coverage_weighs_rare_terms_more() {
     let dir = tempfile::tempdir().unwrap();
-    let docs: Vec<(&str, &[&str])> = vec![("", &["common words"]), ("", &["common things"]), ("", &["common heron"])];
+    let docs: Vec<(&str, &[&str])> = vec![
+        ("", &["common words"]),
+        ("", &["common things"]),
+        ("", &["common heron"]),
+    ];
     let reader = index(dir.path(), &docs);
-    let stats = reader.term_stats(&Query::plain("the common Herons")).unwrap();
-    assert_eq!(stats.iter().map(|s| (s.term.as_str(), s.doc_freq)).collect::<Vec<_>>(), [("common", 3), ("heron", 1)]);
+    let stats = reader
+        .term_stats(&Query::plain("the common Herons"))
+        .unwrap();
+    assert_eq!(
+        stats
+            .iter()
+            .map(|s| (s.term.as_str(), s.doc_freq))
+            .collect::<Vec<_>>(),
+        [("common", 3), ("heron", 1)]
+    );
     assert_eq!(coverage(&stats, "A heron is a common bird."), 1.0);
     assert_eq!(coverage(&stats, "nothing"), 0.0);
     assert!(coverage(&stats, "one heron") > 0.8);
@@ -522,13 +708,16 @@ fn coverage_weighs_rare_terms_more() {
 
 #[test]
 fn terms_are_stems_without_stop_words() {
-    assert_eq!(terms("The Gardens of e-mail, 2.8"), ["garden", "e", "mail", "2", "8"]);
+    assert_eq!(
+        terms("The Gardens of e-mail, 2.8"),
+        ["garden", "e", "mail", "2", "8"]
+    );
     assert_eq!(terms("to be"), ["to", "be"]);
     assert_eq!(terms("图书馆 x"), ["图书", "书馆", "x"]);
 }
 
-/// Each addition once carried the removal of what stood there, and removals of several threads reached tantivy out of
-/// order: documents that were just added were gone.
+/// Each addition once carried the removal of what stood there, and removals of several threads
+/// reached tantivy out of order: documents that were just added were gone.
 #[test]
 fn nothing_is_lost_when_many_threads_add_at_once() {
     for round in 0..20 {
@@ -538,11 +727,17 @@ fn nothing_is_lost_when_many_threads_add_at_once() {
             for thread in 0..8 {
                 let writer = &writer;
                 scope.spawn(move || {
-                    (0..40).for_each(|n| add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"]))
+                    (0..40).for_each(|n| {
+                        add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"])
+                    })
                 });
             }
         });
         writer.commit(&stamp(1)).unwrap();
-        assert_eq!(Reader::open(dir.path()).unwrap().unwrap().doc_count(), 8 * 40, "round {round}");
+        assert_eq!(
+            Reader::open(dir.path()).unwrap().unwrap().doc_count(),
+            8 * 40,
+            "round {round}"
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! Other languages in Latin script: which one a document is written in, and the stems of its words in it.
+//! Other languages in Latin script: which one a document is written in, and the stems of its words
+//! in it.
 //!
-//! Script decides the stemmer for Greek, Cyrillic, Arabic and the like. Latin script does not, and one set of rules for
-//! all of it would part `Haus` from `Häuser`. So a document that is clearly in one of these languages gets the stems of
-//! that language on top of the usual ones, and a query is stemmed in every language that the index holds.
+//! Script decides the stemmer for Greek, Cyrillic, Arabic and the like. Latin script does not, and
+//! one set of rules for all of it would part `Haus` from `Häuser`. So a document that is clearly in
+//! one of these languages gets the stems of that language on top of the usual ones, and a query is
+//! stemmed in every language that the index holds.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -26,8 +28,8 @@ struct Entry {
 }
 
 const ENGLISH: &[&str] = &[
-    "the", "of", "and", "to", "is", "that", "for", "it", "was", "with", "are", "this", "be", "by", "an", "or", "from",
-    "at", "which", "you", "not", "have", "has", "can", "we",
+    "the", "of", "and", "to", "is", "that", "for", "it", "was", "with", "are", "this", "be", "by",
+    "an", "or", "from", "at", "which", "you", "not", "have", "has", "can", "we",
 ];
 
 #[rustfmt::skip]
@@ -47,11 +49,19 @@ const TABLE: &[Entry] = &[
     Entry { code: "tr", stemmer: Language::Turkish, words: &["ve", "bir", "bu", "için", "ile", "de", "da", "olarak", "daha", "çok", "gibi", "olan", "ne", "en", "olduğu"] },
 ];
 
-/// Common word → the languages it is common in: bit n is entry n of the table, the next one English.
+/// Common word → the languages it is common in: bit n is entry n of the table, the next one
+/// English.
 static COMMON: LazyLock<HashMap<&str, u32, RandomState>> = LazyLock::new(|| {
     let mut common = HashMap::default();
-    for (at, words) in TABLE.iter().map(|entry| entry.words).chain([ENGLISH]).enumerate() {
-        words.iter().for_each(|word| *common.entry(*word).or_default() |= 1 << at);
+    for (at, words) in TABLE
+        .iter()
+        .map(|entry| entry.words)
+        .chain([ENGLISH])
+        .enumerate()
+    {
+        words
+            .iter()
+            .for_each(|word| *common.entry(*word).or_default() |= 1 << at);
     }
     common
 });
@@ -68,12 +78,17 @@ impl Tongue {
         (0..TABLE.len()).map(Self)
     }
 
-    /// The language that `texts`, parts of one document, are clearly written in; `None`: English, or unclear.
+    /// The language that `texts`, parts of one document, are clearly written in; `None`: English,
+    /// or unclear.
     pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let (mut counts, mut english, mut words, mut left) = ([0usize; TABLE.len()], 0, 0, SAMPLE_BYTES);
+        let (mut counts, mut english, mut words, mut left) =
+            ([0usize; TABLE.len()], 0, 0, SAMPLE_BYTES);
         let mut lower = String::new();
         for text in texts {
-            let end = (0..=left.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            let end = (0..=left.min(text.len()))
+                .rev()
+                .find(|end| text.is_char_boundary(*end))
+                .unwrap_or(0);
             left -= end;
             let mut rest = &text[..end];
             loop {
@@ -95,16 +110,26 @@ impl Tongue {
                 } else {
                     lower.push_str(&word.to_lowercase());
                 }
-                let Some(languages) = COMMON.get(lower.as_str()) else { continue };
+                let Some(languages) = COMMON.get(lower.as_str()) else {
+                    continue;
+                };
                 english += (languages >> TABLE.len() & 1) as usize;
-                counts.iter_mut().enumerate().for_each(|(at, count)| *count += (languages >> at & 1) as usize);
+                counts
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(at, count)| *count += (languages >> at & 1) as usize);
             }
             if left == 0 {
                 break;
             }
         }
-        let (best, count) = counts.iter().enumerate().max_by_key(|(at, count)| (**count, usize::MAX - at))?;
-        let clear = *count >= LEAST_WORDS && *count > english && *count as f32 >= LEAST_SHARE * words as f32;
+        let (best, count) = counts
+            .iter()
+            .enumerate()
+            .max_by_key(|(at, count)| (**count, usize::MAX - at))?;
+        let clear = *count >= LEAST_WORDS
+            && *count > english
+            && *count as f32 >= LEAST_SHARE * words as f32;
         clear.then_some(Self(best))
     }
 
@@ -131,14 +156,26 @@ impl Tongues {
     pub(super) fn term(&mut self, tongue: Tongue, word: &str) -> &str {
         let (stemmer, seen) = self.stemmers.entry(tongue).or_insert_with(|| {
             let stemmer = Stemmer::new(TABLE[tongue.0].stemmer);
-            (TextAnalyzer::builder(RawTokenizer::default()).filter(stemmer).build(), HashMap::new())
+            (
+                TextAnalyzer::builder(RawTokenizer::default())
+                    .filter(stemmer)
+                    .build(),
+                HashMap::new(),
+            )
         });
         if seen.len() >= MAX_SEEN {
             seen.clear();
         }
         seen.entry(word.into()).or_insert_with(|| {
-            let stem = stemmer.token_stream(word).next().map(|token| token.text.clone());
-            let stem = fold_latin(stem.as_deref().filter(|stem| !stem.is_empty()).unwrap_or(word));
+            let stem = stemmer
+                .token_stream(word)
+                .next()
+                .map(|token| token.text.clone());
+            let stem = fold_latin(
+                stem.as_deref()
+                    .filter(|stem| !stem.is_empty())
+                    .unwrap_or(word),
+            );
             format!("{}{stem}", tongue.mark()).into()
         })
     }
@@ -149,22 +186,53 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> Option<String> {
-        Tongue::of(std::iter::once(text)).map(|tongue| tongue.mark().trim_end_matches(':').to_owned())
+        Tongue::of(std::iter::once(text))
+            .map(|tongue| tongue.mark().trim_end_matches(':').to_owned())
     }
 
     #[test]
     fn a_language_is_told_by_its_common_words() {
         let cases = [
-            ("Die Häuser an der Straße sind alt, und das Dach des einen ist undicht.", Some("de")),
-            ("Les maisons de la rue sont vieilles et le toit est abîmé par la pluie.", Some("fr")),
-            ("Las casas de la calle son viejas y el techo de una se cayó por la lluvia.", Some("es")),
-            ("Le case della strada sono vecchie e il tetto di una non è più intero.", Some("it")),
-            ("As casas da rua são velhas e o telhado de uma não está inteiro.", Some("pt")),
-            ("De huizen aan de straat zijn oud en het dak van een is niet dicht.", Some("nl")),
-            ("Husen på gatan är gamla och taket på ett av dem är inte tätt.", Some("sv")),
-            ("A ház az utcában régi, és a tető nem jó, hogy beázik.", Some("hu")),
-            ("The houses of the street are old, and the roof of one is not tight.", None),
-            ("The word Haus and the words die, der, das of the table are German.", None),
+            (
+                "Die Häuser an der Straße sind alt, und das Dach des einen ist undicht.",
+                Some("de"),
+            ),
+            (
+                "Les maisons de la rue sont vieilles et le toit est abîmé par la pluie.",
+                Some("fr"),
+            ),
+            (
+                "Las casas de la calle son viejas y el techo de una se cayó por la lluvia.",
+                Some("es"),
+            ),
+            (
+                "Le case della strada sono vecchie e il tetto di una non è più intero.",
+                Some("it"),
+            ),
+            (
+                "As casas da rua são velhas e o telhado de uma não está inteiro.",
+                Some("pt"),
+            ),
+            (
+                "De huizen aan de straat zijn oud en het dak van een is niet dicht.",
+                Some("nl"),
+            ),
+            (
+                "Husen på gatan är gamla och taket på ett av dem är inte tätt.",
+                Some("sv"),
+            ),
+            (
+                "A ház az utcában régi, és a tető nem jó, hogy beázik.",
+                Some("hu"),
+            ),
+            (
+                "The houses of the street are old, and the roof of one is not tight.",
+                None,
+            ),
+            (
+                "The word Haus and the words die, der, das of the table are German.",
+                None,
+            ),
             ("let x = foo(bar); // de la", None),
             ("Brot", None),
             ("", None),

@@ -20,11 +20,12 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 const MIN_BYTES_A_THREAD: usize = 15_000_000;
 const MAX_BYTES_A_THREAD: usize = 2_000_000_000;
 
-/// A commit leaves at most this many large and this many small segments: each costs a reader a few file maps.
+/// A commit leaves at most this many large and this many small segments: each costs a reader a few
+/// file maps.
 const MAX_SEGMENTS: usize = 4;
 
-/// A small segment holds at most one in so many of all entries. Small ones are merged among themselves: one changed file must
-/// not wait until everything is written anew.
+/// A small segment holds at most one in so many of all entries. Small ones are merged among
+/// themselves: one changed file must not wait until everything is written anew.
 const SMALL: u64 = 16;
 
 /// Adds and removes documents; nothing is visible to readers before [`Writer::commit`].
@@ -38,21 +39,26 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the projection in the folder `dir`, which is made when it does not exist. `memory_bytes` is shared by the
-    /// `threads`; both are raised or lowered to what is possible.
+    /// Opens the projection in the folder `dir`, which is made when it does not exist.
+    /// `memory_bytes` is shared by the `threads`; both are raised or lowered to what is possible.
     ///
     /// A projection that is damaged or was written with other fields is thrown away and begun anew:
     /// [`Writer::stamp`] is `None` then, and every document is to be added.
     pub fn open(dir: &Path, memory_bytes: usize, threads: usize) -> Result<Self> {
-        let directory = ProjectionDirectory::open_write(dir).map_err(|error| cannot_write(dir, &error))?;
+        let directory =
+            ProjectionDirectory::open_write(dir).map_err(|error| cannot_write(dir, &error))?;
         directory.remove_unfinished();
         let (schema, fields) = schema();
         let existing = super::guarded(|| {
-            if directory.names_foreign_files().map_err(|error| cannot_write(dir, &error))? {
+            if directory
+                .names_foreign_files()
+                .map_err(|error| cannot_write(dir, &error))?
+            {
                 return Err(super::corrupt("it names files that are not its own"));
             }
             let index = Index::open(directory.clone()).map_err(|error| failure(&error))?;
-            // Deletions are written into segments, so a segment that cannot be read would fail later.
+            // Deletions are written into segments, so a segment that cannot be read would fail
+            // later.
             let _: IndexReader = index
                 .reader_builder()
                 .reload_policy(ReloadPolicy::Manual)
@@ -62,24 +68,42 @@ impl Writer {
         });
         let mut index = match existing {
             Ok(index) if index.schema() == schema => index,
-            Err(error) if matches!(error.code, ErrorCode::Locked | ErrorCode::DbError | ErrorCode::ConfigUntrusted) => {
+            Err(error)
+                if matches!(
+                    error.code,
+                    ErrorCode::Locked | ErrorCode::DbError | ErrorCode::ConfigUntrusted
+                ) =>
+            {
                 return Err(error);
             }
             Ok(_) | Err(_) => {
-                directory.discard().map_err(|error| cannot_write(dir, &error))?;
-                Index::create(directory, schema, IndexSettings::default()).map_err(|error| failure(&error))?
+                directory
+                    .discard()
+                    .map_err(|error| cannot_write(dir, &error))?;
+                Index::create(directory, schema, IndexSettings::default())
+                    .map_err(|error| failure(&error))?
             }
         };
         index.set_tokenizers(tokenizers());
         let stamp = read_stamp(&index)?;
         let threads = threads.clamp(1, (memory_bytes / MIN_BYTES_A_THREAD).clamp(1, 8));
         let memory = memory_bytes.clamp(threads * MIN_BYTES_A_THREAD, threads * MAX_BYTES_A_THREAD);
-        let inner: IndexWriter<Pending> =
-            index.writer_with_num_threads(threads, memory).map_err(|error| failure(&error))?;
+        let inner: IndexWriter<Pending> = index
+            .writer_with_num_threads(threads, memory)
+            .map_err(|error| failure(&error))?;
         inner.set_merge_policy(Box::new(NoMergePolicy));
         // What a killed run wrote and never committed.
-        inner.garbage_collect_files().wait().map_err(|error| failure(&error))?;
-        Ok(Self { inner, queue: Arc::default(), fields, stamp, encoders: Mutex::default() })
+        inner
+            .garbage_collect_files()
+            .wait()
+            .map_err(|error| failure(&error))?;
+        Ok(Self {
+            inner,
+            queue: Arc::default(),
+            fields,
+            stamp,
+            encoders: Mutex::default(),
+        })
     }
 
     /// What the last commit was made from.
@@ -87,25 +111,46 @@ impl Writer {
         self.stamp
     }
 
-    /// Adds a document and its chunks, from any number of threads. What stood there under the same `doc_id` stays until
-    /// [`Writer::remove_doc`], which is to be called first.
+    /// Adds a document and its chunks, from any number of threads. What stood there under the same
+    /// `doc_id` stays until [`Writer::remove_doc`], which is to be called first.
     pub fn add(&self, entry: &DocEntry<'_>) -> Result<()> {
-        let mut encoder = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut encoder = self
+            .encoders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+            .unwrap_or_default();
         let documents = encode(&self.fields, entry, &mut encoder);
-        self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
-        let mut pending: Vec<_> = documents.into_iter().map(|document| Pending { document, place: None }).collect();
+        self.encoders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(encoder);
+        let mut pending: Vec<_> = documents
+            .into_iter()
+            .map(|document| Pending {
+                document,
+                place: None,
+            })
+            .collect();
         if let Some(last) = pending.last_mut() {
-            last.place = Some(self.queue.enter(entry.chunks.iter().map(|chunk| chunk.text.len()).sum()));
+            last.place = Some(
+                self.queue
+                    .enter(entry.chunks.iter().map(|chunk| chunk.text.len()).sum()),
+            );
         }
         // One batch goes into one segment in its order: a document stands right before its chunks.
         let operations: Vec<_> = pending.into_iter().map(UserOperation::Add).collect();
-        self.inner.run(operations).map(drop).map_err(|error| failure(&error))
+        self.inner
+            .run(operations)
+            .map(drop)
+            .map_err(|error| failure(&error))
     }
 
     /// Removes a document and its chunks; unknown ids are no error.
     ///
-    /// Nobody may add meanwhile, hence `&mut`. tantivy expects removals in the order of their numbers, and threads that
-    /// remove and add at once queue them in another: a removal that comes late takes away what was added after it.
+    /// Nobody may add meanwhile, hence `&mut`. tantivy expects removals in the order of their
+    /// numbers, and threads that remove and add at once queue them in another: a removal that comes
+    /// late takes away what was added after it.
     pub fn remove_doc(&mut self, doc_id: i64) {
         self.inner.delete_term(self.doc_term(doc_id));
     }
@@ -113,16 +158,24 @@ impl Writer {
     /// Removes everything, also what was added since the last commit.
     pub fn clear(&mut self) -> Result<()> {
         self.inner.rollback().map_err(|error| failure(&error))?;
-        // Rolling back makes another writer inside, with tantivy's own policy: it would merge by itself what is merged here.
+        // Rolling back makes another writer inside, with tantivy's own policy: it would merge by
+        // itself what is merged here.
         self.inner.set_merge_policy(Box::new(NoMergePolicy));
-        self.inner.delete_all_documents().map(drop).map_err(|error| failure(&error))
+        self.inner
+            .delete_all_documents()
+            .map(drop)
+            .map_err(|error| failure(&error))
     }
 
-    /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails, readers see what
-    /// they saw before.
+    /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails,
+    /// readers see what they saw before.
     pub fn commit(&mut self, stamp: &Stamp) -> Result<()> {
-        let payload = serde_json::to_string(stamp).map_err(|error| Failure::internal(error.to_string()))?;
-        let mut prepared = self.inner.prepare_commit().map_err(|error| failure(&error))?;
+        let payload =
+            serde_json::to_string(stamp).map_err(|error| Failure::internal(error.to_string()))?;
+        let mut prepared = self
+            .inner
+            .prepare_commit()
+            .map_err(|error| failure(&error))?;
         prepared.set_payload(&payload);
         prepared.commit().map_err(|error| failure(&error))?;
         self.stamp = Some(*stamp);
@@ -134,17 +187,37 @@ impl Writer {
         if chosen.is_empty() {
             return Ok(());
         }
-        self.inner.merge(&chosen).wait().map_err(|error| failure(&error))?;
+        self.inner
+            .merge(&chosen)
+            .wait()
+            .map_err(|error| failure(&error))?;
         // Files that a reader still maps may stay; the next commit tries again.
-        self.inner.garbage_collect_files().wait().map(drop).map_err(|error| failure(&error))
+        self.inner
+            .garbage_collect_files()
+            .wait()
+            .map(drop)
+            .map_err(|error| failure(&error))
     }
 
-    /// The segments to make into one. Their descriptions are not kept: as long as one lives, so do its files.
+    /// The segments to make into one. Their descriptions are not kept: as long as one lives, so do
+    /// its files.
     fn to_merge(&self) -> Result<Vec<SegmentId>> {
-        let segments = self.inner.index().searchable_segment_metas().map_err(|error| failure(&error))?;
-        let sizes: Vec<Size> =
-            segments.iter().map(|s| Size { alive: s.num_docs(), dead: s.num_deleted_docs() }).collect();
-        Ok(merge_plan(&sizes).into_iter().filter_map(|at| Some(segments.get(at)?.id())).collect())
+        let segments = self
+            .inner
+            .index()
+            .searchable_segment_metas()
+            .map_err(|error| failure(&error))?;
+        let sizes: Vec<Size> = segments
+            .iter()
+            .map(|s| Size {
+                alive: s.num_docs(),
+                dead: s.num_deleted_docs(),
+            })
+            .collect();
+        Ok(merge_plan(&sizes)
+            .into_iter()
+            .filter_map(|at| Some(segments.get(at)?.id()))
+            .collect())
     }
 
     fn doc_term(&self, doc_id: i64) -> Term {
@@ -159,15 +232,16 @@ struct Size {
     dead: u32,
 }
 
-/// Which segments to make into one: when there are too many of a class, the smallest, and as many more of it as are not
-/// much larger than those together, so that an entry is rewritten only a logarithmic number of times. Segments that are
-/// more than a third dead come along.
+/// Which segments to make into one: when there are too many of a class, the smallest, and as many
+/// more of it as are not much larger than those together, so that an entry is rewritten only a
+/// logarithmic number of times. Segments that are more than a third dead come along.
 fn merge_plan(sizes: &[Size]) -> Vec<usize> {
     let all: u64 = sizes.iter().map(|size| u64::from(size.alive)).sum();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|at| sizes[*at].alive);
-    let (small, large): (Vec<usize>, Vec<usize>) =
-        order.into_iter().partition(|at| u64::from(sizes[*at].alive) * SMALL <= all);
+    let (small, large): (Vec<usize>, Vec<usize>) = order
+        .into_iter()
+        .partition(|at| u64::from(sizes[*at].alive) * SMALL <= all);
     let mut chosen = Vec::new();
     for class in [small, large] {
         let mut sum = 0;
@@ -175,7 +249,8 @@ fn merge_plan(sizes: &[Size]) -> Vec<usize> {
             let left = class.len() - place;
             let size = sizes[at];
             let decayed = u64::from(size.dead) * 2 > u64::from(size.alive);
-            let crowded = class.len() > MAX_SEGMENTS && (left + 1 > MAX_SEGMENTS || u64::from(size.alive) <= sum * 2);
+            let crowded = class.len() > MAX_SEGMENTS
+                && (left + 1 > MAX_SEGMENTS || u64::from(size.alive) <= sum * 2);
             if decayed || crowded {
                 chosen.push(at);
                 sum += u64::from(size.alive);
@@ -183,7 +258,11 @@ fn merge_plan(sizes: &[Size]) -> Vec<usize> {
         }
     }
     let decay = chosen.iter().any(|at| sizes[*at].dead > 0);
-    if chosen.len() > 1 || decay { chosen } else { Vec::new() }
+    if chosen.len() > 1 || decay {
+        chosen
+    } else {
+        Vec::new()
+    }
 }
 
 /// A document's entry and, behind it, its chunks' entries.
@@ -195,12 +274,24 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
     if let Some(tongue) = tongue {
         documents[0].add_text(fields.local, tongue.mark() + "\n");
     }
-    let (mut terse, mut forms) = (Encoded { terse: true, ..Encoded::default() }, Encoded::default());
+    let (mut terse, mut forms) = (
+        Encoded {
+            terse: true,
+            ..Encoded::default()
+        },
+        Encoded::default(),
+    );
     for (back, chunk) in (1..).zip(&entry.chunks) {
         let mut document = TantivyDocument::default();
         terse.clear();
         forms.clear();
-        add(&mut document, fields.stems.text, &mut terse, encoder, &[chunk.text]);
+        add(
+            &mut document,
+            fields.stems.text,
+            &mut terse,
+            encoder,
+            &[chunk.text],
+        );
         document.add_text(fields.exact, &terse.exact);
         if let Some(tongue) = tongue {
             let mut locals = String::new();
@@ -210,21 +301,61 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
         let length = terse.length;
         total += length;
         // Phrases find headings on the document's entry.
-        add(&mut document, fields.stems.headings, &mut forms, encoder, &[chunk.headings]);
+        add(
+            &mut document,
+            fields.stems.headings,
+            &mut forms,
+            encoder,
+            &[chunk.headings],
+        );
         let key = u128::from_be_bytes(*chunk.key.as_bytes());
-        number(&mut document, fields, entry.doc_id, chunk.chunk_id, back, length, key);
+        number(
+            &mut document,
+            fields,
+            entry.doc_id,
+            chunk.chunk_id,
+            back,
+            length,
+            key,
+        );
         documents.push(document);
     }
     let document = &mut documents[0];
     forms.clear();
-    add(document, fields.stems.text, &mut forms, encoder, &[entry.outside]);
+    add(
+        document,
+        fields.stems.text,
+        &mut forms,
+        encoder,
+        &[entry.outside],
+    );
     total += forms.length;
-    add(document, fields.stems.title, &mut forms, encoder, &[entry.title]);
-    add(document, fields.stems.headings, &mut forms, encoder, &[entry.headings]);
-    add(document, fields.stems.path, &mut forms, encoder, &[entry.path]);
-    for (field, list) in
-        [(fields.stems.aliases, entry.aliases), (fields.stems.tags, entry.tags), (fields.stems.anchors, entry.anchors)]
-    {
+    add(
+        document,
+        fields.stems.title,
+        &mut forms,
+        encoder,
+        &[entry.title],
+    );
+    add(
+        document,
+        fields.stems.headings,
+        &mut forms,
+        encoder,
+        &[entry.headings],
+    );
+    add(
+        document,
+        fields.stems.path,
+        &mut forms,
+        encoder,
+        &[entry.path],
+    );
+    for (field, list) in [
+        (fields.stems.aliases, entry.aliases),
+        (fields.stems.tags, entry.tags),
+        (fields.stems.anchors, entry.anchors),
+    ] {
         let list: Vec<&str> = list.iter().map(String::as_str).collect();
         add(document, field, &mut forms, encoder, &list);
     }
@@ -268,15 +399,21 @@ fn number(
     document.add_u64(fields.key[1], key as u64);
 }
 
-/// The stamp in the payload of the last commit; `None` when nothing was committed or the payload is not ours.
+/// The stamp in the payload of the last commit; `None` when nothing was committed or the payload is
+/// not ours.
 pub(super) fn read_stamp(index: &Index) -> Result<Option<Stamp>> {
     let meta = index.load_metas().map_err(|error| failure(&error))?;
-    Ok(meta.payload.and_then(|payload| serde_json::from_str(&payload).ok()))
+    Ok(meta
+        .payload
+        .and_then(|payload| serde_json::from_str(&payload).ok()))
 }
 
 pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     local_agent_files::state::refusal(error).unwrap_or_else(|| {
-        let message = format!("The search index in {} cannot be written: {error}.", path.display());
+        let message = format!(
+            "The search index in {} cannot be written: {error}.",
+            path.display()
+        );
         Failure::new(ErrorCode::WriteError, message).with_hint(super::MAKE_ROOM)
     })
 }
@@ -293,11 +430,25 @@ mod tests {
         for round in 0..6 {
             let mut writer = Writer::open(dir.path(), 120_000_000, 8).unwrap();
             writer.clear().unwrap();
-            assert_eq!(format!("{:?}", writer.inner.get_merge_policy()), format!("{:?}", Box::new(NoMergePolicy)));
+            assert_eq!(
+                format!("{:?}", writer.inner.get_merge_policy()),
+                format!("{:?}", Box::new(NoMergePolicy))
+            );
             for id in 0..240 {
-                let chunk =
-                    crate::lexical::ChunkEntry { chunk_id: id, key: key(id), headings: "", text: text.as_str() };
-                writer.add(&DocEntry { doc_id: id, title: "t", chunks: vec![chunk], ..DocEntry::default() }).unwrap();
+                let chunk = crate::lexical::ChunkEntry {
+                    chunk_id: id,
+                    key: key(id),
+                    headings: "",
+                    text: text.as_str(),
+                };
+                writer
+                    .add(&DocEntry {
+                        doc_id: id,
+                        title: "t",
+                        chunks: vec![chunk],
+                        ..DocEntry::default()
+                    })
+                    .unwrap();
             }
             let stamp = Stamp::new(local_agent_text::types::CommitId::from_bytes([round; 16]));
             writer.commit(&stamp).unwrap();
@@ -313,20 +464,35 @@ mod tests {
     }
 
     fn sizes(list: &[(u32, u32)]) -> Vec<Size> {
-        list.iter().map(|&(alive, dead)| Size { alive, dead }).collect()
+        list.iter()
+            .map(|&(alive, dead)| Size { alive, dead })
+            .collect()
     }
 
     #[test]
     fn opening_deletes_only_files_of_a_tantivy_index() {
         let dir = tempfile::tempdir().unwrap();
-        let ours = ["meta.json", ".managed.json", "0123456789abcdef0123456789abcdef.idx"];
-        let others = ["notes.md", "meta.json.bak", "0123456789abcdef.idx", "config.json"];
+        let ours = [
+            "meta.json",
+            ".managed.json",
+            "0123456789abcdef0123456789abcdef.idx",
+        ];
+        let others = [
+            "notes.md",
+            "meta.json.bak",
+            "0123456789abcdef.idx",
+            "config.json",
+        ];
         for name in ours.iter().chain(&others) {
             std::fs::write(dir.path().join(name), "?").unwrap();
         }
         drop(Writer::open(dir.path(), 15_000_000, 1).unwrap());
         for name in others {
-            assert_eq!(std::fs::read(dir.path().join(name)).unwrap(), b"?", "{name}");
+            assert_eq!(
+                std::fs::read(dir.path().join(name)).unwrap(),
+                b"?",
+                "{name}"
+            );
         }
         assert!(!dir.path().join(ours[2]).exists());
     }
@@ -334,12 +500,20 @@ mod tests {
     #[test]
     fn few_segments_are_left_alone_and_the_large_one_is_not_rewritten_for_crumbs() {
         assert!(merge_plan(&sizes(&[(1000, 0), (10, 0), (5, 1)])).is_empty());
-        let mut plan = merge_plan(&sizes(&[(100_000, 0), (10, 0), (5, 0), (7, 0), (3, 0), (2, 0)]));
+        let mut plan = merge_plan(&sizes(&[
+            (100_000, 0),
+            (10, 0),
+            (5, 0),
+            (7, 0),
+            (3, 0),
+            (2, 0),
+        ]));
         plan.sort_unstable();
         assert_eq!(plan, [1, 2, 3, 4, 5]);
     }
 
-    /// A first index left four large segments; the next commit of one file then wrote all of them anew, for seconds.
+    /// A first index left four large segments; the next commit of one file then wrote all of them
+    /// anew, for seconds.
     #[test]
     fn a_small_commit_after_a_first_index_rewrites_nothing_large() {
         let mut list = vec![(40_000, 3); 4];
@@ -351,7 +525,12 @@ mod tests {
             assert!(merged <= 3_000, "{merged}");
             written += merged;
             if !plan.is_empty() {
-                list = list.iter().enumerate().filter(|(at, _)| !plan.contains(at)).map(|(_, size)| *size).collect();
+                list = list
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| !plan.contains(at))
+                    .map(|(_, size)| *size)
+                    .collect();
                 list.push((merged, 0));
             }
             assert!(list.len() <= 2 * MAX_SEGMENTS);

@@ -1,8 +1,9 @@
 //! From the numbers of a hit to the chance that it is relevant.
 //!
-//! A logistic model of two features that mean the same for every question: the cosine, and which share of the question's
-//! words chunk or document hold, by rarity. Raw BM25 is not among them, because it grows with the question. The weights
-//! are data with their provenance, made by `local-agent eval calibrate` from development questions, answerable and not.
+//! A logistic model of two features that mean the same for every question: the cosine, and which
+//! share of the question's words chunk or document hold, by rarity. Raw BM25 is not among them,
+//! because it grows with the question. The weights are data with their provenance, made by
+//! `local-agent eval calibrate` from development questions, answerable and not.
 
 use std::sync::OnceLock;
 
@@ -12,7 +13,8 @@ use super::{Hit, Mode, Request, Trace};
 
 const DATA: &str = include_str!("calibration.json");
 
-/// How many hits the question whether anything was found looks at: an answer in third place is an answer.
+/// How many hits the question whether anything was found looks at: an answer in third place is an
+/// answer.
 pub const JUDGED: usize = 3;
 
 /// What a chance is estimated from, cosine and coverage; each 0 to 1.
@@ -35,9 +37,13 @@ impl Model {
         1.0 / (1.0 + (-sum).exp())
     }
 
-    /// The chance that the first of these hits stands for: the best of the first [`JUDGED`]. Without a hit, 0.
+    /// The chance that the first of these hits stands for: the best of the first [`JUDGED`].
+    /// Without a hit, 0.
     pub fn best(&self, hits: impl IntoIterator<Item = Features>) -> f64 {
-        hits.into_iter().take(JUDGED).map(|features| self.chance(features)).fold(0.0, f64::max)
+        hits.into_iter()
+            .take(JUDGED)
+            .map(|features| self.chance(features))
+            .fold(0.0, f64::max)
     }
 }
 
@@ -81,18 +87,27 @@ const SHARP: f32 = 0.5;
 /// Whether the vectors have a say in the chances of these hits.
 pub fn by_vectors(mode: Mode, hits: &[Hit]) -> bool {
     let sharp = |hit: &Hit| mode == Mode::Vector || hit.trace.sharpness >= SHARP;
-    mode != Mode::Lexical && hits.iter().any(|hit| hit.trace.cosine.is_some()) && hits.iter().all(sharp)
+    mode != Mode::Lexical
+        && hits.iter().any(|hit| hit.trace.cosine.is_some())
+        && hits.iter().all(sharp)
 }
 
-/// Gives every hit its chance and returns the floor. The order stands: the first hit has the best chance of the first
-/// [`JUDGED`], and every other at most the chance of the one before. A hybrid search without vectors, or with vectors
-/// that tell nothing apart, is judged by its words alone; one without a lexical projection (`has_words` is false) by its
-/// vectors alone.
+/// Gives every hit its chance and returns the floor. The order stands: the first hit has the best
+/// chance of the first [`JUDGED`], and every other at most the chance of the one before. A hybrid
+/// search without vectors, or with vectors that tell nothing apart, is judged by its words alone;
+/// one without a lexical projection (`has_words` is false) by its vectors alone.
 pub(super) fn rate(request: &Request<'_>, has_words: bool, hits: &mut [Hit]) -> f32 {
-    let model = calibration().model(has_words && request.mode != Mode::Vector, by_vectors(request.mode, hits));
+    let model = calibration().model(
+        has_words && request.mode != Mode::Vector,
+        by_vectors(request.mode, hits),
+    );
     let mut most = model.best(hits.iter().map(|hit| hit.trace.features())) as f32;
     for (at, hit) in hits.iter_mut().enumerate() {
-        hit.chance = if at == 0 { most } else { (model.chance(hit.trace.features()) as f32).min(most) };
+        hit.chance = if at == 0 {
+            most
+        } else {
+            (model.chance(hit.trace.features()) as f32).min(most)
+        };
         most = hit.chance;
     }
     model.floor as f32

@@ -29,17 +29,26 @@ pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdS
     for filter in &scope.filters {
         values.push(filter.value.clone());
         let condition = condition(filter, &mut values);
-        conditions.push(if filter.negated { format!("NOT ({condition})") } else { condition });
+        conditions.push(if filter.negated {
+            format!("NOT ({condition})")
+        } else {
+            condition
+        });
     }
     if conditions.is_empty() {
         return Ok(None);
     }
-    Ok(Some(index.documents_where(&conditions.join(" AND "), &values)?))
+    Ok(Some(
+        index.documents_where(&conditions.join(" AND "), &values)?,
+    ))
 }
 
-/// The document itself, or anything below the folder of that name. Never a bare string prefix: `pub` is not `public`.
+/// The document itself, or anything below the folder of that name. Never a bare string prefix:
+/// `pub` is not `public`.
 fn below(n: usize) -> String {
-    format!("(rel_path = ?{n} OR substr(rel_path, 1, length(rtrim(?{n}, '/')) + 1) = rtrim(?{n}, '/') || '/')")
+    format!(
+        "(rel_path = ?{n} OR substr(rel_path, 1, length(rtrim(?{n}, '/')) + 1) = rtrim(?{n}, '/') || '/')"
+    )
 }
 
 /// The SQL of one filter, whose value is the last of `values`.

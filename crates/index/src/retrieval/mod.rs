@@ -1,8 +1,9 @@
-//! Filters, fusion, packing: from a query to ranked chunks, and from ranked chunks to an evidence snapshot.
+//! Filters, fusion, packing: from a query to ranked chunks, and from ranked chunks to an evidence
+//! snapshot.
 //!
-//! Readers never write. A projection that is behind is searched as it stands: a hit whose key is not its row's key is
-//! dropped, and the answer says `stale` with the command that mends it. Every row of one answer comes out of one read
-//! transaction.
+//! Readers never write. A projection that is behind is searched as it stands: a hit whose key is
+//! not its row's key is dropped, and the answer says `stale` with the command that mends it. Every
+//! row of one answer comes out of one read transaction.
 
 mod chance;
 mod filters;
@@ -25,7 +26,8 @@ pub use chance::{Calibration, Features, JUDGED, Model, by_vectors, calibration};
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
 
-/// How far down each side is looked at. Score-aware fusion needs the tail: the scale of a list is set by its ends.
+/// How far down each side is looked at. Score-aware fusion needs the tail: the scale of a list is
+/// set by its ends.
 const CANDIDATES: usize = 1_000;
 
 /// How the two lists become one.
@@ -82,8 +84,8 @@ pub struct Hit {
     pub chunk: ChunkRecord,
     /// What it is ranked by, 0 to 1; comparable within one answer only.
     pub score: f32,
-    /// The chance that it is relevant, 0 to 1, as far as the questions of the calibration are like this one; comparable
-    /// between questions. Never greater than that of the hit before.
+    /// The chance that it is relevant, 0 to 1, as far as the questions of the calibration are like
+    /// this one; comparable between questions. Never greater than that of the hit before.
     pub chance: f32,
     /// Every number that made the rank.
     pub trace: Trace,
@@ -120,7 +122,8 @@ pub struct Found {
     pub stale: Vec<Stale>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
-    /// Whether the best hit's chance reaches the floor below which finding is no better than guessing.
+    /// Whether the best hit's chance reaches the floor below which finding is no better than
+    /// guessing.
     pub is_relevant: bool,
     /// Hits of a projection whose row is gone or belongs to another chunk now.
     pub dropped: usize,
@@ -166,8 +169,8 @@ const OPEN_ATTEMPTS: usize = 4;
 const USUAL_MEAN: (f32, f32) = (0.08, 16.0);
 
 impl Engine {
-    /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a matrix of another
-    /// fingerprint is not searched.
+    /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a
+    /// matrix of another fingerprint is not searched.
     pub fn open(
         index_db: &Path,
         lexical_dir: &Path,
@@ -177,7 +180,8 @@ impl Engine {
         for _ in 0..OPEN_ATTEMPTS {
             let begun = store::identity(index_db);
             let opened = Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint);
-            // Of an index that was put in place meanwhile, what was opened later is no projection of what was opened first.
+            // Of an index that was put in place meanwhile, what was opened later is no projection
+            // of what was opened first.
             let whole = opened.as_ref().is_ok_and(|engine| engine.stale.is_empty());
             if whole || store::identity(index_db) == begun {
                 return opened;
@@ -202,41 +206,59 @@ impl Engine {
                 why: "there is no lexical projection, so words are not searched".to_owned(),
                 fix: "local-agent index",
             }),
-            Some(reader) if reader.stamp().map(|stamp| stamp.index_commit) != commit => stale.push(Stale {
-                what: "lexical",
-                why: "the lexical projection was made from another state of the index".to_owned(),
-                fix: "local-agent index",
-            }),
+            Some(reader) if reader.stamp().map(|stamp| stamp.index_commit) != commit => {
+                stale.push(Stale {
+                    what: "lexical",
+                    why: "the lexical projection was made from another state of the index"
+                        .to_owned(),
+                    fix: "local-agent index",
+                })
+            }
             Some(_) => {}
         }
         let (with_vector, centroid, coverage) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let mut engine = Self { index, commit, lexical, matrix: None, stale, with_vector, centroid, coverage };
+        let mut engine = Self {
+            index,
+            commit,
+            lexical,
+            matrix: None,
+            stale,
+            with_vector,
+            centroid,
+            coverage,
+        };
         if let Some(fingerprint) = fingerprint {
             engine.open_matrix(vectors_dir, fingerprint)?;
         }
         Ok(engine)
     }
 
-    /// Ends the read transaction, so that an engine that is kept between questions holds up no writer's log. Nothing
-    /// may be asked of it before [`Self::resume`].
+    /// Ends the read transaction, so that an engine that is kept between questions holds up no
+    /// writer's log. Nothing may be asked of it before [`Self::resume`].
     pub fn pause(&self) -> Result<()> {
         Ok(self.index.end()?)
     }
 
-    /// Begins a new read transaction. `false`: the index has been published anew since this engine was opened, so
-    /// another one has to be opened.
+    /// Begins a new read transaction. `false`: the index has been published anew since this engine
+    /// was opened, so another one has to be opened.
     pub fn resume(&self) -> Result<bool> {
         Ok(self.index.begin_again()? == self.commit)
     }
 
     fn open_matrix(&mut self, dir: &Path, fingerprint: &Fingerprint) -> Result<()> {
         let mut stale = |why: &str| {
-            self.stale.push(Stale { what: "vectors", why: why.to_owned(), fix: "local-agent embed" });
+            self.stale.push(Stale {
+                what: "vectors",
+                why: why.to_owned(),
+                fix: "local-agent embed",
+            });
         };
         match Matrix::open(dir)? {
             None => stale("nothing was embedded yet, so meaning is not searched"),
             Some(matrix) if matrix.stamp().fingerprint != *fingerprint => {
-                stale("the vectors were made by another model or another way of embedding, so they are not searched");
+                stale(
+                    "the vectors were made by another model or another way of embedding, so they are not searched",
+                );
             }
             Some(matrix) => {
                 if Some(matrix.stamp().index_commit) != self.index.commit_id()? {
@@ -269,29 +291,62 @@ impl Engine {
     }
 
     /// Searches. `embed` gives the query's vector and is called only when vectors are searched.
-    pub fn search(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
-        self.found(request, Per::Chunk, embed).map_err(|failure| Database::Index.blame(failure))
+    pub fn search(
+        &self,
+        request: &Request<'_>,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<Found> {
+        self.found(request, Per::Chunk, embed)
+            .map_err(|failure| Database::Index.blame(failure))
     }
 
     /// As [`Self::search`], but of each document only its best chunk; `limit` counts documents.
-    pub fn search_documents(&self, request: &Request<'_>, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
-        self.found(request, Per::Document, embed).map_err(|failure| Database::Index.blame(failure))
+    pub fn search_documents(
+        &self,
+        request: &Request<'_>,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<Found> {
+        self.found(request, Per::Document, embed)
+            .map_err(|failure| Database::Index.blame(failure))
     }
 
-    fn found(&self, request: &Request<'_>, per: Per, embed: impl FnOnce() -> Result<Vec<f32>>) -> Result<Found> {
+    fn found(
+        &self,
+        request: &Request<'_>,
+        per: Per,
+        embed: impl FnOnce() -> Result<Vec<f32>>,
+    ) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
         let sides = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
         let top_cosine = sides.meaning.first().map(|hit| hit.score);
         let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
-        let meaning = fuse::Meaning { hits: &sides.meaning, mean: sides.mean };
-        let fused = fuse::fuse(request, &sides.words, meaning, |chunk_id| with_vector.contains(chunk_id));
-        let (mut hits, dropped) = self.read(fused, documents.as_ref(), per, request.limit.max(chance::JUDGED))?;
+        let meaning = fuse::Meaning {
+            hits: &sides.meaning,
+            mean: sides.mean,
+        };
+        let fused = fuse::fuse(request, &sides.words, meaning, |chunk_id| {
+            with_vector.contains(chunk_id)
+        });
+        let (mut hits, dropped) = self.read(
+            fused,
+            documents.as_ref(),
+            per,
+            request.limit.max(chance::JUDGED),
+        )?;
         let floor = chance::rate(request, self.lexical.is_some(), &mut hits);
         hits.truncate(request.limit);
         // Who asks for a phrase gets what holds it.
-        let is_relevant = !request.query.phrases.is_empty() || hits.first().is_some_and(|hit| hit.chance >= floor);
-        Ok(Found { hits, coverage: self.coverage()?, stale: self.stale.clone(), top_cosine, is_relevant, dropped })
+        let is_relevant = !request.query.phrases.is_empty()
+            || hits.first().is_some_and(|hit| hit.chance >= floor);
+        Ok(Found {
+            hits,
+            coverage: self.coverage()?,
+            stale: self.stale.clone(),
+            top_cosine,
+            is_relevant,
+            dropped,
+        })
     }
 
     /// The chunks that have a vector, in the order of the matrix.
@@ -299,7 +354,8 @@ impl Engine {
         self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
     }
 
-    /// Both sides at once: words on a thread of their own while the question is embedded and vectors are scanned.
+    /// Both sides at once: words on a thread of their own while the question is embedded and
+    /// vectors are scanned.
     fn both(
         &self,
         request: &Request<'_>,
@@ -311,14 +367,24 @@ impl Engine {
         if self.matrix.is_none() || request.mode != Mode::Hybrid {
             let words = by_words(reader, request, documents)?;
             let (meaning, mean) = self.by_meaning(request, chunks, embed)?;
-            return Ok(Sides { words, meaning, mean });
+            return Ok(Sides {
+                words,
+                meaning,
+                mean,
+            });
         }
         std::thread::scope(|scope| {
             let words = scope.spawn(|| by_words(reader, request, documents));
             let meaning = self.by_meaning(request, chunks, embed);
-            let words = words.join().map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
+            let words = words
+                .join()
+                .map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
             let (words, (meaning, mean)) = (words?, meaning?);
-            Ok(Sides { words, meaning, mean })
+            Ok(Sides {
+                words,
+                meaning,
+                mean,
+            })
         })
     }
 
@@ -334,48 +400,85 @@ impl Engine {
                 let hits = matrix.search(&question, CANDIDATES, chunks)?;
                 Ok((hits, self.mean_cosine(matrix, &question)))
             }
-            None if request.mode == Mode::Vector => {
-                Err(Failure::new(ErrorCode::QueryError, "there are no vectors to search")
-                    .with_hint("local-agent embed"))
-            }
+            None if request.mode == Mode::Vector => Err(Failure::new(
+                ErrorCode::QueryError,
+                "there are no vectors to search",
+            )
+            .with_hint("local-agent embed")),
             _ => Ok((Vec::new(), 0.0)),
         }
     }
 
-    /// The mean cosine of a question and the index, by a sample of fixed size. A few notes on one subject say little
-    /// about what a question has nothing to do with, so it is drawn towards what larger indexes have.
+    /// The mean cosine of a question and the index, by a sample of fixed size. A few notes on one
+    /// subject say little about what a question has nothing to do with, so it is drawn towards what
+    /// larger indexes have.
     fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> f32 {
         let (centroid, count) = self.centroid.get_or_init(|| matrix.centroid(SAMPLE));
-        let product: f64 = question.iter().zip(centroid).map(|(x, mean)| f64::from(*x) * mean).sum();
-        let length = question.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        let product: f64 = question
+            .iter()
+            .zip(centroid)
+            .map(|(x, mean)| f64::from(*x) * mean)
+            .sum();
+        let length = question
+            .iter()
+            .map(|x| f64::from(*x).powi(2))
+            .sum::<f64>()
+            .sqrt()
+            .max(f64::MIN_POSITIVE);
         let (usual, weight) = USUAL_MEAN;
         let count = *count as f32;
         ((product / length) as f32 * count + usual * weight) / (count + weight)
     }
 
-    /// The chunks that the vector side may return: filters, required phrases and exclusions hold there too. `None`: all.
-    fn chunk_scope(&self, request: &Request<'_>, documents: Option<&IdSet>) -> Result<Option<IdSet>> {
-        let mut scope = documents.map(|documents| self.index.chunks_of(documents)).transpose()?;
+    /// The chunks that the vector side may return: filters, required phrases and exclusions hold
+    /// there too. `None`: all.
+    fn chunk_scope(
+        &self,
+        request: &Request<'_>,
+        documents: Option<&IdSet>,
+    ) -> Result<Option<IdSet>> {
+        let mut scope = documents
+            .map(|documents| self.index.chunks_of(documents))
+            .transpose()?;
         let query = request.query;
-        let Some(reader) = self.lexical.as_ref().filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
+        let Some(reader) = self
+            .lexical
+            .as_ref()
+            .filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
         else {
             return Ok(scope);
         };
         let all = usize::try_from(reader.chunk_count()).unwrap_or(usize::MAX);
         if !query.phrases.is_empty() {
-            let holding = Query { words: Vec::new(), filters: Vec::new(), ..query.clone() };
-            let held: IdSet = reader.search(&holding, all, documents)?.iter().map(|hit| hit.chunk_id).collect();
+            let holding = Query {
+                words: Vec::new(),
+                filters: Vec::new(),
+                ..query.clone()
+            };
+            let held: IdSet = reader
+                .search(&holding, all, documents)?
+                .iter()
+                .map(|hit| hit.chunk_id)
+                .collect();
             scope = Some(match scope {
                 Some(scope) => held.iter().filter(|id| scope.contains(*id)).collect(),
                 None => held,
             });
         }
-        let words = (!query.excluded.is_empty()).then(|| Query { words: query.excluded.clone(), ..Query::default() });
-        let phrases =
-            query.excluded_phrases.iter().map(|phrase| Query { phrases: vec![phrase.clone()], ..Query::default() });
+        let words = (!query.excluded.is_empty()).then(|| Query {
+            words: query.excluded.clone(),
+            ..Query::default()
+        });
+        let phrases = query.excluded_phrases.iter().map(|phrase| Query {
+            phrases: vec![phrase.clone()],
+            ..Query::default()
+        });
         let mut excluded = IdSet::default();
         for one in words.into_iter().chain(phrases) {
-            reader.search(&one, all, documents)?.iter().for_each(|hit| excluded.insert(hit.doc_id));
+            reader
+                .search(&one, all, documents)?
+                .iter()
+                .for_each(|hit| excluded.insert(hit.doc_id));
         }
         if !excluded.is_empty() {
             let gone = self.index.chunks_of(&excluded)?;
@@ -386,8 +489,9 @@ impl Engine {
         Ok(scope)
     }
 
-    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now is dropped, and so is
-    /// one whose document the scope does not let through: a projection that is behind may have known it by another id.
+    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now
+    /// is dropped, and so is one whose document the scope does not let through: a projection that
+    /// is behind may have known it by another id.
     fn read(
         &self,
         fused: Vec<fuse::Candidate>,
@@ -395,7 +499,8 @@ impl Engine {
         per: Per,
         limit: usize,
     ) -> Result<(Vec<Hit>, usize)> {
-        let allowed = |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
+        let allowed =
+            |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
         let mut hits = Vec::with_capacity(limit.min(fused.len()));
         let mut seen = HashSet::new();
         let mut dropped = 0;
@@ -408,7 +513,12 @@ impl Engine {
                     if per == Per::Document && !seen.insert(chunk.document_id) {
                         continue;
                     }
-                    hits.push(Hit { chunk, score: candidate.score, chance: 0.0, trace: candidate.trace });
+                    hits.push(Hit {
+                        chunk,
+                        score: candidate.score,
+                        chance: 0.0,
+                        trace: candidate.trace,
+                    });
                 }
                 _ => dropped += 1,
             }
@@ -432,7 +542,10 @@ impl Engine {
             }
         };
         // Whatever reads between two transactions finds the same commit, see `resume`.
-        Ok(*self.coverage.get_or_init(|| Coverage { chunks, embedded: embedded as u64 }))
+        Ok(*self.coverage.get_or_init(|| Coverage {
+            chunks,
+            embedded: embedded as u64,
+        }))
     }
 }
 
@@ -442,11 +555,14 @@ fn by_words(
     documents: Option<&IdSet>,
 ) -> Result<Vec<lexical::Hit>> {
     match reader {
-        Some(reader) if request.mode != Mode::Vector => reader.search(request.query, CANDIDATES, documents),
-        None if request.mode == Mode::Lexical => {
-            Err(Failure::new(ErrorCode::IndexMissing, "there is no lexical projection to search")
-                .with_hint("local-agent index"))
+        Some(reader) if request.mode != Mode::Vector => {
+            reader.search(request.query, CANDIDATES, documents)
         }
+        None if request.mode == Mode::Lexical => Err(Failure::new(
+            ErrorCode::IndexMissing,
+            "there is no lexical projection to search",
+        )
+        .with_hint("local-agent index")),
         _ => Ok(Vec::new()),
     }
 }

@@ -1,8 +1,9 @@
 //! From ranked chunks to the evidence of one question.
 //!
-//! Neighbours of one document become one item, near-duplicates are dropped, no document takes everything, and the whole
-//! fits a token budget. Then each item is compared with the file as it is **now**: what moved is re-anchored, what is
-//! gone is dropped and said, and the next hit takes its place.
+//! Neighbours of one document become one item, near-duplicates are dropped, no document takes
+//! everything, and the whole fits a token budget. Then each item is compared with the file as it is
+//! **now**: what moved is re-anchored, what is gone is dropped and said, and the next hit takes its
+//! place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -37,7 +38,8 @@ pub struct Packed {
     pub freshness: FreshnessReport,
     /// Score of each item's best chunk, in the order of the snapshot.
     pub scores: Vec<f32>,
-    /// Chunks whose file changed or went since it was indexed, as `source:path`; they are not evidence.
+    /// Chunks whose file changed or went since it was indexed, as `source:path`; they are not
+    /// evidence.
     pub index_stale: Vec<String>,
 }
 
@@ -45,9 +47,18 @@ impl Packed {
     /// The first `count` items alone, as a snapshot of their own.
     pub fn first(&self, count: usize) -> Self {
         let snapshot = self.snapshot.first(count);
-        let freshness = snapshot.items().iter().map(|item| (item.label, self.freshness.of(item.label))).collect();
+        let freshness = snapshot
+            .items()
+            .iter()
+            .map(|item| (item.label, self.freshness.of(item.label)))
+            .collect();
         let scores = self.scores.iter().take(count).copied().collect();
-        Self { snapshot, freshness, scores, index_stale: self.index_stale.clone() }
+        Self {
+            snapshot,
+            freshness,
+            scores,
+            index_stale: self.index_stale.clone(),
+        }
     }
 }
 
@@ -67,7 +78,10 @@ pub fn pack(
     sandbox: &Sandbox,
     limits: &PackLimits,
 ) -> Result<Packed> {
-    let mut files = Files { sandbox, read: HashMap::new() };
+    let mut files = Files {
+        sandbox,
+        read: HashMap::new(),
+    };
     let mut index_stale = Vec::new();
     let mut chosen: Vec<Anchored<'_>> = Vec::new();
     let mut words: Vec<HashSet<String>> = Vec::new();
@@ -79,11 +93,16 @@ pub fn pack(
         }
         let chunk = &hit.chunk;
         let taken = per_document.entry(chunk.document_id).or_default();
-        if *taken >= limits.per_document || (!chosen.is_empty() && tokens + chunk.tokens > limits.max_tokens) {
+        if *taken >= limits.per_document
+            || (!chosen.is_empty() && tokens + chunk.tokens > limits.max_tokens)
+        {
             continue;
         }
         let own: HashSet<String> = lexical::terms(&chunk.text).into_iter().collect();
-        if words.iter().any(|other| jaccard(&own, other) >= NEAR_DUPLICATE) {
+        if words
+            .iter()
+            .any(|other| jaccard(&own, other) >= NEAR_DUPLICATE)
+        {
             continue;
         }
         let Some(anchored) = files.anchor(hit) else {
@@ -103,7 +122,11 @@ pub fn pack(
 fn jaccard(a: &HashSet<String>, b: &HashSet<String>) -> f32 {
     let shared = a.intersection(b).count();
     let all = a.len() + b.len() - shared;
-    if all == 0 { 0.0 } else { shared as f32 / all as f32 }
+    if all == 0 {
+        0.0
+    } else {
+        shared as f32 / all as f32
+    }
 }
 
 /// Files as they are now, each read once.
@@ -116,7 +139,10 @@ impl Files<'_> {
     /// Finds the chunk's text in its file: where the index says, else where it stands exactly once.
     fn anchor<'h>(&mut self, hit: &'h Hit) -> Option<Anchored<'h>> {
         let chunk = &hit.chunk;
-        let at = Address { source: chunk.source.clone(), path: chunk.path.clone() };
+        let at = Address {
+            source: chunk.source.clone(),
+            path: chunk.path.clone(),
+        };
         let sandbox = self.sandbox;
         let file = self.read.entry(at.clone()).or_insert_with(|| {
             sandbox.read(&at).ok().map(|file| {
@@ -126,8 +152,15 @@ impl Files<'_> {
         });
         let (bytes, sha) = file.as_ref()?;
         let in_place = chunk.span.slice(bytes) == Some(chunk.text.as_bytes());
-        if in_place && (*sha == chunk.file_sha256 || lines_of(bytes, chunk.span) == Some(chunk.lines)) {
-            return Some(Anchored { hit, span: chunk.span, lines: chunk.lines, moved: false });
+        if in_place
+            && (*sha == chunk.file_sha256 || lines_of(bytes, chunk.span) == Some(chunk.lines))
+        {
+            return Some(Anchored {
+                hit,
+                span: chunk.span,
+                lines: chunk.lines,
+                moved: false,
+            });
         }
         let text = std::str::from_utf8(bytes).ok()?;
         let start = text.find(&chunk.text)?;
@@ -135,12 +168,23 @@ impl Files<'_> {
             return None;
         }
         let span = ByteSpan::new(start, start + chunk.text.len())?;
-        Some(Anchored { hit, span, lines: lines_of(bytes, span)?, moved: true })
+        Some(Anchored {
+            hit,
+            span,
+            lines: lines_of(bytes, span)?,
+            moved: true,
+        })
     }
 
     fn bytes(&self, chunk: &ChunkRecord) -> Option<&[u8]> {
-        let at = Address { source: chunk.source.clone(), path: chunk.path.clone() };
-        self.read.get(&at)?.as_ref().map(|(bytes, _)| bytes.as_slice())
+        let at = Address {
+            source: chunk.source.clone(),
+            path: chunk.path.clone(),
+        };
+        self.read
+            .get(&at)?
+            .as_ref()
+            .map(|(bytes, _)| bytes.as_slice())
     }
 }
 
@@ -150,7 +194,10 @@ fn lines_of(bytes: &[u8], span: ByteSpan) -> Option<LineSpan> {
     let first = newlines(bytes.get(..span.start())?) + 1;
     let body = span.slice(bytes)?;
     let within = newlines(body.strip_suffix(b"\n").unwrap_or(body));
-    LineSpan::new(u32::try_from(first).ok()?, u32::try_from(first + within).ok()?)
+    LineSpan::new(
+        u32::try_from(first).ok()?,
+        u32::try_from(first + within).ok()?,
+    )
 }
 
 /// Joins neighbours and freezes. An item stands where its best chunk ranked.
@@ -192,23 +239,42 @@ fn freeze(
     let mut freshness = FreshnessReport::default();
     for (at, item) in snapshot.items().iter().enumerate() {
         let state = match moved.get(&at) {
-            Some((span, lines)) => Freshness::Moved { span: *span, lines: *lines },
+            Some((span, lines)) => Freshness::Moved {
+                span: *span,
+                lines: *lines,
+            },
             None => Freshness::Fresh,
         };
         freshness.set(item.label, state);
     }
-    Ok(Packed { snapshot, freshness, scores, index_stale })
+    Ok(Packed {
+        snapshot,
+        freshness,
+        scores,
+        index_stale,
+    })
 }
 
 /// One contiguous piece of the file: the best chunk and the neighbours that were chosen with it.
-fn excerpt(group: &[Anchored<'_>], index: &IndexReader, files: &Files<'_>) -> Result<Option<Excerpt>> {
-    let Some(best) = group.first() else { return Ok(None) };
+fn excerpt(
+    group: &[Anchored<'_>],
+    index: &IndexReader,
+    files: &Files<'_>,
+) -> Result<Option<Excerpt>> {
+    let Some(best) = group.first() else {
+        return Ok(None);
+    };
     let same_path = index.documents_where("rel_path = ?", &[best.hit.chunk.path.to_string()])?;
     Ok(cut(&best.hit.chunk, group, same_path.len() > 1, files))
 }
 
 /// The bytes of `group` around its best chunk.
-fn cut(chunk: &ChunkRecord, group: &[Anchored<'_>], path_is_shared: bool, files: &Files<'_>) -> Option<Excerpt> {
+fn cut(
+    chunk: &ChunkRecord,
+    group: &[Anchored<'_>],
+    path_is_shared: bool,
+    files: &Files<'_>,
+) -> Option<Excerpt> {
     let start = group.iter().map(|one| one.span.start()).min()?;
     let end = group.iter().map(|one| one.span.end()).max()?;
     let span = ByteSpan::new(start, end)?;

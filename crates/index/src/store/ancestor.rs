@@ -15,27 +15,39 @@ use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// Its `memory`, by age of the columns; its `memory_evidence` has ours but for what a link was.
-const ROWS: &str = "SELECT memory_id, type, content, source, created_at, updated_at FROM memory ORDER BY 1";
+const ROWS: &str =
+    "SELECT memory_id, type, content, source, created_at, updated_at FROM memory ORDER BY 1";
 const KEYS: &str = "SELECT chunk_key FROM memory_evidence WHERE memory_id = ?1 ORDER BY 1";
 
-/// Whether the database at `path` is a memory of the ancestor's, which [`import_ancestor`] would bring over. Changes
-/// nothing, not even beside the file.
+/// Whether the database at `path` is a memory of the ancestor's, which [`import_ancestor`] would
+/// bring over. Changes nothing, not even beside the file.
 pub fn holds_ancestors_memory(path: &Path) -> bool {
     if !matches!(examine(path, Database::Durable), Ok(Found::Foreign(0, 1))) {
         return false;
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let uri = format!("file:{}?immutable=1", local_agent_text::types::percent_encode(&path.to_string_lossy(), "?#"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let uri = format!(
+        "file:{}?immutable=1",
+        local_agent_text::types::percent_encode(&path.to_string_lossy(), "?#")
+    );
     Connection::open_with_flags(uri, flags)
-        .and_then(|conn| conn.prepare(ROWS).map(drop).and_then(|()| conn.prepare(KEYS).map(drop)))
+        .and_then(|conn| {
+            conn.prepare(ROWS)
+                .map(drop)
+                .and_then(|()| conn.prepare(KEYS).map(drop))
+        })
         .is_ok()
 }
 
-/// Brings an ancestor's memory over: its file is copied byte for byte to `*.ancestor-<stamp>`, read into a new
-/// database beside it in one transaction, and that takes its place. Returns the copy and how many were imported.
+/// Brings an ancestor's memory over: its file is copied byte for byte to `*.ancestor-<stamp>`, read
+/// into a new database beside it in one transaction, and that takes its place. Returns the copy and
+/// how many were imported.
 ///
 /// # Errors
-/// `DB_FOREIGN` when the file is no memory of the ancestor's, or holds something that cannot be kept exactly.
+/// `DB_FOREIGN` when the file is no memory of the ancestor's, or holds something that cannot be
+/// kept exactly.
 pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let found = examine(path, Database::Durable)?;
     if !matches!(found, Found::Foreign(0, 1)) {
@@ -45,17 +57,27 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let unwritable = |e: io::Error| super::unwritable(path, "imported", &e);
     let (folder, name) = split(path)?;
     let folder = StateDirectory::make_configured(folder).map_err(unwritable)?;
-    // Read from a copy that may be written: a journal left by a crash is played back there, not in the original.
+    // Read from a copy that may be written: a journal left by a crash is played back there, not in
+    // the original.
     let work = tempfile::tempdir_in(folder.path()).map_err(unwritable)?;
-    let (copy, made) = (work.path().join("copy.sqlite"), work.path().join("durable.sqlite"));
-    for (from, to) in with_side_files(name).iter().zip(with_side_files("copy.sqlite")) {
+    let (copy, made) = (
+        work.path().join("copy.sqlite"),
+        work.path().join("durable.sqlite"),
+    );
+    for (from, to) in with_side_files(name)
+        .iter()
+        .zip(with_side_files("copy.sqlite"))
+    {
         if let Some(mut from) = folder.read(from).map_err(unwritable)? {
             let mut to = std::fs::File::create_new(work.path().join(to)).map_err(unwritable)?;
             io::copy(&mut from, &mut to).map_err(unwritable)?;
         }
     }
     let foreign = |why: &str| {
-        let message = format!("{} is no memory of the ancestor's: {why}; it was not touched", path.display());
+        let message = format!(
+            "{} is no memory of the ancestor's: {why}; it was not touched",
+            path.display()
+        );
         Failure::new(ErrorCode::DbForeign, message).with_hint(Database::Durable.way_out(false))
     };
     let rows = read(&copy).map_err(|why| foreign(&why.to_string()))?;
@@ -79,9 +101,12 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
 }
 
 impl Durable {
-    /// Writes all rows in one transaction, and leaves one file without side files, so that a rename moves all of it.
+    /// Writes all rows in one transaction, and leaves one file without side files, so that a rename
+    /// moves all of it.
     fn fill(&mut self, rows: &[MemoryRow]) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         rows.iter().try_for_each(|row| insert(&tx, row))?;
         tx.commit()?;
         Ok(self.conn.pragma_update(None, "journal_mode", "delete")?)
@@ -94,8 +119,16 @@ fn read(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
     let mut keys = conn.prepare(KEYS)?;
     let rows = statement.query_map([], |row| {
         let id: String = row.get(0)?;
-        let keys = keys.query_map([&id], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-        let unknown = |chunk_key| MemoryLink { chunk_key, text_sha256: None, source: None, path: None, heading: None };
+        let keys = keys
+            .query_map([&id], |row| row.get::<_, String>(0))?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        let unknown = |chunk_key| MemoryLink {
+            chunk_key,
+            text_sha256: None,
+            source: None,
+            path: None,
+            heading: None,
+        };
         Ok(MemoryRow {
             id,
             kind: row.get(1)?,
@@ -119,21 +152,34 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
         ValueRef::Null | ValueRef::Blob(_) => None,
     };
     let kind = value.data_type();
-    text.ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "a time that can be kept".to_owned(), kind))
+    text.ok_or_else(|| {
+        rusqlite::Error::InvalidColumnType(column, "a time that can be kept".to_owned(), kind)
+    })
 }
 
-/// RFC 3339 in UTC with every digit that the number has, and at least nine, so that texts stand in the order of time.
+/// RFC 3339 in UTC with every digit that the number has, and at least nine, so that texts stand in
+/// the order of time.
 fn stamp(seconds: f64) -> Option<String> {
     // The shortest decimal number that is this one and no other.
-    let text = if seconds.is_finite() && seconds >= 0.0 { seconds.to_string() } else { return None };
+    let text = if seconds.is_finite() && seconds >= 0.0 {
+        seconds.to_string()
+    } else {
+        return None;
+    };
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     stamp_of(whole.parse().ok()?, Some(part))
 }
 
 fn stamp_of(seconds: i64, part: Option<&str>) -> Option<String> {
     let form = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
-    let whole = OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(form).ok()?;
-    Some(part.map_or_else(|| format!("{whole}Z"), |part| format!("{whole}.{part:0<9}Z")))
+    let whole = OffsetDateTime::from_unix_timestamp(seconds)
+        .ok()?
+        .format(form)
+        .ok()?;
+    Some(part.map_or_else(
+        || format!("{whole}Z"),
+        |part| format!("{whole}.{part:0<9}Z"),
+    ))
 }
 
 #[cfg(test)]
@@ -160,36 +206,68 @@ mod tests {
         let path = dir.path().join("durable.sqlite");
         let ancestor = Connection::open(&path).unwrap();
         ancestor.execute_batch(TABLES).unwrap();
-        for (id, made, changed) in
-            [("6f", 1_767_225_600.123_456_7, 1_767_312_000.5), ("7a", 1_767_225_600.0, 1_767_225_600.0)]
-        {
+        for (id, made, changed) in [
+            ("6f", 1_767_225_600.123_456_7, 1_767_312_000.5),
+            ("7a", 1_767_225_600.0, 1_767_225_600.0),
+        ] {
             let sql = "INSERT INTO memory VALUES (?1, 'user_fact', 'Likes tea.', 'manual', ?2, ?3)";
-            ancestor.execute(sql, rusqlite::params![id, made, changed]).unwrap();
+            ancestor
+                .execute(sql, rusqlite::params![id, made, changed])
+                .unwrap();
         }
-        ancestor.execute_batch("INSERT INTO memory_evidence VALUES ('6f', 'not hex'), ('6f', 'b')").unwrap();
+        ancestor
+            .execute_batch("INSERT INTO memory_evidence VALUES ('6f', 'not hex'), ('6f', 'b')")
+            .unwrap();
         drop(ancestor);
         let bytes = std::fs::read(&path).unwrap();
         assert!(holds_ancestors_memory(&path));
-        assert_eq!(Durable::open_write(&path).unwrap_err().code(), ErrorCode::DbForeign);
+        assert_eq!(
+            Durable::open_write(&path).unwrap_err().code(),
+            ErrorCode::DbForeign
+        );
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
         let (aside, count) = import_ancestor(&path, "20260101T000000Z").unwrap();
         assert_eq!((std::fs::read(aside).unwrap() == bytes, count), (true, 2));
         let all = Durable::open_read(&path).unwrap().unwrap().all().unwrap();
-        let times = all.iter().map(|row| (row.created_at.as_str(), row.updated_at.as_str())).collect::<Vec<_>>();
+        let times = all
+            .iter()
+            .map(|row| (row.created_at.as_str(), row.updated_at.as_str()))
+            .collect::<Vec<_>>();
         assert_eq!(
             times,
             [
-                ("2026-01-01T00:00:00.123456700Z", "2026-01-02T00:00:00.500000000Z"),
-                ("2026-01-01T00:00:00.000000000Z", "2026-01-01T00:00:00.000000000Z")
+                (
+                    "2026-01-01T00:00:00.123456700Z",
+                    "2026-01-02T00:00:00.500000000Z"
+                ),
+                (
+                    "2026-01-01T00:00:00.000000000Z",
+                    "2026-01-01T00:00:00.000000000Z"
+                )
             ]
         );
-        assert_eq!((all[0].content.as_str(), all[0].links.len(), all[0].links[0].text_sha256), ("Likes tea.", 2, None));
+        assert_eq!(
+            (
+                all[0].content.as_str(),
+                all[0].links.len(),
+                all[0].links[0].text_sha256
+            ),
+            ("Likes tea.", 2, None)
+        );
         // A second time there is nothing to import, and a database of somebody else is refused.
-        assert!(import_ancestor(&path, "20260101T000001Z").is_err() && !holds_ancestors_memory(&path));
+        assert!(
+            import_ancestor(&path, "20260101T000001Z").is_err() && !holds_ancestors_memory(&path)
+        );
         let other = dir.path().join("other.sqlite");
-        Connection::open(&other).unwrap().execute_batch("PRAGMA user_version = 1; CREATE TABLE x (y)").unwrap();
+        Connection::open(&other)
+            .unwrap()
+            .execute_batch("PRAGMA user_version = 1; CREATE TABLE x (y)")
+            .unwrap();
         assert!(!holds_ancestors_memory(&other));
-        assert_eq!(import_ancestor(&other, "s").unwrap_err().code(), ErrorCode::DbForeign);
+        assert_eq!(
+            import_ancestor(&other, "s").unwrap_err().code(),
+            ErrorCode::DbForeign
+        );
     }
 
     #[test]
@@ -206,10 +284,16 @@ mod tests {
             let path = dir.path().join(format!("{n}.sqlite"));
             let ancestor = Connection::open(&path).unwrap();
             ancestor.execute_batch(TABLES).unwrap();
-            ancestor.execute_batch(&format!("INSERT INTO memory VALUES {row}")).unwrap();
+            ancestor
+                .execute_batch(&format!("INSERT INTO memory VALUES {row}"))
+                .unwrap();
             drop(ancestor);
             let bytes = std::fs::read(&path).unwrap();
-            assert_eq!(import_ancestor(&path, "s").unwrap_err().code(), ErrorCode::DbForeign, "{row}");
+            assert_eq!(
+                import_ancestor(&path, "s").unwrap_err().code(),
+                ErrorCode::DbForeign,
+                "{row}"
+            );
             assert_eq!(std::fs::read(&path).unwrap(), bytes);
         }
     }

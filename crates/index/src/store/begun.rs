@@ -1,7 +1,8 @@
-//! That `durable.sqlite` was begun: a note beside it, so that one that is gone or empty is no new beginning.
+//! That `durable.sqlite` was begun: a note beside it, so that one that is gone or empty is no new
+//! beginning.
 //!
-//! What else says so: the log that SQLite leaves beside a database, and, beside a database of the usual name, a ledger of
-//! runs with lines, for the database is made before the first of them.
+//! What else says so: the log that SQLite leaves beside a database, and, beside a database of the
+//! usual name, a ledger of runs with lines, for the database is made before the first of them.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,25 +18,37 @@ const USUAL: &str = "durable.sqlite";
 const TEXT: &str = "Memory and the head of the ledger of runs were begun in the database beside this note. When that \
                     database is gone or empty, restore it from a backup, or run: local-agent memory repair --begin-anew\n";
 
-/// `durable.begun` for `durable.sqlite`; a name that a pattern for the database and SQLite's own files does not fit.
+/// `durable.begun` for `durable.sqlite`; a name that a pattern for the database and SQLite's own
+/// files does not fit.
 fn note_of(path: &Path) -> PathBuf {
     path.with_extension("begun")
 }
 
 /// Whether there was a database at `path` once. Creates nothing.
 pub(super) fn was_begun(path: &Path) -> bool {
-    let Ok((folder, name)) = split(path) else { return false };
-    let Ok(Some(folder)) = StateDirectory::open_configured(folder) else { return false };
+    let Ok((folder, name)) = split(path) else {
+        return false;
+    };
+    let Ok(Some(folder)) = StateDirectory::open_configured(folder) else {
+        return false;
+    };
     let holds = |name: &str| folder.metadata(name).is_ok_and(|meta| meta.is_some());
-    note_of(path).file_name().and_then(|note| note.to_str()).is_some_and(holds)
+    note_of(path)
+        .file_name()
+        .and_then(|note| note.to_str())
+        .is_some_and(holds)
         || holds(&format!("{name}-wal"))
         || name == USUAL && has_ledger(&folder)
 }
 
 /// Whether a ledger with lines lies in the usual folder of runs.
 fn has_ledger(folder: &StateDirectory) -> bool {
-    let Ok(Some(runs)) = folder.child("runs") else { return false };
-    let Ok(Some(meta)) = runs.metadata("ledger.jsonl") else { return false };
+    let Ok(Some(runs)) = folder.child("runs") else {
+        return false;
+    };
+    let Ok(Some(meta)) = runs.metadata("ledger.jsonl") else {
+        return false;
+    };
     meta.is_file() && meta.len() > 0
 }
 
@@ -49,7 +62,10 @@ pub(super) fn note(path: &Path) -> Result<()> {
         return Ok(());
     }
     match folder.create_new(name) {
-        Ok(mut file) => file.write_all(TEXT.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| fail(e).into()),
+        Ok(mut file) => file
+            .write_all(TEXT.as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(|e| fail(e).into()),
         // Another process was first.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(e) => Err(fail(e).into()),
@@ -59,7 +75,10 @@ pub(super) fn note(path: &Path) -> Result<()> {
 /// The failure of whoever needs a database that was lost.
 pub(super) fn missing(path: &Path) -> Failure {
     let what = if path.exists() { "is empty" } else { "is gone" };
-    let message = format!("{} {what}, and there was a database of memory before", path.display());
+    let message = format!(
+        "{} {what}, and there was a database of memory before",
+        path.display()
+    );
     Failure::new(ErrorCode::DurableMissing, message)
         .with_hint("restore it from a backup; without one: local-agent memory repair --begin-anew")
 }
@@ -73,7 +92,11 @@ mod tests {
         let codes = [
             Durable::open_write(path).unwrap_err().code(),
             Durable::open_read(path).unwrap_err().code(),
-            if Durable::is_missing(path).unwrap() { ErrorCode::DurableMissing } else { ErrorCode::InternalError },
+            if Durable::is_missing(path).unwrap() {
+                ErrorCode::DurableMissing
+            } else {
+                ErrorCode::InternalError
+            },
         ];
         assert_eq!(codes, [ErrorCode::DurableMissing; 3]);
     }
@@ -82,8 +105,14 @@ mod tests {
     fn a_database_that_is_gone_or_empty_is_no_new_beginning() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");
-        assert!(Durable::open_read(&path).unwrap().is_none() && !Durable::is_missing(&path).unwrap());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "a look leaves nothing");
+        assert!(
+            Durable::open_read(&path).unwrap().is_none() && !Durable::is_missing(&path).unwrap()
+        );
+        assert_eq!(
+            std::fs::read_dir(dir.path()).unwrap().count(),
+            0,
+            "a look leaves nothing"
+        );
         drop(Durable::open_write(&path).unwrap());
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, "").unwrap();
@@ -93,10 +122,16 @@ mod tests {
         }
         lost(&path);
         std::fs::write(&path, &bytes).unwrap();
-        assert!(Durable::open_read(&path).unwrap().is_some(), "restored, all is well");
+        assert!(
+            Durable::open_read(&path).unwrap().is_some(),
+            "restored, all is well"
+        );
         std::fs::remove_file(&path).unwrap();
         assert!(Durable::begin_anew(&path, "now").unwrap());
-        assert!(!Durable::begin_anew(&path, "now").unwrap(), "what is there stays");
+        assert!(
+            !Durable::begin_anew(&path, "now").unwrap(),
+            "what is there stays"
+        );
         drop(Durable::open_write(&path).unwrap());
     }
 

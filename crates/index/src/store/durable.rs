@@ -1,7 +1,7 @@
 //! `durable.sqlite`: memory with its links to chunks, and the heads of the ledgers of runs.
 //!
-//! Nothing here can be computed from the files, so nothing but a person's own command removes a row, and no command
-//! removes the database.
+//! Nothing here can be computed from the files, so nothing but a person's own command removes a
+//! row, and no command removes the database.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use super::error::Result;
 use super::{Database, Found, begun, checkpoint, examine, open_read, open_write, side_file};
 use local_agent_text::types::Sha256;
 
-/// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers apart.
+/// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers
+/// apart.
 #[derive(Debug)]
 pub struct Durable {
     pub(super) conn: Connection,
@@ -22,12 +23,14 @@ pub struct Durable {
     only_head: bool,
 }
 
-/// The log may grow to this length while nothing but heads is written. Whoever opens the database first reads all of it.
+/// The log may grow to this length while nothing but heads is written. Whoever opens the database
+/// first reads all of it.
 const LOG_BYTES: u64 = 256 << 10;
 
 impl Drop for Durable {
-    /// Empties the write-ahead log. It is never removed, for readers who may not write need it; whatever it holds is
-    /// read again by the next process that opens the database, and stays in front of what that one adds.
+    /// Empties the write-ahead log. It is never removed, for readers who may not write need it;
+    /// whatever it holds is read again by the next process that opens the database, and stays in
+    /// front of what that one adds.
     fn drop(&mut self) {
         if self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
             return;
@@ -35,7 +38,9 @@ impl Drop for Durable {
         let log = side_file(&self.path, "-wal");
         if self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES) {
             // Else SQLite would empty it as the last connection is closed.
-            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            let _ = self
+                .conn
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
             return;
         }
         // Nothing is lost when this fails: the log holds it.
@@ -86,7 +91,8 @@ impl Durable {
     /// Opens or creates the database for writing; its file is for its owner alone.
     ///
     /// # Errors
-    /// `DURABLE_MISSING`: there was one, and it is gone or empty. Those of a database that is not ours.
+    /// `DURABLE_MISSING`: there was one, and it is gone or empty. Those of a database that is not
+    /// ours.
     pub fn open_write(path: &Path) -> Result<Self> {
         let was_begun = begun::was_begun(path);
         if was_begun && examine(path, Database::Durable)? == Found::Nothing {
@@ -96,9 +102,14 @@ impl Durable {
     }
 
     fn open_or_make(path: &Path) -> Result<Self> {
-        let conn = open_write(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
+        let conn =
+            open_write(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
         begun::note(path)?;
-        Ok(Self { conn, path: path.to_owned(), only_head: false })
+        Ok(Self {
+            conn,
+            path: path.to_owned(),
+            only_head: false,
+        })
     }
 
     /// Opens the database for reading; `None`: there is none yet.
@@ -108,10 +119,15 @@ impl Durable {
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
         // Looked at first: one that is being begun has its note after its first row.
         let was_begun = begun::was_begun(path);
-        let conn = open_read(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
+        let conn =
+            open_read(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
         match conn {
             None if was_begun => Err(begun::missing(path).into()),
-            conn => Ok(conn.map(|conn| Self { conn, path: path.to_owned(), only_head: false })),
+            conn => Ok(conn.map(|conn| Self {
+                conn,
+                path: path.to_owned(),
+                only_head: false,
+            })),
         }
     }
 
@@ -124,8 +140,9 @@ impl Durable {
         Ok(examine(path, Database::Durable)? == Found::Nothing && was_begun)
     }
 
-    /// Begins a new database where one was lost. Files that the lost one left beside it are moved to `*.lost-<stamp>`.
-    /// Whether there was anything to begin: a database that is there stays as it is.
+    /// Begins a new database where one was lost. Files that the lost one left beside it are moved
+    /// to `*.lost-<stamp>`. Whether there was anything to begin: a database that is there stays as
+    /// it is.
     ///
     /// # Errors
     /// Those of the disk, and of a database that is not ours.
@@ -142,7 +159,10 @@ impl Durable {
     /// The head of the ledger whose first line has this hash.
     pub fn head(&self, ledger: &Sha256) -> Result<Option<Head>> {
         let sql = "SELECT ledger, lines, bytes, sha256 FROM ledger_heads WHERE ledger = ?1";
-        Ok(self.conn.query_row(sql, [ledger.as_bytes()], head).optional()?)
+        Ok(self
+            .conn
+            .query_row(sql, [ledger.as_bytes()], head)
+            .optional()?)
     }
 
     /// All heads, each with the folder of runs in which its ledger stood last.
@@ -156,20 +176,29 @@ impl Durable {
     /// What the system knew of a ledger's file when its head was noted. `None`: nobody said.
     pub fn mark(&self, ledger: &Sha256) -> Result<Option<String>> {
         let sql = "SELECT value FROM meta WHERE key = ?1";
-        Ok(self.conn.query_row(sql, [mark_key(ledger)], |row| row.get(0)).optional()?)
+        Ok(self
+            .conn
+            .query_row(sql, [mark_key(ledger)], |row| row.get(0))
+            .optional()?)
     }
 
-    /// Notes how far a ledger has grown, and what the system knows of its file. Other ledgers of the same folder are
-    /// forgotten when `only` is set.
+    /// Notes how far a ledger has grown, and what the system knows of its file. Other ledgers of
+    /// the same folder are forgotten when `only` is set.
     ///
-    /// A head that is known already is written without waiting for the disk: the line it is about is there, and after a
-    /// power failure a head that lags behind its ledger is as good.
+    /// A head that is known already is written without waiting for the disk: the line it is about
+    /// is there, and after a power failure a head that lags behind its ledger is as good.
     pub fn set_head(&mut self, runs_dir: &Path, head: &Head, mark: &str, only: bool) -> Result<()> {
         let dir = runs_dir.to_string_lossy();
         let has_log = side_file(&self.path, "-wal").exists();
         self.only_head = !only && has_log && self.head(&head.ledger)?.is_some();
-        self.conn.pragma_update(None, "synchronous", if self.only_head { "normal" } else { "full" })?;
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.conn.pragma_update(
+            None,
+            "synchronous",
+            if self.only_head { "normal" } else { "full" },
+        )?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         if only {
             let sql = "DELETE FROM ledger_heads WHERE runs_dir = ?1 AND ledger <> ?2";
             tx.execute(sql, params![&*dir, head.ledger.as_bytes()])?;
@@ -189,7 +218,9 @@ impl Durable {
 
     /// Adds one memory with its links, or none of it.
     pub fn add(&mut self, row: &MemoryRow) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         insert(&tx, row)?;
         Ok(tx.commit()?)
     }
@@ -216,7 +247,8 @@ impl Durable {
                    ORDER BY memory_id, chunk_key";
         let mut statement = self.conn.prepare(sql)?;
         let links = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, link(row)?)))?;
-        let mut by_id: std::collections::HashMap<String, Vec<MemoryLink>> = std::collections::HashMap::new();
+        let mut by_id: std::collections::HashMap<String, Vec<MemoryLink>> =
+            std::collections::HashMap::new();
         for one in links {
             let (id, link) = one?;
             by_id.entry(id).or_default().push(link);
@@ -229,14 +261,22 @@ impl Durable {
 
     /// Removes one memory with its links; whether there was one.
     pub fn delete(&mut self, id: &str) -> Result<bool> {
-        Ok(self.conn.execute("DELETE FROM memory WHERE memory_id = ?1", [id])? > 0)
+        Ok(self
+            .conn
+            .execute("DELETE FROM memory WHERE memory_id = ?1", [id])?
+            > 0)
     }
 
     /// Replaces links: (memory, key as it is, the new link; `None`: the link goes). All or none.
     pub fn relink(&mut self, changes: &[(String, String, Option<MemoryLink>)]) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (id, key, new) in changes {
-            tx.execute("DELETE FROM memory_evidence WHERE memory_id = ?1 AND chunk_key = ?2", params![id, key])?;
+            tx.execute(
+                "DELETE FROM memory_evidence WHERE memory_id = ?1 AND chunk_key = ?2",
+                params![id, key],
+            )?;
             if let Some(new) = new {
                 insert_link(&tx, id, new)?;
             }
@@ -273,7 +313,9 @@ pub(super) fn insert(conn: &Connection, row: &MemoryRow) -> Result<()> {
         "INSERT INTO memory (memory_id, type, content, source, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![row.id, row.kind, row.content, row.source, row.created_at, row.updated_at],
     )?;
-    row.links.iter().try_for_each(|link| insert_link(conn, &row.id, link))
+    row.links
+        .iter()
+        .try_for_each(|link| insert_link(conn, &row.id, link))
 }
 
 fn insert_link(conn: &Connection, id: &str, link: &MemoryLink) -> Result<()> {
@@ -316,22 +358,48 @@ mod tests {
         }
     }
 
-    /// The log once grew with every line of the ledger, and each process that wrote one read all of it first.
+    /// The log once grew with every line of the ledger, and each process that wrote one read all of
+    /// it first.
     #[test]
     fn the_log_stays_short_under_heads_and_is_empty_after_every_other_writer() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");
-        let log = || std::fs::metadata(dir.path().join("durable.sqlite-wal")).unwrap().len();
+        let log = || {
+            std::fs::metadata(dir.path().join("durable.sqlite-wal"))
+                .unwrap()
+                .len()
+        };
         let mut longest = 0;
         for n in 0..200 {
-            let head = Head { ledger: Sha256::of(b"1"), lines: n, bytes: n, sha256: Sha256::of(b"3") };
-            Durable::open_write(&path).unwrap().set_head(Path::new("/runs"), &head, "mark", false).unwrap();
-            assert!(n > 0 || log() == 0, "a new head goes into the database at once");
+            let head = Head {
+                ledger: Sha256::of(b"1"),
+                lines: n,
+                bytes: n,
+                sha256: Sha256::of(b"3"),
+            };
+            Durable::open_write(&path)
+                .unwrap()
+                .set_head(Path::new("/runs"), &head, "mark", false)
+                .unwrap();
+            assert!(
+                n > 0 || log() == 0,
+                "a new head goes into the database at once"
+            );
             longest = longest.max(log());
-            assert_eq!(Durable::open_read(&path).unwrap().unwrap().head(&head.ledger).unwrap(), Some(head));
+            assert_eq!(
+                Durable::open_read(&path)
+                    .unwrap()
+                    .unwrap()
+                    .head(&head.ledger)
+                    .unwrap(),
+                Some(head)
+            );
         }
         assert!(longest > 0 && longest < LOG_BYTES + (64 << 10), "{longest}");
-        Durable::open_write(&path).unwrap().add(&row("a", &[])).unwrap();
+        Durable::open_write(&path)
+            .unwrap()
+            .add(&row("a", &[]))
+            .unwrap();
         assert_eq!(log(), 0);
     }
 
@@ -343,18 +411,38 @@ mod tests {
         let mut durable = Durable::open_write(&path).unwrap();
         durable.add(&row("b", &["k2", "k1"])).unwrap();
         durable.add(&row("a", &[])).unwrap();
-        let head = Head { ledger: Sha256::of(b"1"), lines: 3, bytes: 90, sha256: Sha256::of(b"3") };
-        durable.set_head(Path::new("/runs"), &head, "mark", false).unwrap();
+        let head = Head {
+            ledger: Sha256::of(b"1"),
+            lines: 3,
+            bytes: 90,
+            sha256: Sha256::of(b"3"),
+        };
+        durable
+            .set_head(Path::new("/runs"), &head, "mark", false)
+            .unwrap();
         drop(durable);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            assert_eq!(
+                std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                0o600
+            );
         }
         let durable = Durable::open_read(&path).unwrap().unwrap();
         let all = durable.all().unwrap();
-        assert_eq!(all.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(all[1].links.iter().map(|l| l.chunk_key.as_str()).collect::<Vec<_>>(), ["k1", "k2"]);
+        assert_eq!(
+            all.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(),
+            ["a", "b"]
+        );
+        assert_eq!(
+            all[1]
+                .links
+                .iter()
+                .map(|l| l.chunk_key.as_str())
+                .collect::<Vec<_>>(),
+            ["k1", "k2"]
+        );
         assert_eq!(durable.head(&head.ledger).unwrap(), Some(head.clone()));
         assert_eq!(durable.mark(&head.ledger).unwrap().as_deref(), Some("mark"));
         assert_eq!(durable.heads().unwrap(), [("/runs".to_owned(), head)]);
@@ -373,7 +461,10 @@ mod tests {
         conn.pragma_update(None, "user_version", 0).unwrap();
         conn.pragma_update(None, "journal_mode", "delete").unwrap();
         drop(conn);
-        assert_eq!(Durable::open_write(&path).unwrap_err().code(), ErrorCode::DbError);
+        assert_eq!(
+            Durable::open_write(&path).unwrap_err().code(),
+            ErrorCode::DbError
+        );
         assert!(path.exists());
     }
 
@@ -381,11 +472,13 @@ mod tests {
     fn s32_a_database_whose_making_was_cut_short_is_made_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");
-        // Our header and no table: what is left when the journal of the first transaction was rolled back after its
-        // first page had reached the file.
+        // Our header and no table: what is left when the journal of the first transaction was
+        // rolled back after its first page had reached the file.
         let conn = Connection::open(&path).unwrap();
-        conn.pragma_update(None, "application_id", Database::Durable.application_id()).unwrap();
-        conn.pragma_update(None, "user_version", Database::Durable.version()).unwrap();
+        conn.pragma_update(None, "application_id", Database::Durable.application_id())
+            .unwrap();
+        conn.pragma_update(None, "user_version", Database::Durable.version())
+            .unwrap();
         drop(conn);
         assert_eq!(examine(&path, Database::Durable).unwrap(), Found::Ours);
         let mut durable = Durable::open_write(&path).unwrap();

@@ -1,5 +1,5 @@
-//! `embeddings.sqlite`: the vector a text gets under one fingerprint. Content-addressed, so moving, renaming and
-//! re-cutting cost nothing for text that stays the same.
+//! `embeddings.sqlite`: the vector a text gets under one fingerprint. Content-addressed, so moving,
+//! renaming and re-cutting cost nothing for text that stays the same.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -38,33 +38,54 @@ pub struct StoredEmbedding {
 impl EmbeddingStore {
     /// Opens or creates the database for writing.
     pub fn open_write(path: &Path) -> Result<Self> {
-        Ok(Self { conn: open_write(path, Database::Embeddings)?, tells_unused: true })
+        Ok(Self {
+            conn: open_write(path, Database::Embeddings)?,
+            tells_unused: true,
+        })
     }
 
     /// Opens the database for reading; `None`: there is none yet.
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
-        let Some(conn) = open_read(path, Database::Embeddings)? else { return Ok(None) };
-        let tells_unused = conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'unused'")?.exists([])?;
+        let Some(conn) = open_read(path, Database::Embeddings)? else {
+            return Ok(None);
+        };
+        let tells_unused = conn
+            .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'unused'")?
+            .exists([])?;
         Ok(Some(Self { conn, tells_unused }))
     }
 
     /// The newest commit; `None`: nothing was ever embedded.
     pub fn commit_id(&self) -> Result<Option<CommitId>> {
-        let text: Option<String> =
-            self.conn.query_row("SELECT value FROM meta WHERE key = 'commit_id'", [], |row| row.get(0)).optional()?;
+        let text: Option<String> = self
+            .conn
+            .query_row(
+                "SELECT value FROM meta WHERE key = 'commit_id'",
+                [],
+                |row| row.get(0),
+            )
+            .optional()?;
         Ok(text.and_then(|text| text.parse().ok()))
     }
 
     /// Input hashes that have a vector under `fingerprint`.
     pub fn inputs(&self, fingerprint: &Fingerprint) -> Result<Inputs> {
-        let mut statement = self.conn.prepare("SELECT input_sha256 FROM embeddings WHERE fingerprint = ?1")?;
-        let rows = statement.query_map([fingerprint.as_bytes()], |row| Ok(Sha256::from_bytes(row.get(0)?)))?;
+        let mut statement = self
+            .conn
+            .prepare("SELECT input_sha256 FROM embeddings WHERE fingerprint = ?1")?;
+        let rows = statement.query_map([fingerprint.as_bytes()], |row| {
+            Ok(Sha256::from_bytes(row.get(0)?))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// How many rows there are, of any fingerprint.
     pub fn count(&self) -> Result<u64> {
-        Ok(self.conn.query_row("SELECT count(*) FROM embeddings", [], |row| row.get::<_, i64>(0))? as u64)
+        Ok(self
+            .conn
+            .query_row("SELECT count(*) FROM embeddings", [], |row| {
+                row.get::<_, i64>(0)
+            })? as u64)
     }
 
     /// Rows by fingerprint and model id, most rows first.
@@ -73,7 +94,11 @@ impl EmbeddingStore {
             "SELECT fingerprint, min(model_id), count(*) FROM embeddings GROUP BY fingerprint ORDER BY 3 DESC, 1",
         )?;
         let rows = statement.query_map([], |row| {
-            Ok((Fingerprint::from_bytes(row.get(0)?), row.get(1)?, row.get::<_, i64>(2)? as u64))
+            Ok((
+                Fingerprint::from_bytes(row.get(0)?),
+                row.get(1)?,
+                row.get::<_, i64>(2)? as u64,
+            ))
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
@@ -91,12 +116,19 @@ impl EmbeddingStore {
 
     /// The vector of one input; `None`: not embedded under `fingerprint`.
     pub fn vector(&self, fingerprint: &Fingerprint, input: &Sha256) -> Result<Option<Vec<f32>>> {
-        let mut statement =
-            self.conn.prepare_cached("SELECT vector FROM embeddings WHERE fingerprint = ?1 AND input_sha256 = ?2")?;
-        let bytes: Option<Vec<u8>> =
-            statement.query_row(params![fingerprint.as_bytes(), input.as_bytes()], |row| row.get(0)).optional()?;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT vector FROM embeddings WHERE fingerprint = ?1 AND input_sha256 = ?2",
+        )?;
+        let bytes: Option<Vec<u8>> = statement
+            .query_row(params![fingerprint.as_bytes(), input.as_bytes()], |row| {
+                row.get(0)
+            })
+            .optional()?;
         Ok(bytes.map(|bytes| {
-            bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
+            bytes
+                .chunks_exact(4)
+                .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+                .collect()
         }))
     }
 
@@ -108,11 +140,21 @@ impl EmbeddingStore {
         now: &str,
         rows: &[StoredEmbedding],
     ) -> Result<()> {
-        if let Some(bad) = rows.iter().find(|row| row.vector.iter().any(|v| !v.is_finite())) {
-            let message = format!("the model gave a vector with NaN or infinity for input {}", bad.input_sha256);
-            return Err(Failure::new(ErrorCode::EmbedError, message).with_hint("local-agent models verify").into());
+        if let Some(bad) = rows
+            .iter()
+            .find(|row| row.vector.iter().any(|v| !v.is_finite()))
+        {
+            let message = format!(
+                "the model gave a vector with NaN or infinity for input {}",
+                bad.input_sha256
+            );
+            return Err(Failure::new(ErrorCode::EmbedError, message)
+                .with_hint("local-agent models verify")
+                .into());
         }
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut insert = tx.prepare_cached(
                 "INSERT INTO embeddings (input_sha256, fingerprint, vector, tokens, windows, model_id, embedded_at)
@@ -142,21 +184,36 @@ impl EmbeddingStore {
         if !self.tells_unused {
             return Ok(Vec::new());
         }
-        let mut statement = self.conn.prepare("SELECT fingerprint, input_sha256 FROM unused")?;
-        let rows = statement
-            .query_map([], |row| Ok((Fingerprint::from_bytes(row.get(0)?), Sha256::from_bytes(row.get(1)?))))?;
+        let mut statement = self
+            .conn
+            .prepare("SELECT fingerprint, input_sha256 FROM unused")?;
+        let rows = statement.query_map([], |row| {
+            Ok((
+                Fingerprint::from_bytes(row.get(0)?),
+                Sha256::from_bytes(row.get(1)?),
+            ))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Removes vectors that nothing has used for `keep_s` seconds: those that `used` does not name, or of another
-    /// fingerprint than `fingerprint`. Of the others it is recorded at `now_s` (seconds since 1970) that they are unused;
-    /// one that is used again is forgotten to have been.
-    pub fn prune(&mut self, fingerprint: &Fingerprint, used: &Inputs, now_s: i64, keep_s: i64) -> Result<Pruned> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    /// Removes vectors that nothing has used for `keep_s` seconds: those that `used` does not name,
+    /// or of another fingerprint than `fingerprint`. Of the others it is recorded at `now_s`
+    /// (seconds since 1970) that they are unused; one that is used again is forgotten to have been.
+    pub fn prune(
+        &mut self,
+        fingerprint: &Fingerprint,
+        used: &Inputs,
+        now_s: i64,
+        keep_s: i64,
+    ) -> Result<Pruned> {
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut since = since(&tx)?;
         let (mut gone, mut new, mut kept) = (Vec::new(), Vec::new(), 0);
         {
-            let mut statement = tx.prepare("SELECT rowid, input_sha256, fingerprint FROM embeddings")?;
+            let mut statement =
+                tx.prepare("SELECT rowid, input_sha256, fingerprint FROM embeddings")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let key: Key = (row.get(2)?, row.get(1)?);
@@ -185,7 +242,10 @@ impl EmbeddingStore {
             set_commit(&tx, &new_commit_id()?)?;
         }
         tx.commit()?;
-        Ok(Pruned { gone: gone.len() as u64, kept: kept + new.len() as u64 })
+        Ok(Pruned {
+            gone: gone.len() as u64,
+            kept: kept + new.len() as u64,
+        })
     }
 
     /// Folds the write-ahead log into the database file.
@@ -214,12 +274,20 @@ fn since(tx: &rusqlite::Transaction<'_>) -> Result<HashMap<Key, i64, foldhash::f
 }
 
 /// Forgets of `over` that they were unused, and records it of `new`.
-fn record(tx: &rusqlite::Transaction<'_>, over: impl Iterator<Item = Key>, new: &[Key], now_s: i64) -> Result<()> {
-    let mut forget = tx.prepare("DELETE FROM unused WHERE fingerprint = ?1 AND input_sha256 = ?2")?;
+fn record(
+    tx: &rusqlite::Transaction<'_>,
+    over: impl Iterator<Item = Key>,
+    new: &[Key],
+    now_s: i64,
+) -> Result<()> {
+    let mut forget =
+        tx.prepare("DELETE FROM unused WHERE fingerprint = ?1 AND input_sha256 = ?2")?;
     for (fingerprint, input) in over {
         forget.execute([fingerprint, input])?;
     }
-    let mut add = tx.prepare("INSERT OR REPLACE INTO unused (fingerprint, input_sha256, since) VALUES (?1, ?2, ?3)")?;
+    let mut add = tx.prepare(
+        "INSERT OR REPLACE INTO unused (fingerprint, input_sha256, since) VALUES (?1, ?2, ?3)",
+    )?;
     for (fingerprint, input) in new {
         add.execute(params![fingerprint, input, now_s])?;
     }
@@ -238,17 +306,24 @@ pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
         let _: [u8; 32] = row.get(1)?;
         let bytes: Vec<u8> = row.get(2)?;
         let (numbers, rest) = bytes.as_chunks::<4>();
-        let squares = numbers.iter().map(|four| f64::from(f32::from_le_bytes(*four)).powi(2));
+        let squares = numbers
+            .iter()
+            .map(|four| f64::from(f32::from_le_bytes(*four)).powi(2));
         let length = squares.sum::<f64>().sqrt();
         if !rest.is_empty() || length.is_nan() || (length - 1.0).abs() > LENGTH_TOLERANCE {
-            return Ok(Some(format!("the vector of input {input} is not what was written")));
+            return Ok(Some(format!(
+                "the vector of input {input} is not what was written"
+            )));
         }
     }
     Ok(None)
 }
 
 fn set_commit(tx: &rusqlite::Transaction<'_>, id: &CommitId) -> Result<()> {
-    tx.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('commit_id', ?1)", [id.to_string()])?;
+    tx.execute(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES ('commit_id', ?1)",
+        [id.to_string()],
+    )?;
     Ok(())
 }
 
@@ -265,7 +340,9 @@ mod tests {
 
     /// A row of length 1 that depends on its number.
     fn row(n: u32) -> StoredEmbedding {
-        let raw: Vec<f32> = (0..DIM).map(|i| ((n * 31 + i * 17) % 101) as f32 - 50.0).collect();
+        let raw: Vec<f32> = (0..DIM)
+            .map(|i| ((n * 31 + i * 17) % 101) as f32 - 50.0)
+            .collect();
         let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
         StoredEmbedding {
             input_sha256: Sha256::of(&n.to_le_bytes()),
@@ -278,9 +355,14 @@ mod tests {
     fn made(path: &Path, rows: u32) -> Inputs {
         let rows: Vec<StoredEmbedding> = (0..rows).map(row).collect();
         let mut store = EmbeddingStore::open_write(path).unwrap();
-        store.publish(&print(), "model", "2026-01-01T00:00:00Z", &rows).unwrap();
+        store
+            .publish(&print(), "model", "2026-01-01T00:00:00Z", &rows)
+            .unwrap();
         drop(store);
-        Connection::open(path).unwrap().pragma_update(None, "journal_mode", "delete").unwrap();
+        Connection::open(path)
+            .unwrap()
+            .pragma_update(None, "journal_mode", "delete")
+            .unwrap();
         rows.iter().map(|row| row.input_sha256).collect()
     }
 
@@ -312,9 +394,15 @@ mod tests {
             // A row of another fingerprint is as good as none; every other one can be read.
             for input in store.inputs(&print()).unwrap() {
                 let vector = store.vector(&print(), &input).unwrap();
-                assert!(vector.is_some_and(|vector| vector.len() == DIM as usize), "{round}");
+                assert!(
+                    vector.is_some_and(|vector| vector.len() == DIM as usize),
+                    "{round}"
+                );
             }
-            assert!(store.inputs(&print()).unwrap().is_subset(&inputs), "{round}");
+            assert!(
+                store.inputs(&print()).unwrap().is_subset(&inputs),
+                "{round}"
+            );
         }
         assert!(found > 200, "{found}");
     }
@@ -328,7 +416,12 @@ mod tests {
         let used: Inputs = all.iter().copied().take(1).collect();
         let mut prune = |used: &Inputs, now| {
             let Pruned { gone, kept } = store.prune(&print(), used, now, 100).unwrap();
-            (gone, kept, store.count().unwrap(), store.unused().unwrap().len())
+            (
+                gone,
+                kept,
+                store.count().unwrap(),
+                store.unused().unwrap().len(),
+            )
         };
         assert_eq!(prune(&used, 1_000), (0, 2, 3, 2));
         assert_eq!(prune(&used, 1_099), (0, 2, 3, 2));
@@ -338,7 +431,13 @@ mod tests {
         assert_eq!(prune(&used, 1_250), (2, 0, 1, 0));
         // Under another model nothing is used.
         let other = Fingerprint::from_bytes([8; 32]);
-        assert_eq!(store.prune(&other, &used, 2_000, 100).unwrap(), Pruned { gone: 0, kept: 1 });
-        assert_eq!(store.prune(&other, &used, 2_000, 0).unwrap(), Pruned { gone: 1, kept: 0 });
+        assert_eq!(
+            store.prune(&other, &used, 2_000, 100).unwrap(),
+            Pruned { gone: 0, kept: 1 }
+        );
+        assert_eq!(
+            store.prune(&other, &used, 2_000, 0).unwrap(),
+            Pruned { gone: 1, kept: 0 }
+        );
     }
 }

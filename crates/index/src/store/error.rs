@@ -79,28 +79,37 @@ fn is_unwritable(error: &rusqlite::Error) -> bool {
         ffi::SQLITE_IOERR_SHMSIZE,
     ];
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly)
-        || error.sqlite_error().is_some_and(|e| REFUSED.contains(&e.extended_code))
+        || error
+            .sqlite_error()
+            .is_some_and(|e| REFUSED.contains(&e.extended_code))
 }
 
 /// Code, sentence and fix of an error of SQLite.
 fn sqlite_failure(error: &rusqlite::Error) -> Failure {
     use rusqlite::ErrorCode as Sqlite;
     match error.sqlite_error_code() {
-        Some(Sqlite::DatabaseBusy | Sqlite::DatabaseLocked) => {
-            Failure::new(ErrorCode::Locked, format!("another process keeps the database busy: {error}"))
-                .with_hint("wait for the other process, or pass --wait SECS")
-        }
-        Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => {
-            Failure::new(ErrorCode::DbCorrupt, format!("a database is damaged: {error}")).with_hint(SOMETHING_DAMAGED)
-        }
-        Some(Sqlite::DiskFull) => {
-            Failure::new(ErrorCode::WriteError, "the disk is full; nothing half-written was published")
-                .with_hint(MAKE_ROOM)
-        }
+        Some(Sqlite::DatabaseBusy | Sqlite::DatabaseLocked) => Failure::new(
+            ErrorCode::Locked,
+            format!("another process keeps the database busy: {error}"),
+        )
+        .with_hint("wait for the other process, or pass --wait SECS"),
+        Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => Failure::new(
+            ErrorCode::DbCorrupt,
+            format!("a database is damaged: {error}"),
+        )
+        .with_hint(SOMETHING_DAMAGED),
+        Some(Sqlite::DiskFull) => Failure::new(
+            ErrorCode::WriteError,
+            "the disk is full; nothing half-written was published",
+        )
+        .with_hint(MAKE_ROOM),
         _ if is_unwritable(error) => {
-            let message = format!("a database cannot be written: {error}; nothing half-written was published");
+            let message = format!(
+                "a database cannot be written: {error}; nothing half-written was published"
+            );
             Failure::new(ErrorCode::WriteError, message).with_hint(MAKE_ROOM)
         }
-        _ => Failure::new(ErrorCode::DbError, format!("SQLite: {error}")).with_hint("local-agent doctor"),
+        _ => Failure::new(ErrorCode::DbError, format!("SQLite: {error}"))
+            .with_hint("local-agent doctor"),
     }
 }

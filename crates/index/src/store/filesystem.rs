@@ -1,5 +1,5 @@
-//! Where a database stands decides its journal: a write-ahead log needs memory that all its readers share, and a network
-//! file system shares none.
+//! Where a database stands decides its journal: a write-ahead log needs memory that all its readers
+//! share, and a network file system shares none.
 
 use std::path::Path;
 
@@ -15,7 +15,11 @@ pub(super) enum Journal {
 impl Journal {
     /// The journal for a database in `folder`.
     pub(super) fn for_folder(folder: &Path) -> Self {
-        if on_network(folder) { Self::Rollback } else { Self::WriteAhead }
+        if on_network(folder) {
+            Self::Rollback
+        } else {
+            Self::WriteAhead
+        }
     }
 
     /// SQLite's name of it.
@@ -27,8 +31,8 @@ impl Journal {
     }
 }
 
-/// Whether `folder` lies on a file system that other machines may write to at the same time. `false` where the system
-/// does not tell (only Linux does).
+/// Whether `folder` lies on a file system that other machines may write to at the same time.
+/// `false` where the system does not tell (only Linux does).
 pub fn on_network(folder: &Path) -> bool {
     #[cfg(target_os = "linux")]
     return rustix::fs::statfs(folder).is_ok_and(|found| is_network(found.f_type as u32));
@@ -36,12 +40,22 @@ pub fn on_network(folder: &Path) -> bool {
     return false;
 }
 
-/// Whether `statfs` gives network file systems this number (`linux/magic.h`): NFS, SMB in its three versions, AFS, Coda,
-/// Ceph, 9p, and FUSE, behind which may stand anything.
+/// Whether `statfs` gives network file systems this number (`linux/magic.h`): NFS, SMB in its three
+/// versions, AFS, Coda, Ceph, 9p, and FUSE, behind which may stand anything.
 #[cfg(target_os = "linux")]
 fn is_network(kind: u32) -> bool {
-    [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x7375_7245, 0x00c3_6400, 0x0102_1997, 0x6573_5546]
-        .contains(&kind)
+    [
+        0x6969,
+        0x517b,
+        0xff53_4d42,
+        0xfe53_4d42,
+        0x5346_414f,
+        0x7375_7245,
+        0x00c3_6400,
+        0x0102_1997,
+        0x6573_5546,
+    ]
+    .contains(&kind)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -50,7 +64,10 @@ mod tests {
 
     #[test]
     fn a_local_disk_is_told_from_a_network() {
-        assert_eq!(Journal::for_folder(&std::env::temp_dir()), Journal::WriteAhead);
+        assert_eq!(
+            Journal::for_folder(&std::env::temp_dir()),
+            Journal::WriteAhead
+        );
         // ext4, btrfs, tmpfs, xfs, overlay.
         for local in [0xef53, 0x9123_683e, 0x0102_1994, 0x5846_5342, 0x794c_7630] {
             assert!(!is_network(local), "{local:x}");

@@ -13,7 +13,8 @@ use local_agent_text::types::{
     ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName,
 };
 
-/// A view of the index as it stood at one moment. Writes by others are not seen until it is opened again.
+/// A view of the index as it stood at one moment. Writes by others are not seen until it is opened
+/// again.
 #[derive(Debug)]
 pub struct IndexReader {
     conn: Connection,
@@ -119,15 +120,21 @@ pub struct LexicalSource {
 }
 
 fn corrupt(what: &str) -> Failure {
-    Failure::new(ErrorCode::DbCorrupt, format!("the index holds a {what} that cannot be read"))
-        .with_hint("local-agent index --rebuild")
+    Failure::new(
+        ErrorCode::DbCorrupt,
+        format!("the index holds a {what} that cannot be read"),
+    )
+    .with_hint("local-agent index --rebuild")
 }
 
 impl IndexReader {
-    /// Opens the database at `path` and begins the read transaction. `None`: nothing was ever indexed.
+    /// Opens the database at `path` and begins the read transaction. `None`: nothing was ever
+    /// indexed.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let begin = || -> Result<Option<Self>> {
-            let Some(conn) = open_read(path, Database::Index)? else { return Ok(None) };
+            let Some(conn) = open_read(path, Database::Index)? else {
+                return Ok(None);
+            };
             conn.execute_batch("BEGIN")?;
             let reader = Self { conn };
             // The first read fixes the moment that all later reads see.
@@ -139,13 +146,17 @@ impl IndexReader {
     /// As [`Self::open`], where having no index is the failure `INDEX_MISSING`.
     pub fn required(path: &Path) -> Result<Self> {
         Self::open(path)?.ok_or_else(|| {
-            Failure::new(ErrorCode::IndexMissing, format!("there is no index at {}", path.display()))
-                .with_hint("local-agent index")
-                .into()
+            Failure::new(
+                ErrorCode::IndexMissing,
+                format!("there is no index at {}", path.display()),
+            )
+            .with_hint("local-agent index")
+            .into()
         })
     }
 
-    /// Ends the read transaction. Until [`Self::begin_again`] every read would see a moment of its own.
+    /// Ends the read transaction. Until [`Self::begin_again`] every read would see a moment of its
+    /// own.
     pub fn end(&self) -> Result<()> {
         Ok(self.conn.execute_batch("COMMIT")?)
     }
@@ -159,7 +170,10 @@ impl IndexReader {
     /// The newest commit; `None`: nothing was published yet.
     pub fn commit_id(&self) -> Result<Option<CommitId>> {
         let newest = "SELECT commit_id FROM commits ORDER BY gen DESC LIMIT 1";
-        let id: Option<[u8; 16]> = self.conn.query_row(newest, [], |row| row.get(0)).optional()?;
+        let id: Option<[u8; 16]> = self
+            .conn
+            .query_row(newest, [], |row| row.get(0))
+            .optional()?;
         Ok(id.map(CommitId::from_bytes))
     }
 
@@ -167,24 +181,37 @@ impl IndexReader {
     pub fn generation_of(&self, commit: &CommitId) -> Result<Option<i64>> {
         let found = self
             .conn
-            .query_row("SELECT gen FROM commits WHERE commit_id = ?1", [commit.as_bytes()], |row| row.get(0))
+            .query_row(
+                "SELECT gen FROM commits WHERE commit_id = ?1",
+                [commit.as_bytes()],
+                |row| row.get(0),
+            )
             .optional()?;
         Ok(found)
     }
 
     /// A small fact about the whole index.
     pub fn meta(&self, key: &str) -> Result<Option<String>> {
-        Ok(self.conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()?)
+        Ok(self
+            .conn
+            .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| {
+                row.get(0)
+            })
+            .optional()?)
     }
 
     /// The device that a source's root was on when the source was last seen whole.
     pub fn device(&self, source: &str) -> Result<Option<u64>> {
-        Ok(self.meta(&device_key(source))?.and_then(|device| device.parse().ok()))
+        Ok(self
+            .meta(&device_key(source))?
+            .and_then(|device| device.parse().ok()))
     }
 
     /// Counts.
     pub fn totals(&self) -> Result<Totals> {
-        let count = |sql: &str| -> Result<u64> { Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64) };
+        let count = |sql: &str| -> Result<u64> {
+            Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+        };
         Ok(Totals {
             documents: count("SELECT count(*) FROM documents WHERE status = 'indexed'")?,
             skipped: count("SELECT count(*) FROM documents WHERE status <> 'indexed'")?,
@@ -194,7 +221,11 @@ impl IndexReader {
 
     /// How many chunks there are.
     pub fn chunk_count(&self) -> Result<u64> {
-        Ok(self.conn.query_row("SELECT count(*) FROM chunks", [], |row| row.get::<_, i64>(0))? as u64)
+        Ok(self
+            .conn
+            .query_row("SELECT count(*) FROM chunks", [], |row| {
+                row.get::<_, i64>(0)
+            })? as u64)
     }
 
     /// Sources as they were when last indexed, by name.
@@ -221,7 +252,11 @@ impl IndexReader {
     pub fn last_scan(&self, source: &SourceName) -> Result<i64> {
         let found = self
             .conn
-            .query_row("SELECT scanned_ns FROM sources WHERE name = ?1", [source.as_str()], |row| row.get(0))
+            .query_row(
+                "SELECT scanned_ns FROM sources WHERE name = ?1",
+                [source.as_str()],
+                |row| row.get(0),
+            )
             .optional()?;
         Ok(found.unwrap_or(0))
     }
@@ -232,7 +267,9 @@ impl IndexReader {
             "SELECT name, rel_path, status FROM documents JOIN sources ON sources.id = source_id
              WHERE status <> 'indexed' ORDER BY name, rel_path LIMIT ?1",
         )?;
-        let rows = statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let rows = statement.query_map([limit as i64], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -255,7 +292,9 @@ impl IndexReader {
         if hashes.is_empty() {
             return Ok(Vec::new());
         }
-        let mut statement = self.conn.prepare("SELECT id, text_sha256 FROM chunks ORDER BY id")?;
+        let mut statement = self
+            .conn
+            .prepare("SELECT id, text_sha256 FROM chunks ORDER BY id")?;
         let mut rows = statement.query([])?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
@@ -278,7 +317,10 @@ impl IndexReader {
 
     /// The chunk at `ordinal` of a document.
     pub fn chunk_at(&self, document_id: i64, ordinal: u32) -> Result<Option<ChunkRecord>> {
-        self.one("chunks.document_id = ?1 AND ordinal = ?2", params![document_id, ordinal])
+        self.one(
+            "chunks.document_id = ?1 AND ordinal = ?2",
+            params![document_id, ordinal],
+        )
     }
 
     fn one(&self, filter: &str, params: impl rusqlite::Params) -> Result<Option<ChunkRecord>> {
@@ -294,21 +336,25 @@ impl IndexReader {
         rows.next()?.map(record).transpose()
     }
 
-    /// The documents that a condition on the `documents`/`sources` columns selects (see retrieval's filters).
+    /// The documents that a condition on the `documents`/`sources` columns selects (see retrieval's
+    /// filters).
     pub fn documents_where(&self, condition: &str, values: &[String]) -> Result<IdSet> {
         let sql = format!(
             "SELECT documents.id FROM documents JOIN sources ON sources.id = source_id
              WHERE status = 'indexed' AND {condition}"
         );
         let mut statement = self.conn.prepare(&sql)?;
-        let rows = statement.query_map(rusqlite::params_from_iter(values), |row| row.get::<_, i64>(0))?;
+        let rows = statement.query_map(rusqlite::params_from_iter(values), |row| {
+            row.get::<_, i64>(0)
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Row ids of the chunks of the given documents.
     pub fn chunks_of(&self, documents: &IdSet) -> Result<IdSet> {
         let mut statement = self.conn.prepare("SELECT id, document_id FROM chunks")?;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        let rows =
+            statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
         let mut set = IdSet::default();
         for row in rows {
             let (id, document) = row?;
@@ -338,7 +384,9 @@ impl IndexReader {
 
     /// Hands over the identity of every chunk, by row id.
     pub fn each_chunk(&self, mut take: impl FnMut(ChunkRef) -> Result<()>) -> Result<()> {
-        let mut statement = self.conn.prepare("SELECT id, key, input_sha256, tokens FROM chunks ORDER BY id")?;
+        let mut statement = self
+            .conn
+            .prepare("SELECT id, key, input_sha256, tokens FROM chunks ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             take(ChunkRef {
@@ -353,29 +401,45 @@ impl IndexReader {
 
     /// Heading path and text of one chunk: what is embedded for it.
     pub fn embedding_text(&self, id: i64) -> Result<Option<(HeadingPath, String)>> {
-        let mut statement = self.conn.prepare_cached("SELECT heading, text FROM chunks WHERE id = ?1")?;
-        let found: Option<(String, String)> =
-            statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT heading, text FROM chunks WHERE id = ?1")?;
+        let found: Option<(String, String)> = statement
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
         found
             .map(|(heading, text)| {
-                HeadingPath::from_canonical(&heading).map(|h| (h, text)).map_err(|_| corrupt("heading path").into())
+                HeadingPath::from_canonical(&heading)
+                    .map(|h| (h, text))
+                    .map_err(|_| corrupt("heading path").into())
             })
             .transpose()
     }
 
     /// Hands over what is embedded for every chunk, with the hash that is recorded of it.
-    pub fn each_text(&self, mut take: impl FnMut(i64, &HeadingPath, &str, Sha256) -> Result<()>) -> Result<()> {
-        let mut statement = self.conn.prepare("SELECT id, heading, text, input_sha256 FROM chunks ORDER BY id")?;
+    pub fn each_text(
+        &self,
+        mut take: impl FnMut(i64, &HeadingPath, &str, Sha256) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement = self
+            .conn
+            .prepare("SELECT id, heading, text, input_sha256 FROM chunks ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let heading =
-                HeadingPath::from_canonical(&row.get::<_, String>(1)?).map_err(|_| corrupt("heading path"))?;
-            take(row.get(0)?, &heading, &row.get::<_, String>(2)?, Sha256::from_bytes(row.get(3)?))?;
+            let heading = HeadingPath::from_canonical(&row.get::<_, String>(1)?)
+                .map_err(|_| corrupt("heading path"))?;
+            take(
+                row.get(0)?,
+                &heading,
+                &row.get::<_, String>(2)?,
+                Sha256::from_bytes(row.get(3)?),
+            )?;
         }
         Ok(())
     }
 
-    /// Row ids of documents whose lexical entry changed after `generation`, and of documents that went after it.
+    /// Row ids of documents whose lexical entry changed after `generation`, and of documents that
+    /// went after it.
     pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<i64>, Vec<i64>)> {
         let ids = |sql: &str| -> Result<Vec<i64>> {
             let mut statement = self.conn.prepare(sql)?;
@@ -396,9 +460,19 @@ impl IndexReader {
                 "SELECT rel_path, title, aliases_json, stem_key, frontmatter_json FROM documents
                  WHERE id = ?1 AND status = 'indexed'",
             )?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+            .query_row([id], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                ))
+            })
             .optional()?;
-        let Some((path, title, aliases, stem_key, frontmatter_json)) = found else { return Ok(None) };
+        let Some((path, title, aliases, stem_key, frontmatter_json)) = found else {
+            return Ok(None);
+        };
         let aliases = serde_json::from_str(&aliases).map_err(|_| corrupt("list of aliases"))?;
         let tags = self
             .conn
@@ -412,34 +486,60 @@ impl IndexReader {
             )?
             .query_map([stem_key], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT id, key, heading, text FROM chunks WHERE document_id = ?1 ORDER BY ordinal")?;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id, key, heading, text FROM chunks WHERE document_id = ?1 ORDER BY ordinal",
+        )?;
         let mut rows = statement.query([id])?;
         let mut chunks = Vec::new();
         while let Some(row) = rows.next()? {
-            let heading =
-                HeadingPath::from_canonical(&row.get::<_, String>(2)?).map_err(|_| corrupt("heading path"))?;
-            let titles: Vec<&str> = heading.headings().iter().map(|h| h.title.as_str()).collect();
-            chunks.push((row.get(0)?, ChunkKey::from_bytes(row.get(1)?), titles.join("\n"), row.get(3)?));
+            let heading = HeadingPath::from_canonical(&row.get::<_, String>(2)?)
+                .map_err(|_| corrupt("heading path"))?;
+            let titles: Vec<&str> = heading
+                .headings()
+                .iter()
+                .map(|h| h.title.as_str())
+                .collect();
+            chunks.push((
+                row.get(0)?,
+                ChunkKey::from_bytes(row.get(1)?),
+                titles.join("\n"),
+                row.get(3)?,
+            ));
         }
-        Ok(Some(LexicalSource { id, path, title, aliases, tags, anchors, frontmatter_json, chunks }))
+        Ok(Some(LexicalSource {
+            id,
+            path,
+            title,
+            aliases,
+            tags,
+            anchors,
+            frontmatter_json,
+            chunks,
+        }))
     }
 
-    /// The hash a document had when it was indexed, with its row id; `None`: the index does not hold it.
-    pub fn document(&self, source: &SourceName, path: &RelPath) -> Result<Option<(i64, Option<Sha256>)>> {
+    /// The hash a document had when it was indexed, with its row id; `None`: the index does not
+    /// hold it.
+    pub fn document(
+        &self,
+        source: &SourceName,
+        path: &RelPath,
+    ) -> Result<Option<(i64, Option<Sha256>)>> {
         let found = self
             .conn
             .prepare_cached(
                 "SELECT documents.id, sha256 FROM documents JOIN sources ON sources.id = source_id
                  WHERE name = ?1 AND rel_path = ?2",
             )?
-            .query_row([source.as_str(), path.as_str()], |row| Ok((row.get(0)?, row.get::<_, Option<[u8; 32]>>(1)?)))
+            .query_row([source.as_str(), path.as_str()], |row| {
+                Ok((row.get(0)?, row.get::<_, Option<[u8; 32]>>(1)?))
+            })
             .optional()?;
         Ok(found.map(|(id, sha)| (id, sha.map(Sha256::from_bytes))))
     }
 
-    /// Runs a query of doctor's that yields (label, count) style rows: one text column, at most `limit` rows.
+    /// Runs a query of doctor's that yields (label, count) style rows: one text column, at most
+    /// `limit` rows.
     pub fn texts(&self, sql: &str, limit: usize) -> Result<Vec<String>> {
         let mut statement = self.conn.prepare(sql)?;
         let rows = statement.query_map([], |row| row.get(0))?;
@@ -448,7 +548,8 @@ impl IndexReader {
 }
 
 fn record(row: &Row<'_>) -> Result<ChunkRecord> {
-    let number = |column: usize| -> Result<usize> { Ok(row.get::<_, i64>(column)?.max(0) as usize) };
+    let number =
+        |column: usize| -> Result<usize> { Ok(row.get::<_, i64>(column)?.max(0) as usize) };
     let text = |column: usize| -> Result<String> { Ok(row.get(column)?) };
     let (body, text_sha256) = (text(15)?, Sha256::from_bytes(row.get(16)?));
     // SQLite keeps no checksums: what came back must be what was put in, or it is shown to nobody.
@@ -483,7 +584,9 @@ pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
     while let Some(row) = rows.next()? {
         let (id, text, sha256): (i64, String, [u8; 32]) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if Sha256::of(text.as_bytes()) != Sha256::from_bytes(sha256) {
-            return Ok(Some(format!("the text of chunk {id} is not what was written")));
+            return Ok(Some(format!(
+                "the text of chunk {id} is not what was written"
+            )));
         }
         if HeadingPath::from_canonical(&row.get::<_, String>(3)?).is_err() {
             return Ok(Some(format!("the heading of chunk {id} cannot be read")));

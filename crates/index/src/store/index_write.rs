@@ -1,7 +1,8 @@
 //! Writing `index.sqlite`: one publishing transaction a batch.
 //!
-//! Chunks whose key is unchanged keep their row, so their vectors stay valid; everything that lexical search must
-//! learn or forget is left behind by generation, so a projection that missed a run catches up by difference.
+//! Chunks whose key is unchanged keep their row, so their vectors stay valid; everything that
+//! lexical search must learn or forget is left behind by generation, so a projection that missed a
+//! run catches up by difference.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -17,8 +18,9 @@ use local_agent_text::types::{CommitId, FileStamp, SourceName};
 /// How many commits a projection may be behind and still catch up by difference.
 const KEPT_COMMITS: i64 = 10_000;
 
-/// Pages in the write-ahead log (128 MiB) before a commit folds them into the database. Every batch of a first index
-/// changes the same inner pages of the same trees, so folding after each would write them again and again.
+/// Pages in the write-ahead log (128 MiB) before a commit folds them into the database. Every batch
+/// of a first index changes the same inner pages of the same trees, so folding after each would
+/// write them again and again.
 const CHECKPOINT_PAGES: i64 = 32_768;
 
 /// The one writer of `index.sqlite`. The caller holds `index.lock`.
@@ -55,7 +57,8 @@ type Targets = HashSet<String, RandomState>;
 pub struct Batch {
     /// New and changed files.
     pub documents: Vec<DocumentRow>,
-    /// Files whose bytes are the same but whose stamp moved: row id and new stamp. Publishes nothing by itself.
+    /// Files whose bytes are the same but whose stamp moved: row id and new stamp. Publishes
+    /// nothing by itself.
     pub restamped: Vec<(i64, FileStamp)>,
     /// Files that are gone: row ids.
     pub removed: Vec<i64>,
@@ -75,32 +78,56 @@ impl IndexWriter {
     pub fn open(path: &Path) -> Result<Self> {
         let conn = open_write(path, Database::Index)?;
         conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        Ok(Self { conn, scans: Vec::new() })
+        Ok(Self {
+            conn,
+            scans: Vec::new(),
+        })
     }
 
     /// The row ids of sources (name, root, kind), made or brought up to date in one transaction.
     pub fn sources(&mut self, sources: &[(&SourceName, &str, &str)]) -> Result<Vec<i64>> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let ids = sources.iter().map(|(name, root, kind)| source(&tx, name, root, kind)).collect::<Result<_>>()?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let ids = sources
+            .iter()
+            .map(|(name, root, kind)| source(&tx, name, root, kind))
+            .collect::<Result<_>>()?;
         tx.commit()?;
         Ok(ids)
     }
 
     /// When the last complete scan of a source began, nanoseconds since 1970; 0 = never.
     pub fn last_scan(&self, source_id: i64) -> Result<i64> {
-        Ok(self.conn.query_row("SELECT scanned_ns FROM sources WHERE id = ?1", [source_id], |row| row.get(0))?)
+        Ok(self.conn.query_row(
+            "SELECT scanned_ns FROM sources WHERE id = ?1",
+            [source_id],
+            |row| row.get(0),
+        )?)
     }
 
-    /// Notes that a scan which began at `began_ns` saw the whole source, on `device`. See [`Self::remember_scans`].
-    pub fn scanned(&mut self, source: &SourceName, source_id: i64, began_ns: i64, device: Option<u64>) {
-        self.scans.push((source.clone(), source_id, began_ns, device));
+    /// Notes that a scan which began at `began_ns` saw the whole source, on `device`. See
+    /// [`Self::remember_scans`].
+    pub fn scanned(
+        &mut self,
+        source: &SourceName,
+        source_id: i64,
+        began_ns: i64,
+        device: Option<u64>,
+    ) {
+        self.scans
+            .push((source.clone(), source_id, began_ns, device));
     }
 
-    /// Writes down the scans that were noted, all in one transaction: each by itself would wait for the disk.
+    /// Writes down the scans that were noted, all in one transaction: each by itself would wait for
+    /// the disk.
     pub fn remember_scans(&mut self) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (source, id, began_ns, device) in self.scans.drain(..) {
-            tx.prepare_cached("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1")?.execute(params![id, began_ns])?;
+            tx.prepare_cached("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1")?
+                .execute(params![id, began_ns])?;
             let Some(device) = device else { continue };
             tx.prepare_cached(
                 "INSERT INTO meta (key, value) VALUES (?1, ?2)
@@ -115,7 +142,11 @@ impl IndexWriter {
     pub fn device(&self, source: &SourceName) -> Result<Option<u64>> {
         let found: Option<String> = self
             .conn
-            .query_row("SELECT value FROM meta WHERE key = ?1", [device_key(source.as_str())], |row| row.get(0))
+            .query_row(
+                "SELECT value FROM meta WHERE key = ?1",
+                [device_key(source.as_str())],
+                |row| row.get(0),
+            )
             .optional()?;
         Ok(found.and_then(|device| device.parse().ok()))
     }
@@ -144,13 +175,16 @@ impl IndexWriter {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Row ids of all documents whose source is not among `names`: sources that left the configuration.
+    /// Row ids of all documents whose source is not among `names`: sources that left the
+    /// configuration.
     pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<i64>> {
         let known: HashSet<&str> = names.iter().map(SourceName::as_str).collect();
         let mut statement = self
             .conn
             .prepare("SELECT documents.id, sources.name FROM documents JOIN sources ON sources.id = source_id")?;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        })?;
         let mut ids = Vec::new();
         for row in rows {
             let (id, name) = row?;
@@ -179,12 +213,15 @@ impl IndexWriter {
     /// The newest commit, if anything was ever published.
     pub fn commit_id(&self) -> Result<Option<CommitId>> {
         let newest = "SELECT commit_id FROM commits ORDER BY gen DESC LIMIT 1";
-        let id: Option<[u8; 16]> = self.conn.query_row(newest, [], |row| row.get(0)).optional()?;
+        let id: Option<[u8; 16]> = self
+            .conn
+            .query_row(newest, [], |row| row.get(0))
+            .optional()?;
         Ok(id.map(CommitId::from_bytes))
     }
 
-    /// Records `sig` as the way of cutting that the index follows, once no document follows another one. A partial run
-    /// therefore never marks the whole index as current.
+    /// Records `sig` as the way of cutting that the index follows, once no document follows another
+    /// one. A partial run therefore never marks the whole index as current.
     pub fn settle_chunker_sig(&self, sig: &str) -> Result<()> {
         self.conn.execute(
             "INSERT OR REPLACE INTO meta (key, value) SELECT 'chunker_sig', ?1
@@ -195,19 +232,24 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Publishes an index without documents when nothing was ever published: a vault without notes has an index too.
+    /// Publishes an index without documents when nothing was ever published: a vault without notes
+    /// has an index too.
     pub fn publish_at_least_once(&mut self) -> Result<()> {
         if self.commit_id()?.is_some() {
             return Ok(());
         }
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         next_generation(&tx)?;
         Ok(tx.commit()?)
     }
 
     /// Writes `batch` in one transaction with a commit id of its own.
     pub fn publish(&mut self, batch: &Batch) -> Result<Published> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (id, stamp) in &batch.restamped {
             restamp(&tx, *id, stamp)?;
         }
@@ -229,10 +271,11 @@ impl IndexWriter {
         Ok(published)
     }
 
-    /// Copies the write-ahead log into the database file while others read, and gives memory back: nothing more is to be
-    /// written.
+    /// Copies the write-ahead log into the database file while others read, and gives memory back:
+    /// nothing more is to be written.
     pub fn fold(&mut self) -> Result<()> {
-        self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         Ok(self.conn.execute_batch("PRAGMA shrink_memory")?)
     }
 
@@ -245,14 +288,19 @@ impl IndexWriter {
 /// The row id of one source, made or brought up to date.
 fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
     let known: Option<(i64, String, String)> = tx
-        .query_row("SELECT id, root, kind FROM sources WHERE name = ?1", [name.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
+        .query_row(
+            "SELECT id, root, kind FROM sources WHERE name = ?1",
+            [name.as_str()],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
         .optional()?;
     match known {
         Some((id, ref old_root, ref old_kind)) if old_root == root && old_kind == kind => Ok(id),
         Some((id, ..)) => {
-            tx.execute("UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1", params![id, root, kind])?;
+            tx.execute(
+                "UPDATE sources SET root = ?2, kind = ?3 WHERE id = ?1",
+                params![id, root, kind],
+            )?;
             Ok(id)
         }
         None => {
@@ -272,55 +320,100 @@ pub(super) fn device_key(source: &str) -> String {
 
 fn next_generation(tx: &Transaction<'_>) -> Result<i64> {
     let id = new_commit_id()?;
-    tx.execute("INSERT INTO commits (commit_id) VALUES (?1)", [id.as_bytes()])?;
+    tx.execute(
+        "INSERT INTO commits (commit_id) VALUES (?1)",
+        [id.as_bytes()],
+    )?;
     let generation = tx.last_insert_rowid();
-    tx.execute("DELETE FROM commits WHERE gen <= ?1", [generation - KEPT_COMMITS])?;
-    tx.execute("DELETE FROM removed WHERE gen <= ?1", [generation - KEPT_COMMITS])?;
+    tx.execute(
+        "DELETE FROM commits WHERE gen <= ?1",
+        [generation - KEPT_COMMITS],
+    )?;
+    tx.execute(
+        "DELETE FROM removed WHERE gen <= ?1",
+        [generation - KEPT_COMMITS],
+    )?;
     Ok(generation)
 }
 
 fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
-    tx.prepare_cached("UPDATE documents SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5 WHERE id = ?1")?
-        .execute(params![id, stamp.size as i64, stamp.mtime_ns, stamp.ctime_ns, stamp.inode as i64])?;
+    tx.prepare_cached(
+        "UPDATE documents SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5 WHERE id = ?1",
+    )?
+    .execute(params![
+        id,
+        stamp.size as i64,
+        stamp.mtime_ns,
+        stamp.ctime_ns,
+        stamp.inode as i64
+    ])?;
     Ok(())
 }
 
-/// Deletes one document with everything that hangs on it; returns how many chunks went. What its links pointed at is
-/// added to `moved`.
+/// Deletes one document with everything that hangs on it; returns how many chunks went. What its
+/// links pointed at is added to `moved`.
 fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut Targets) -> Result<usize> {
     moved.extend(link_set(tx, id)?.into_iter().map(|(target, _)| target));
-    let chunks = tx.prepare_cached("DELETE FROM chunks WHERE document_id = ?1")?.execute([id])?;
-    tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([id])?;
-    tx.prepare_cached("INSERT INTO removed (gen, document_id) VALUES (?1, ?2)")?.execute([generation, id])?;
+    let chunks = tx
+        .prepare_cached("DELETE FROM chunks WHERE document_id = ?1")?
+        .execute([id])?;
+    tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?
+        .execute([id])?;
+    tx.prepare_cached("INSERT INTO removed (gen, document_id) VALUES (?1, ?2)")?
+        .execute([generation, id])?;
     Ok(chunks)
 }
 
-/// Writes one document. Of a new one nothing has to be looked for or taken away. What changed links point at is added to
-/// `moved`.
-fn write(tx: &Transaction<'_>, document: &DocumentRow, generation: i64, moved: &mut Targets) -> Result<Published> {
+/// Writes one document. Of a new one nothing has to be looked for or taken away. What changed links
+/// point at is added to `moved`.
+fn write(
+    tx: &Transaction<'_>,
+    document: &DocumentRow,
+    generation: i64,
+    moved: &mut Targets,
+) -> Result<Published> {
     let (id, is_new) = put_document(tx, document, generation)?;
     if is_new {
         moved.extend(document.links.iter().map(|link| link.target_key.clone()));
     } else {
         let before = link_set(tx, id)?;
-        tx.prepare_cached("DELETE FROM links WHERE document_id = ?1")?.execute([id])?;
-        tx.prepare_cached("DELETE FROM tags WHERE document_id = ?1")?.execute([id])?;
-        let after: HashSet<(String, String)> =
-            document.links.iter().map(|link| (link.target_key.clone(), link.text.clone())).collect();
-        moved.extend(before.symmetric_difference(&after).map(|(target, _)| target.clone()));
+        tx.prepare_cached("DELETE FROM links WHERE document_id = ?1")?
+            .execute([id])?;
+        tx.prepare_cached("DELETE FROM tags WHERE document_id = ?1")?
+            .execute([id])?;
+        let after: HashSet<(String, String)> = document
+            .links
+            .iter()
+            .map(|link| (link.target_key.clone(), link.text.clone()))
+            .collect();
+        moved.extend(
+            before
+                .symmetric_difference(&after)
+                .map(|(target, _)| target.clone()),
+        );
     }
     add_links_and_tags(tx, id, document)?;
-    let old = if is_new { HashMap::new() } else { chunk_ids(tx, id)? };
+    let old = if is_new {
+        HashMap::new()
+    } else {
+        chunk_ids(tx, id)?
+    };
     replace_chunks(tx, id, &document.chunks, old, generation)
 }
 
 /// Writes the row of a document itself; returns its id and whether it is new.
-fn put_document(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -> Result<(i64, bool)> {
-    // Not by `RETURNING`: to SQLite that is a trigger, and a statement with a trigger copies every page it touches, to be
-    // able to take the change back.
+fn put_document(
+    tx: &Transaction<'_>,
+    document: &DocumentRow,
+    generation: i64,
+) -> Result<(i64, bool)> {
+    // Not by `RETURNING`: to SQLite that is a trigger, and a statement with a trigger copies every
+    // page it touches, to be able to take the change back.
     let known: Option<i64> = tx
         .prepare_cached("SELECT id FROM documents WHERE source_id = ?1 AND rel_path = ?2")?
-        .query_row(params![document.source_id, document.path.as_str()], |row| row.get(0))
+        .query_row(params![document.source_id, document.path.as_str()], |row| {
+            row.get(0)
+        })
         .optional()?;
     let status = document.skipped.map_or("indexed", |reason| reason.as_str());
     tx.prepare_cached(
@@ -362,15 +455,18 @@ fn put_document(tx: &Transaction<'_>, document: &DocumentRow, generation: i64) -
 
 /// What a document's links say about which targets: (target key, text).
 fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> {
-    let mut statement = tx.prepare_cached("SELECT target_key, text FROM links WHERE document_id = ?1")?;
+    let mut statement =
+        tx.prepare_cached("SELECT target_key, text FROM links WHERE document_id = ?1")?;
     let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Anchor text belongs to the document it points at: when links change, their targets are searched differently.
+/// Anchor text belongs to the document it points at: when links change, their targets are searched
+/// differently.
 fn touch_targets(tx: &Transaction<'_>, target_keys: Targets, generation: i64) -> Result<()> {
-    let mut statement =
-        tx.prepare_cached("UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1 AND lexical_gen <> ?2")?;
+    let mut statement = tx.prepare_cached(
+        "UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1 AND lexical_gen <> ?2",
+    )?;
     for key in target_keys {
         statement.execute(params![key, generation])?;
     }
@@ -383,7 +479,14 @@ fn add_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> 
     )?;
     let mut seen: HashSet<&LinkRow, RandomState> = HashSet::default();
     for row in document.links.iter().filter(|row| seen.insert(row)) {
-        link.execute(params![id, row.kind, row.target, row.target_key, row.anchor, row.text])?;
+        link.execute(params![
+            id,
+            row.kind,
+            row.target,
+            row.target_key,
+            row.anchor,
+            row.text
+        ])?;
     }
     let mut tag = tx.prepare_cached("INSERT INTO tags (document_id, tag) VALUES (?1, ?2)")?;
     for name in &document.tags {
@@ -408,12 +511,18 @@ fn replace_chunks(
     mut old: HashMap<[u8; 16], i64>,
     generation: i64,
 ) -> Result<Published> {
-    let kept: Vec<Option<i64>> = chunks.iter().map(|chunk| old.remove(chunk.key.as_bytes())).collect();
+    let kept: Vec<Option<i64>> = chunks
+        .iter()
+        .map(|chunk| old.remove(chunk.key.as_bytes()))
+        .collect();
     let mut delete = tx.prepare_cached("DELETE FROM chunks WHERE id = ?1")?;
     for gone in old.values() {
         delete.execute([gone])?;
     }
-    let mut published = Published { chunks_added: 0, chunks_removed: old.len() };
+    let mut published = Published {
+        chunks_added: 0,
+        chunks_removed: old.len(),
+    };
     let mut insert = tx.prepare_cached(
         "INSERT INTO chunks (document_id, ordinal, key, start_byte, end_byte, first_line, last_line, heading, kinds,
              tokens, text, text_sha256, input_sha256, added_gen)
@@ -429,7 +538,17 @@ fn replace_chunks(
         let input = chunk.input_sha256.as_bytes();
         if let Some(row_id) = row_id {
             let tokens = chunk.tokens as i64;
-            place.execute(params![row_id, ordinal as i64, start, end, first, last, chunk.kinds, input, tokens])?;
+            place.execute(params![
+                row_id,
+                ordinal as i64,
+                start,
+                end,
+                first,
+                last,
+                chunk.kinds,
+                input,
+                tokens
+            ])?;
             continue;
         }
         published.chunks_added += 1;

@@ -1,7 +1,7 @@
 //! One writer a job: `index.lock`, `embed.lock`.
 //!
-//! The lock is the operating system's lock on an open file, never the file's existence, so a killed job leaves nothing
-//! to clean up. The file's text only tells the next one who holds it.
+//! The lock is the operating system's lock on an open file, never the file's existence, so a killed
+//! job leaves nothing to clean up. The file's text only tells the next one who holds it.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -19,8 +19,8 @@ pub struct JobLock {
 }
 
 impl JobLock {
-    /// Takes the lock at `path` (its folder is made), waiting at most `wait`. `holder` is the sentence that others read
-    /// while it is held: pid, command, start.
+    /// Takes the lock at `path` (its folder is made), waiting at most `wait`. `holder` is the
+    /// sentence that others read while it is held: pid, command, start.
     pub fn take(path: &Path, holder: &str, wait: Duration) -> Result<Self> {
         let (folder, name) = super::split(path)?;
         let folder = StateDirectory::make_configured(folder).map_err(|e| unusable(path, &e))?;
@@ -28,11 +28,17 @@ impl JobLock {
     }
 
     /// Takes the lock `name` in an open folder, as [`JobLock::take`] does.
-    pub fn take_in(folder: &StateDirectory, name: &str, holder: &str, wait: Duration) -> Result<Self> {
+    pub fn take_in(
+        folder: &StateDirectory,
+        name: &str,
+        holder: &str,
+        wait: Duration,
+    ) -> Result<Self> {
         let path = &folder.path().join(name);
         let fail = |e: std::io::Error| unusable(path, &e);
         let mut file = folder.update(name).map_err(fail)?;
-        // Somebody who only asks who holds the lock holds it shared for an instant; that is not "taken".
+        // Somebody who only asks who holds the lock holds it shared for an instant; that is not
+        // "taken".
         let mut patience = Patience::new(wait.max(Duration::from_millis(150)));
         loop {
             match file.try_lock() {
@@ -42,16 +48,22 @@ impl JobLock {
                 Err(TryLockError::Error(e)) => return Err(fail(e).into()),
             }
         }
-        file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(fail)?;
+        file.set_len(0)
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .map_err(fail)?;
         writeln!(file, "{holder}").map_err(fail)?;
         Ok(Self { _file: file })
     }
 
-    /// Keeps those out who take the lock at `path`, together with others who share it, waiting at most `wait`. Creates
-    /// and changes nothing. `None`: there is no such file, it cannot be opened, or the time is over.
+    /// Keeps those out who take the lock at `path`, together with others who share it, waiting at
+    /// most `wait`. Creates and changes nothing. `None`: there is no such file, it cannot be
+    /// opened, or the time is over.
     pub fn share(path: &Path, wait: Duration) -> Option<Self> {
         let (folder, name) = super::split(path).ok()?;
-        let file = StateDirectory::open_configured(folder).ok()??.read(name).ok()??;
+        let file = StateDirectory::open_configured(folder)
+            .ok()??
+            .read(name)
+            .ok()??;
         let mut patience = Patience::new(wait);
         loop {
             match file.try_lock_shared() {
@@ -62,7 +74,8 @@ impl JobLock {
         }
     }
 
-    /// Whether some process holds the lock at `path` now, and what it says of itself. Creates nothing.
+    /// Whether some process holds the lock at `path` now, and what it says of itself. Creates
+    /// nothing.
     pub fn holder(path: &Path) -> Option<String> {
         let (folder, name) = super::split(path).ok()?;
         Self::holder_in(&StateDirectory::open_configured(folder).ok()??, name)
@@ -85,12 +98,16 @@ impl JobLock {
 
 fn unusable(path: &Path, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::WriteError, format!("the lock file {} cannot be used: {error}", path.display()))
-            .with_hint(super::MAKE_ROOM)
+        Failure::new(
+            ErrorCode::WriteError,
+            format!("the lock file {} cannot be used: {error}", path.display()),
+        )
+        .with_hint(super::MAKE_ROOM)
     })
 }
 
-/// Waits between two tries: at first a part of what the shortest holder needs, later longer, never in step with others.
+/// Waits between two tries: at first a part of what the shortest holder needs, later longer, never
+/// in step with others.
 struct Patience {
     began: Instant,
     until: Instant,
@@ -106,7 +123,11 @@ impl Patience {
 
     fn new(wait: Duration) -> Self {
         let began = Instant::now();
-        Self { began, until: began + wait, pause: Self::FIRST }
+        Self {
+            began,
+            until: began + wait,
+            pause: Self::FIRST,
+        }
     }
 
     /// Sleeps for a while; `false`: the time is over.
@@ -115,11 +136,18 @@ impl Patience {
         if now >= self.until {
             return false;
         }
-        // Where the clock stands within a microsecond is as good as chance: half of the pause, and up to as much again.
-        let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+        // Where the clock stands within a microsecond is as good as chance: half of the pause, and
+        // up to as much again.
+        let nanos = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |d| d.subsec_nanos());
         let half = self.pause / 2;
         std::thread::sleep((half + half * (nanos / 100 % 64) / 64).min(self.until - now));
-        let most = if now - self.began < Duration::from_secs(1) { Self::SHORT } else { Self::LONG };
+        let most = if now - self.began < Duration::from_secs(1) {
+            Self::SHORT
+        } else {
+            Self::LONG
+        };
         self.pause = (self.pause * 2).min(most);
         true
     }
@@ -136,8 +164,11 @@ fn read_holder(file: &mut File) -> String {
 }
 
 fn taken(path: &Path, file: &mut File) -> Failure {
-    Failure::new(ErrorCode::Locked, format!("{} is held by {}", path.display(), read_holder(file)))
-        .with_hint("wait for it to end, or pass --wait SECS")
+    Failure::new(
+        ErrorCode::Locked,
+        format!("{} is held by {}", path.display(), read_holder(file)),
+    )
+    .with_hint("wait for it to end, or pass --wait SECS")
 }
 
 #[cfg(test)]
@@ -150,10 +181,18 @@ mod tests {
         let path = dir.path().join("state/index.lock");
         assert_eq!(JobLock::holder(&path), None);
         let held = JobLock::take(&path, "pid 7, `index`, since noon", Duration::ZERO).unwrap();
-        let refused = Failure::from(JobLock::take(&path, "pid 8", Duration::from_millis(60)).unwrap_err());
+        let refused =
+            Failure::from(JobLock::take(&path, "pid 8", Duration::from_millis(60)).unwrap_err());
         assert_eq!(refused.code, ErrorCode::Locked);
-        assert!(refused.message.contains("pid 7, `index`, since noon"), "{}", refused.message);
-        assert_eq!(JobLock::holder(&path).as_deref(), Some("pid 7, `index`, since noon"));
+        assert!(
+            refused.message.contains("pid 7, `index`, since noon"),
+            "{}",
+            refused.message
+        );
+        assert_eq!(
+            JobLock::holder(&path).as_deref(),
+            Some("pid 7, `index`, since noon")
+        );
         drop(held);
         assert_eq!(JobLock::holder(&path), None);
         JobLock::take(&path, "pid 8", Duration::ZERO).unwrap();
@@ -170,7 +209,12 @@ mod tests {
         drop(held);
         let shared = JobLock::share(&path, Duration::ZERO).unwrap();
         assert!(JobLock::share(&path, Duration::ZERO).is_some());
-        assert_eq!(JobLock::take(&path, "pid 8", Duration::ZERO).unwrap_err().code(), ErrorCode::Locked);
+        assert_eq!(
+            JobLock::take(&path, "pid 8", Duration::ZERO)
+                .unwrap_err()
+                .code(),
+            ErrorCode::Locked
+        );
         drop(shared);
         JobLock::take(&path, "pid 8", Duration::ZERO).unwrap();
     }
@@ -179,7 +223,10 @@ mod tests {
     fn one_who_waits_gets_the_lock_when_it_is_free_and_every_one_of_many_does() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.lock");
-        let (count, wait) = (std::sync::atomic::AtomicU32::new(0), Duration::from_secs(60));
+        let (count, wait) = (
+            std::sync::atomic::AtomicU32::new(0),
+            Duration::from_secs(60),
+        );
         std::thread::scope(|threads| {
             for _ in 0..8 {
                 threads.spawn(|| {

@@ -1,8 +1,9 @@
-//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`), what cannot be made
-//! again (`durable.sqlite`), and the job locks.
+//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`),
+//! what cannot be made again (`durable.sqlite`), and the job locks.
 //!
-//! Each database is recognised by its own `application_id` **before** SQLite opens it, from the hundred bytes of the
-//! file's header, so a file of another program is never written, not even by a pragma. Schemas live in `migrations/`.
+//! Each database is recognised by its own `application_id` **before** SQLite opens it, from the
+//! hundred bytes of the file's header, so a file of another program is never written, not even by a
+//! pragma. Schemas live in `migrations/`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -45,8 +46,8 @@ pub use replace::{beside, clear_beside, identity, put_in_place};
 /// How long one connection waits for another's write to end.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long emptying the write-ahead log waits for readers. It need not succeed: the next job tries again, and a reader
-/// that takes minutes must not hold up a job.
+/// How long emptying the write-ahead log waits for readers. It need not succeed: the next job tries
+/// again, and a reader that takes minutes must not hold up a job.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// What a failure says that only knows that some database is damaged; see [`Database::blame`].
@@ -93,7 +94,11 @@ impl Database {
     fn schema(self) -> String {
         match self {
             Self::Index => include_str!("../../../../migrations/index.sql").to_owned(),
-            Self::Embeddings => [include_str!("../../../../migrations/embeddings.sql"), ADDED_TO_EMBEDDINGS].join("\n"),
+            Self::Embeddings => [
+                include_str!("../../../../migrations/embeddings.sql"),
+                ADDED_TO_EMBEDDINGS,
+            ]
+            .join("\n"),
             Self::Durable => include_str!("../../../../migrations/durable.sql").to_owned(),
         }
     }
@@ -121,17 +126,26 @@ impl Database {
     /// What to do about a file that is not ours.
     fn way_out(self, ancestor: bool) -> String {
         match self {
-            Self::Index | Self::Embeddings => format!("{} --rebuild (moves it to *.ancestor-<time> first)", self.job()),
-            Self::Durable if ancestor => format!("{} (keeps a copy as *.ancestor-<time> and imports it)", self.job()),
+            Self::Index | Self::Embeddings => format!(
+                "{} --rebuild (moves it to *.ancestor-<time> first)",
+                self.job()
+            ),
+            Self::Durable if ancestor => format!(
+                "{} (keeps a copy as *.ancestor-<time> and imports it)",
+                self.job()
+            ),
             Self::Durable => "set `memory.db_path` to another path".to_owned(),
         }
     }
 
-    /// Names the command that mends this database in a failure that could only say that some database is damaged.
+    /// Names the command that mends this database in a failure that could only say that some
+    /// database is damaged.
     #[must_use]
     pub fn blame(self, error: impl Into<Failure>) -> Failure {
         let mut failure = error.into();
-        if failure.code == ErrorCode::DbCorrupt && failure.hint.as_deref() == Some(SOMETHING_DAMAGED) {
+        if failure.code == ErrorCode::DbCorrupt
+            && failure.hint.as_deref() == Some(SOMETHING_DAMAGED)
+        {
             failure.hint = Some(self.remedy());
         }
         failure
@@ -158,17 +172,26 @@ pub enum Found {
 /// Reads the header of `path` and says whose database it is. Never creates or changes anything.
 pub fn examine(path: &Path, database: Database) -> Result<Found> {
     let (folder, name) = split(path)?;
-    let open = || StateDirectory::open_configured(folder)?.map_or(Ok(None), |folder| folder.read(name));
-    let Some(file) = open().map_err(|e| unreadable(path, &e))? else { return Ok(Found::Nothing) };
+    let open =
+        || StateDirectory::open_configured(folder)?.map_or(Ok(None), |folder| folder.read(name));
+    let Some(file) = open().map_err(|e| unreadable(path, &e))? else {
+        return Ok(Found::Nothing);
+    };
     let mut header = Vec::with_capacity(100);
-    file.take(100).read_to_end(&mut header).map_err(|e| unreadable(path, &e))?;
+    file.take(100)
+        .read_to_end(&mut header)
+        .map_err(|e| unreadable(path, &e))?;
     if header.is_empty() {
         return Ok(Found::Nothing);
     }
     if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
         return Ok(Found::NotADatabase);
     }
-    let word = |at: usize| header[at..at + 4].iter().fold(0u32, |word, b| word << 8 | u32::from(*b));
+    let word = |at: usize| {
+        header[at..at + 4]
+            .iter()
+            .fold(0u32, |word, b| word << 8 | u32::from(*b))
+    };
     let (user_version, application_id) = (word(60), word(68));
     Ok(if application_id != database.application_id() {
         Found::Foreign(application_id, user_version)
@@ -183,27 +206,42 @@ pub fn examine(path: &Path, database: Database) -> Result<Found> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::DbError, format!("the database file {} cannot be read: {error}", path.display()))
-            .with_hint("local-agent doctor")
+        Failure::new(
+            ErrorCode::DbError,
+            format!(
+                "the database file {} cannot be read: {error}",
+                path.display()
+            ),
+        )
+        .with_hint("local-agent doctor")
     })
 }
 
 /// A file of ours that cannot be made, moved or removed.
 fn unwritable(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::WriteError, format!("{} cannot be {what}: {error}", path.display()))
-            .with_hint(MAKE_ROOM)
+        Failure::new(
+            ErrorCode::WriteError,
+            format!("{} cannot be {what}: {error}", path.display()),
+        )
+        .with_hint(MAKE_ROOM)
     })
 }
 
 /// The folder and the name of a file of ours.
 fn split(path: &Path) -> Result<(&Path, &str)> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     match path.file_name().and_then(|name| name.to_str()) {
         Some(name) => Ok((folder, name)),
-        None => Err(Failure::new(ErrorCode::ConfigError, format!("{} names no file", path.display()))
-            .with_hint("local-agent config show")
-            .into()),
+        None => Err(Failure::new(
+            ErrorCode::ConfigError,
+            format!("{} names no file", path.display()),
+        )
+        .with_hint("local-agent config show")
+        .into()),
     }
 }
 
@@ -238,7 +276,8 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Res
     }
 }
 
-/// Opens `path` for writing, creating or (for an older version) remaking it. The caller holds the job's lock.
+/// Opens `path` for writing, creating or (for an older version) remaking it. The caller holds the
+/// job's lock.
 pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> {
     let journal = Journal::for_folder(path.parent().unwrap_or(Path::new(".")));
     open_write_with(path, database, journal)
@@ -254,13 +293,16 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
         remove_all(path)?;
     }
     replace::forget_old_log(path)?;
-    let mut conn =
-        Connection::open_with_flags(writable(path)?, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
+    let mut conn = Connection::open_with_flags(
+        writable(path)?,
+        OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW,
+    )?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     // A confined process has no folder for temporary files.
     conn.pragma_update(None, "temp_store", "memory")?;
     strangers::trust_nothing(&conn)?;
-    // A process that died while it made the file leaves our header and a journal; reading rolls both back to nothing.
+    // A process that died while it made the file leaves our header and a journal; reading rolls
+    // both back to nothing.
     if table_count(&conn)? == 0 {
         create(&mut conn, database)?;
     }
@@ -273,7 +315,8 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     conn.pragma_update(None, "cache_size", -32_768)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
     keep_plans(&conn)?;
-    // The -wal and -shm files stay when the last writer leaves, so that a reader never has to create them.
+    // The -wal and -shm files stay when the last writer leaves, so that a reader never has to
+    // create them.
     let mut persist = 1;
     conn.file_control(None::<&str>, FileControl::PersistWal(&mut persist))?;
     // The log is opened by the first read, not by the pragma; only an open log persists.
@@ -282,8 +325,9 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     Ok(conn)
 }
 
-/// The path by which SQLite may open a database for writing: neither it nor a file beside it is a link. The file is made,
-/// for its owner alone, when there is none; SQLite gives its side files the same mode.
+/// The path by which SQLite may open a database for writing: neither it nor a file beside it is a
+/// link. The file is made, for its owner alone, when there is none; SQLite gives its side files the
+/// same mode.
 fn writable(path: &Path) -> Result<PathBuf> {
     let (folder, name) = split(path)?;
     let checked = || StateDirectory::make_configured(folder)?.writable_path(name, &SIDE_FILES);
@@ -295,8 +339,8 @@ fn table_count(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?)
 }
 
-/// Writes identity and schema in one transaction under the rollback journal, so that the header in the main file says
-/// whose it is from the first moment on.
+/// Writes identity and schema in one transaction under the rollback journal, so that the header in
+/// the main file says whose it is from the first moment on.
 fn create(conn: &mut Connection, database: Database) -> Result<()> {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     if table_count(&tx)? == 0 {
@@ -321,8 +365,8 @@ fn migrate(conn: &mut Connection) -> Result<()> {
     checkpoint(conn)
 }
 
-/// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed; where the system
-/// lets nobody write (a read-only folder), the file is read as immutable.
+/// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed;
+/// where the system lets nobody write (a read-only folder), the file is read as immutable.
 pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
     for _ in 0..OPEN_ATTEMPTS {
         let before = identity(path);
@@ -347,11 +391,18 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
         }
         _ => {}
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let (folder, name) = split(path)?;
-    let checked =
-        || StateDirectory::open_configured(folder)?.map(|folder| folder.checked_path(name, &SIDE_FILES)).transpose();
-    let Some(path) = checked().map_err(|e| unreadable(path, &e))? else { return Ok(None) };
+    let checked = || {
+        StateDirectory::open_configured(folder)?
+            .map(|folder| folder.checked_path(name, &SIDE_FILES))
+            .transpose()
+    };
+    let Some(path) = checked().map_err(|e| unreadable(path, &e))? else {
+        return Ok(None);
+    };
     let plain = Connection::open_with_flags(&path, flags).and_then(|conn| {
         conn.busy_timeout(BUSY_TIMEOUT)?;
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -365,8 +416,10 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
                 Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
             ) =>
         {
-            let uri =
-                format!("file:{}?immutable=1", local_agent_text::types::percent_encode(&path.to_string_lossy(), "?#"));
+            let uri = format!(
+                "file:{}?immutable=1",
+                local_agent_text::types::percent_encode(&path.to_string_lossy(), "?#")
+            );
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
         }
         Err(e) => return Err(e.into()),
@@ -382,15 +435,18 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     Ok(Some(conn))
 }
 
-/// A plan does not depend on what is bound. Else SQLite guesses from a bound 0 or 1 how many rows there will be, and plans
-/// a kept statement of that kind anew each time it is asked.
+/// A plan does not depend on what is bound. Else SQLite guesses from a bound 0 or 1 how many rows
+/// there will be, and plans a kept statement of that kind anew each time it is asked.
 fn keep_plans(conn: &Connection) -> Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
 fn older(path: &Path, version: u32) -> Failure {
-    Failure::new(ErrorCode::DbError, format!("{} has the older schema {version}", path.display()))
+    Failure::new(
+        ErrorCode::DbError,
+        format!("{} has the older schema {version}", path.display()),
+    )
 }
 
 /// Folds the write-ahead log into the database file as far as readers let it.
@@ -404,10 +460,13 @@ fn checkpoint(conn: &Connection) -> Result<()> {
     }
 }
 
-/// Reads all of the database: SQLite judges its pages and indexes, and of vectors and texts each is compared with what it
-/// must be. `Ok(None)`: it is whole; `Ok(Some(sentence))`: what was found first.
+/// Reads all of the database: SQLite judges its pages and indexes, and of vectors and texts each is
+/// compared with what it must be. `Ok(None)`: it is whole; `Ok(Some(sentence))`: what was found
+/// first.
 pub fn damage(path: &Path, database: Database) -> Result<Option<String>> {
-    let Some(conn) = open_read(path, database)? else { return Ok(None) };
+    let Some(conn) = open_read(path, database)? else {
+        return Ok(None);
+    };
     let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
         return Ok(Some(verdict));
@@ -428,8 +487,9 @@ pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
     }
 }
 
-/// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the new path. A file
-/// that was moved aside in the same second keeps its place: then the name gets a number.
+/// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the
+/// new path. A file that was moved aside in the same second keeps its place: then the name gets a
+/// number.
 pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
     move_to(path, "ancestor", stamp)
 }
@@ -438,12 +498,27 @@ pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
 fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
     let fail = |e: std::io::Error| unwritable(path, "moved", &e);
     let (folder, name) = split(path)?;
-    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(path.to_owned()) };
-    let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
-    let aside = |name: &str, n: u32| {
-        if n == 1 { format!("{name}.{why}-{stamp}") } else { format!("{name}.{why}-{stamp}-{n}") }
+    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else {
+        return Ok(path.to_owned());
     };
-    let is_free = |n: &u32| !with_side_files(name).iter().any(|file| taken.contains(&aside(file, *n)));
+    let taken: Vec<String> = folder
+        .entries()
+        .map_err(fail)?
+        .into_iter()
+        .map(|entry| entry.name)
+        .collect();
+    let aside = |name: &str, n: u32| {
+        if n == 1 {
+            format!("{name}.{why}-{stamp}")
+        } else {
+            format!("{name}.{why}-{stamp}-{n}")
+        }
+    };
+    let is_free = |n: &u32| {
+        !with_side_files(name)
+            .iter()
+            .any(|file| taken.contains(&aside(file, *n)))
+    };
     let number = (1..).find(is_free).unwrap_or(1);
     for file in with_side_files(name) {
         match folder.rename(&file, &aside(&file, number)) {
@@ -482,15 +557,24 @@ pub fn delete(path: &Path, database: Database) -> Result<()> {
 fn remove_all(path: &Path) -> Result<()> {
     let fail = |e: std::io::Error| unwritable(path, "removed", &e);
     let (folder, name) = split(path)?;
-    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else { return Ok(()) };
-    Ok(with_side_files(name).iter().try_for_each(|file| folder.remove(file).map(drop)).map_err(fail)?)
+    let Some(folder) = StateDirectory::open_configured(folder).map_err(fail)? else {
+        return Ok(());
+    };
+    Ok(with_side_files(name)
+        .iter()
+        .try_for_each(|file| folder.remove(file).map(drop))
+        .map_err(fail)?)
 }
 
 /// Sixteen bytes nobody has used before.
 pub(crate) fn new_commit_id() -> Result<CommitId> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| Failure::new(ErrorCode::DbError, format!("the system gave no random bytes: {e}")))?;
+    getrandom::fill(&mut bytes).map_err(|e| {
+        Failure::new(
+            ErrorCode::DbError,
+            format!("the system gave no random bytes: {e}"),
+        )
+    })?;
     Ok(CommitId::from_bytes(bytes))
 }
 
@@ -507,7 +591,10 @@ mod tests {
         assert_eq!(examine(&path, Database::Index).unwrap(), Found::Nothing);
         drop(open_write(&path, Database::Index).unwrap());
         assert_eq!(examine(&path, Database::Index).unwrap(), Found::Ours);
-        assert!(matches!(examine(&path, Database::Embeddings).unwrap(), Found::Foreign(_, 1)));
+        assert!(matches!(
+            examine(&path, Database::Embeddings).unwrap(),
+            Found::Foreign(_, 1)
+        ));
     }
 
     #[test]
@@ -515,11 +602,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("index.sqlite");
         let ancestor = Connection::open(&path).unwrap();
-        ancestor.execute_batch("PRAGMA user_version = 3; CREATE TABLE docs (id INTEGER PRIMARY KEY)").unwrap();
+        ancestor
+            .execute_batch("PRAGMA user_version = 3; CREATE TABLE docs (id INTEGER PRIMARY KEY)")
+            .unwrap();
         drop(ancestor);
         let before = fs::read(&path).unwrap();
-        assert_eq!(open_write(&path, Database::Index).unwrap_err().code(), ErrorCode::DbForeign);
-        assert_eq!(open_read(&path, Database::Index).unwrap_err().code(), ErrorCode::DbForeign);
+        assert_eq!(
+            open_write(&path, Database::Index).unwrap_err().code(),
+            ErrorCode::DbForeign
+        );
+        assert_eq!(
+            open_read(&path, Database::Index).unwrap_err().code(),
+            ErrorCode::DbForeign
+        );
         assert_eq!(fs::read(&path).unwrap(), before);
         let moved = move_aside(&path, "20260101T000000Z").unwrap();
         assert_eq!(fs::read(moved).unwrap(), before);
@@ -535,8 +630,14 @@ mod tests {
         conn.pragma_update(None, "user_version", 99).unwrap();
         drop(conn);
         let before = fs::read(&path).unwrap();
-        assert_eq!(open_write(&path, Database::Index).unwrap_err().code(), ErrorCode::DbNewer);
-        assert_eq!(delete(&path, Database::Index).unwrap_err().code(), ErrorCode::DbNewer);
+        assert_eq!(
+            open_write(&path, Database::Index).unwrap_err().code(),
+            ErrorCode::DbNewer
+        );
+        assert_eq!(
+            delete(&path, Database::Index).unwrap_err().code(),
+            ErrorCode::DbNewer
+        );
         assert_eq!(fs::read(&path).unwrap(), before);
     }
 
@@ -547,11 +648,25 @@ mod tests {
         // As one that was moved there from a local disk.
         drop(open_write(&path, Database::Index).unwrap());
         let conn = open_write_with(&path, Database::Index, Journal::Rollback).unwrap();
-        conn.execute("INSERT INTO sources (name, root, kind) VALUES ('a', '/a', 'notes')", []).unwrap();
+        conn.execute(
+            "INSERT INTO sources (name, root, kind) VALUES ('a', '/a', 'notes')",
+            [],
+        )
+        .unwrap();
         drop(conn);
-        assert!(!with_side_files("index.sqlite")[1..].iter().any(|file| dir.path().join(file).exists()));
+        assert!(
+            !with_side_files("index.sqlite")[1..]
+                .iter()
+                .any(|file| dir.path().join(file).exists())
+        );
         let reader = open_read(&path, Database::Index).unwrap().unwrap();
-        assert_eq!(reader.query_row("SELECT count(*) FROM sources", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+        assert_eq!(
+            reader
+                .query_row("SELECT count(*) FROM sources", [], |row| row
+                    .get::<_, i64>(0))
+                .unwrap(),
+            1
+        );
     }
 
     #[test]
@@ -559,7 +674,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("index.sqlite");
         fs::write(&path, "not a database at all").unwrap();
-        assert_eq!(open_write(&path, Database::Index).unwrap_err().code(), ErrorCode::DbCorrupt);
+        assert_eq!(
+            open_write(&path, Database::Index).unwrap_err().code(),
+            ErrorCode::DbCorrupt
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), "not a database at all");
     }
 
@@ -574,7 +692,10 @@ mod tests {
                 let sql = "SELECT id FROM chunks WHERE document_id = ?1 ORDER BY ordinal";
                 let mut statement = conn.prepare_cached(sql).unwrap();
                 assert!(!statement.exists([id]).unwrap());
-                assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0);
+                assert_eq!(
+                    statement.get_status(rusqlite::StatementStatus::RePrepare),
+                    0
+                );
             }
         }
     }
@@ -587,14 +708,18 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         drop(open_write(&path, Database::Index).unwrap());
         let list = || {
-            let mut names: Vec<_> =
-                fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            let mut names: Vec<_> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
             names.sort();
             names
         };
         let before = list();
         let reader = open_read(&path, Database::Index).unwrap().unwrap();
-        reader.query_row("SELECT count(*) FROM chunks", [], |_| Ok(())).unwrap();
+        reader
+            .query_row("SELECT count(*) FROM chunks", [], |_| Ok(()))
+            .unwrap();
         drop(reader);
         assert_eq!(list(), before);
     }

@@ -1,6 +1,8 @@
 //! What the `index` job hands over: one file, cut and hashed, ready to be written.
 
-use local_agent_text::types::{ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason};
+use local_agent_text::types::{
+    ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason,
+};
 
 /// One file of one source.
 #[derive(Debug, Clone)]
@@ -59,7 +61,10 @@ pub struct LinkRow {
 /// The last segment of a link's target, lower-case, without extension.
 pub fn target_key(target: &str) -> String {
     let last = target.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = last.strip_suffix(".md").or_else(|| last.strip_suffix(".markdown")).unwrap_or(last);
+    let stem = last
+        .strip_suffix(".md")
+        .or_else(|| last.strip_suffix(".markdown"))
+        .unwrap_or(last);
     stem.to_lowercase()
 }
 

@@ -1,4 +1,5 @@
-//! A new database is made beside the old one and takes its place when it is whole: readers see the old one until then.
+//! A new database is made beside the old one and takes its place when it is whole: readers see the
+//! old one until then.
 //!
 //! | killed | what stands there | the next job |
 //! | --- | --- | --- |
@@ -6,9 +7,9 @@
 //! | after the old log was folded | the old one, whole without a log | takes the new one away |
 //! | after the rename | the new one, perhaps a log's shared memory of the old one | takes that away |
 //!
-//! SQLite's files are named after the database, so those of the old one must say nothing about the new one: its log is
-//! folded into it and removed before the rename. The new one is put in place without a log; SQLite looks at shared memory
-//! only where there is one.
+//! SQLite's files are named after the database, so those of the old one must say nothing about the
+//! new one: its log is folded into it and removed before the rename. The new one is put in place
+//! without a log; SQLite looks at shared memory only where there is one.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -20,7 +21,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::Result;
 use super::{BUSY_TIMEOUT, Database};
-use super::{CHECKPOINT_TIMEOUT, Found, SIDE_FILES, examine, remove_all, split, unwritable, with_side_files};
+use super::{
+    CHECKPOINT_TIMEOUT, Found, SIDE_FILES, examine, remove_all, split, unwritable, with_side_files,
+};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
@@ -37,8 +40,9 @@ pub fn clear_beside(path: &Path) -> Result<()> {
     remove_all(&beside(path))
 }
 
-/// Puts the database that was made beside `path` in its place. What stood there is gone then; whoever has it open reads it
-/// to the end. The caller holds the job's lock and has closed the new database.
+/// Puts the database that was made beside `path` in its place. What stood there is gone then;
+/// whoever has it open reads it to the end. The caller holds the job's lock and has closed the new
+/// database.
 ///
 /// `LOCKED` when somebody reads an older state of the old one for too long: then the old one stays.
 pub fn put_in_place(path: &Path, database: Database) -> Result<()> {
@@ -54,15 +58,25 @@ pub fn put_in_place(path: &Path, database: Database) -> Result<()> {
     conn.pragma_update(None, "journal_mode", "delete")?;
     conn.close().map_err(|(_, error)| error)?;
     let remove = |file: &String| folder.remove(file).map(drop);
-    with_side_files(&new)[1..].iter().try_for_each(remove).map_err(fail)?;
+    with_side_files(&new)[1..]
+        .iter()
+        .try_for_each(remove)
+        .map_err(fail)?;
     if matches!(examine(path, database), Ok(Found::Ours | Found::Older(_))) {
         fold_whole(path, &folder, name)?;
     }
     let [_, log, shared, journal] = with_side_files(name);
-    [&log, &journal].into_iter().try_for_each(remove).map_err(fail)?;
+    [&log, &journal]
+        .into_iter()
+        .try_for_each(remove)
+        .map_err(fail)?;
     folder.rename(&new, name).map_err(fail)?;
-    [&log, &shared].into_iter().try_for_each(remove).map_err(fail)?;
-    // Best effort: without it a crash of the system may bring the old file back, which is a state like any other.
+    [&log, &shared]
+        .into_iter()
+        .try_for_each(remove)
+        .map_err(fail)?;
+    // Best effort: without it a crash of the system may bring the old file back, which is a state
+    // like any other.
     let _ = folder.sync();
     Ok(())
 }
@@ -70,14 +84,17 @@ pub fn put_in_place(path: &Path, database: Database) -> Result<()> {
 /// The folder of a database that is there, and the database's name.
 fn open_folder(path: &Path) -> Result<(StateDirectory, &str)> {
     let (folder, name) = split(path)?;
-    let folder = StateDirectory::make_configured(folder).map_err(|e| unwritable(path, "replaced", &e))?;
+    let folder =
+        StateDirectory::make_configured(folder).map_err(|e| unwritable(path, "replaced", &e))?;
     Ok((folder, name))
 }
 
-/// Copies all of a database's log into its file, so that the file is whole without it. A file that is damaged is as whole
-/// as it will ever be.
+/// Copies all of a database's log into its file, so that the file is whole without it. A file that
+/// is damaged is as whole as it will ever be.
 fn fold_whole(path: &Path, folder: &StateDirectory, name: &str) -> Result<()> {
-    let database = folder.writable_path(name, &SIDE_FILES).map_err(|e| unwritable(path, "replaced", &e))?;
+    let database = folder
+        .writable_path(name, &SIDE_FILES)
+        .map_err(|e| unwritable(path, "replaced", &e))?;
     let start = Instant::now();
     loop {
         match fold(&database) {
@@ -87,7 +104,10 @@ fn fold_whole(path: &Path, folder: &StateDirectory, name: &str) -> Result<()> {
             Err(_) => return Ok(()),
         }
         if start.elapsed() > BUSY_TIMEOUT {
-            let message = format!("{} is being read by another process; it was not replaced", path.display());
+            let message = format!(
+                "{} is being read by another process; it was not replaced",
+                path.display()
+            );
             return Err(Failure::new(ErrorCode::Locked, message)
                 .with_hint("wait for it to end, and run it again")
                 .into());
@@ -98,15 +118,18 @@ fn fold_whole(path: &Path, folder: &StateDirectory, name: &str) -> Result<()> {
 
 /// Whether nothing is left in the log that is not in the file.
 fn fold(path: &Path) -> rusqlite::Result<bool> {
-    let conn = Connection::open_with_flags(path, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
+    let conn =
+        Connection::open_with_flags(path, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
     conn.busy_timeout(CHECKPOINT_TIMEOUT)?;
     let (log, folded): (i64, i64) =
-        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| Ok((row.get(1)?, row.get(2)?)))?;
+        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            Ok((row.get(1)?, row.get(2)?))
+        })?;
     Ok(log == folded)
 }
 
-/// Takes away shared memory that tells of a log where the database has none: a job was killed after it had put a new
-/// database in place.
+/// Takes away shared memory that tells of a log where the database has none: a job was killed after
+/// it had put a new database in place.
 pub(super) fn forget_old_log(path: &Path) -> Result<()> {
     let (folder, name) = open_folder(path)?;
     let mut header = [0; 20];
@@ -118,12 +141,14 @@ pub(super) fn forget_old_log(path: &Path) -> Result<()> {
     if look().is_err() || header[18] == 2 {
         return Ok(());
     }
-    folder.remove(&format!("{name}-shm")).map_err(|e| unwritable(path, "replaced", &e))?;
+    folder
+        .remove(&format!("{name}-shm"))
+        .map_err(|e| unwritable(path, "replaced", &e))?;
     Ok(())
 }
 
-/// Tells a file from another one of its name; `None`: there is none. Two looks that give the same mean that nothing was put
-/// in its place meanwhile.
+/// Tells a file from another one of its name; `None`: there is none. Two looks that give the same
+/// mean that nothing was put in its place meanwhile.
 #[cfg(unix)]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -150,11 +175,16 @@ mod tests {
 
     fn fill(path: &Path, name: &str) {
         let conn = open_write(path, Database::Index).unwrap();
-        conn.execute("INSERT INTO sources (name, root, kind) VALUES (?1, '/a', 'notes')", [name]).unwrap();
+        conn.execute(
+            "INSERT INTO sources (name, root, kind) VALUES (?1, '/a', 'notes')",
+            [name],
+        )
+        .unwrap();
     }
 
     fn held(conn: &Connection) -> String {
-        conn.query_row("SELECT name FROM sources", [], |row| row.get(0)).unwrap()
+        conn.query_row("SELECT name FROM sources", [], |row| row.get(0))
+            .unwrap()
     }
 
     #[test]
@@ -169,10 +199,16 @@ mod tests {
         put_in_place(&path, Database::Index).unwrap();
         assert_eq!(held(&before), "old");
         let after = open_read(&path, Database::Index).unwrap().unwrap();
-        assert_eq!((held(&before), held(&after)), ("old".to_owned(), "new".to_owned()));
+        assert_eq!(
+            (held(&before), held(&after)),
+            ("old".to_owned(), "new".to_owned())
+        );
         drop(open_write(&path, Database::Index).unwrap());
         let again = open_read(&path, Database::Index).unwrap().unwrap();
-        assert_eq!([held(&before), held(&after), held(&again)], ["old", "new", "new"]);
+        assert_eq!(
+            [held(&before), held(&after), held(&again)],
+            ["old", "new", "new"]
+        );
         assert!(files(&beside(&path)).iter().all(|file| !file.exists()));
     }
 
@@ -185,7 +221,10 @@ mod tests {
             fill(&path, "old");
             let busy = open_write(&path, Database::Index).unwrap();
             busy.execute("UPDATE sources SET root = '/b'", []).unwrap();
-            let copies: Vec<_> = files(&path).iter().map(|file| fs::read(file).ok()).collect();
+            let copies: Vec<_> = files(&path)
+                .iter()
+                .map(|file| fs::read(file).ok())
+                .collect();
             fill(&beside(&path), "new");
             let expected = if step == 0 {
                 "old"
@@ -202,7 +241,11 @@ mod tests {
             }
             drop(open_write(&path, Database::Index).unwrap());
             clear_beside(&path).unwrap();
-            assert_eq!(held(&open_read(&path, Database::Index).unwrap().unwrap()), expected, "{step}");
+            assert_eq!(
+                held(&open_read(&path, Database::Index).unwrap().unwrap()),
+                expected,
+                "{step}"
+            );
             let verdict = super::super::damage(&path, Database::Index).unwrap();
             assert_eq!(verdict, None, "{step}");
         }
@@ -219,6 +262,9 @@ mod tests {
         fs::write(&files(&path)[3], "no journal").unwrap();
         fill(&beside(&path), "new");
         put_in_place(&path, Database::Index).unwrap();
-        assert_eq!(held(&open_read(&path, Database::Index).unwrap().unwrap()), "new");
+        assert_eq!(
+            held(&open_read(&path, Database::Index).unwrap().unwrap()),
+            "new"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Whether a database holds what its schema says and nothing else. A folder can bring a database along that somebody
-//! else made: a view that never ends, a trigger, a table with computed columns. Nothing of such a file is asked.
+//! Whether a database holds what its schema says and nothing else. A folder can bring a database
+//! along that somebody else made: a view that never ends, a trigger, a table with computed columns.
+//! Nothing of such a file is asked.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +13,8 @@ use super::error::Result;
 use super::{Database, Found};
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Kind, name and definition of everything in a database; definitions without comments and spare blanks.
+/// Kind, name and definition of everything in a database; definitions without comments and spare
+/// blanks.
 type Parts = BTreeSet<(String, String, String)>;
 
 /// Switches off what none of our databases uses, before anything of the file is asked.
@@ -23,19 +25,34 @@ pub(super) fn trust_nothing(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a database that holds anything but our own tables and indexes, or lacks one of them. An older version may lack
-/// what came later. `DB_CORRUPT`.
-pub(super) fn refuse(conn: &Connection, path: &Path, database: Database, found: &Found) -> Result<()> {
+/// Refuses a database that holds anything but our own tables and indexes, or lacks one of them. An
+/// older version may lack what came later. `DB_CORRUPT`.
+pub(super) fn refuse(
+    conn: &Connection,
+    path: &Path,
+    database: Database,
+    found: &Found,
+) -> Result<()> {
     let here = parts(conn)?;
     let ours = ours(database)?;
     let strange = here.difference(ours).next();
-    let lacking = ours.difference(&here).next().filter(|_| *found == Found::Ours && !here.is_empty());
+    let lacking = ours
+        .difference(&here)
+        .next()
+        .filter(|_| *found == Found::Ours && !here.is_empty());
     let why = match (strange, lacking) {
         (None, None) => return Ok(()),
-        (Some((kind, name, _)), _) => format!("holds the {kind} `{}`, which is not ours", name.escape_debug()),
+        (Some((kind, name, _)), _) => format!(
+            "holds the {kind} `{}`, which is not ours",
+            name.escape_debug()
+        ),
         (None, Some((kind, name, _))) => format!("lacks the {kind} `{name}`"),
     };
-    Err(Failure::new(ErrorCode::DbCorrupt, format!("{} {why}", path.display())).with_hint(database.remedy()).into())
+    Err(
+        Failure::new(ErrorCode::DbCorrupt, format!("{} {why}", path.display()))
+            .with_hint(database.remedy())
+            .into(),
+    )
 }
 
 /// What the schema of this version makes.
@@ -57,14 +74,20 @@ fn ours(database: Database) -> Result<&'static Parts> {
 
 fn parts(conn: &Connection) -> Result<Parts> {
     let mut statement = conn.prepare("SELECT type, name, ifnull(sql, '') FROM sqlite_schema")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, plain(&row.get::<_, String>(2)?))))?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get(0)?, row.get(1)?, plain(&row.get::<_, String>(2)?)))
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// A definition without its comments, each stretch of blanks one space.
 fn plain(sql: &str) -> String {
-    let code = sql.lines().map(|line| line.split("--").next().unwrap_or_default());
-    code.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    let code = sql
+        .lines()
+        .map(|line| line.split("--").next().unwrap_or_default());
+    code.flat_map(str::split_whitespace)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -74,13 +97,15 @@ mod tests {
 
     #[test]
     fn a_database_that_holds_anything_of_somebody_else_is_asked_nothing() {
-        let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT * FROM n";
+        let endless =
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT * FROM n";
         let strange = [
             format!("CREATE VIEW more AS {endless}"),
             format!("DROP TABLE tags; CREATE VIEW tags AS {endless}"),
             "CREATE TRIGGER t AFTER INSERT ON tags BEGIN DELETE FROM chunks; END".to_owned(),
             "CREATE TABLE more (x)".to_owned(),
-            "DROP TABLE tags; CREATE TABLE tags (document_id, tag AS (hex(zeroblob(100000000))))".to_owned(),
+            "DROP TABLE tags; CREATE TABLE tags (document_id, tag AS (hex(zeroblob(100000000))))"
+                .to_owned(),
             "CREATE INDEX more ON tags (tag || 'x')".to_owned(),
             "DROP INDEX tags_tag".to_owned(),
         ];
@@ -88,11 +113,21 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("index.sqlite");
             drop(open_write(&path, Database::Index).unwrap());
-            Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
-            for refused in [open_read(&path, Database::Index).map(drop), open_write(&path, Database::Index).map(drop)] {
+            Connection::open(&path)
+                .unwrap()
+                .execute_batch(&sql)
+                .unwrap();
+            for refused in [
+                open_read(&path, Database::Index).map(drop),
+                open_write(&path, Database::Index).map(drop),
+            ] {
                 let failure = Failure::from(refused.expect_err(&sql));
                 assert_eq!(failure.code, ErrorCode::DbCorrupt, "{sql}");
-                assert_eq!(failure.hint.as_deref(), Some("local-agent index --rebuild"), "{sql}");
+                assert_eq!(
+                    failure.hint.as_deref(),
+                    Some("local-agent index --rebuild"),
+                    "{sql}"
+                );
             }
         }
     }

@@ -27,14 +27,18 @@ impl Disk {
         })
     }
 
-    /// Writes `parts` under `name`: to another name first, synced, then renamed over whatever was there.
+    /// Writes `parts` under `name`: to another name first, synced, then renamed over whatever was
+    /// there.
     pub(super) fn put(&mut self, name: &str, parts: &[&[u8]]) -> Result<()> {
-        self.try_put(name, parts).map_err(|e| write_error(&self.folder.path().join(name), &e))
+        self.try_put(name, parts)
+            .map_err(|e| write_error(&self.folder.path().join(name), &e))
     }
 
     fn try_put(&mut self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
         let (temporary, mut file) = self.folder.create_unfinished()?;
-        let written = self.write_parts(&mut file, parts).and_then(|()| self.folder.rename(&temporary, name));
+        let written = self
+            .write_parts(&mut file, parts)
+            .and_then(|()| self.folder.rename(&temporary, name));
         // A simulated crash leaves the file, as a real one does.
         if written.is_err() && cfg!(not(test)) {
             let _ = self.folder.remove(&temporary);
@@ -58,11 +62,13 @@ impl Disk {
         synced.map_err(|e| write_error(self.folder.path(), &e))
     }
 
-    /// Removes every file of this room's kinds that `keep` does not name. What cannot be removed (on Windows a file
-    /// that a reader still maps) is no failure: nothing refers to it, and the next publication tries again.
+    /// Removes every file of this room's kinds that `keep` does not name. What cannot be removed
+    /// (on Windows a file that a reader still maps) is no failure: nothing refers to it, and the
+    /// next publication tries again.
     pub(super) fn sweep(&mut self, keep: impl Fn(&str) -> bool) {
         for entry in self.folder.entries().unwrap_or_default() {
-            let ours = state::is_unfinished(&entry.name) || super::manifest::is_content_name(&entry.name);
+            let ours =
+                state::is_unfinished(&entry.name) || super::manifest::is_content_name(&entry.name);
             if ours && !keep(&entry.name) && self.step().is_ok() {
                 let _ = self.folder.remove(&entry.name);
             }
@@ -93,9 +99,10 @@ impl Disk {
 pub(super) fn read_small(folder: &StateDirectory, name: &str, cap: u64) -> Result<Option<Vec<u8>>> {
     let path = folder.path().join(name);
     folder.read_bytes(name, cap).map_err(|e| match e.kind() {
-        io::ErrorKind::InvalidData => {
-            super::corrupt(format!("`{}` is larger than such a file can be.", path.display()))
-        }
+        io::ErrorKind::InvalidData => super::corrupt(format!(
+            "`{}` is larger than such a file can be.",
+            path.display()
+        )),
         _ => read_error(&path, &e),
     })
 }
@@ -108,14 +115,20 @@ pub(super) fn open(dir: &Path) -> Result<Option<StateDirectory>> {
 /// A file of the matrix could not be read.
 pub(super) fn read_error(path: &Path, error: &io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::DbError, format!("`{}` could not be read: {error}.", path.display()))
-            .with_hint("local-agent doctor")
+        Failure::new(
+            ErrorCode::DbError,
+            format!("`{}` could not be read: {error}.", path.display()),
+        )
+        .with_hint("local-agent doctor")
     })
 }
 
 fn write_error(path: &Path, error: &io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
-        Failure::new(ErrorCode::WriteError, format!("`{}` could not be written: {error}.", path.display()))
-            .with_hint("free some space or allow writing there, and run the command again")
+        Failure::new(
+            ErrorCode::WriteError,
+            format!("`{}` could not be written: {error}.", path.display()),
+        )
+        .with_hint("free some space or allow writing there, and run the command again")
     })
 }

@@ -1,7 +1,8 @@
-//! The manifest: the one small file that says which segments make the matrix, and what it was made from.
+//! The manifest: the one small file that says which segments make the matrix, and what it was made
+//! from.
 //!
-//! It holds no file names: they follow from the checksums, so a damaged or forged manifest can only name files of
-//! this room's own kinds.
+//! It holds no file names: they follow from the checksums, so a damaged or forged manifest can only
+//! name files of this room's own kinds.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,10 +65,15 @@ fn content_name(prefix: &str, checksum: &Sha256, suffix: &str) -> String {
 
 /// Whether a file of this name was written by this room (and may be removed by it).
 pub(super) fn is_content_name(name: &str) -> bool {
-    let middle = |prefix, suffix| name.strip_prefix(prefix).and_then(|n: &str| n.strip_suffix(suffix));
+    let middle = |prefix, suffix| {
+        name.strip_prefix(prefix)
+            .and_then(|n: &str| n.strip_suffix(suffix))
+    };
     middle("seg-", ".vec")
         .or_else(|| middle("dead-", ".bits"))
-        .is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+        .is_some_and(|hex| {
+            hex.len() == 32 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        })
 }
 
 /// What can be read of a manifest of any version.
@@ -80,7 +86,12 @@ struct Preamble {
 impl Manifest {
     /// A manifest of this version.
     pub(super) fn new(stamp: Stamp, segments: Vec<Entry>) -> Self {
-        Self { format: FORMAT.into(), version: VERSION, stamp, segments }
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            stamp,
+            segments,
+        }
     }
 
     /// The bytes of the manifest of `dir`; `None` if there is no matrix.
@@ -88,21 +99,25 @@ impl Manifest {
         disk::read_small(dir, FILE, MAX_BYTES)
     }
 
-    /// Reads what [`Self::encode`] wrote. A later version is `DB_NEWER`, anything else `DB_CORRUPT`.
+    /// Reads what [`Self::encode`] wrote. A later version is `DB_NEWER`, anything else
+    /// `DB_CORRUPT`.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
         let damaged = |why: &str| corrupt(format!("The vector manifest {why}."));
-        let preamble: Preamble = serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
+        let preamble: Preamble =
+            serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
         if preamble.format != FORMAT {
             return Err(damaged("belongs to something else"));
         }
         if preamble.version > VERSION {
             return Err(newer("vector manifest", preamble.version));
         }
-        let manifest: Self = serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
+        let manifest: Self =
+            serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
         if manifest.version != VERSION || check_dim(manifest.stamp.dim).is_err() {
             return Err(damaged("holds a version or a width that cannot be"));
         }
-        let possible = |e: &Entry| e.rows > 0 && e.dead <= e.rows && (e.dead > 0) == e.tombstones.is_some();
+        let possible =
+            |e: &Entry| e.rows > 0 && e.dead <= e.rows && (e.dead > 0) == e.tombstones.is_some();
         if !manifest.segments.iter().all(possible) {
             return Err(damaged("contradicts itself about removed rows"));
         }
@@ -112,12 +127,16 @@ impl Manifest {
     /// The file's bytes.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         serde_json::to_vec_pretty(self).map_err(|e| {
-            local_agent_text::error::Failure::internal(format!("The vector manifest could not be written: {e}."))
+            local_agent_text::error::Failure::internal(format!(
+                "The vector manifest could not be written: {e}."
+            ))
         })
     }
 
     /// Whether the manifest needs the file of this name.
     pub(super) fn names(&self, file: &str) -> bool {
-        self.segments.iter().any(|e| e.file() == file || e.tombstone_file().as_deref() == Some(file))
+        self.segments
+            .iter()
+            .any(|e| e.file() == file || e.tombstone_file().as_deref() == Some(file))
     }
 }

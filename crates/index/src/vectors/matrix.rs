@@ -10,8 +10,8 @@ use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::ChunkKey;
 
-/// How often a reader starts again when a writer publishes while it opens files. Each time takes a new publication
-/// within that instant, so the number is generous.
+/// How often a reader starts again when a writer publishes while it opens files. Each time takes a
+/// new publication within that instant, so the number is generous.
 const OPEN_ATTEMPTS: usize = 16;
 
 /// A mapped, immutable view. What a writer publishes later does not show in it and cannot break it.
@@ -23,22 +23,31 @@ pub struct Matrix {
 
 impl std::fmt::Debug for Matrix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Matrix").field("stamp", &self.stamp).field("live", &self.live).finish_non_exhaustive()
+        f.debug_struct("Matrix")
+            .field("stamp", &self.stamp)
+            .field("live", &self.live)
+            .finish_non_exhaustive()
     }
 }
 
 impl Matrix {
-    /// Opens the matrix in `dir`; `None` if none was ever published there. Creates and writes nothing.
+    /// Opens the matrix in `dir`; `None` if none was ever published there. Creates and writes
+    /// nothing.
     ///
-    /// Lengths, headers and tombstones are checked, sections are not (see [`Self::verify`]). `DB_CORRUPT` for damage,
-    /// `DB_NEWER` for a later format, `DB_ERROR` when a file cannot be read.
+    /// Lengths, headers and tombstones are checked, sections are not (see [`Self::verify`]).
+    /// `DB_CORRUPT` for damage, `DB_NEWER` for a later format, `DB_ERROR` when a file cannot be
+    /// read.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let Some(dir) = disk::open(dir)? else { return Ok(None) };
+        let Some(dir) = disk::open(dir)? else {
+            return Ok(None);
+        };
         let mut failed: Option<(Vec<u8>, local_agent_text::error::Failure)> = None;
         for _ in 0..OPEN_ATTEMPTS {
-            let Some(bytes) = Manifest::read(&dir)? else { return Ok(None) };
-            // A segment that is gone may only mean that its manifest is gone too; the same manifest failing twice is
-            // the truth.
+            let Some(bytes) = Manifest::read(&dir)? else {
+                return Ok(None);
+            };
+            // A segment that is gone may only mean that its manifest is gone too; the same manifest
+            // failing twice is the truth.
             if let Some((_, failure)) = failed.take_if(|(before, _)| *before == bytes) {
                 return Err(failure);
             }
@@ -47,14 +56,26 @@ impl Matrix {
                 Err(failure) => failed = Some((bytes, failure)),
             }
         }
-        Err(failed.map_or_else(|| corrupt("The vector manifest never held still."), |(_, failure)| failure))
+        Err(failed.map_or_else(
+            || corrupt("The vector manifest never held still."),
+            |(_, failure)| failure,
+        ))
     }
 
     fn load(dir: &StateDirectory, manifest: &[u8]) -> Result<Self> {
-        let Manifest { stamp, segments, .. } = Manifest::decode(manifest)?;
-        let segments = segments.iter().map(|entry| Segment::open(dir, entry, stamp.dim)).collect::<Result<Vec<_>>>()?;
+        let Manifest {
+            stamp, segments, ..
+        } = Manifest::decode(manifest)?;
+        let segments = segments
+            .iter()
+            .map(|entry| Segment::open(dir, entry, stamp.dim))
+            .collect::<Result<Vec<_>>>()?;
         let live = segments.iter().map(|s| s.entry.rows - s.entry.dead).sum();
-        Ok(Self { stamp, segments, live })
+        Ok(Self {
+            stamp,
+            segments,
+            live,
+        })
     }
 
     /// What the matrix was made from.
@@ -80,7 +101,8 @@ impl Matrix {
         })
     }
 
-    /// Reads every byte: checksums of all sections, keys that come twice, vectors that are not finite or not of length
+    /// Reads every byte: checksums of all sections, keys that come twice, vectors that are not
+    /// finite or not of length
     /// 1. The first damage found is `DB_CORRUPT`.
     pub fn verify(&self) -> Result<()> {
         let mut seen = HashSet::with_capacity(self.live);
@@ -96,7 +118,9 @@ impl Matrix {
                 // Written within 1e-3 of 1, then rounded to half floats.
                 let norm = quant::norm(&vector);
                 if norm.is_nan() || (norm - 1.0).abs() > 1e-2 {
-                    return Err(corrupt(format!("The vector of the chunk {key} has length {norm}.")));
+                    return Err(corrupt(format!(
+                        "The vector of the chunk {key} has length {norm}."
+                    )));
                 }
             }
         }

@@ -1,17 +1,20 @@
-//! The matrix projection: every chunk's vector in immutable, mapped segment files under one small manifest.
+//! The matrix projection: every chunk's vector in immutable, mapped segment files under one small
+//! manifest.
 //!
-//! It exists because a query must not read a hundred thousand rows out of SQLite one by one. SQLite stays the
-//! truth; this room holds a copy that can be thrown away and made again, laid out so that one query is one
-//! sequential pass over one byte per dimension and row, followed by an exact rescoring of the few best rows.
+//! It exists because a query must not read a hundred thousand rows out of SQLite one by one. SQLite
+//! stays the truth; this room holds a copy that can be thrown away and made again, laid out so that
+//! one query is one sequential pass over one byte per dimension and row, followed by an exact
+//! rescoring of the few best rows.
 //!
 //! * A [`Writer`] adds, removes and publishes. Its caller holds the `embed` lock.
-//! * A [`Matrix`] is one published state, opened read-only; it stays valid whatever a writer does meanwhile.
+//! * A [`Matrix`] is one published state, opened read-only; it stays valid whatever a writer does
+//!   meanwhile.
 //!
-//! On disk, in one folder: `manifest.json` (replaced atomically, the only file whose name is fixed),
-//! `seg-<32 hex>.vec` and `dead-<32 hex>.bits`. The last two are named by content and never changed in place, so a
-//! crash at any point leaves the previous manifest and everything it names as they were. Segments hold rows in the
-//! order they were added; a row that was removed or replaced is marked in a tombstone file until its segment is
-//! rewritten.
+//! On disk, in one folder: `manifest.json` (replaced atomically, the only file whose name is
+//! fixed), `seg-<32 hex>.vec` and `dead-<32 hex>.bits`. The last two are named by content and never
+//! changed in place, so a crash at any point leaves the previous manifest and everything it names
+//! as they were. Segments hold rows in the order they were added; a row that was removed or
+//! replaced is marked in a tombstone file until its segment is rewritten.
 
 mod disk;
 #[allow(unsafe_code)] // SIMD intrinsics
@@ -39,11 +42,12 @@ pub use manifest::FILE as MANIFEST_FILE;
 pub use matrix::Matrix;
 pub use writer::Writer;
 
-/// The largest number of dimensions a matrix may have. Far above any embedding model; it keeps every product of two
-/// quantised rows inside 32 bits (16384 × 255 × 127 < 2³¹).
+/// The largest number of dimensions a matrix may have. Far above any embedding model; it keeps
+/// every product of two quantised rows inside 32 bits (16384 × 255 × 127 < 2³¹).
 pub const MAX_DIM: usize = 16_384;
 
-/// What a matrix was made from. Compared for equality only: anything else means that the matrix is stale.
+/// What a matrix was made from. Compared for equality only: anything else means that the matrix is
+/// stale.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// The index state whose chunk ids the rows carry.

@@ -1,7 +1,8 @@
-//! From full-precision vectors to the two stored forms: 8-bit codes for the first pass, half floats for rescoring.
+//! From full-precision vectors to the two stored forms: 8-bit codes for the first pass, half floats
+//! for rescoring.
 //!
-//! Codes are symmetric per row: `code = round(value / scale)` with `scale = largest magnitude / 127`, so they lie in
-//! −127…127 and a row's own largest value is exact.
+//! Codes are symmetric per row: `code = round(value / scale)` with `scale = largest magnitude /
+//! 127`, so they lie in −127…127 and a row's own largest value is exact.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
@@ -9,7 +10,8 @@ use half::slice::HalfFloatSliceExt as _;
 use super::kernels::BLOCK;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// How far from 1 the Euclidean length of an added vector may be: single-precision normalisation stays well below.
+/// How far from 1 the Euclidean length of an added vector may be: single-precision normalisation
+/// stays well below.
 const NORM_TOLERANCE: f64 = 1e-3;
 
 /// Bytes of one padded row of codes.
@@ -19,16 +21,23 @@ pub(super) const fn stride(dim: usize) -> usize {
 
 /// Why `vector` cannot be a row of a `dim`-wide matrix; `Ok` if it can.
 pub(super) fn check_row(vector: &[f32], dim: usize) -> Result<()> {
-    let refuse = |why: String| Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"));
+    let refuse = |why: String| {
+        Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"))
+    };
     if vector.len() != dim {
-        return refuse(format!("A vector has {} dimensions where {dim} were expected.", vector.len()));
+        return refuse(format!(
+            "A vector has {} dimensions where {dim} were expected.",
+            vector.len()
+        ));
     }
     if !vector.iter().all(|v| v.is_finite()) {
         return refuse("A vector holds a value that is not a finite number.".into());
     }
     let norm = norm(vector);
     if (norm - 1.0).abs() > NORM_TOLERANCE {
-        return refuse(format!("A vector has length {norm:.6} where 1 was expected."));
+        return refuse(format!(
+            "A vector has length {norm:.6} where 1 was expected."
+        ));
     }
     Ok(())
 }
@@ -38,7 +47,8 @@ pub(super) fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }
 
-/// Dot product in double precision. Four running sums in a fixed order, so every machine gets the same bits.
+/// Dot product in double precision. Four running sums in a fixed order, so every machine gets the
+/// same bits.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
     let (a4, a_rest) = a.as_chunks::<4>();
     let (b4, b_rest) = b.as_chunks::<4>();
@@ -48,7 +58,11 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
             *sum += f64::from(*a) * f64::from(*b);
         }
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+    let rest: f64 = a_rest
+        .iter()
+        .zip(b_rest)
+        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+        .sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
@@ -79,26 +93,37 @@ pub(super) fn push_halves(vector: &[f32], out: &mut Vec<u8>) {
 /// Reads little-endian half floats, reusing both buffers.
 pub(super) fn read_halves(bytes: &[u8], halves: &mut Vec<f16>, out: &mut Vec<f32>) {
     halves.clear();
-    halves.extend(bytes.as_chunks::<2>().0.iter().map(|pair| f16::from_le_bytes(*pair)));
+    halves.extend(
+        bytes
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|pair| f16::from_le_bytes(*pair)),
+    );
     out.resize(halves.len(), 0.0);
     halves.convert_to_f32_slice(out);
 }
 
-/// A query in codes. The fields are private so that no code is ever −128, which the kernels rely on.
+/// A query in codes. The fields are private so that no code is ever −128, which the kernels rely
+/// on.
 pub(super) struct QuantQuery {
     blocks: Vec<[i8; BLOCK]>,
     offset: i32,
 }
 
 impl QuantQuery {
-    /// Quantises `query` with its own scale, which is left out of every product: it changes no order.
+    /// Quantises `query` with its own scale, which is left out of every product: it changes no
+    /// order.
     pub(super) fn new(query: &[f32]) -> Self {
         let scale = scale_of(query);
         let blocks: Vec<[i8; BLOCK]> = query
             .chunks(BLOCK)
             .map(|values| {
                 let mut block = [0; BLOCK];
-                block.iter_mut().zip(values).for_each(|(b, v)| *b = code(*v, scale));
+                block
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(b, v)| *b = code(*v, scale));
                 block
             })
             .collect();
@@ -136,7 +161,11 @@ mod tests {
             &[],
         ];
         for vector in bad {
-            assert_eq!(check_row(vector, 2).unwrap_err().code, ErrorCode::EmbedError, "{vector:?}");
+            assert_eq!(
+                check_row(vector, 2).unwrap_err().code,
+                ErrorCode::EmbedError,
+                "{vector:?}"
+            );
         }
     }
 
@@ -145,7 +174,13 @@ mod tests {
         let mut codes = Vec::new();
         let scale = push_codes(&[0.5, -1.0, 1.0, 0.0], &mut codes);
         assert_eq!(codes.len(), BLOCK);
-        assert_eq!(codes[..5].iter().map(|c| c.cast_signed()).collect::<Vec<_>>(), [64, -127, 127, 0, 0]);
+        assert_eq!(
+            codes[..5]
+                .iter()
+                .map(|c| c.cast_signed())
+                .collect::<Vec<_>>(),
+            [64, -127, 127, 0, 0]
+        );
         assert!((scale - 1.0 / 127.0).abs() < 1e-9);
     }
 
@@ -155,6 +190,11 @@ mod tests {
         let (mut bytes, mut halves, mut back) = (Vec::new(), Vec::new(), Vec::new());
         push_halves(&vector, &mut bytes);
         read_halves(&bytes, &mut halves, &mut back);
-        assert!(vector.iter().zip(&back).all(|(a, b)| (a - b).abs() <= a.abs() / 2048.0));
+        assert!(
+            vector
+                .iter()
+                .zip(&back)
+                .all(|(a, b)| (a - b).abs() <= a.abs() / 2048.0)
+        );
     }
 }

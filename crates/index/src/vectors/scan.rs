@@ -1,7 +1,8 @@
 //! The search: a quantised pass over every row, then exact rescoring of the best.
 //!
-//! Filter and tombstones are applied before the cut, so a narrow filter never comes back short. The order is total
-//! (score, then the smaller key), so the result depends neither on how rows are spread over segments nor on threads.
+//! Filter and tombstones are applied before the cut, so a narrow filter never comes back short. The
+//! order is total (score, then the smaller key), so the result depends neither on how rows are
+//! spread over segments nor on threads.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,9 +23,9 @@ const ROWS_PER_THREAD: usize = 32 * 1024;
 const MAX_THREADS: usize = 2;
 /// The same of rows that are scored exactly.
 const RESCORED_PER_THREAD: usize = 400;
-/// How many rows are rescored beyond those asked for: three for each, at least and at most so many. Set so that of the
-/// true ten best of random vectors, the hardest case for quantisation, at least 999 in 1000 are among them; of a thousand
-/// the last ones need no such care.
+/// How many rows are rescored beyond those asked for: three for each, at least and at most so many.
+/// Set so that of the true ten best of random vectors, the hardest case for quantisation, at least
+/// 999 in 1000 are among them; of a thousand the last ones need no such care.
 const RESCORE_FACTOR: usize = 3;
 const RESCORE_MORE: (usize, usize) = (54, 300);
 
@@ -36,8 +37,8 @@ struct Candidate {
     row: u32,
 }
 
-/// Candidates, of which more than twice as many as are wanted are never kept. Cutting back now and then costs less than
-/// a heap, which would order what is thrown away.
+/// Candidates, of which more than twice as many as are wanted are never kept. Cutting back now and
+/// then costs less than a heap, which would order what is thrown away.
 struct Best<'a> {
     segments: &'a [Segment],
     found: Vec<Candidate>,
@@ -48,7 +49,12 @@ struct Best<'a> {
 
 impl<'a> Best<'a> {
     fn new(segments: &'a [Segment], limit: usize) -> Self {
-        Self { segments, found: Vec::with_capacity(limit * 2), limit, threshold: f32::NEG_INFINITY }
+        Self {
+            segments,
+            found: Vec::with_capacity(limit * 2),
+            limit,
+            threshold: f32::NEG_INFINITY,
+        }
     }
 
     fn offer(&mut self, candidate: Candidate) {
@@ -62,7 +68,9 @@ impl<'a> Best<'a> {
     fn cut(&mut self) {
         if self.found.len() > self.limit {
             let segments = self.segments;
-            let (_, last, _) = self.found.select_nth_unstable_by(self.limit - 1, |a, b| order(segments, a, b));
+            let (_, last, _) = self
+                .found
+                .select_nth_unstable_by(self.limit - 1, |a, b| order(segments, a, b));
             self.threshold = last.score;
             self.found.truncate(self.limit);
         }
@@ -71,8 +79,14 @@ impl<'a> Best<'a> {
 
 /// Best first; keys are read only of equal scores.
 fn order(segments: &[Segment], a: &Candidate, b: &Candidate) -> Ordering {
-    let key = |c: &Candidate| segments.get(c.segment as usize).map(|segment| segment.key(c.row as usize));
-    b.score.total_cmp(&a.score).then_with(|| key(a).cmp(&key(b)))
+    let key = |c: &Candidate| {
+        segments
+            .get(c.segment as usize)
+            .map(|segment| segment.key(c.row as usize))
+    };
+    b.score
+        .total_cmp(&a.score)
+        .then_with(|| key(a).cmp(&key(b)))
 }
 
 /// Everything one pass needs besides its rows.
@@ -95,9 +109,14 @@ impl<'a> Pass<'a> {
     }
 
     fn scan(&self, index: usize, rows: Range<usize>, best: &mut Best<'_>) -> Result<()> {
-        let Some(segment) = self.segments.get(index) else { return Ok(()) };
+        let Some(segment) = self.segments.get(index) else {
+            return Ok(());
+        };
         let width = self.query.blocks().len() * super::kernels::BLOCK;
-        let codes = segment.codes().get(rows.start * width..rows.end * width).unwrap_or_default();
+        let codes = segment
+            .codes()
+            .get(rows.start * width..rows.end * width)
+            .unwrap_or_default();
         let scales = segment.scales().get(rows.clone()).unwrap_or_default();
         let mut dots = [0; BATCH];
         let mut row = rows.start;
@@ -115,64 +134,104 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    fn consider(&self, segment: &Segment, index: usize, row: usize, score: f32, best: &mut Best<'_>) -> Result<()> {
-        if !segment.is_live(row) || self.filter.is_some_and(|filter| !filter.contains(segment.id(row))) {
+    fn consider(
+        &self,
+        segment: &Segment,
+        index: usize,
+        row: usize,
+        score: f32,
+        best: &mut Best<'_>,
+    ) -> Result<()> {
+        if !segment.is_live(row)
+            || self
+                .filter
+                .is_some_and(|filter| !filter.contains(segment.id(row)))
+        {
             return Ok(());
         }
         if !score.is_finite() {
             return Err(not_finite(&segment.key(row)));
         }
-        let narrow =
-            |n: usize| u32::try_from(n).map_err(|_| corrupt("A segment has more rows than a chunk id can tell."));
-        best.offer(Candidate { score, segment: narrow(index)?, row: narrow(row)? });
+        let narrow = |n: usize| {
+            u32::try_from(n)
+                .map_err(|_| corrupt("A segment has more rows than a chunk id can tell."))
+        };
+        best.offer(Candidate {
+            score,
+            segment: narrow(index)?,
+            row: narrow(row)?,
+        });
         Ok(())
     }
 }
 
 fn not_finite(key: &ChunkKey) -> Failure {
-    corrupt(format!("The stored vector of the chunk {key} is not finite."))
+    corrupt(format!(
+        "The stored vector of the chunk {key} is not finite."
+    ))
 }
 
 impl Matrix {
-    /// The `k` live rows with the highest cosine to `query`, best first, equal scores by the smaller key; fewer if
-    /// there are fewer. With a `filter`, only rows whose chunk id is in it exist.
+    /// The `k` live rows with the highest cosine to `query`, best first, equal scores by the
+    /// smaller key; fewer if there are fewer. With a `filter`, only rows whose chunk id is in it
+    /// exist.
     ///
-    /// Scores are exact for the stored half-precision rows. Which rows are scored exactly is decided by 8-bit codes:
-    /// `k` and between 54 and 300 more of them are. The query need not be normalised. `PHASE2_QUERY_ERROR` if it is not `dim` finite
-    /// numbers, or all zero.
+    /// Scores are exact for the stored half-precision rows. Which rows are scored exactly is
+    /// decided by 8-bit codes: `k` and between 54 and 300 more of them are. The query need not be
+    /// normalised. `PHASE2_QUERY_ERROR` if it is not `dim` finite numbers, or all zero.
     pub fn search(&self, query: &[f32], k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
         self.search_with(Kernel::best(), query, k, filter)
     }
 
-    /// [`Self::search`] with a given kernel, for tests and benchmarks: the result is the same with each.
-    pub fn search_with(&self, kernel: Kernel, query: &[f32], k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
+    /// [`Self::search`] with a given kernel, for tests and benchmarks: the result is the same with
+    /// each.
+    pub fn search_with(
+        &self,
+        kernel: Kernel,
+        query: &[f32],
+        k: usize,
+        filter: Option<&IdSet>,
+    ) -> Result<Vec<Hit>> {
         let norm = check_query(query, self.stamp().dim)?;
         if k == 0 || self.is_empty() || filter.is_some_and(IdSet::is_empty) {
             return Ok(Vec::new());
         }
-        let more = k.saturating_mul(RESCORE_FACTOR).clamp(RESCORE_MORE.0, RESCORE_MORE.1);
+        let more = k
+            .saturating_mul(RESCORE_FACTOR)
+            .clamp(RESCORE_MORE.0, RESCORE_MORE.1);
         let limit = k.saturating_add(more).min(self.len());
         let query8 = QuantQuery::new(query);
-        let pass = Pass { segments: &self.segments, query: query8, filter, kernel, limit };
+        let pass = Pass {
+            segments: &self.segments,
+            query: query8,
+            filter,
+            kernel,
+            limit,
+        };
         let best = self.first_pass(&pass)?;
         self.rescore(query, norm, best, k)
     }
 
-    /// The mean of at most `most` live rows, and how many they are: its product with a unit vector is their mean cosine.
-    /// Which rows those are follows from their keys alone, not from how they came into the matrix.
+    /// The mean of at most `most` live rows, and how many they are: its product with a unit vector
+    /// is their mean cosine. Which rows those are follows from their keys alone, not from how they
+    /// came into the matrix.
     pub fn centroid(&self, most: usize) -> (Vec<f64>, usize) {
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
         let mut sum = vec![0.0; self.stamp().dim];
         let sample = self.with_smallest_keys(most);
         for (_, segment, row) in &sample {
             quant::read_halves(segment.halves(*row), &mut halves, &mut vector);
-            sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += f64::from(*x));
+            sum.iter_mut()
+                .zip(&vector)
+                .for_each(|(sum, x)| *sum += f64::from(*x));
         }
-        sum.iter_mut().for_each(|sum| *sum /= sample.len().max(1) as f64);
+        sum.iter_mut()
+            .for_each(|sum| *sum /= sample.len().max(1) as f64);
         (sum, sample.len())
     }
 
-    /// The live rows with the smallest keys, in the order of these. Keys are hashes, so they say nothing about the vectors.
+    /// The live rows with the smallest keys, in the order of these. Keys are hashes, so they say
+    /// nothing about the vectors.
     fn with_smallest_keys(&self, most: usize) -> Vec<(ChunkKey, &Segment, usize)> {
         let most = most.max(1);
         let mut found: Vec<(ChunkKey, &Segment, usize)> = Vec::with_capacity(most * 2);
@@ -185,7 +244,8 @@ impl Matrix {
                 }
                 found.push((key, segment, row));
                 if found.len() == most * 2 {
-                    let (_, greatest, _) = found.select_nth_unstable_by_key(most - 1, |(key, ..)| *key);
+                    let (_, greatest, _) =
+                        found.select_nth_unstable_by_key(most - 1, |(key, ..)| *key);
                     last = Some(greatest.0);
                     found.truncate(most);
                 }
@@ -198,18 +258,33 @@ impl Matrix {
 
     fn first_pass(&self, pass: &Pass<'_>) -> Result<Vec<Candidate>> {
         let total: usize = self.segments.iter().map(|s| s.entry.rows).sum();
-        let parts = split(self.segments.iter().map(|s| s.entry.rows), total.div_ceil(threads(total, ROWS_PER_THREAD)));
+        let parts = split(
+            self.segments.iter().map(|s| s.entry.rows),
+            total.div_ceil(threads(total, ROWS_PER_THREAD)),
+        );
         let found = in_parallel(&parts, |part| pass.run(part))?;
         let mut best = Best::new(pass.segments, pass.limit);
-        found.into_iter().flat_map(|part| part.found).for_each(|candidate| best.offer(candidate));
+        found
+            .into_iter()
+            .flat_map(|part| part.found)
+            .for_each(|candidate| best.offer(candidate));
         best.cut();
         Ok(best.found)
     }
 
-    fn rescore(&self, query: &[f32], norm: f64, mut best: Vec<Candidate>, k: usize) -> Result<Vec<Hit>> {
+    fn rescore(
+        &self,
+        query: &[f32],
+        norm: f64,
+        mut best: Vec<Candidate>,
+        k: usize,
+    ) -> Result<Vec<Hit>> {
         // One after another as they lie in the file.
         best.sort_unstable_by_key(|c| (c.segment, c.row));
-        let share = best.len().div_ceil(threads(best.len(), RESCORED_PER_THREAD)).max(1);
+        let share = best
+            .len()
+            .div_ceil(threads(best.len(), RESCORED_PER_THREAD))
+            .max(1);
         let parts: Vec<_> = best.chunks(share).collect();
         let exact = in_parallel(&parts, |part| self.rescored(query, norm, part))?;
         let mut hits: Vec<Hit> = exact.into_iter().flatten().collect();
@@ -222,7 +297,9 @@ impl Matrix {
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
         let mut hits = Vec::with_capacity(candidates.len());
         for candidate in candidates {
-            let Some(segment) = self.segments.get(candidate.segment as usize) else { continue };
+            let Some(segment) = self.segments.get(candidate.segment as usize) else {
+                continue;
+            };
             let row = candidate.row as usize;
             quant::read_halves(segment.halves(row), &mut halves, &mut vector);
             // Dividing by the row's own length takes away what rounding to half floats did to it.
@@ -231,7 +308,11 @@ impl Matrix {
             if !cosine.is_finite() {
                 return Err(not_finite(&key));
             }
-            hits.push(Hit { chunk_id: segment.id(row), key, score: cosine.clamp(-1.0, 1.0) as f32 });
+            hits.push(Hit {
+                chunk_id: segment.id(row),
+                key,
+                score: cosine.clamp(-1.0, 1.0) as f32,
+            });
         }
         Ok(hits)
     }
@@ -242,17 +323,33 @@ fn threads(items: usize, per_thread: usize) -> usize {
     // Asking reads files of the system, at each question anew.
     static CORES: OnceLock<usize> = OnceLock::new();
     let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-    items.div_ceil(per_thread).min(MAX_THREADS).min(cores).max(1)
+    items
+        .div_ceil(per_thread)
+        .min(MAX_THREADS)
+        .min(cores)
+        .max(1)
 }
 
 /// Does `work` on every part, the first on this thread; results in the order of the parts.
-fn in_parallel<P: Sync, R: Send>(parts: &[P], work: impl Fn(&P) -> Result<R> + Sync) -> Result<Vec<R>> {
-    let Some((own, others)) = parts.split_first() else { return Ok(Vec::new()) };
+fn in_parallel<P: Sync, R: Send>(
+    parts: &[P],
+    work: impl Fn(&P) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let Some((own, others)) = parts.split_first() else {
+        return Ok(Vec::new());
+    };
     std::thread::scope(|scope| {
-        let others: Vec<_> = others.iter().map(|part| scope.spawn(|| work(part))).collect();
+        let others: Vec<_> = others
+            .iter()
+            .map(|part| scope.spawn(|| work(part)))
+            .collect();
         let mut done = vec![work(own)?];
         for other in others {
-            done.push(other.join().map_err(|_| Failure::internal("a thread of the vector scan panicked"))??);
+            done.push(
+                other
+                    .join()
+                    .map_err(|_| Failure::internal("a thread of the vector scan panicked"))??,
+            );
         }
         Ok(done)
     })
@@ -262,12 +359,17 @@ fn in_parallel<P: Sync, R: Send>(parts: &[P], work: impl Fn(&P) -> Result<R> + S
 fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     let refuse = |why: String| Err(Failure::new(ErrorCode::QueryError, why));
     if query.len() != dim {
-        return refuse(format!("The query's vector has {} dimensions where the matrix has {dim}.", query.len()))
-            .map_err(|f| f.with_hint("local-agent embed"));
+        return refuse(format!(
+            "The query's vector has {} dimensions where the matrix has {dim}.",
+            query.len()
+        ))
+        .map_err(|f| f.with_hint("local-agent embed"));
     }
     let norm = quant::norm(query);
     if !norm.is_finite() || norm <= f64::from(f32::MIN_POSITIVE) {
-        return refuse("The query's vector holds values that are not finite, or only zeros.".into());
+        return refuse(
+            "The query's vector holds values that are not finite, or only zeros.".into(),
+        );
     }
     Ok(norm)
 }

@@ -1,6 +1,7 @@
 //! One immutable segment file: how it is laid out, written and opened.
 //!
-//! Little-endian; a header of 320 bytes, then five sections, each starting on a multiple of 64 bytes, zeros between:
+//! Little-endian; a header of 320 bytes, then five sections, each starting on a multiple of 64
+//! bytes, zeros between:
 //!
 //! | section | bytes | what |
 //! | --- | --- | --- |
@@ -10,9 +11,10 @@
 //! | scales | n × 4 | f32, one a row |
 //! | halves | n × dim × 2 | half floats for rescoring |
 //!
-//! Header: magic `LAVECSEG`, version u32, dim u32, rows u64, file length u64, then offset u64, length u64 and SHA-256
-//! of each section. The segment's checksum is the SHA-256 of its header and stands in the manifest: the header is
-//! checked whenever the file is opened, and through it, on demand, every section.
+//! Header: magic `LAVECSEG`, version u32, dim u32, rows u64, file length u64, then offset u64,
+//! length u64 and SHA-256 of each section. The segment's checksum is the SHA-256 of its header and
+//! stands in the manifest: the header is checked whenever the file is opened, and through it, on
+//! demand, every section.
 
 use std::io::Read as _;
 
@@ -51,7 +53,11 @@ const fn row_bytes(dim: usize) -> [usize; 5] {
 impl Layout {
     /// `None` if the file would be larger than can be addressed.
     fn of(dim: usize, rows: usize) -> Option<Self> {
-        let mut layout = Self { offsets: [0; 5], lengths: [0; 5], total: HEADER };
+        let mut layout = Self {
+            offsets: [0; 5],
+            lengths: [0; 5],
+            total: HEADER,
+        };
         for (i, bytes) in row_bytes(dim).into_iter().enumerate() {
             layout.offsets[i] = layout.total.checked_next_multiple_of(64)?;
             layout.lengths[i] = bytes.checked_mul(rows)?;
@@ -97,7 +103,11 @@ pub(super) struct Sealed<'a> {
 impl Builder {
     /// An empty one.
     pub(super) fn new(dim: usize) -> Self {
-        Self { dim, rows: 0, sections: Default::default() }
+        Self {
+            dim,
+            rows: 0,
+            sections: Default::default(),
+        }
     }
 
     /// Rows so far.
@@ -134,8 +144,9 @@ impl Builder {
         if self.rows == 0 {
             return Ok(None);
         }
-        let layout = Layout::of(self.dim, self.rows)
-            .ok_or_else(|| Failure::internal("A vector segment grew beyond what can be addressed."))?;
+        let layout = Layout::of(self.dim, self.rows).ok_or_else(|| {
+            Failure::internal("A vector segment grew beyond what can be addressed.")
+        })?;
         let hashes = self.sections.each_ref().map(|s| Sha256::of(s));
         let header = layout.header(self.dim, self.rows, &hashes);
         let entry = Entry {
@@ -145,7 +156,12 @@ impl Builder {
             dead: 0,
             tombstones: None,
         };
-        Ok(Some(Sealed { entry, header, layout, sections: &self.sections }))
+        Ok(Some(Sealed {
+            entry,
+            header,
+            layout,
+            sections: &self.sections,
+        }))
     }
 }
 
@@ -175,14 +191,18 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Opens the segment that `entry` names. Its length and header are checked **before** it is mapped; its tombstones
-    /// are read and checked whole; its sections are not read.
+    /// Opens the segment that `entry` names. Its length and header are checked **before** it is
+    /// mapped; its tombstones are read and checked whole; its sections are not read.
     pub(super) fn open(dir: &StateDirectory, entry: &Entry, dim: usize) -> Result<Self> {
         let name = entry.file();
         let path = dir.path().join(&name);
         let file = dir.read(&name).map_err(|e| disk::read_error(&path, &e))?;
-        let mut file = file.ok_or_else(|| corrupt(format!("The vector segment `{name}` is missing.")))?;
-        let length = file.metadata().map_err(|e| disk::read_error(&path, &e))?.len();
+        let mut file =
+            file.ok_or_else(|| corrupt(format!("The vector segment `{name}` is missing.")))?;
+        let length = file
+            .metadata()
+            .map_err(|e| disk::read_error(&path, &e))?
+            .len();
         if length != entry.bytes || length < HEADER as u64 {
             return Err(corrupt(format!(
                 "The vector segment `{name}` has {length} bytes where {} were written.",
@@ -190,14 +210,23 @@ impl Segment {
             )));
         }
         let mut header = [0; HEADER];
-        file.read_exact(&mut header).map_err(|e| disk::read_error(&path, &e))?;
+        file.read_exact(&mut header)
+            .map_err(|e| disk::read_error(&path, &e))?;
         let layout = check_header(&header, entry, dim, &name)?;
         let map = Mapped::new(&file).map_err(|e| disk::read_error(&path, &e))?;
         if map.bytes().len() != layout.total {
-            return Err(corrupt(format!("The vector segment `{name}` changed its length while it was opened.")));
+            return Err(corrupt(format!(
+                "The vector segment `{name}` changed its length while it was opened."
+            )));
         }
         let dead = open_tombstones(dir, entry)?;
-        Ok(Self { entry: entry.clone(), dim, layout, map, dead })
+        Ok(Self {
+            entry: entry.clone(),
+            dim,
+            layout,
+            map,
+            dead,
+        })
     }
 
     fn section(&self, section: usize) -> &[u8] {
@@ -259,7 +288,9 @@ impl Segment {
         for (section, what) in SECTIONS.into_iter().enumerate() {
             let written = header.get(32 + section * 48 + 16..32 + section * 48 + 48);
             if written != Some(Sha256::of(self.section(section)).as_bytes().as_slice()) {
-                return Err(corrupt(format!("The section `{what}` of the vector segment `{name}` is damaged.")));
+                return Err(corrupt(format!(
+                    "The section `{what}` of the vector segment `{name}` is damaged."
+                )));
             }
         }
         Ok(())
@@ -274,28 +305,42 @@ fn first<const N: usize>(cell: &[u8]) -> [u8; N] {
 /// Checks a header against the manifest and returns where the sections lie.
 fn check_header(header: &[u8], entry: &Entry, dim: usize, name: &str) -> Result<Layout> {
     if Sha256::of(header) != entry.checksum {
-        return Err(corrupt(format!("The header of the vector segment `{name}` is damaged.")));
+        return Err(corrupt(format!(
+            "The header of the vector segment `{name}` is damaged."
+        )));
     }
     let version = u32::from_le_bytes(first(header.get(8..).unwrap_or_default()));
     if header.starts_with(MAGIC) && version > VERSION {
         return Err(newer("vector segment", version.into()));
     }
-    // The header follows from dim, rows and hashes: written again from them it must come out the same.
-    let hashes = [0, 1, 2, 3, 4].map(|i| Sha256::from_bytes(first(header.get(32 + i * 48 + 16..).unwrap_or_default())));
+    // The header follows from dim, rows and hashes: written again from them it must come out the
+    // same.
+    let hashes = [0, 1, 2, 3, 4]
+        .map(|i| Sha256::from_bytes(first(header.get(32 + i * 48 + 16..).unwrap_or_default())));
     Layout::of(dim, entry.rows)
-        .filter(|layout| layout.total as u64 == entry.bytes && layout.header(dim, entry.rows, &hashes) == header)
-        .ok_or_else(|| corrupt(format!("The vector segment `{name}` does not have the shape that its manifest says.")))
+        .filter(|layout| {
+            layout.total as u64 == entry.bytes && layout.header(dim, entry.rows, &hashes) == header
+        })
+        .ok_or_else(|| {
+            corrupt(format!(
+                "The vector segment `{name}` does not have the shape that its manifest says."
+            ))
+        })
 }
 
 fn open_tombstones(dir: &StateDirectory, entry: &Entry) -> Result<Option<Tombstones>> {
-    let Some(checksum) = &entry.tombstones else { return Ok(None) };
+    let Some(checksum) = &entry.tombstones else {
+        return Ok(None);
+    };
     let name = manifest::tombstone_name(checksum);
     let cap = 64 + (entry.rows as u64).div_ceil(64) * 8;
     let bytes = disk::read_small(dir, &name, cap)?
         .ok_or_else(|| corrupt(format!("The file of removed vectors `{name}` is missing.")))?;
     let dead = Tombstones::decode(&bytes, checksum, &entry.checksum, entry.rows)?;
     if dead.len() != entry.dead {
-        return Err(corrupt(format!("`{name}` does not hold as many removed vectors as the manifest says.")));
+        return Err(corrupt(format!(
+            "`{name}` does not hold as many removed vectors as the manifest says."
+        )));
     }
     Ok(Some(dead))
 }

@@ -25,13 +25,22 @@ impl Rng {
     /// Roughly Gaussian: the sum of four uniform numbers.
     fn value(&mut self) -> f32 {
         let bits = self.next();
-        (0..4).map(|i| ((bits >> (16 * i)) & 0xFFFF) as f32 / 65536.0 - 0.5).sum()
+        (0..4)
+            .map(|i| ((bits >> (16 * i)) & 0xFFFF) as f32 / 65536.0 - 0.5)
+            .sum()
     }
 
     fn unit(&mut self, dim: usize) -> Vec<f32> {
         let vector: Vec<f32> = (0..dim).map(|_| self.value()).collect();
         let norm = quant::norm(&vector);
-        if norm > 1e-6 { vector.iter().map(|v| (f64::from(*v) / norm) as f32).collect() } else { self.unit(dim) }
+        if norm > 1e-6 {
+            vector
+                .iter()
+                .map(|v| (f64::from(*v) / norm) as f32)
+                .collect()
+        } else {
+            self.unit(dim)
+        }
     }
 }
 
@@ -58,7 +67,13 @@ fn unit(seed: u64, dim: usize) -> Vec<f32> {
 /// Rows `range` with key = id = seed.
 fn add_all(writer: &mut Writer, range: impl Iterator<Item = u64>, dim: usize) {
     for n in range {
-        writer.add(&Row { chunk_id: n as i64, key: key(n), vector: &unit(n, dim) }).unwrap();
+        writer
+            .add(&Row {
+                chunk_id: n as i64,
+                key: key(n),
+                vector: &unit(n, dim),
+            })
+            .unwrap();
     }
 }
 
@@ -78,17 +93,26 @@ fn ids(hits: &[Hit]) -> Vec<i64> {
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     files.sort();
     files
 }
 
 fn file_ending(dir: &Path, end: &str) -> PathBuf {
-    files(dir).into_iter().find(|f| f.to_str().unwrap().ends_with(end)).unwrap()
+    files(dir)
+        .into_iter()
+        .find(|f| f.to_str().unwrap().ends_with(end))
+        .unwrap()
 }
 
 fn brute_force(query: &[f32], n: u64, dim: usize, keep: impl Fn(u64) -> bool) -> Vec<(i64, f64)> {
-    let mut all: Vec<_> = (0..n).filter(|n| keep(*n)).map(|n| (n as i64, quant::dot(query, &unit(n, dim)))).collect();
+    let mut all: Vec<_> = (0..n)
+        .filter(|n| keep(*n))
+        .map(|n| (n as i64, quant::dot(query, &unit(n, dim))))
+        .collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     all
 }
@@ -112,7 +136,10 @@ fn rows_and_stamp_round_trip() {
     let matrix = rebuilt(dir.path(), 50, 31);
     assert_eq!(matrix.stamp(), &stamp(31, 1));
     assert_eq!((matrix.len(), matrix.is_empty()), (50, false));
-    assert_eq!(matrix.rows().collect::<Vec<_>>(), (0..50).map(|n| (n as i64, key(n))).collect::<Vec<_>>());
+    assert_eq!(
+        matrix.rows().collect::<Vec<_>>(),
+        (0..50).map(|n| (n as i64, key(n))).collect::<Vec<_>>()
+    );
     matrix.verify().unwrap();
     for n in 0..50 {
         let best = matrix.search(&unit(n, 31), 1, None).unwrap()[0];
@@ -143,11 +170,29 @@ fn k_of_zero_and_k_beyond_the_rows() {
 fn a_query_that_is_no_vector_of_this_matrix_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = rebuilt(dir.path(), 5, 2);
-    for bad in [&[1.0f32][..], &[1.0, 0.0, 0.0], &[], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0], &[0.0, 0.0]] {
-        assert_eq!(failure(matrix.search(bad, 3, None)).code, ErrorCode::QueryError, "{bad:?}");
+    for bad in [
+        &[1.0f32][..],
+        &[1.0, 0.0, 0.0],
+        &[],
+        &[f32::NAN, 1.0],
+        &[f32::INFINITY, 1.0],
+        &[0.0, 0.0],
+    ] {
+        assert_eq!(
+            failure(matrix.search(bad, 3, None)).code,
+            ErrorCode::QueryError,
+            "{bad:?}"
+        );
     }
-    let (long, short) = (matrix.search(&[3e4, 4e4], 5, None), matrix.search(&[0.6, 0.8], 5, None));
-    assert_eq!(ids(&long.unwrap()), ids(&short.unwrap()), "the length of a query changes nothing");
+    let (long, short) = (
+        matrix.search(&[3e4, 4e4], 5, None),
+        matrix.search(&[0.6, 0.8], 5, None),
+    );
+    assert_eq!(
+        ids(&long.unwrap()),
+        ids(&short.unwrap()),
+        "the length of a query changes nothing"
+    );
 }
 
 #[test]
@@ -155,22 +200,38 @@ fn search_finds_what_brute_force_finds() {
     let (dim, n, queries, k) = (384, 4_000u64, 200, 10);
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<_> = (0..n).map(|n| unit(n, dim)).collect();
-    let mut writer = Writer::rebuild(dir.path(), stamp(dim, 1)).unwrap().with_capacity(1_000);
+    let mut writer = Writer::rebuild(dir.path(), stamp(dim, 1))
+        .unwrap()
+        .with_capacity(1_000);
     for (n, vector) in rows.iter().enumerate() {
-        writer.add(&Row { chunk_id: n as i64, key: key(n as u64), vector }).unwrap();
+        writer
+            .add(&Row {
+                chunk_id: n as i64,
+                key: key(n as u64),
+                vector,
+            })
+            .unwrap();
     }
     writer.publish().unwrap();
     let matrix = open(dir.path());
     let mut found = 0;
     for q in 0..queries {
         let query = unit(1 << 40 | q, dim);
-        let mut exact: Vec<_> = rows.iter().enumerate().map(|(i, row)| (i as i64, quant::dot(&query, row))).collect();
+        let mut exact: Vec<_> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, row)| (i as i64, quant::dot(&query, row)))
+            .collect();
         exact.sort_by(|a, b| b.1.total_cmp(&a.1));
         let hits = matrix.search(&query, k, None).unwrap();
         assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
         for hit in &hits {
             let truth = quant::dot(&query, &rows[hit.chunk_id as usize]);
-            assert!((f64::from(hit.score) - truth).abs() < 1e-4, "{} is not {truth}", hit.score);
+            assert!(
+                (f64::from(hit.score) - truth).abs() < 1e-4,
+                "{} is not {truth}",
+                hit.score
+            );
         }
         for (id, score) in &exact[..k] {
             if hits.iter().any(|h| h.chunk_id == *id) {
@@ -181,7 +242,11 @@ fn search_finds_what_brute_force_finds() {
             }
         }
     }
-    assert!(found as f64 >= 0.999 * (queries as usize * k) as f64, "{found} of {}", queries as usize * k);
+    assert!(
+        found as f64 >= 0.999 * (queries as usize * k) as f64,
+        "{found} of {}",
+        queries as usize * k
+    );
 }
 
 #[test]
@@ -192,10 +257,19 @@ fn the_product_with_the_centroid_is_the_mean_cosine() {
     for (most, rows) in [(1_000, 300), (300, 300), (150, 150), (7, 7), (1, 1)] {
         let (centroid, count) = matrix.centroid(most);
         assert_eq!(count, rows, "{most}");
-        let found: f64 = query.iter().zip(&centroid).map(|(x, mean)| f64::from(*x) * mean).sum();
+        let found: f64 = query
+            .iter()
+            .zip(&centroid)
+            .map(|(x, mean)| f64::from(*x) * mean)
+            .sum();
         let mut keys: Vec<_> = (0..300).map(|n| (key(n), n)).collect();
         keys.sort_unstable();
-        let wanted = keys.iter().take(rows).map(|(_, n)| quant::dot(&query, &unit(*n, 32))).sum::<f64>() / rows as f64;
+        let wanted = keys
+            .iter()
+            .take(rows)
+            .map(|(_, n)| quant::dot(&query, &unit(*n, 32)))
+            .sum::<f64>()
+            / rows as f64;
         assert!((found - wanted).abs() < 1e-3, "{most}: {found} {wanted}");
     }
 }
@@ -208,7 +282,13 @@ fn the_centroid_does_not_depend_on_how_the_rows_came_in() {
     let mut writer = Writer::rebuild(grown.path(), stamp(32, 1)).unwrap();
     for part in [600..900, 0..300, 300..600] {
         for n in part {
-            writer.add(&Row { chunk_id: n as i64, key: key(n), vector: &unit(n, 32) }).unwrap();
+            writer
+                .add(&Row {
+                    chunk_id: n as i64,
+                    key: key(n),
+                    vector: &unit(n, 32),
+                })
+                .unwrap();
         }
         writer.publish().unwrap();
         writer = Writer::update(grown.path(), stamp(32, 1)).unwrap();
@@ -225,10 +305,17 @@ fn every_kernel_gives_the_same_hits_for_every_width() {
         let dir = tempfile::tempdir().unwrap();
         let matrix = rebuilt(dir.path(), 300, dim);
         let query = unit(1 << 40, dim);
-        let expected = matrix.search_with(Kernel::Portable, &query, 7, None).unwrap();
+        let expected = matrix
+            .search_with(Kernel::Portable, &query, 7, None)
+            .unwrap();
         assert_eq!(expected.len(), 7);
         for kernel in Kernel::ALL {
-            assert_eq!(matrix.search_with(kernel, &query, 7, None).unwrap(), expected, "{} {dim}", kernel.as_str());
+            assert_eq!(
+                matrix.search_with(kernel, &query, 7, None).unwrap(),
+                expected,
+                "{} {dim}",
+                kernel.as_str()
+            );
         }
     }
 }
@@ -236,9 +323,17 @@ fn every_kernel_gives_the_same_hits_for_every_width() {
 #[test]
 fn equal_scores_are_ordered_by_key_however_many_there_are() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::rebuild(dir.path(), stamp(4, 1)).unwrap().with_capacity(37);
+    let mut writer = Writer::rebuild(dir.path(), stamp(4, 1))
+        .unwrap()
+        .with_capacity(37);
     for n in (0..500u64).rev() {
-        writer.add(&Row { chunk_id: n as i64, key: key(n), vector: &[0.5; 4] }).unwrap();
+        writer
+            .add(&Row {
+                chunk_id: n as i64,
+                key: key(n),
+                vector: &[0.5; 4],
+            })
+            .unwrap();
     }
     writer.publish().unwrap();
     let hits = open(dir.path()).search(&[1.0; 4], 10, None).unwrap();
@@ -251,7 +346,8 @@ fn two_threads_find_what_one_finds() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = rebuilt(dir.path(), n, dim);
     let query = unit(1 << 40, dim);
-    // In eight dimensions many rows lie close to any query, so ids could differ by rounding; scores cannot.
+    // In eight dimensions many rows lie close to any query, so ids could differ by rounding; scores
+    // cannot.
     let exact = brute_force(&query, n, dim, |_| true);
     let hits = matrix.search(&query, 20, None).unwrap();
     for (hit, (_, score)) in hits.iter().zip(exact) {
@@ -274,8 +370,16 @@ fn w14_a_filter_constrains_before_the_cut() {
     let worst: Vec<i64> = order.iter().rev().take(12).map(|(id, _)| *id).collect();
     let filter: IdSet = worst.iter().copied().chain([-5, 1 << 30]).collect();
     let hits = matrix.search(&query, 10, Some(&filter)).unwrap();
-    assert_eq!(ids(&hits), worst.iter().rev().take(10).copied().collect::<Vec<_>>());
-    assert!(matrix.search(&query, 10, Some(&IdSet::default())).unwrap().is_empty());
+    assert_eq!(
+        ids(&hits),
+        worst.iter().rev().take(10).copied().collect::<Vec<_>>()
+    );
+    assert!(
+        matrix
+            .search(&query, 10, Some(&IdSet::default()))
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -289,7 +393,13 @@ fn removed_and_replaced_rows_are_not_found() {
         assert_eq!(*k, key(id as u64));
         id != 4
     });
-    writer.add(&Row { chunk_id: 1000, key: key(5), vector: &unit(777, 16) }).unwrap();
+    writer
+        .add(&Row {
+            chunk_id: 1000,
+            key: key(5),
+            vector: &unit(777, 16),
+        })
+        .unwrap();
     assert_eq!(writer.publish().unwrap(), 98);
     let matrix = open(dir.path());
     matrix.verify().unwrap();
@@ -298,8 +408,14 @@ fn removed_and_replaced_rows_are_not_found() {
     for gone in [3, 4] {
         assert!(!ids(&matrix.search(&unit(gone, 16), 100, None).unwrap()).contains(&(gone as i64)));
     }
-    assert_eq!(ids(&matrix.search(&unit(777, 16), 1, None).unwrap()), [1000]);
-    assert!(matrix.rows().all(|(id, _)| id != 5), "the old row of a replaced key");
+    assert_eq!(
+        ids(&matrix.search(&unit(777, 16), 1, None).unwrap()),
+        [1000]
+    );
+    assert!(
+        matrix.rows().all(|(id, _)| id != 5),
+        "the old row of a replaced key"
+    );
 }
 
 #[test]
@@ -313,13 +429,29 @@ fn segments_are_rewritten_above_a_quarter_dead_without_changing_scores() {
         open(dir.path())
     };
     let matrix = drop_to(0, 25);
-    assert_eq!((matrix.segments[0].entry.rows, matrix.segments[0].entry.dead), (100, 25));
+    assert_eq!(
+        (matrix.segments[0].entry.rows, matrix.segments[0].entry.dead),
+        (100, 25)
+    );
     let before = matrix.search(&unit(1 << 40, 16), 200, None).unwrap();
     let matrix = drop_to(99, 100);
-    assert_eq!((matrix.segments[0].entry.rows, matrix.segments[0].entry.dead), (74, 0));
+    assert_eq!(
+        (matrix.segments[0].entry.rows, matrix.segments[0].entry.dead),
+        (74, 0)
+    );
     let after = matrix.search(&unit(1 << 40, 16), 200, None).unwrap();
-    assert_eq!(after, before.into_iter().filter(|h| h.chunk_id != 99).collect::<Vec<_>>());
-    assert_eq!(files(dir.path()).len(), 2, "one manifest, one segment, nothing left over");
+    assert_eq!(
+        after,
+        before
+            .into_iter()
+            .filter(|h| h.chunk_id != 99)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        files(dir.path()).len(),
+        2,
+        "one manifest, one segment, nothing left over"
+    );
     matrix.verify().unwrap();
     let empty = drop_to(0, 100);
     assert_eq!((empty.len(), files(dir.path()).len()), (0, 1));
@@ -329,13 +461,19 @@ fn segments_are_rewritten_above_a_quarter_dead_without_changing_scores() {
 fn many_small_publications_leave_few_segments() {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..200 {
-        let mut writer = Writer::update(dir.path(), stamp(4, n as u8)).unwrap().with_capacity(64);
+        let mut writer = Writer::update(dir.path(), stamp(4, n as u8))
+            .unwrap()
+            .with_capacity(64);
         add_all(&mut writer, n * 3..n * 3 + 3, 4);
         writer.publish().unwrap();
     }
     let matrix = open(dir.path());
     assert_eq!(matrix.len(), 600);
-    assert!(matrix.segments.len() <= 32, "{} segments", matrix.segments.len());
+    assert!(
+        matrix.segments.len() <= 32,
+        "{} segments",
+        matrix.segments.len()
+    );
     assert_eq!(files(dir.path()).len(), matrix.segments.len() + 1);
     matrix.verify().unwrap();
 }
@@ -348,7 +486,11 @@ fn a_reader_keeps_what_it_opened() {
     let before = old.search(&query, 100, None).unwrap();
     let new = rebuilt(dir.path(), 3, 16);
     assert_eq!(new.len(), 3);
-    assert_eq!(old.search(&query, 100, None).unwrap(), before, "its files are unlinked, its maps are not");
+    assert_eq!(
+        old.search(&query, 100, None).unwrap(),
+        before,
+        "its files are unlinked, its maps are not"
+    );
     old.verify().unwrap();
 }
 
@@ -365,7 +507,10 @@ fn s35_readers_never_fail_while_a_writer_publishes() {
                     while !done.load(Ordering::Relaxed) {
                         let matrix = open(dir.path());
                         matrix.verify().unwrap();
-                        assert_eq!(matrix.search(&unit(1, 8), 50, None).unwrap().len(), matrix.len());
+                        assert_eq!(
+                            matrix.search(&unit(1, 8), 50, None).unwrap().len(),
+                            matrix.len()
+                        );
                         assert_eq!(matrix.len(), 20);
                         opened += 1;
                     }
@@ -374,15 +519,29 @@ fn s35_readers_never_fail_while_a_writer_publishes() {
             })
             .collect();
         for round in 1..60u64 {
-            let mut writer = Writer::update(dir.path(), stamp(8, round as u8)).unwrap().with_capacity(4);
+            let mut writer = Writer::update(dir.path(), stamp(8, round as u8))
+                .unwrap()
+                .with_capacity(4);
             (0..20).filter(|n| n % 3 == round % 3).for_each(|n| {
                 let id = (round * 100 + n) as i64;
-                writer.add(&Row { chunk_id: id, key: key(n), vector: &unit(round * 100 + n, 8) }).unwrap();
+                writer
+                    .add(&Row {
+                        chunk_id: id,
+                        key: key(n),
+                        vector: &unit(round * 100 + n, 8),
+                    })
+                    .unwrap();
             });
             writer.publish().unwrap();
         }
         done.store(true, Ordering::Relaxed);
-        assert!(readers.into_iter().map(|r| r.join().unwrap()).sum::<usize>() > 0);
+        assert!(
+            readers
+                .into_iter()
+                .map(|r| r.join().unwrap())
+                .sum::<usize>()
+                > 0
+        );
     });
 }
 
@@ -392,11 +551,20 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
     for steps in 0.. {
         let dir = tempfile::tempdir().unwrap();
         rebuilt(dir.path(), 40, 8);
-        let mut writer = Writer::update(dir.path(), stamp(8, 2)).unwrap().with_capacity(6).crashing_after(steps);
+        let mut writer = Writer::update(dir.path(), stamp(8, 2))
+            .unwrap()
+            .with_capacity(6)
+            .crashing_after(steps);
         let mut crashed = false;
         (0..3).for_each(|n| writer.remove(key(n)));
         for n in 100..115 {
-            crashed |= writer.add(&Row { chunk_id: n as i64, key: key(n), vector: &unit(n, 8) }).is_err();
+            crashed |= writer
+                .add(&Row {
+                    chunk_id: n as i64,
+                    key: key(n),
+                    vector: &unit(n, 8),
+                })
+                .is_err();
         }
         crashed |= writer.publish().is_err();
         let matrix = open(dir.path());
@@ -416,13 +584,20 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
         let writer = Writer::update(dir.path(), stamp(8, 3)).unwrap();
         writer.publish().unwrap();
         let matrix = open(dir.path());
-        let named = matrix.segments.iter().map(|s| 1 + usize::from(s.entry.tombstones.is_some())).sum::<usize>();
+        let named = matrix
+            .segments
+            .iter()
+            .map(|s| 1 + usize::from(s.entry.tombstones.is_some()))
+            .sum::<usize>();
         assert_eq!(files(dir.path()).len(), named + 1, "after {steps} steps");
         if !crashed && saw_new > 5 {
             break;
         }
     }
-    assert!(saw_old > 20, "only {saw_old} steps before the manifest's rename");
+    assert!(
+        saw_old > 20,
+        "only {saw_old} steps before the manifest's rename"
+    );
 }
 
 #[test]
@@ -436,7 +611,9 @@ fn a_publication_touches_no_foreign_file() {
         "seg-0123.vec",
         "seg-00112233445566778899AABBCCDDEEFF.vec",
     ];
-    foreign.iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
+    foreign
+        .iter()
+        .for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
     rebuilt(dir.path(), 3, 4);
     assert!(foreign.iter().all(|name| dir.path().join(name).exists()));
 }
@@ -445,15 +622,35 @@ fn a_publication_touches_no_foreign_file() {
 fn s39_unusable_rows_are_refused_and_leave_the_writer_usable() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::rebuild(dir.path(), stamp(2, 1)).unwrap();
-    let bad: [&[f32]; 6] =
-        [&[f32::NAN, 1.0], &[f32::INFINITY, 0.0], &[0.0, 0.0], &[1.0], &[1.0, 0.0, 0.0], &[0.6, 0.9]];
+    let bad: [&[f32]; 6] = [
+        &[f32::NAN, 1.0],
+        &[f32::INFINITY, 0.0],
+        &[0.0, 0.0],
+        &[1.0],
+        &[1.0, 0.0, 0.0],
+        &[0.6, 0.9],
+    ];
     for vector in bad {
-        let refused = failure(writer.add(&Row { chunk_id: 1, key: key(1), vector }));
+        let refused = failure(writer.add(&Row {
+            chunk_id: 1,
+            key: key(1),
+            vector,
+        }));
         assert_eq!(refused.code, ErrorCode::EmbedError, "{vector:?}");
         assert!(refused.hint.is_some());
     }
-    writer.add(&Row { chunk_id: 1, key: key(1), vector: &[0.6, 0.8] }).unwrap();
-    let twice = failure(writer.add(&Row { chunk_id: 2, key: key(1), vector: &[0.6, 0.8] }));
+    writer
+        .add(&Row {
+            chunk_id: 1,
+            key: key(1),
+            vector: &[0.6, 0.8],
+        })
+        .unwrap();
+    let twice = failure(writer.add(&Row {
+        chunk_id: 2,
+        key: key(1),
+        vector: &[0.6, 0.8],
+    }));
     assert_eq!(twice.code, ErrorCode::EmbedError);
     assert_eq!(writer.publish().unwrap(), 1);
     assert_eq!(open(dir.path()).rows().collect::<Vec<_>>(), [(1, key(1))]);
@@ -463,7 +660,10 @@ fn s39_unusable_rows_are_refused_and_leave_the_writer_usable() {
 fn widths_that_cannot_be_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     for dim in [0, MAX_DIM + 1, usize::MAX] {
-        assert_eq!(failure(Writer::rebuild(dir.path(), stamp(dim, 1))).code, ErrorCode::EmbedError);
+        assert_eq!(
+            failure(Writer::rebuild(dir.path(), stamp(dim, 1))).code,
+            ErrorCode::EmbedError
+        );
     }
 }
 
@@ -471,11 +671,23 @@ fn widths_that_cannot_be_are_refused() {
 fn w34_vectors_of_two_models_never_share_a_matrix() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 3, 4);
-    let other = Stamp { fingerprint: Fingerprint::from_bytes([8; 32]), ..stamp(4, 1) };
-    assert_eq!(failure(Writer::update(dir.path(), other.clone())).code, ErrorCode::EmbedError);
-    assert_eq!(failure(Writer::update(dir.path(), stamp(5, 1))).code, ErrorCode::EmbedError);
+    let other = Stamp {
+        fingerprint: Fingerprint::from_bytes([8; 32]),
+        ..stamp(4, 1)
+    };
+    assert_eq!(
+        failure(Writer::update(dir.path(), other.clone())).code,
+        ErrorCode::EmbedError
+    );
+    assert_eq!(
+        failure(Writer::update(dir.path(), stamp(5, 1))).code,
+        ErrorCode::EmbedError
+    );
     assert_eq!(open(dir.path()).len(), 3, "nothing was touched");
-    Writer::rebuild(dir.path(), other.clone()).unwrap().publish().unwrap();
+    Writer::rebuild(dir.path(), other.clone())
+        .unwrap()
+        .publish()
+        .unwrap();
     assert_eq!(open(dir.path()).stamp(), &other);
 }
 
@@ -484,14 +696,26 @@ fn s38_a_matrix_of_another_generation_shows_by_its_stamp_alone() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = rebuilt(dir.path(), 3, 4);
     let changed = [
-        Stamp { index_commit: CommitId::from_bytes([9; 16]), ..stamp(4, 1) },
-        Stamp { embed_commit: CommitId::from_bytes([9; 16]), ..stamp(4, 1) },
-        Stamp { chunker_sig: "other".into(), ..stamp(4, 1) },
+        Stamp {
+            index_commit: CommitId::from_bytes([9; 16]),
+            ..stamp(4, 1)
+        },
+        Stamp {
+            embed_commit: CommitId::from_bytes([9; 16]),
+            ..stamp(4, 1)
+        },
+        Stamp {
+            chunker_sig: "other".into(),
+            ..stamp(4, 1)
+        },
     ];
     assert!(changed.iter().all(|s| s != matrix.stamp()));
     // A publication without changes only moves the stamp.
     let before = files(dir.path());
-    Writer::update(dir.path(), changed[0].clone()).unwrap().publish().unwrap();
+    Writer::update(dir.path(), changed[0].clone())
+        .unwrap()
+        .publish()
+        .unwrap();
     assert_eq!(files(dir.path()), before);
     assert_eq!(open(dir.path()).stamp(), &changed[0]);
 }
@@ -505,13 +729,19 @@ fn s34_a_missing_or_shortened_segment_is_an_error_before_it_is_mapped() {
     for length in [0, 1, 100, 320, whole.len() - 1] {
         fs::write(&segment, &whole[..length]).unwrap();
         let failure = failure(Matrix::open(dir.path()));
-        assert_eq!((failure.code, failure.hint.as_deref()), (ErrorCode::DbCorrupt, Some("local-agent embed")));
+        assert_eq!(
+            (failure.code, failure.hint.as_deref()),
+            (ErrorCode::DbCorrupt, Some("local-agent embed"))
+        );
     }
     fs::write(&segment, [&whole[..], b"x"].concat()).unwrap();
     assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbCorrupt);
     fs::remove_file(&segment).unwrap();
     assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbCorrupt);
-    assert_eq!(failure(Writer::update(dir.path(), stamp(16, 2))).code, ErrorCode::DbCorrupt);
+    assert_eq!(
+        failure(Writer::update(dir.path(), stamp(16, 2))).code,
+        ErrorCode::DbCorrupt
+    );
     assert_eq!(rebuilt(dir.path(), 2, 16).len(), 2, "a rebuild mends it");
 }
 
@@ -527,7 +757,10 @@ fn s34_a_flipped_byte_is_found_on_opening_or_by_verify() {
         flipped[at] ^= 0x40;
         fs::write(&segment, &flipped).unwrap();
         match Matrix::open(dir.path()) {
-            Err(failure) => assert!(at < 320 && failure.code == ErrorCode::DbCorrupt, "byte {at}"),
+            Err(failure) => assert!(
+                at < 320 && failure.code == ErrorCode::DbCorrupt,
+                "byte {at}"
+            ),
             Ok(matrix) => {
                 assert!(at >= 320, "byte {at} of the header");
                 // A search may be wrong but neither panics nor returns what is no number.
@@ -542,7 +775,11 @@ fn s34_a_flipped_byte_is_found_on_opening_or_by_verify() {
         }
     }
     let content = 320 + 5 * (16 + 8 + 64 + 4 + 6);
-    assert_eq!(unnoticed, whole.len() - content, "only the zeros between sections mean nothing");
+    assert_eq!(
+        unnoticed,
+        whole.len() - content,
+        "only the zeros between sections mean nothing"
+    );
 }
 
 #[test]
@@ -551,13 +788,19 @@ fn s39_a_stored_vector_that_is_not_finite_is_damage_not_a_hit() {
     rebuilt(dir.path(), 5, 3);
     let segment = file_ending(dir.path(), ".vec");
     let whole = fs::read(&segment).unwrap();
-    for (section, nan) in [(3usize, f32::NAN.to_le_bytes().to_vec()), (4, half::f16::NAN.to_le_bytes().to_vec())] {
+    for (section, nan) in [
+        (3usize, f32::NAN.to_le_bytes().to_vec()),
+        (4, half::f16::NAN.to_le_bytes().to_vec()),
+    ] {
         let header = 32 + section * 48;
         let offset = u64::from_le_bytes(whole[header..header + 8].try_into().unwrap()) as usize;
         let mut bad = whole.clone();
         bad[offset..offset + nan.len()].copy_from_slice(&nan);
         fs::write(&segment, &bad).unwrap();
-        assert_eq!(failure(open(dir.path()).search(&[0.0, 0.6, 0.8], 5, None)).code, ErrorCode::DbCorrupt);
+        assert_eq!(
+            failure(open(dir.path()).search(&[0.0, 0.6, 0.8], 5, None)).code,
+            ErrorCode::DbCorrupt
+        );
     }
 }
 
@@ -570,7 +813,11 @@ fn s34_a_damaged_tombstone_file_is_an_error() {
     writer.publish().unwrap();
     let bits = file_ending(dir.path(), ".bits");
     let whole = fs::read(&bits).unwrap();
-    for damage in [whole[..whole.len() - 1].to_vec(), [&whole[..], &[0; 4096]].concat(), vec![0; whole.len()]] {
+    for damage in [
+        whole[..whole.len() - 1].to_vec(),
+        [&whole[..], &[0; 4096]].concat(),
+        vec![0; whole.len()],
+    ] {
         fs::write(&bits, damage).unwrap();
         assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbCorrupt);
     }
@@ -605,7 +852,11 @@ fn a_manifest_that_is_junk_is_damage_and_a_newer_one_is_left_alone() {
     for bad in junk {
         assert_ne!(bad, text);
         fs::write(&manifest, &bad).unwrap();
-        assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbCorrupt, "{bad}");
+        assert_eq!(
+            failure(Matrix::open(dir.path())).code,
+            ErrorCode::DbCorrupt,
+            "{bad}"
+        );
     }
     fs::write(&manifest, b"\xff\xfe\x00").unwrap();
     assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbCorrupt);
@@ -614,16 +865,27 @@ fn a_manifest_that_is_junk_is_damage_and_a_newer_one_is_left_alone() {
     fs::write(&manifest, newer).unwrap();
     let before = files(dir.path());
     assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbNewer);
-    assert_eq!(failure(Writer::update(dir.path(), stamp(4, 2))).code, ErrorCode::DbNewer);
-    assert_eq!(failure(Writer::rebuild(dir.path(), stamp(4, 2))).code, ErrorCode::DbNewer);
-    assert_eq!((files(dir.path()), fs::read_to_string(&manifest).unwrap()), (before, newer.into()));
+    assert_eq!(
+        failure(Writer::update(dir.path(), stamp(4, 2))).code,
+        ErrorCode::DbNewer
+    );
+    assert_eq!(
+        failure(Writer::rebuild(dir.path(), stamp(4, 2))).code,
+        ErrorCode::DbNewer
+    );
+    assert_eq!(
+        (files(dir.path()), fs::read_to_string(&manifest).unwrap()),
+        (before, newer.into())
+    );
 }
 
 #[test]
 fn a_dropped_writer_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 5, 4);
-    let mut writer = Writer::update(dir.path(), stamp(4, 2)).unwrap().with_capacity(2);
+    let mut writer = Writer::update(dir.path(), stamp(4, 2))
+        .unwrap()
+        .with_capacity(2);
     add_all(&mut writer, 10..15, 4);
     drop(writer);
     assert_eq!(open(dir.path()).stamp(), &stamp(4, 1));
@@ -640,11 +902,21 @@ struct Publication {
 
 fn publications() -> impl Strategy<Value = Vec<Publication>> {
     let keys = || prop::collection::vec(0u64..40, 0..20);
-    let one = (prop::bool::weighted(0.1), keys(), prop::option::weighted(0.2, 2i64..9), keys());
+    let one = (
+        prop::bool::weighted(0.1),
+        keys(),
+        prop::option::weighted(0.2, 2i64..9),
+        keys(),
+    );
     let one = one.prop_map(|(rebuild, remove, drop_multiples_of, mut add)| {
         add.sort_unstable();
         add.dedup();
-        Publication { rebuild, remove, drop_multiples_of, add }
+        Publication {
+            rebuild,
+            remove,
+            drop_multiples_of,
+            add,
+        }
     });
     prop::collection::vec(one, 1..12)
 }

@@ -1,8 +1,8 @@
 //! Which rows of one segment are dead: a bitmap in memory, and a small content-named file on disk.
 //!
-//! File, little-endian: magic `LAVECDED`, version u32, zero u32, rows u64, the segment's checksum (32 bytes), then the
-//! bitmap in 64-bit words. Its name is the SHA-256 of all of it, and it names its segment, so neither a flipped bit
-//! nor a file from elsewhere is believed.
+//! File, little-endian: magic `LAVECDED`, version u32, zero u32, rows u64, the segment's checksum
+//! (32 bytes), then the bitmap in 64-bit words. Its name is the SHA-256 of all of it, and it names
+//! its segment, so neither a flipped bit nor a file from elsewhere is believed.
 
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
@@ -34,7 +34,9 @@ impl Tombstones {
 
     /// Whether `row` is marked.
     pub(super) fn contains(&self, row: usize) -> bool {
-        self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.words
+            .get(row / 64)
+            .is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
     /// How many rows are marked.
@@ -57,21 +59,40 @@ impl Tombstones {
     }
 
     /// Reads a file's bytes back, or says that they are not what the manifest promised.
-    pub(super) fn decode(bytes: &[u8], name: &Sha256, segment: &Sha256, rows: usize) -> Result<Self> {
-        let damaged = || corrupt("A file of removed vectors does not have the content that its name promises.");
+    pub(super) fn decode(
+        bytes: &[u8],
+        name: &Sha256,
+        segment: &Sha256,
+        rows: usize,
+    ) -> Result<Self> {
+        let damaged = || {
+            corrupt("A file of removed vectors does not have the content that its name promises.")
+        };
         if Sha256::of(bytes) != *name {
             return Err(damaged());
         }
         let mut out = Self::default();
-        for (i, word) in bytes.get(56..).ok_or_else(damaged)?.as_chunks::<8>().0.iter().enumerate() {
+        for (i, word) in bytes
+            .get(56..)
+            .ok_or_else(damaged)?
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .enumerate()
+        {
             let mut word = u64::from_le_bytes(*word);
             while word != 0 {
                 out.insert(i * 64 + word.trailing_zeros() as usize);
                 word &= word - 1;
             }
         }
-        // One way to write a set: whatever differs from it in header, length or surplus bits was not written here.
-        if out.encode(segment, rows) == bytes { Ok(out) } else { Err(damaged()) }
+        // One way to write a set: whatever differs from it in header, length or surplus bits was
+        // not written here.
+        if out.encode(segment, rows) == bytes {
+            Ok(out)
+        } else {
+            Err(damaged())
+        }
     }
 }
 
@@ -87,16 +108,24 @@ mod tests {
         assert!(dead.insert(0) && dead.insert(64) && !dead.insert(64) && dead.insert(99));
         let bytes = dead.encode(&segment, 100);
         let name = Sha256::of(&bytes);
-        assert_eq!(Tombstones::decode(&bytes, &name, &segment, 100).unwrap(), dead);
+        assert_eq!(
+            Tombstones::decode(&bytes, &name, &segment, 100).unwrap(),
+            dead
+        );
         assert!(Tombstones::decode(&bytes, &name, &Sha256::of(b"another"), 100).is_err());
-        assert!(Tombstones::decode(&bytes, &name, &segment, 99).is_err(), "row 99 does not exist there");
+        assert!(
+            Tombstones::decode(&bytes, &name, &segment, 99).is_err(),
+            "row 99 does not exist there"
+        );
         assert!(Tombstones::decode(&bytes, &name, &segment, 1000).is_err());
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1;
             let failure = Tombstones::decode(&flipped, &name, &segment, 100).unwrap_err();
             assert_eq!(failure.code, ErrorCode::DbCorrupt);
-            assert!(Tombstones::decode(&bytes[..at], &Sha256::of(&bytes[..at]), &segment, 100).is_err());
+            assert!(
+                Tombstones::decode(&bytes[..at], &Sha256::of(&bytes[..at]), &segment, 100).is_err()
+            );
         }
     }
 }

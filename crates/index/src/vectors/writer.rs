@@ -1,8 +1,10 @@
-//! Publishing: new rows into new segments, dead rows into tombstones, then one atomic replacement of the manifest.
+//! Publishing: new rows into new segments, dead rows into tombstones, then one atomic replacement
+//! of the manifest.
 //!
-//! The order of a publication: segment files (each synced, then renamed), tombstone files, folder synced, manifest
-//! renamed, folder synced, unreferenced files removed. Until the manifest's rename nothing that the old one names has
-//! changed, so a crash anywhere leaves one whole state or the other.
+//! The order of a publication: segment files (each synced, then renamed), tombstone files, folder
+//! synced, manifest renamed, folder synced, unreferenced files removed. Until the manifest's rename
+//! nothing that the old one names has changed, so a crash anywhere leaves one whole state or the
+//! other.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,12 +23,14 @@ use local_agent_text::types::{ChunkKey, Sha256};
 const SEGMENT_BYTES: usize = 32 << 20;
 /// A segment is rewritten without its dead rows when more than one row in this many is dead.
 const DEAD_SHARE: usize = 4;
-/// Segments of similar size (the same power of this number) are merged when more than this many exist. So a row is
-/// rewritten about once for each power, and a matrix has at most a few dozen segments that are not full.
+/// Segments of similar size (the same power of this number) are merged when more than this many
+/// exist. So a row is rewritten about once for each power, and a matrix has at most a few dozen
+/// segments that are not full.
 const TIER: usize = 8;
 
-/// One publication in the making. Nothing is visible to readers before [`Writer::publish`]; dropping a writer leaves
-/// the old state. The caller holds the `embed` lock for as long as the writer lives.
+/// One publication in the making. Nothing is visible to readers before [`Writer::publish`];
+/// dropping a writer leaves the old state. The caller holds the `embed` lock for as long as the
+/// writer lives.
 ///
 /// Memory: one segment's worth of rows (32 MiB), plus some 20 bytes for each row added or removed.
 pub struct Writer {
@@ -41,11 +45,14 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts from what `dir` holds now, or from nothing if there is no matrix. `stamp` is what the result will be made
-    /// from; its fingerprint and width must be those of the rows that stay: vectors of two models never share a matrix
-    /// (`PHASE3_EMBED_ERROR`; use [`Self::rebuild`]). Damage is `DB_CORRUPT`, and then too `rebuild` is the way.
+    /// Starts from what `dir` holds now, or from nothing if there is no matrix. `stamp` is what the
+    /// result will be made from; its fingerprint and width must be those of the rows that stay:
+    /// vectors of two models never share a matrix (`PHASE3_EMBED_ERROR`; use [`Self::rebuild`]).
+    /// Damage is `DB_CORRUPT`, and then too `rebuild` is the way.
     pub fn update(dir: &Path, stamp: Stamp) -> Result<Self> {
-        let Some(matrix) = Matrix::open(dir)? else { return Self::start(dir, stamp, Vec::new()) };
+        let Some(matrix) = Matrix::open(dir)? else {
+            return Self::start(dir, stamp, Vec::new());
+        };
         let before = matrix.stamp();
         if (before.fingerprint, before.dim) != (stamp.fingerprint, stamp.dim) {
             return Err(Failure::new(
@@ -57,8 +64,8 @@ impl Writer {
         Self::start(dir, stamp, matrix.segments)
     }
 
-    /// Starts from nothing: what is published replaces everything, whatever state `dir` is in. Only a matrix of a later
-    /// format is left alone (`DB_NEWER`).
+    /// Starts from nothing: what is published replaces everything, whatever state `dir` is in. Only
+    /// a matrix of a later format is left alone (`DB_NEWER`).
     pub fn rebuild(dir: &Path, stamp: Stamp) -> Result<Self> {
         if let Some(folder) = disk::open(dir)?
             && let Ok(Some(bytes)) = Manifest::read(&folder)
@@ -70,10 +77,12 @@ impl Writer {
         Self::start(dir, stamp, Vec::new())
     }
 
-    /// Removes files that the published state does not name: what is left when a publication dies before its own
-    /// clean-up.
+    /// Removes files that the published state does not name: what is left when a publication dies
+    /// before its own clean-up.
     pub fn tidy(dir: &Path) -> Result<()> {
-        let Some(folder) = disk::open(dir)? else { return Ok(()) };
+        let Some(folder) = disk::open(dir)? else {
+            return Ok(());
+        };
         if let Some(bytes) = Manifest::read(&folder)? {
             let manifest = Manifest::decode(&bytes)?;
             Disk::create(dir)?.sweep(|name| manifest.names(name));
@@ -116,19 +125,24 @@ impl Writer {
         self
     }
 
-    /// Adds a row. It replaces the row with the same key in the old state; the same key twice in one publication is
-    /// refused, as is a vector that is not `dim` finite numbers of length 1 (`PHASE3_EMBED_ERROR`). A refused row
-    /// leaves the writer as it was. Full segments are written as they fill.
+    /// Adds a row. It replaces the row with the same key in the old state; the same key twice in
+    /// one publication is refused, as is a vector that is not `dim` finite numbers of length 1
+    /// (`PHASE3_EMBED_ERROR`). A refused row leaves the writer as it was. Full segments are written
+    /// as they fill.
     pub fn add(&mut self, row: &Row<'_>) -> Result<()> {
         quant::check_row(row.vector, self.stamp.dim)?;
         if !self.added.insert(row.key) {
-            return Err(Failure::new(ErrorCode::EmbedError, format!("The chunk {} was given two vectors.", row.key)));
+            return Err(Failure::new(
+                ErrorCode::EmbedError,
+                format!("The chunk {} was given two vectors.", row.key),
+            ));
         }
         self.builder.push(row);
         self.flush_if_full()
     }
 
-    /// Drops the row with this key from the old state, if there is one. Rows added by this writer are not affected.
+    /// Drops the row with this key from the old state, if there is one. Rows added by this writer
+    /// are not affected.
     pub fn remove(&mut self, key: ChunkKey) {
         self.removed.insert(key);
     }
@@ -144,8 +158,9 @@ impl Writer {
         }
     }
 
-    /// Makes the new state the one that readers open, and returns its number of live rows. On failure
-    /// (`WRITE_ERROR`) the state is the old one or, if only the last sync or the clean-up failed, the new one.
+    /// Makes the new state the one that readers open, and returns its number of live rows. On
+    /// failure (`WRITE_ERROR`) the state is the old one or, if only the last sync or the clean-up
+    /// failed, the new one.
     pub fn publish(mut self) -> Result<usize> {
         self.bury();
         let kept = self.merge()?;
@@ -179,11 +194,14 @@ impl Writer {
         }
     }
 
-    /// Copies the live rows of segments that are due for it into the new ones and returns the others.
+    /// Copies the live rows of segments that are due for it into the new ones and returns the
+    /// others.
     fn merge(&mut self) -> Result<Vec<(Segment, Tombstones)>> {
         let old = std::mem::take(&mut self.old);
         let tiers: Vec<_> = old.iter().map(|(s, _)| self.tier(s.entry.rows)).collect();
-        let crowded = |tier: &Option<u32>| tier.is_some() && tiers.iter().filter(|t| *t == tier).count() > TIER;
+        let crowded = |tier: &Option<u32>| {
+            tier.is_some() && tiers.iter().filter(|t| *t == tier).count() > TIER
+        };
         let mut kept = Vec::new();
         for ((segment, dead), tier) in old.into_iter().zip(&tiers) {
             let rows = segment.entry.rows;
@@ -205,7 +223,11 @@ impl Writer {
     }
 
     fn flush_if_full(&mut self) -> Result<()> {
-        if self.builder.rows() >= self.capacity { self.flush() } else { Ok(()) }
+        if self.builder.rows() >= self.capacity {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -224,7 +246,12 @@ impl Writer {
         }
         let bytes = dead.encode(&entry.checksum, entry.rows);
         let checksum = Sha256::of(&bytes);
-        self.disk.put(&manifest::tombstone_name(&checksum), &[&bytes])?;
-        Ok(Entry { dead: dead.len(), tombstones: Some(checksum), ..entry.clone() })
+        self.disk
+            .put(&manifest::tombstone_name(&checksum), &[&bytes])?;
+        Ok(Entry {
+            dead: dead.len(),
+            tombstones: Some(checksum),
+            ..entry.clone()
+        })
     }
 }

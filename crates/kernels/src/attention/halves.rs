@@ -1,7 +1,8 @@
-//! Attention in bf16, on sets that multiply it: scores and sums are f32, what is multiplied is rounded.
+//! Attention in bf16, on sets that multiply it: scores and sums are f32, what is multiplied is
+//! rounded.
 //!
-//! As many queries at a time as a tile of the unit has rows; the layouts are those of [`crate::bf16`], so queries are read
-//! where the product before has left them.
+//! As many queries at a time as a tile of the unit has rows; the layouts are those of
+//! [`crate::bf16`], so queries are read where the product before has left them.
 
 use crate::Isa;
 use crate::avx512::attention::{pack_keys, pack_values, shares};
@@ -19,13 +20,25 @@ pub(crate) struct Room {
     weights: Lines,
 }
 
-/// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], whose length is that of `context` [len, hidden].
-/// Behind its rows stand 32 more, of anything.
+/// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], whose length is that of
+/// `context` [len, hidden]. Behind its rows stand 32 more, of anything.
 ///
-/// Panics on a set without bf16, for heads whose width is no multiple of 32, and for slices that are too short.
-pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context: &mut [u16], room: &mut Room) {
+/// Panics on a set without bf16, for heads whose width is no multiple of 32, and for slices that
+/// are too short.
+pub(crate) fn attend(
+    isa: Isa,
+    qkv: &[u16],
+    hidden: usize,
+    heads: usize,
+    context: &mut [u16],
+    room: &mut Room,
+) {
     let (len, width, stride) = (context.len() / hidden, hidden / heads, 3 * hidden);
-    assert!(hidden.is_multiple_of(heads) && width.is_multiple_of(PANEL) && context.len() == len * hidden);
+    assert!(
+        hidden.is_multiple_of(heads)
+            && width.is_multiple_of(PANEL)
+            && context.len() == len * hidden
+    );
     assert!(qkv.len() >= (len + ROWS_AT_ONCE) * stride);
     if len == 0 {
         return;
@@ -33,29 +46,63 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
     let unit = Unit::new(isa);
     let (height, padded) = (unit.height(), len.next_multiple_of(PANEL));
     let scale = 1.0 / (width as f32).sqrt();
-    room.keys.resize(padded / PANEL * width, Line([0; 2 * LINE]));
-    room.values.resize(width / PANEL * padded, Line([0; 2 * LINE]));
+    room.keys
+        .resize(padded / PANEL * width, Line([0; 2 * LINE]));
+    room.values
+        .resize(width / PANEL * padded, Line([0; 2 * LINE]));
     let scores = room.scores.fitted::<f32>(ROWS_AT_ONCE * padded);
     let weights = room.weights.fitted::<u16>(ROWS_AT_ONCE * padded);
     let mut sums = [[0.0; PANEL]; ROWS_AT_ONCE];
     let mut own = [0.0; ROWS_AT_ONCE];
     for at in (0..hidden).step_by(width) {
         pack_keys(isa, &qkv[hidden + at..], stride, len, width, &mut room.keys);
-        pack_values(isa, &qkv[2 * hidden + at..], stride, len, width, &mut room.values);
+        pack_values(
+            isa,
+            &qkv[2 * hidden + at..],
+            stride,
+            len,
+            width,
+            &mut room.values,
+        );
         for first in (0..len).step_by(height) {
             let count = height.min(len - first);
             for (number, panel) in room.keys.chunks_exact(width).enumerate() {
                 let out = &mut scores[number * PANEL..];
-                unit.product(&qkv[first * stride + at..], stride, count, panel, out, padded);
+                unit.product(
+                    &qkv[first * stride + at..],
+                    stride,
+                    count,
+                    panel,
+                    out,
+                    padded,
+                );
             }
-            let rows = scores.chunks_exact(padded).zip(weights.chunks_exact_mut(padded));
+            let rows = scores
+                .chunks_exact(padded)
+                .zip(weights.chunks_exact_mut(padded));
             for ((scores, weights), share) in rows.zip(&mut own[..count]) {
                 *share = shares(isa, scores, len, scale, weights);
             }
             for (number, panel) in room.values.chunks_exact(padded).enumerate() {
-                unit.product(weights, padded, count, panel, sums.as_flattened_mut(), PANEL);
+                unit.product(
+                    weights,
+                    padded,
+                    count,
+                    panel,
+                    sums.as_flattened_mut(),
+                    PANEL,
+                );
                 let (sums, out) = (&sums[..count], &mut context[first * hidden..]);
-                finish_floats_in_halves(isa, sums, &own, &[0.0; PANEL], false, out, hidden, at + number * PANEL);
+                finish_floats_in_halves(
+                    isa,
+                    sums,
+                    &own,
+                    &[0.0; PANEL],
+                    false,
+                    out,
+                    hidden,
+                    at + number * PANEL,
+                );
             }
         }
     }
@@ -78,13 +125,21 @@ mod tests {
             let mut room = Room::default();
             for (hidden, heads) in [(64, 2), (128, 2), (96, 3)] {
                 for len in [0, 1, 2, 12, 13, 16, 17, 32, 33, 65, 200] {
-                    let halves: Vec<u16> = (0..(len + 32) * 3 * hidden).map(|_| round(next())).collect();
-                    let floats: Vec<f32> = halves[..len * 3 * hidden].iter().map(|x| widen(*x)).collect();
+                    let halves: Vec<u16> = (0..(len + 32) * 3 * hidden)
+                        .map(|_| round(next()))
+                        .collect();
+                    let floats: Vec<f32> = halves[..len * 3 * hidden]
+                        .iter()
+                        .map(|x| widen(*x))
+                        .collect();
                     let wanted = plain(&floats, hidden, heads);
                     let mut found = vec![round(f32::NAN); len * hidden];
                     attend(isa, &halves, hidden, heads, &mut found, &mut room);
                     for (found, wanted) in found.iter().zip(&wanted) {
-                        assert!((widen(*found) - wanted).abs() < 0.012, "{isa:?} {len} {hidden}");
+                        assert!(
+                            (widen(*found) - wanted).abs() < 0.012,
+                            "{isa:?} {len} {hidden}"
+                        );
                     }
                 }
             }

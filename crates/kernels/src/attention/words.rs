@@ -1,9 +1,10 @@
-//! Attention in integers of 16 bits, on sets that multiply pairs of them in registers of 512 bits and have no bf16: twice as
-//! many products an instruction as in f32.
+//! Attention in integers of 16 bits, on sets that multiply pairs of them in registers of 512 bits
+//! and have no bf16: twice as many products an instruction as in f32.
 //!
-//! Queries, keys and values are rounded, each on one scale for a head of a sequence, to as many bits as leave room for all sums in
-//! 32 bits: queries and keys of 32 numbers to 5,792, values of 512 tokens to 2,047. The weights of a token are rounded on a scale
-//! of their own, the largest to 2,047 when all 512 are alike, to 32,767 when a few stand out: what is lost is less than half a
+//! Queries, keys and values are rounded, each on one scale for a head of a sequence, to as many
+//! bits as leave room for all sums in 32 bits: queries and keys of 32 numbers to 5,792, values of
+//! 512 tokens to 2,047. The weights of a token are rounded on a scale of their own, the largest to
+//! 2,047 when all 512 are alike, to 32,767 when a few stand out: what is lost is less than half a
 //! 32,767th of the largest for each token that is hardly looked at. Integer sums are exact.
 
 use crate::Isa;
@@ -25,17 +26,34 @@ pub(crate) struct Room {
     weights: Lines,
 }
 
-/// The largest size of two numbers of 16 bits whose product is at most `sum` when it is added `count` times.
+/// The largest size of two numbers of 16 bits whose product is at most `sum` when it is added
+/// `count` times.
 fn most(sum: i32, count: usize) -> f32 {
-    (f64::from(sum) / count as f64).sqrt().floor().min(f64::from(i16::MAX)) as f32
+    (f64::from(sum) / count as f64)
+        .sqrt()
+        .floor()
+        .min(f64::from(i16::MAX)) as f32
 }
 
-/// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], in bf16, whose length is that of `context` [len, hidden].
+/// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], in bf16, whose length is
+/// that of `context` [len, hidden].
 ///
-/// Panics where 512 bits do not multiply bytes, for heads whose width is no multiple of 32, and for slices that are too short.
-pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context: &mut [u16], room: &mut Room) {
+/// Panics where 512 bits do not multiply bytes, for heads whose width is no multiple of 32, and for
+/// slices that are too short.
+pub(crate) fn attend(
+    isa: Isa,
+    qkv: &[u16],
+    hidden: usize,
+    heads: usize,
+    context: &mut [u16],
+    room: &mut Room,
+) {
     let (len, width, stride) = (context.len() / hidden, hidden / heads, 3 * hidden);
-    assert!(hidden.is_multiple_of(heads) && width.is_multiple_of(PANEL) && context.len() == len * hidden);
+    assert!(
+        hidden.is_multiple_of(heads)
+            && width.is_multiple_of(PANEL)
+            && context.len() == len * hidden
+    );
     assert!(qkv.len() >= len * stride);
     if len == 0 {
         return;
@@ -43,17 +61,31 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
     let padded = len.next_multiple_of(PANEL);
     // Scores are subtracted from each other, and fit even then.
     let (of_products, of_sums) = (most(i32::MAX / 2, width), most(i32::MAX, len));
-    // What the weights of a token may add up to; each is rounded by up to a half, and sums of floats are a little off.
+    // What the weights of a token may add up to; each is rounded by up to a half, and sums of
+    // floats are a little off.
     let of_weights = i32::MAX as f32 / of_sums * 0.999 - len as f32;
-    room.keys.resize(padded / PANEL * width, Line([0; 2 * LINE]));
-    room.values.resize(width / PANEL * padded, Line([0; 2 * LINE]));
-    let (queries, others) = (room.queries.fitted::<u16>(len * width), room.others.fitted::<u16>(len * width));
-    let (scores, weights) = (room.scores.fitted::<i32>(ROWS * padded), room.weights.fitted::<u16>(ROWS * padded));
+    room.keys
+        .resize(padded / PANEL * width, Line([0; 2 * LINE]));
+    room.values
+        .resize(width / PANEL * padded, Line([0; 2 * LINE]));
+    let (queries, others) = (
+        room.queries.fitted::<u16>(len * width),
+        room.others.fitted::<u16>(len * width),
+    );
+    let (scores, weights) = (
+        room.scores.fitted::<i32>(ROWS * padded),
+        room.weights.fitted::<u16>(ROWS * padded),
+    );
     let mut sums = [[0; PANEL]; ROWS];
     // What is multiplied with a share is neither shifted nor on a scale of its own.
-    let plain = Columns { scale: [1.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] };
+    let plain = Columns {
+        scale: [1.0; PANEL],
+        sum: [0.0; PANEL],
+        bias: [0.0; PANEL],
+    };
     for at in (0..hidden).step_by(width) {
-        // Rounds one third of the head: the step between two codes, which is not finite when one of the third is not.
+        // Rounds one third of the head: the step between two codes, which is not finite when one of
+        // the third is not.
         let rounded = |third: usize, most: f32, out: &mut [u16]| {
             let rows = &qkv[third * hidden + at..];
             let largest = largest(isa, rows, stride, len, width);
@@ -73,17 +105,42 @@ pub(crate) fn attend(isa: Isa, qkv: &[u16], hidden: usize, heads: usize, context
             let count = ROWS.min(len - first);
             for (number, panel) in room.keys.chunks_exact(width).enumerate() {
                 let rows = &queries[first * width..(first + count) * width];
-                tile::words(isa, rows, width, panel, &mut scores[number * PANEL..], padded);
+                tile::words(
+                    isa,
+                    rows,
+                    width,
+                    panel,
+                    &mut scores[number * PANEL..],
+                    padded,
+                );
             }
             let mut shares = [(0.0, 0.0); ROWS];
-            let rows = scores.chunks_exact_mut(padded).zip(weights.chunks_exact_mut(padded));
+            let rows = scores
+                .chunks_exact_mut(padded)
+                .zip(weights.chunks_exact_mut(padded));
             for ((scores, weights), share) in rows.zip(&mut shares[..count]) {
                 share.0 = value / shares_in_words(isa, scores, len, scale, of_weights, weights);
             }
             for (number, panel) in room.values.chunks_exact(padded).enumerate() {
-                tile::words(isa, &weights[..count * padded], padded, panel, sums.as_flattened_mut(), PANEL);
+                tile::words(
+                    isa,
+                    &weights[..count * padded],
+                    padded,
+                    panel,
+                    sums.as_flattened_mut(),
+                    PANEL,
+                );
                 let (sums, out) = (&sums[..count], &mut context[first * hidden..]);
-                finish_bytes_in_halves(isa, sums, &shares, &plain, false, out, hidden, at + number * PANEL);
+                finish_bytes_in_halves(
+                    isa,
+                    sums,
+                    &shares,
+                    &plain,
+                    false,
+                    out,
+                    hidden,
+                    at + number * PANEL,
+                );
             }
         }
     }
@@ -111,11 +168,18 @@ mod tests {
             for (hidden, heads) in [(64, 2), (128, 2), (96, 3)] {
                 for len in [0, 1, 2, 12, 13, 16, 17, 32, 33, 65, 200, 512] {
                     let qkv: Vec<u16> = (0..len * 3 * hidden).map(|_| round(next())).collect();
-                    let wanted = plain(&qkv.iter().map(|x| widen(*x)).collect::<Vec<_>>(), hidden, heads);
+                    let wanted = plain(
+                        &qkv.iter().map(|x| widen(*x)).collect::<Vec<_>>(),
+                        hidden,
+                        heads,
+                    );
                     let mut found = vec![round(f32::NAN); len * hidden];
                     attend(isa, &qkv, hidden, heads, &mut found, &mut room);
                     for (found, wanted) in found.iter().zip(&wanted) {
-                        assert!((widen(*found) - wanted).abs() < 0.008, "{isa:?} {len} {hidden}: {wanted}");
+                        assert!(
+                            (widen(*found) - wanted).abs() < 0.008,
+                            "{isa:?} {len} {hidden}: {wanted}"
+                        );
                     }
                 }
             }
@@ -137,7 +201,10 @@ mod tests {
                         token[64..].fill(round(-sign * 1e18));
                     }
                     attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
-                    assert!(found.iter().take(64).all(|x| *x == largest), "{isa:?} {len}");
+                    assert!(
+                        found.iter().take(64).all(|x| *x == largest),
+                        "{isa:?} {len}"
+                    );
                     qkv.fill(0);
                     attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
                     assert!(found.iter().all(|x| widen(*x) == 0.0));
@@ -146,8 +213,8 @@ mod tests {
         }
     }
 
-    /// One token stands out, and what the hundreds of others say together still counts: their weights were all rounded to
-    /// nothing, or up to one, when the largest was 2,047.
+    /// One token stands out, and what the hundreds of others say together still counts: their
+    /// weights were all rounded to nothing, or up to one, when the largest was 2,047.
     #[test]
     fn a_long_tail_keeps_its_weight() {
         for isa in sets() {
@@ -159,11 +226,19 @@ mod tests {
                     row[hidden..2 * hidden].fill(round(if token == 0 { 0.0 } else { key }));
                     row[2 * hidden..].fill(round(if token == 0 { 0.0 } else { 1.0 }));
                 }
-                let wanted = plain(&qkv.iter().map(|x| widen(*x)).collect::<Vec<_>>(), hidden, 1);
+                let wanted = plain(
+                    &qkv.iter().map(|x| widen(*x)).collect::<Vec<_>>(),
+                    hidden,
+                    1,
+                );
                 let mut found = vec![0; len * hidden];
                 attend(isa, &qkv, hidden, 1, &mut found, &mut Room::default());
                 for (found, wanted) in found.iter().zip(&wanted) {
-                    assert!((widen(*found) - wanted).abs() < 0.008, "{isa:?} {key}: {} {wanted}", widen(*found));
+                    assert!(
+                        (widen(*found) - wanted).abs() < 0.008,
+                        "{isa:?} {key}: {} {wanted}",
+                        widen(*found)
+                    );
                 }
             }
         }
@@ -178,7 +253,10 @@ mod tests {
                     token[128..].fill(round(1e-36));
                 }
                 attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
-                assert!(found.iter().all(|x| (0.0..=1.01e-36).contains(&widen(*x))), "{isa:?} {len}");
+                assert!(
+                    found.iter().all(|x| (0.0..=1.01e-36).contains(&widen(*x))),
+                    "{isa:?} {len}"
+                );
             }
         }
     }
@@ -193,8 +271,14 @@ mod tests {
                     let mut found = vec![0; 2 * 64];
                     attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
                     for token in found.chunks_exact(64) {
-                        assert!(token[..32].iter().all(|x| !widen(*x).is_finite()), "{isa:?} {third} {bad}");
-                        assert!(token[32..].iter().all(|x| widen(*x).is_finite()), "{isa:?} {third} {bad}");
+                        assert!(
+                            token[..32].iter().all(|x| !widen(*x).is_finite()),
+                            "{isa:?} {third} {bad}"
+                        );
+                        assert!(
+                            token[32..].iter().all(|x| widen(*x).is_finite()),
+                            "{isa:?} {third} {bad}"
+                        );
                     }
                 }
             }

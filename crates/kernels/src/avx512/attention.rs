@@ -7,7 +7,8 @@ use crate::bf16::{Halves, widen};
 use crate::elementwise::{self, EXP_RANGE, EXP_TERMS, LN2};
 use crate::tile::{Floats, LINE, PANEL};
 
-/// 2^x between −½ and ½, the highest power first: relative error below 8e-5, a fiftieth of what rounding to bf16 leaves.
+/// 2^x between −½ and ½, the highest power first: relative error below 8e-5, a fiftieth of what
+/// rounding to bf16 leaves.
 const POWER_TERMS: [f32; 4] = [0.055_171_77, 0.242_611_58, 0.693_261, 0.999_928_06];
 
 /// `2^x` with [`POWER_TERMS`].
@@ -26,8 +27,8 @@ fn power(x: __m512, terms: &[__m512; 4]) -> __m512 {
 }
 
 with_bf16! {
-    /// Weights `e^(scale · (score − highest))` of the first `len` scores, rounded; those behind get 0. Returns 1 / their sum.
-    /// `weights` is whole panels and as long as `scores`.
+    /// Weights `e^(scale · (score − highest))` of the first `len` scores, rounded; those behind get
+    /// 0. Returns 1 / their sum. `weights` is whole panels and as long as `scores`.
     fn shares(scores: &[f32], len: usize, scale: f32, weights: &mut [u16]) -> f32 {
         assert!(scores.len() == weights.len() && len <= scores.len() && len > 0);
         let (scores, _) = scores.as_chunks::<PANEL>();
@@ -79,7 +80,10 @@ fn exp(x: __m512) -> __m512 {
     for term in &EXP_TERMS[1..] {
         p = _mm512_fmadd_ps(p, r, of(*term));
     }
-    let power = _mm512_slli_epi32::<23>(_mm512_add_epi32(_mm512_castps_si512(shifted), _mm512_set1_epi32(127)));
+    let power = _mm512_slli_epi32::<23>(_mm512_add_epi32(
+        _mm512_castps_si512(shifted),
+        _mm512_set1_epi32(127),
+    ));
     let p = _mm512_add_ps(_mm512_fmadd_ps(p, _mm512_mul_ps(r, r), r), of(1.0));
     _mm512_mul_ps(p, _mm512_castsi512_ps(power))
 }
@@ -88,11 +92,16 @@ fn exp(x: __m512) -> __m512 {
 #[inline]
 fn first(len: usize, at: usize) -> __mmask16 {
     let left = len.saturating_sub(at);
-    if left >= LINE { 0xffff } else { (1 << left) - 1 }
+    if left >= LINE {
+        0xffff
+    } else {
+        (1 << left) - 1
+    }
 }
 
 in_512_bits! {
-    /// Turns the first `len` of `scores` into `e^(score − highest)`; returns their sum. The bits are those of the plain loops.
+    /// Turns the first `len` of `scores` into `e^(score − highest)`; returns their sum. The bits
+    /// are those of the plain loops.
     fn exponentials(scores: &mut [f32], len: usize) -> f32 {
         let (scores, _) = scores[..len.next_multiple_of(LINE)].as_chunks_mut::<LINE>();
         let mut highest = _mm512_set1_ps(f32::NEG_INFINITY);
@@ -115,8 +124,8 @@ in_512_bits! {
 }
 
 in_512_bits! {
-    /// Keys as the columns of panels [panels][width][2 lines], times `scale`: `len` rows, one every `stride` numbers. Columns
-    /// behind the last key are zero.
+    /// Keys as the columns of panels [panels][width][2 lines], times `scale`: `len` rows, one every
+    /// `stride` numbers. Columns behind the last key are zero.
     fn pack_float_keys(rows: &[f32], stride: usize, len: usize, width: usize, scale: f32, keys: &mut [Floats]) {
         assert!(width.is_multiple_of(LINE) && keys.len() == len.div_ceil(PANEL) * width * 2);
         let scale = _mm512_set1_ps(scale);
@@ -141,11 +150,12 @@ in_512_bits! {
 }
 
 in_512_bits! {
-    /// The largest size of a number in `len` rows of `width` numbers in bf16, one every `stride`. Not finite as soon as one of
-    /// them is not.
+    /// The largest size of a number in `len` rows of `width` numbers in bf16, one every `stride`.
+    /// Not finite as soon as one of them is not.
     fn largest(rows: &[u16], stride: usize, len: usize, width: usize) -> f32 {
         assert!(width.is_multiple_of(PANEL) && width <= stride && (len == 0 || rows.len() >= (len - 1) * stride + width));
-        // Without their signs, numbers are in the order of their bits, and those that are not finite are above all others.
+        // Without their signs, numbers are in the order of their bits, and those that are not
+        // finite are above all others.
         let (size, mut most) = (_mm512_set1_epi16(i16::MAX), _mm512_setzero_si512());
         for row in rows.chunks(stride).take(len) {
             for numbers in row[..width].as_chunks::<PANEL>().0 {
@@ -171,8 +181,8 @@ fn words(low: __m512i, high: __m512i) -> __m512i {
 }
 
 in_512_bits! {
-    /// Rounds `len` rows of `width` numbers in bf16, one every `stride`, times `scale` to integers of 16 bits, one row behind
-    /// the other.
+    /// Rounds `len` rows of `width` numbers in bf16, one every `stride`, times `scale` to integers
+    /// of 16 bits, one row behind the other.
     fn to_words(rows: &[u16], stride: usize, len: usize, width: usize, scale: f32, out: &mut [u16]) {
         assert!(width.is_multiple_of(PANEL) && width <= stride && out.len() == len * width);
         assert!(len == 0 || rows.len() >= (len - 1) * stride + width);
@@ -189,8 +199,9 @@ in_512_bits! {
 }
 
 in_512_bits! {
-    /// As [`shares`], of scores that are integers: weights `e^(scale · (score − highest))` on the scale that makes them add up to
-    /// `room`, but the largest at most 32,767, rounded to integers. Returns their sum. The scores are used up.
+    /// As [`shares`], of scores that are integers: weights `e^(scale · (score − highest))` on the
+    /// scale that makes them add up to `room`, but the largest at most 32,767, rounded to integers.
+    /// Returns their sum. The scores are used up.
     fn shares_in_words(scores: &mut [i32], len: usize, scale: f32, room: f32, weights: &mut [u16]) -> f32 {
         assert!(scores.len() == weights.len() && len <= scores.len() && len > 0);
         let load = |from: &[i32; LINE]| {
@@ -241,8 +252,8 @@ fn row_or_zeros(rows: &[u16], at: usize, there: bool) -> __m512i {
 }
 
 in_512_bits! {
-    /// Keys as the columns of panels [panels][width / 2][2 lines]: `len` rows, one every `stride` numbers. Columns behind the
-    /// last key are zero.
+    /// Keys as the columns of panels [panels][width / 2][2 lines]: `len` rows, one every `stride`
+    /// numbers. Columns behind the last key are zero.
     fn pack_keys(rows: &[u16], stride: usize, len: usize, width: usize, keys: &mut [Halves]) {
         assert!(width.is_multiple_of(PANEL) && keys.len() == len.div_ceil(PANEL) * width);
         for (number, panel) in keys.chunks_exact_mut(width).enumerate() {
@@ -295,8 +306,8 @@ fn transpose(rows: &mut [__m512i; LINE]) {
 }
 
 in_512_bits! {
-    /// Values as panels [width / 32][rows / 2][2 lines], the rows rounded up to whole panels: `len` rows, one every `stride`
-    /// numbers. What stands for rows behind the last is zero.
+    /// Values as panels [width / 32][rows / 2][2 lines], the rows rounded up to whole panels: `len`
+    /// rows, one every `stride` numbers. What stands for rows behind the last is zero.
     fn pack_values(rows: &[u16], stride: usize, len: usize, width: usize, values: &mut [Halves]) {
         let padded = len.next_multiple_of(PANEL);
         assert!(width.is_multiple_of(PANEL) && values.len() == width / PANEL * padded);

@@ -44,7 +44,11 @@ impl Loaded {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn new(columns: &Columns) -> Self {
-        Self { sum: both(&columns.sum), scale: both(&columns.scale), bias: both(&columns.bias) }
+        Self {
+            sum: both(&columns.sum),
+            scale: both(&columns.scale),
+            bias: both(&columns.bias),
+        }
     }
 
     /// `(sum · step + total · low) · scale + bias`, as the plain loops compute it.
@@ -55,7 +59,8 @@ impl Loaded {
         let (halves, _) = sums.as_chunks::<LINE>();
         let value = |half: usize| {
             // SAFETY: sixteen numbers are there.
-            let sums = _mm512_cvtepi32_ps(unsafe { _mm512_loadu_si512(halves[half].as_ptr().cast()) });
+            let sums =
+                _mm512_cvtepi32_ps(unsafe { _mm512_loadu_si512(halves[half].as_ptr().cast()) });
             let value = _mm512_fmadd_ps(sums, step, _mm512_mul_ps(self.sum[half], low));
             let value = _mm512_fmadd_ps(value, self.scale[half], self.bias[half]);
             if with_gelu { gelu(value) } else { value }
@@ -65,8 +70,8 @@ impl Loaded {
 }
 
 in_512_bits! {
-    /// From sums of codes to numbers, and GELU where wanted. A row of `out` is `stride` long, and gets 32 numbers from
-    /// `column` on.
+    /// From sums of codes to numbers, and GELU where wanted. A row of `out` is `stride` long, and
+    /// gets 32 numbers from `column` on.
     fn finish_bytes(
         sums: &[[i32; PANEL]],
         rows: &[(f32, f32)],

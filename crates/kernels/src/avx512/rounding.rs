@@ -30,7 +30,10 @@ fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
     let mut apart = N / 2;
     while apart > 0 {
         for i in (0..N).filter(|i| i & apart == 0) {
-            (x[i], x[i + apart]) = (_mm512_add_ps(x[i], x[i + apart]), _mm512_sub_ps(x[i], x[i + apart]));
+            (x[i], x[i + apart]) = (
+                _mm512_add_ps(x[i], x[i + apart]),
+                _mm512_sub_ps(x[i], x[i + apart]),
+            );
         }
         apart /= 2;
     }
@@ -47,18 +50,25 @@ fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
     x
 }
 
-/// Turns a row of blocks of `N` registers: its smallest and its largest number, and one that is none as soon as one of
-/// them is not finite.
+/// Turns a row of blocks of `N` registers: its smallest and its largest number, and one that is
+/// none as soon as one of them is not finite.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn turn_row<const N: usize>(row: Rows<'_>, turned: &mut [[f32; LINE]]) -> (f32, f32, f32) {
     let zero = _mm512_setzero_ps();
-    let (mut low, mut high) = (_mm512_set1_ps(f32::INFINITY), _mm512_set1_ps(f32::NEG_INFINITY));
+    let (mut low, mut high) = (
+        _mm512_set1_ps(f32::INFINITY),
+        _mm512_set1_ps(f32::NEG_INFINITY),
+    );
     let mut poison = zero;
     for (number, to) in turned.as_chunks_mut::<N>().0.iter_mut().enumerate() {
         let block = match row {
-            Rows::Full(row) => row.as_chunks().0.as_chunks::<N>().0[number].each_ref().map(|x| load(x)),
-            Rows::Halves(row) => row.as_chunks().0.as_chunks::<N>().0[number].each_ref().map(|x| load_halves(x)),
+            Rows::Full(row) => row.as_chunks().0.as_chunks::<N>().0[number]
+                .each_ref()
+                .map(|x| load(x)),
+            Rows::Halves(row) => row.as_chunks().0.as_chunks::<N>().0[number]
+                .each_ref()
+                .map(|x| load_halves(x)),
         };
         for (x, to) in turn(block).into_iter().zip(to) {
             low = _mm512_min_ps(x, low);
@@ -68,12 +78,16 @@ fn turn_row<const N: usize>(row: Rows<'_>, turned: &mut [[f32; LINE]]) -> (f32, 
             unsafe { _mm512_storeu_ps(to.as_mut_ptr(), x) };
         }
     }
-    (_mm512_reduce_min_ps(low), _mm512_reduce_max_ps(high), _mm512_reduce_add_ps(poison))
+    (
+        _mm512_reduce_min_ps(low),
+        _mm512_reduce_max_ps(high),
+        _mm512_reduce_add_ps(poison),
+    )
 }
 
 in_512_bits! {
-    /// Turns one row and rounds it to bytes, as [`crate::int8`] says: its step and its smallest number. A row is whole
-    /// panels, and `turned` as long.
+    /// Turns one row and rounds it to bytes, as [`crate::int8`] says: its step and its smallest
+    /// number. A row is whole panels, and `turned` as long.
     fn encode(row: Rows<'_>, turned: &mut [f32], codes: &mut [u8]) -> (f32, f32) {
         assert!(turned.len().is_multiple_of(PANEL) && codes.len() >= turned.len(), "whole panels");
         let block = hadamard::block(turned.len()) / LINE;

@@ -1,5 +1,6 @@
 use super::attention::{
-    exponentials, largest, pack_float_keys, pack_keys, pack_values, shares, shares_in_words, to_words,
+    exponentials, largest, pack_float_keys, pack_keys, pack_values, shares, shares_in_words,
+    to_words,
 };
 use super::results::{finish_bytes, finish_bytes_in_halves, finish_floats};
 use super::rounding::{encode, to_halves};
@@ -54,21 +55,34 @@ fn codes_are_the_nearest_and_what_is_not_finite_is_seen() {
             assert_eq!(turned, wanted);
             assert_eq!(low, wanted.iter().copied().fold(f32::INFINITY, f32::min));
             for (x, code) in wanted.iter().zip(&codes) {
-                assert!((low + step * f32::from(*code) - x).abs() <= 0.501 * step, "{x}");
+                assert!(
+                    (low + step * f32::from(*code) - x).abs() <= 0.501 * step,
+                    "{x}"
+                );
             }
             let mut again = vec![7; len];
-            assert_eq!(encode(isa, Rows::Halves(&halves), &mut turned, &mut again), (step, low));
+            assert_eq!(
+                encode(isa, Rows::Halves(&halves), &mut turned, &mut again),
+                (step, low)
+            );
             assert_eq!(codes, again);
             for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let mut floats = floats.clone();
                 floats[len / 2 + 3] = bad;
-                assert!(!encode(isa, Rows::Full(&floats), &mut turned, &mut codes).0.is_finite());
+                assert!(
+                    !encode(isa, Rows::Full(&floats), &mut turned, &mut codes)
+                        .0
+                        .is_finite()
+                );
             }
         }
         // Turned, every number of it is the same.
         let mut row = [0.0; 32];
         row[0] = 2.5;
-        assert_eq!(encode(isa, Rows::Full(&row), &mut [9.0; 32], &mut [9; 32]), (0.0, 2.5));
+        assert_eq!(
+            encode(isa, Rows::Full(&row), &mut [9.0; 32], &mut [9; 32]),
+            (0.0, 2.5)
+        );
     }
 }
 
@@ -81,26 +95,49 @@ fn gelu_is_near_the_exact_one() {
         let (sums, rows) = (sums.as_chunks().0, [(1.0 / 40.0, 0.0); 20]);
         finish_bytes(isa, sums, &rows, &PLAIN, true, &mut out, PANEL, 0);
         for (x, found) in x.iter().zip(&out) {
-            assert!((found - crate::elementwise::gelu::<false>(*x)).abs() < 1.4e-4, "{x}");
+            assert!(
+                (found - crate::elementwise::gelu::<false>(*x)).abs() < 1.4e-4,
+                "{x}"
+            );
             assert_eq!(*found, crate::elementwise::gelu_near::<true>(*x), "{x}");
         }
         if isa.has_bf16() {
             let mut again = vec![7.0; x.len()];
-            finish_floats(isa, x.as_chunks().0, &[1.0; 20], &[0.0; PANEL], true, &mut again, PANEL, 0);
+            finish_floats(
+                isa,
+                x.as_chunks().0,
+                &[1.0; 20],
+                &[0.0; PANEL],
+                true,
+                &mut again,
+                PANEL,
+                0,
+            );
             assert_eq!(again, out);
         }
     }
 }
 
 /// Columns that leave sums what they are.
-const PLAIN: Columns = Columns { scale: [1.0; PANEL], sum: [0.0; PANEL], bias: [0.0; PANEL] };
+const PLAIN: Columns = Columns {
+    scale: [1.0; PANEL],
+    sum: [0.0; PANEL],
+    bias: [0.0; PANEL],
+};
 
 #[test]
 fn results_in_halves_are_the_nearest_ones() {
     for isa in sets() {
         // All that stands between two neighbours, and what is no number or becomes infinite.
         let steps = (-64..64).map(|i| 1.0 + i as f32 / 2048.0);
-        let ends = [f32::MAX, f32::MIN, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)];
+        let ends = [
+            f32::MAX,
+            f32::MIN,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            f32::from_bits(0x7f80_0001),
+        ];
         for step in steps.chain(ends) {
             let mut sums = [[0; PANEL]; 2];
             sums[1] = std::array::from_fn(|i| i as i32 - 16);
@@ -112,7 +149,14 @@ fn results_in_halves_are_the_nearest_ones() {
                 let (found, wanted) = (widen(*half), widen(round(*full)));
                 // Two may be equally near.
                 let alike = found == wanted || (found - full).abs() == (wanted - full).abs();
-                assert!(if full.is_finite() { alike } else { !found.is_finite() }, "{isa:?} {full}: {found}");
+                assert!(
+                    if full.is_finite() {
+                        alike
+                    } else {
+                        !found.is_finite()
+                    },
+                    "{isa:?} {full}: {found}"
+                );
             }
             assert!(halves[..PANEL].iter().all(|x| *x == 7), "another column's");
         }
@@ -125,13 +169,20 @@ fn floats_become_keys_and_weights_as_in_the_plain_loops() {
         for (len, width) in [(1_usize, 16), (16, 32), (33, 64), (70, 48)] {
             let rows = numbers(len * 3 * width, 4.0);
             let lines = len.div_ceil(PANEL) * width * 2;
-            let (mut keys, mut wanted) = (vec![Line([9.0; LINE]); lines], vec![Line([9.0; LINE]); lines]);
+            let (mut keys, mut wanted) = (
+                vec![Line([9.0; LINE]); lines],
+                vec![Line([9.0; LINE]); lines],
+            );
             pack_float_keys(isa, &rows, 3 * width, len, width, 0.3, &mut keys);
             attention::pack_keys(&rows, 3 * width, width, 0.3, &mut wanted);
             for (number, (key, wanted)) in keys.iter().zip(&wanted).enumerate() {
                 let first = number / (2 * width) * PANEL + number % 2 * LINE;
                 let there = len.saturating_sub(first).min(LINE);
-                assert_eq!(key.0[..there], wanted.0[..there], "line {number} of {len} keys");
+                assert_eq!(
+                    key.0[..there],
+                    wanted.0[..there],
+                    "line {number} of {len} keys"
+                );
             }
         }
         for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
@@ -154,7 +205,9 @@ fn halves_become_words_on_the_scale_of_the_largest() {
             let stride = 3 * width;
             let mut rows: Vec<u16> = numbers(len * stride, 9.0).into_iter().map(round).collect();
             let own = |i: usize| i / width * stride + i % width;
-            let size = (0..len * width).map(|i| widen(rows[own(i)]).abs()).fold(0.0, f32::max);
+            let size = (0..len * width)
+                .map(|i| widen(rows[own(i)]).abs())
+                .fold(0.0, f32::max);
             assert_eq!(largest(isa, &rows, stride, len, width), size);
             let mut words = vec![7; len * width];
             to_words(isa, &rows, stride, len, width, 32_767.0 / size, &mut words);
@@ -180,11 +233,17 @@ fn shares_are_those_of_the_exponentials() {
             scores[len..].fill(f32::NAN);
             let mut weights = vec![7; padded];
             let share = f64::from(shares(isa, &scores, len, 0.25, &mut weights));
-            let exact: Vec<f64> = scores[..len].iter().map(|x| (f64::from(*x) * 0.25).exp()).collect();
+            let exact: Vec<f64> = scores[..len]
+                .iter()
+                .map(|x| (f64::from(*x) * 0.25).exp())
+                .collect();
             let total: f64 = exact.iter().sum();
             for (weight, exact) in weights.iter().zip(&exact) {
                 let found = f64::from(widen(*weight)) * share;
-                assert!((found - exact / total).abs() < 0.005 * exact / total + 1e-30, "{len}");
+                assert!(
+                    (found - exact / total).abs() < 0.005 * exact / total + 1e-30,
+                    "{len}"
+                );
             }
             assert!(weights[len..].iter().all(|x| *x == 0));
             scores[len / 2] = f32::NAN;
@@ -205,11 +264,17 @@ fn shares_of_integers_are_those_of_the_exponentials() {
     for isa in sets() {
         for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
             let padded = len.next_multiple_of(PANEL);
-            let mut scores: Vec<i32> = numbers(padded, 40_000.0).into_iter().map(|x| x as i32).collect();
+            let mut scores: Vec<i32> = numbers(padded, 40_000.0)
+                .into_iter()
+                .map(|x| x as i32)
+                .collect();
             let highest = *scores[..len].iter().max().unwrap();
             // What stands behind the last must not matter.
             scores[len..].fill(i32::MAX);
-            let exact: Vec<f64> = scores[..len].iter().map(|score| (f64::from(score - highest) * 2e-4).exp()).collect();
+            let exact: Vec<f64> = scores[..len]
+                .iter()
+                .map(|score| (f64::from(score - highest) * 2e-4).exp())
+                .collect();
             let room = 1_048_576.0;
             let most = (room / exact.iter().sum::<f64>()).min(32_767.0);
             let mut weights = vec![7; padded];
@@ -217,7 +282,10 @@ fn shares_of_integers_are_those_of_the_exponentials() {
             assert_eq!(sum, weights.iter().map(|x| f32::from(*x)).sum());
             assert!(f64::from(sum) <= room + len as f64 / 2.0, "{len}");
             for (weight, exact) in weights.iter().zip(exact) {
-                assert!((f64::from(*weight) - most * exact).abs() < 0.6 + 2e-4 * most * exact, "{len}");
+                assert!(
+                    (f64::from(*weight) - most * exact).abs() < 0.6 + 2e-4 * most * exact,
+                    "{len}"
+                );
             }
             assert!(weights[len..].iter().all(|x| *x == 0));
         }
@@ -225,7 +293,10 @@ fn shares_of_integers_are_those_of_the_exponentials() {
         let (mut scores, mut weights) = (vec![-(1 << 30); PANEL], vec![7; PANEL]);
         scores[1] = 1 << 30;
         let sum = shares_in_words(isa, &mut scores, 2, 1.0, 1e6, &mut weights);
-        assert!(sum > 32_760.0 && weights[0] == 0 && f32::from(weights[1]) == sum, "{weights:?}");
+        assert!(
+            sum > 32_760.0 && weights[0] == 0 && f32::from(weights[1]) == sum,
+            "{weights:?}"
+        );
     }
 }
 
@@ -244,9 +315,17 @@ fn keys_become_columns_and_values_pairs_of_rows() {
                 for i in 0..width {
                     let wanted = if key < len { rows[key * stride + i] } else { 0 };
                     let line = key / PANEL * width + i / 2 * 2 + key % PANEL / LINE;
-                    assert_eq!(keys[line].0[key % LINE * 2 + i % 2], wanted, "key {key} {i}");
+                    assert_eq!(
+                        keys[line].0[key % LINE * 2 + i % 2],
+                        wanted,
+                        "key {key} {i}"
+                    );
                     let line = i / PANEL * padded + key / 2 * 2 + i % PANEL / LINE;
-                    assert_eq!(values[line].0[i % LINE * 2 + key % 2], wanted, "value {key} {i}");
+                    assert_eq!(
+                        values[line].0[i % LINE * 2 + key % 2],
+                        wanted,
+                        "value {key} {i}"
+                    );
                 }
             }
         }

@@ -6,9 +6,17 @@ use crate::Set;
 struct Shape(usize, usize, usize);
 
 /// Panels, registers and tiles are never full.
-const ODD: Shape = if cfg!(miri) { Shape(12, 3, 20) } else { Shape(48, 3, 80) };
+const ODD: Shape = if cfg!(miri) {
+    Shape(12, 3, 20)
+} else {
+    Shape(48, 3, 80)
+};
 /// They always are, so what stands between rounded products is bf16 where the set has it.
-const EVEN: Shape = if cfg!(miri) { Shape(32, 1, 32) } else { Shape(64, 2, 96) };
+const EVEN: Shape = if cfg!(miri) {
+    Shape(32, 1, 32)
+} else {
+    Shape(64, 2, 96)
+};
 
 fn numbers(seed: u32) -> impl FnMut() -> f32 {
     let mut state = seed;
@@ -29,7 +37,13 @@ enum Kind {
     Plain,
 }
 
-fn linear(next: &mut impl FnMut() -> f32, isa: Isa, kind: Kind, inputs: usize, outputs: usize) -> Linear {
+fn linear(
+    next: &mut impl FnMut() -> f32,
+    isa: Isa,
+    kind: Kind,
+    inputs: usize,
+    outputs: usize,
+) -> Linear {
     let weights: Vec<f32> = (0..inputs * outputs).map(|_| next() * 0.5).collect();
     let bias: Vec<f32> = (0..outputs).map(|_| next()).collect();
     match kind {
@@ -45,12 +59,20 @@ fn linear(next: &mut impl FnMut() -> f32, isa: Isa, kind: Kind, inputs: usize, o
             let product = move |rows: &[f32], out: &mut [f32]| {
                 for (row, out) in rows.chunks_exact(inputs).zip(out.chunks_exact_mut(outputs)) {
                     for (column, to) in weights.chunks_exact(inputs).zip(out) {
-                        *to = row.iter().zip(column).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum::<f64>() as f32;
+                        *to = row
+                            .iter()
+                            .zip(column)
+                            .map(|(x, w)| f64::from(*x) * f64::from(*w))
+                            .sum::<f64>() as f32;
                     }
                 }
                 Ok(())
             };
-            Linear::Other { product: Box::new(product), bias, inputs }
+            Linear::Other {
+                product: Box::new(product),
+                bias,
+                inputs,
+            }
         }
     }
 }
@@ -94,44 +116,78 @@ fn run(network: &Network, x: &[f32], lengths: &[usize], scratch: &mut Scratch) -
 }
 
 fn least_cosine(a: &[f32], b: &[f32], hidden: usize) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let dot = |a: &[f32], b: &[f32]| {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum::<f64>()
+    };
     let rows = a.chunks_exact(hidden).zip(b.chunks_exact(hidden));
-    rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()).fold(1.0, f64::min)
+    rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt())
+        .fold(1.0, f64::min)
 }
 
-/// Where there is more than one right result: bf16 in registers rounds sums otherwise than the matrix unit and f32 do.
+/// Where there is more than one right result: bf16 in registers rounds sums otherwise than the
+/// matrix unit and f32 do.
 fn rounds_alike(isa: Isa, kind: Kind, shape: Shape) -> bool {
     isa.set() != Set::Portable
-        && (kind == Kind::Full || kind == Kind::Int8 && (shape.0 == ODD.0 || !isa.multiplies_bytes_in_512_bits()))
+        && (kind == Kind::Full
+            || kind == Kind::Int8 && (shape.0 == ODD.0 || !isa.multiplies_bytes_in_512_bits()))
 }
 
 #[test]
 fn every_set_computes_the_definition_and_those_that_round_alike_the_same_bits() {
     // An interpreter takes minutes for the longer ones.
-    let batches = [vec![512], vec![256], vec![255, 1, 2], vec![0, 13, 0], vec![1], vec![2], vec![0], vec![]];
-    let batches = batches.into_iter().filter(|lengths| !cfg!(miri) || lengths.iter().all(|len| *len < 9));
+    let batches = [
+        vec![512],
+        vec![256],
+        vec![255, 1, 2],
+        vec![0, 13, 0],
+        vec![1],
+        vec![2],
+        vec![0],
+        vec![],
+    ];
+    let batches = batches
+        .into_iter()
+        .filter(|lengths| !cfg!(miri) || lengths.iter().all(|len| *len < 9));
     let batches: Vec<Vec<usize>> = batches.collect();
     for (seed, shape) in [(1, ODD), (2, ODD), (3, EVEN)] {
         let hidden = shape.0;
         let input = |lengths: &[usize]| -> Vec<f32> {
             let mut next = numbers(seed + 10);
-            (0..lengths.iter().sum::<usize>() * hidden).map(|_| 4.0 * next()).collect()
+            (0..lengths.iter().sum::<usize>() * hidden)
+                .map(|_| 4.0 * next())
+                .collect()
         };
         let results = |isa, kind| -> Vec<Vec<f32>> {
             let (network, mut scratch) = (network(isa, kind, shape, seed), Scratch::default());
-            batches.iter().map(|lengths| run(&network, &input(lengths), lengths, &mut scratch)).collect()
+            batches
+                .iter()
+                .map(|lengths| run(&network, &input(lengths), lengths, &mut scratch))
+                .collect()
         };
         let exact = results(Isa::new(Set::Portable).unwrap(), Kind::Plain);
-        let kinds = [(Kind::Full, 0.999_999), (Kind::Int8, 0.999), (Kind::Bf16, 0.999_9), (Kind::Both, 0.999)];
+        let kinds = [
+            (Kind::Full, 0.999_999),
+            (Kind::Int8, 0.999),
+            (Kind::Bf16, 0.999_9),
+            (Kind::Both, 0.999),
+        ];
         for (kind, bound) in kinds {
             let (mut bits, mut first) = (None::<Vec<Vec<f32>>>, None::<Vec<Vec<f32>>>);
             for isa in Isa::all() {
                 let found = results(isa, kind);
                 if rounds_alike(isa, kind, shape) {
-                    assert!(bits.get_or_insert_with(|| found.clone()) == &found, "{isa:?}");
+                    assert!(
+                        bits.get_or_insert_with(|| found.clone()) == &found,
+                        "{isa:?}"
+                    );
                 }
                 let first = first.get_or_insert_with(|| found.clone());
-                for (((found, exact), first), lengths) in found.iter().zip(&exact).zip(first).zip(&batches) {
+                for (((found, exact), first), lengths) in
+                    found.iter().zip(&exact).zip(first).zip(&batches)
+                {
                     let cosine = least_cosine(found, exact, hidden);
                     assert!(cosine >= bound, "{isa:?} {lengths:?}: {cosine}");
                     let cosine = least_cosine(first, found, hidden);
@@ -144,11 +200,17 @@ fn every_set_computes_the_definition_and_those_that_round_alike_the_same_bits() 
 
 #[test]
 fn a_sequence_does_not_depend_on_its_companions_to_the_last_bit() {
-    let lengths: &[usize] = if cfg!(miri) { &[3, 0, 1] } else { &[40, 1, 100, 7, 13, 130] };
+    let lengths: &[usize] = if cfg!(miri) {
+        &[3, 0, 1]
+    } else {
+        &[40, 1, 100, 7, 13, 130]
+    };
     for shape in [ODD, EVEN] {
         let hidden = shape.0;
         let mut next = numbers(5);
-        let x: Vec<f32> = (0..lengths.iter().sum::<usize>() * hidden).map(|_| 4.0 * next()).collect();
+        let x: Vec<f32> = (0..lengths.iter().sum::<usize>() * hidden)
+            .map(|_| 4.0 * next())
+            .collect();
         for kind in [Kind::Full, Kind::Int8, Kind::Bf16, Kind::Both] {
             for isa in Isa::all() {
                 let (network, mut scratch) = (network(isa, kind, shape, 3), Scratch::default());

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 /// `value` as JSON with sorted keys and no white space between tokens.
 ///
-/// Keys are sorted here, not left to the map type, because a dependency can switch that type's order. Values are
-/// expected to hold no floats: their spelling is a library's choice.
+/// Keys are sorted here, not left to the map type, because a dependency can switch that type's
+/// order. Values are expected to hold no floats: their spelling is a library's choice.
 pub fn canonical_json(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -65,9 +65,13 @@ mod tests {
 
     #[test]
     fn one_value_has_one_spelling() {
-        let a: Value = serde_json::from_str(r#"{"b":[1,{"z":null,"a":"\u00e9"}],"a":true}"#).unwrap();
+        let a: Value =
+            serde_json::from_str(r#"{"b":[1,{"z":null,"a":"\u00e9"}],"a":true}"#).unwrap();
         let b = json!({"a": true, "b": [1, {"a": "é", "z": null}]});
         assert_eq!(canonical_json(&a), canonical_json(&b));
-        assert_eq!(canonical_json(&a), r#"{"a":true,"b":[1,{"a":"é","z":null}]}"#);
+        assert_eq!(
+            canonical_json(&a),
+            r#"{"a":true,"b":[1,{"a":"é","z":null}]}"#
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! The canonical citation: `[source: rel_path#heading_path | chunk_key]`.
 //!
-//! Every path and heading that can exist can be cited: the characters that mean something here are percent-encoded,
-//! so what is written is read back exactly. At the top of a document the `#` and the heading path are left out.
+//! Every path and heading that can exist can be cited: the characters that mean something here are
+//! percent-encoded, so what is written is read back exactly. At the top of a document the `#` and
+//! the heading path are left out.
 
 use super::{EvidenceItem, EvidenceSnapshot};
-use crate::types::{ChunkKey, Heading, HeadingPath, RelPath, SourceName, percent_decode, percent_encode};
+use crate::types::{
+    ChunkKey, Heading, HeadingPath, RelPath, SourceName, percent_decode, percent_encode,
+};
 
 /// How a citation starts.
 pub(super) const OPEN: &str = "[source:";
@@ -32,9 +35,12 @@ pub struct RawCitation {
 }
 
 impl RawCitation {
-    /// Reads one whole citation, brackets included. The error is the end of the sentence "The citation …".
+    /// Reads one whole citation, brackets included. The error is the end of the sentence "The
+    /// citation …".
     pub fn parse(marker: &str) -> Result<Self, &'static str> {
-        let body = marker.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(']'));
+        let body = marker
+            .strip_prefix(OPEN)
+            .and_then(|rest| rest.strip_suffix(']'));
         let body = body.ok_or("does not start with `[source:` or does not end with `]`")?;
         if body.contains(['\n', '\r', ']']) {
             return Err("is split over two lines or closed twice");
@@ -44,22 +50,35 @@ impl RawCitation {
 
     /// Reads what stands between `[source:` and the next `]` on one line.
     pub(super) fn parse_body(body: &str) -> Result<Self, &'static str> {
-        let (address, key) = body.split_once('|').ok_or("has no `|` before a chunk key")?;
-        let chunk_key = key.trim().parse().map_err(|_| "does not end with 32 lower-case hexadecimal digits")?;
+        let (address, key) = body
+            .split_once('|')
+            .ok_or("has no `|` before a chunk key")?;
+        let chunk_key = key
+            .trim()
+            .parse()
+            .map_err(|_| "does not end with 32 lower-case hexadecimal digits")?;
         let (file, heading) = address.split_once('#').unwrap_or((address, ""));
-        let decode = |text: &str| percent_decode(text.trim()).ok_or("holds a broken percent escape");
+        let decode =
+            |text: &str| percent_decode(text.trim()).ok_or("holds a broken percent escape");
         let (source, path) = match file.split_once(':') {
-            Some((source, path)) => {
-                (Some(SourceName::new(decode(source)?).map_err(|_| "names no possible source")?), path)
-            }
+            Some((source, path)) => (
+                Some(SourceName::new(decode(source)?).map_err(|_| "names no possible source")?),
+                path,
+            ),
             None => (None, file),
         };
         let path = RelPath::new(decode(path)?).map_err(|_| "names no path below a root")?;
         let heading = match heading.trim() {
             root if root.eq_ignore_ascii_case("root") => HeadingPath::default(),
-            text => HeadingPath::from_canonical(text).map_err(|_| "has no heading path as `H1: Title > H2: Title`")?,
+            text => HeadingPath::from_canonical(text)
+                .map_err(|_| "has no heading path as `H1: Title > H2: Title`")?,
         };
-        Ok(Self { source, path, heading, chunk_key })
+        Ok(Self {
+            source,
+            path,
+            heading,
+            chunk_key,
+        })
     }
 }
 
@@ -90,7 +109,12 @@ fn encode(text: &str) -> String {
     let (Some(before), Some(after)) = (text.get(..lead), text.get(lead + inner.len()..)) else {
         return percent_encode(text, SPECIAL).into_owned();
     };
-    format!("{}{}{}", edge(before), percent_encode(inner, SPECIAL), edge(after))
+    format!(
+        "{}{}{}",
+        edge(before),
+        percent_encode(inner, SPECIAL),
+        edge(after)
+    )
 }
 
 /// The canonical citation of `item`, prefixed with its source's name when two sources hold its path
@@ -98,7 +122,13 @@ fn encode(text: &str) -> String {
 pub fn citation_of(item: &EvidenceItem, snapshot: &EvidenceSnapshot) -> String {
     let source = snapshot.names_source(item).then(|| item.source.clone());
     let (path, heading) = (item.path.clone(), item.heading.clone());
-    RawCitation { source, path, heading, chunk_key: item.chunk_key }.to_string()
+    RawCitation {
+        source,
+        path,
+        heading,
+        chunk_key: item.chunk_key,
+    }
+    .to_string()
 }
 
 /// How a cited heading path compares with the one that was frozen.
@@ -125,9 +155,10 @@ impl HeadingVerdict {
 
 /// Compares heading paths, case-sensitively, segment by segment.
 ///
-/// `Exact`: equal. `Prefix`: the cited path is a leading part of the stored one, and an empty cited path matches only
-/// an empty stored one. `Ignore`: a difference is reported and never invalid. With `normalize`, closing punctuation
-/// (`: ; , . ! ?`) of a title does not count and neither do empty titles; white space never does.
+/// `Exact`: equal. `Prefix`: the cited path is a leading part of the stored one, and an empty cited
+/// path matches only an empty stored one. `Ignore`: a difference is reported and never invalid.
+/// With `normalize`, closing punctuation (`: ; , . ! ?`) of a title does not count and neither do
+/// empty titles; white space never does.
 pub fn compare_headings(
     cited: &HeadingPath,
     stored: &HeadingPath,
@@ -155,12 +186,20 @@ pub fn compare_headings(
 
 fn titles(path: &HeadingPath, normalize: bool) -> Vec<(u8, &str)> {
     let one = |h| clean_title(h, normalize);
-    path.headings().iter().map(one).filter(|(_, title)| !normalize || !title.is_empty()).collect()
+    path.headings()
+        .iter()
+        .map(one)
+        .filter(|(_, title)| !normalize || !title.is_empty())
+        .collect()
 }
 
 fn clean_title(heading: &Heading, normalize: bool) -> (u8, &str) {
     let title = heading.title.as_str();
-    let title = if normalize { title.trim_end_matches([':', ';', ',', '.', '!', '?', ' ']) } else { title };
+    let title = if normalize {
+        title.trim_end_matches([':', ';', ',', '.', '!', '?', ' '])
+    } else {
+        title
+    };
     (heading.level, title)
 }
 
@@ -179,16 +218,23 @@ mod tests {
     fn a_citation_is_short_where_it_can_be() {
         let frozen = snapshot(&["text"]);
         let item = &frozen.items()[0];
-        assert_eq!(citation_of(item, &frozen), format!("[source: n1.md#H1: Title | {}]", item.chunk_key));
+        assert_eq!(
+            citation_of(item, &frozen),
+            format!("[source: n1.md#H1: Title | {}]", item.chunk_key)
+        );
         let root = EvidenceSnapshot::freeze("q", vec![excerpt("a b.md", "", 0, "x")]).unwrap();
-        assert_eq!(citation_of(&root.items()[0], &root), format!("[source: a b.md | {}]", root.items()[0].chunk_key));
+        assert_eq!(
+            citation_of(&root.items()[0], &root),
+            format!("[source: a b.md | {}]", root.items()[0].chunk_key)
+        );
     }
 
     #[test]
     fn a_path_of_two_sources_carries_its_source() {
         let mut other = excerpt("a.md", "", 0, "x");
         other.source = SourceName::new("work").unwrap();
-        let frozen = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "", 0, "x"), other]).unwrap();
+        let frozen =
+            EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "", 0, "x"), other]).unwrap();
         assert!(citation_of(&frozen.items()[0], &frozen).starts_with("[source: notes:a.md | "));
         assert!(citation_of(&frozen.items()[1], &frozen).starts_with("[source: work:a.md | "));
         let mut alone = excerpt("a.md", "", 0, "x");
@@ -207,8 +253,17 @@ mod tests {
             ("12:30 meeting.md", "100% done: #tag"),
             (" lead and trail .md ", "see [[Other|note]]"),
         ] {
-            let heading = HeadingPath::new(vec![Heading { level: 2, title: title.into() }]).unwrap();
-            let written = RawCitation { source: None, path: RelPath::new(file).unwrap(), heading, chunk_key: key };
+            let heading = HeadingPath::new(vec![Heading {
+                level: 2,
+                title: title.into(),
+            }])
+            .unwrap();
+            let written = RawCitation {
+                source: None,
+                path: RelPath::new(file).unwrap(),
+                heading,
+                chunk_key: key,
+            };
             assert_eq!(RawCitation::parse(&written.to_string()), Ok(written));
         }
     }
@@ -229,7 +284,12 @@ mod tests {
         ] {
             assert!(RawCitation::parse(&bad).is_err(), "{bad}");
         }
-        assert!(RawCitation::parse(&format!("[source:a.md#ROOT|{key}]")).unwrap().heading.is_root());
+        assert!(
+            RawCitation::parse(&format!("[source:a.md#ROOT|{key}]"))
+                .unwrap()
+                .heading
+                .is_root()
+        );
     }
 
     #[test]
@@ -238,9 +298,24 @@ mod tests {
         let cases = [
             ("H1: Plan", "H1: Planning", Prefix, HeadingVerdict::Other),
             ("H1: Plan", "H1: Plan (old)", Prefix, HeadingVerdict::Other),
-            ("H1: Plan", "H1: Plan > H2: Old", Prefix, HeadingVerdict::Matches),
-            ("H1: Plan", "H1: Plan > H2: Old", Exact, HeadingVerdict::Shorter),
-            ("H1: Plan > H2: Old", "H1: Plan", Prefix, HeadingVerdict::Shorter),
+            (
+                "H1: Plan",
+                "H1: Plan > H2: Old",
+                Prefix,
+                HeadingVerdict::Matches,
+            ),
+            (
+                "H1: Plan",
+                "H1: Plan > H2: Old",
+                Exact,
+                HeadingVerdict::Shorter,
+            ),
+            (
+                "H1: Plan > H2: Old",
+                "H1: Plan",
+                Prefix,
+                HeadingVerdict::Shorter,
+            ),
             ("", "H1: Plan", Prefix, HeadingVerdict::Shorter),
             ("", "", Prefix, HeadingVerdict::Matches),
             ("H2: Plan", "H1: Plan", Exact, HeadingVerdict::Other),

@@ -1,8 +1,9 @@
 //! An answer before it has been checked: text, exact quotes, citations.
 //!
-//! What is a quote or a citation is known by structure wherever that is possible. The extractive answerer builds
-//! segments directly; a model's text is read by [`Draft::parse`], which turns what it can resolve into segments and
-//! leaves everything else as text, where verification finds it again and rejects it. Nothing is ever dropped.
+//! What is a quote or a citation is known by structure wherever that is possible. The extractive
+//! answerer builds segments directly; a model's text is read by [`Draft::parse`], which turns what
+//! it can resolve into segments and leaves everything else as text, where verification finds it
+//! again and rejects it. Nothing is ever dropped.
 
 use std::ops::Range;
 
@@ -81,27 +82,38 @@ impl Draft {
         Self(vec![Segment::Text(text.into())])
     }
 
-    /// Reads a model's text. `[E3]` becomes a citation; `[E3: "words"]` becomes the quote in quote marks and a
-    /// citation, where the words stand in the item under the declared normalisation: the item's own bytes are shown.
-    /// Everything that does not resolve stays text.
+    /// Reads a model's text. `[E3]` becomes a citation; `[E3: "words"]` becomes the quote in quote
+    /// marks and a citation, where the words stand in the item under the declared normalisation:
+    /// the item's own bytes are shown. Everything that does not resolve stays text.
     pub fn parse(text: &str, snapshot: &EvidenceSnapshot) -> Self {
         let mut draft = Self::default();
         let mut normals: Vec<Option<Normal>> = vec![None; snapshot.items().len()];
         let mut at = 0;
         for marker in scan_markers(text) {
             let segments = match marker.kind {
-                MarkerKind::Labels(labels) if labels.iter().all(|l| snapshot.item(*l).is_some()) => {
+                MarkerKind::Labels(labels)
+                    if labels.iter().all(|l| snapshot.item(*l).is_some()) =>
+                {
                     labels.into_iter().map(Segment::Cite).collect()
                 }
                 MarkerKind::Quoted { label, quote } => {
                     let words = text.get(quote.start()..quote.end()).unwrap_or("");
                     let found = snapshot.item(label).and_then(|item| {
                         let slot = normals.get_mut(label.number() as usize - 1)?;
-                        find_quote(item, slot.get_or_insert_with(|| Normal::of(&item.text)), words)
+                        find_quote(
+                            item,
+                            slot.get_or_insert_with(|| Normal::of(&item.text)),
+                            words,
+                        )
                     });
                     let Some(span) = found else { continue };
                     let mark = |m: &str| Segment::Text(m.to_owned());
-                    vec![mark("\""), Segment::Quote { label, span }, mark("\" "), Segment::Cite(label)]
+                    vec![
+                        mark("\""),
+                        Segment::Quote { label, span },
+                        mark("\" "),
+                        Segment::Cite(label),
+                    ]
                 }
                 _ => continue,
             };
@@ -132,11 +144,18 @@ impl Draft {
         }
     }
 
-    /// The answer as people see it. Never fails: what the snapshot cannot serve is marked [`Piece::Broken`], shown as
-    /// its label, and rejected by verification.
+    /// The answer as people see it. Never fails: what the snapshot cannot serve is marked
+    /// [`Piece::Broken`], shown as its label, and rejected by verification.
     pub fn lay_out(&self, snapshot: &EvidenceSnapshot) -> Rendered {
-        let mut out = Rendered { text: String::new(), pieces: Vec::with_capacity(self.0.len()) };
-        let citations: Vec<String> = snapshot.items().iter().map(|i| citation_of(i, snapshot)).collect();
+        let mut out = Rendered {
+            text: String::new(),
+            pieces: Vec::with_capacity(self.0.len()),
+        };
+        let citations: Vec<String> = snapshot
+            .items()
+            .iter()
+            .map(|i| citation_of(i, snapshot))
+            .collect();
         for segment in &self.0 {
             let start = out.text.len();
             let piece = match segment {
@@ -147,7 +166,10 @@ impl Draft {
                 Segment::Quote { label, span } => match quoted(snapshot, *label, *span) {
                     Ok(bytes) => {
                         out.text.push_str(bytes);
-                        Piece::Quote { label: *label, span: *span }
+                        Piece::Quote {
+                            label: *label,
+                            span: *span,
+                        }
                     }
                     Err(problem) => out.broken(*label, problem),
                 },
@@ -164,8 +186,8 @@ impl Draft {
         out
     }
 
-    /// Like [`Self::lay_out`], for a draft that this program built itself: a segment that the snapshot cannot serve
-    /// is `INTERNAL_ERROR`.
+    /// Like [`Self::lay_out`], for a draft that this program built itself: a segment that the
+    /// snapshot cannot serve is `INTERNAL_ERROR`.
     pub fn render(&self, snapshot: &EvidenceSnapshot) -> Result<Rendered> {
         let rendered = self.lay_out(snapshot);
         let broken = rendered.pieces.iter().find_map(|(_, piece)| match piece {
@@ -174,12 +196,12 @@ impl Draft {
         });
         match broken {
             None => Ok(rendered),
-            Some(SegmentProblem::NoSuchItem(label)) => {
-                Err(Failure::internal(format!("A draft cites {label}, which its snapshot does not hold.")))
-            }
-            Some(SegmentProblem::OutOfRange(label)) => {
-                Err(Failure::internal(format!("A draft quotes bytes that {label} does not hold.")))
-            }
+            Some(SegmentProblem::NoSuchItem(label)) => Err(Failure::internal(format!(
+                "A draft cites {label}, which its snapshot does not hold."
+            ))),
+            Some(SegmentProblem::OutOfRange(label)) => Err(Failure::internal(format!(
+                "A draft quotes bytes that {label} does not hold."
+            ))),
         }
     }
 }
@@ -191,12 +213,21 @@ impl Rendered {
     }
 }
 
-fn quoted(snapshot: &EvidenceSnapshot, label: Label, span: ByteSpan) -> std::result::Result<&str, SegmentProblem> {
-    let item = snapshot.item(label).ok_or(SegmentProblem::NoSuchItem(label))?;
-    item.slice(span).filter(|bytes| !bytes.is_empty()).ok_or(SegmentProblem::OutOfRange(label))
+fn quoted(
+    snapshot: &EvidenceSnapshot,
+    label: Label,
+    span: ByteSpan,
+) -> std::result::Result<&str, SegmentProblem> {
+    let item = snapshot
+        .item(label)
+        .ok_or(SegmentProblem::NoSuchItem(label))?;
+    item.slice(span)
+        .filter(|bytes| !bytes.is_empty())
+        .ok_or(SegmentProblem::OutOfRange(label))
 }
 
-/// Where `words` stand in the file: the exact bytes if they are there, else under the declared normalisation.
+/// Where `words` stand in the file: the exact bytes if they are there, else under the declared
+/// normalisation.
 fn find_quote(item: &EvidenceItem, normal: &Normal, words: &str) -> Option<ByteSpan> {
     let needle = Normal::of(words);
     let raw = normal.raw(normal.find(needle.as_str())?)?;
@@ -217,19 +248,35 @@ mod tests {
     #[test]
     fn w6_a_label_becomes_the_whole_citation() {
         let frozen = snapshot(&["The budget is 5 million.\n", "The sky is green.\n"]);
-        let draft = Draft::parse("The sky is green [E2]. The budget is 5 million.[E1, E2]", &frozen);
-        let (one, two) = (citation_of(&frozen.items()[0], &frozen), citation_of(&frozen.items()[1], &frozen));
+        let draft = Draft::parse(
+            "The sky is green [E2]. The budget is 5 million.[E1, E2]",
+            &frozen,
+        );
+        let (one, two) = (
+            citation_of(&frozen.items()[0], &frozen),
+            citation_of(&frozen.items()[1], &frozen),
+        );
         let text = draft.render(&frozen).unwrap().text;
-        assert_eq!(text, format!("The sky is green {two}. The budget is 5 million.{one}{two}"));
+        assert_eq!(
+            text,
+            format!("The sky is green {two}. The budget is 5 million.{one}{two}")
+        );
     }
 
     #[test]
     fn a_quote_is_shown_with_the_bytes_of_the_file() {
-        let frozen =
-            EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "", 50, "It’s **5 million**\nin 2026.\n")]).unwrap();
+        let frozen = EvidenceSnapshot::freeze(
+            "q",
+            vec![excerpt("a.md", "", 50, "It’s **5 million**\nin 2026.\n")],
+        )
+        .unwrap();
         let draft = Draft::parse("So: [E1: \"It's 5 million in 2026.\"]", &frozen);
         let rendered = draft.render(&frozen).unwrap();
-        assert!(rendered.text.starts_with("So: \"It’s **5 million**\nin 2026.\" [source: a.md | "));
+        assert!(
+            rendered
+                .text
+                .starts_with("So: \"It’s **5 million**\nin 2026.\" [source: a.md | ")
+        );
         let quote = rendered.pieces.iter().find_map(|(_, p)| match p {
             Piece::Quote { span, .. } => Some(*span),
             _ => None,
@@ -240,9 +287,14 @@ mod tests {
     #[test]
     fn c02_what_does_not_resolve_stays_to_be_seen() {
         let frozen = snapshot(&["The budget is 5 million.\n"]);
-        for text in
-            ["X [E9].", "X [E1, E9].", "X [9].", "X [E1: \"The budget is 6 million.\"]", "X 【E1】", "X [source: a]"]
-        {
+        for text in [
+            "X [E9].",
+            "X [E1, E9].",
+            "X [9].",
+            "X [E1: \"The budget is 6 million.\"]",
+            "X 【E1】",
+            "X [source: a]",
+        ] {
             assert_eq!(Draft::parse(text, &frozen), Draft::verbatim(text));
         }
     }
@@ -252,10 +304,22 @@ mod tests {
         let frozen = snapshot(&["té\n"]);
         for segment in [
             Segment::Cite(label(2)),
-            Segment::Quote { label: label(2), span: ByteSpan::new(0, 1).unwrap() },
-            Segment::Quote { label: label(1), span: ByteSpan::new(0, 9).unwrap() },
-            Segment::Quote { label: label(1), span: ByteSpan::new(0, 2).unwrap() },
-            Segment::Quote { label: label(1), span: ByteSpan::new(1, 1).unwrap() },
+            Segment::Quote {
+                label: label(2),
+                span: ByteSpan::new(0, 1).unwrap(),
+            },
+            Segment::Quote {
+                label: label(1),
+                span: ByteSpan::new(0, 9).unwrap(),
+            },
+            Segment::Quote {
+                label: label(1),
+                span: ByteSpan::new(0, 2).unwrap(),
+            },
+            Segment::Quote {
+                label: label(1),
+                span: ByteSpan::new(1, 1).unwrap(),
+            },
         ] {
             let error = Draft::new(vec![segment]).render(&frozen).unwrap_err();
             assert_eq!(error.code, ErrorCode::InternalError);

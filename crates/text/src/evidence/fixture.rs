@@ -25,7 +25,10 @@ pub fn excerpt(path: &str, heading: &str, start: usize, text: &str) -> Excerpt {
 
 /// A snapshot with one item a text: `n1.md`, `n2.md`, …, each under `H1: Title`.
 pub fn snapshot(texts: &[&str]) -> EvidenceSnapshot {
-    let excerpts =
-        texts.iter().enumerate().map(|(i, text)| excerpt(&format!("n{}.md", i + 1), "H1: Title", 0, text)).collect();
+    let excerpts = texts
+        .iter()
+        .enumerate()
+        .map(|(i, text)| excerpt(&format!("n{}.md", i + 1), "H1: Title", 0, text))
+        .collect();
     EvidenceSnapshot::freeze("What is the budget?", excerpts).unwrap()
 }

@@ -1,13 +1,13 @@
 //! What a disguised text looks like to a reader.
 //!
-//! A citation can be faked with characters that look like others, with characters that cannot be seen, and with
-//! escapes that a browser undoes. Folding undoes all of these, one character at a time, so that the scanner can
-//! compare what a reader would see with what a citation is.
+//! A citation can be faked with characters that look like others, with characters that cannot be
+//! seen, and with escapes that a browser undoes. Folding undoes all of these, one character at a
+//! time, so that the scanner can compare what a reader would see with what a citation is.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Characters that take no room and change no meaning, only comparison: zero-width, soft hyphen, bidirectional
-/// controls, variation selectors, tags, fillers.
+/// Characters that take no room and change no meaning, only comparison: zero-width, soft hyphen,
+/// bidirectional controls, variation selectors, tags, fillers.
 pub const fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -22,8 +22,9 @@ const fn is_combining(c: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Letters that look like Latin ones and are not folded by compatibility decomposition. Only what can spell
-/// `source`, a label or a hexadecimal key, and the letters that most often stand in for others in paths.
+/// Letters that look like Latin ones and are not folded by compatibility decomposition. Only what
+/// can spell `source`, a label or a hexadecimal key, and the letters that most often stand in for
+/// others in paths.
 const fn latin_twin(c: char) -> Option<char> {
     Some(match c {
         'а' | 'α' | 'ɑ' | 'ᴀ' => 'a',
@@ -71,13 +72,18 @@ const fn latin_twin(c: char) -> Option<char> {
     })
 }
 
-/// Brackets that can pass for a citation's. Full-width ones are folded by compatibility decomposition.
+/// Brackets that can pass for a citation's. Full-width ones are folded by compatibility
+/// decomposition.
 const fn bracket_twin(c: char) -> Option<char> {
     Some(match c {
-        '【' | '〔' | '〖' | '〘' | '〚' | '「' | '『' | '《' | '〈' | '⟦' | '⟨' | '⟪' | '❲' | '⁅' | '⦋' | '⦗'
-        | '❴' | '❬' | '⌈' | '⌊' | '⎡' | '⎣' | '‹' | '༺' => '[',
-        '】' | '〕' | '〗' | '〙' | '〛' | '」' | '』' | '》' | '〉' | '⟧' | '⟩' | '⟫' | '❳' | '⁆' | '⦌' | '⦘'
-        | '❵' | '❭' | '⌉' | '⌋' | '⎤' | '⎦' | '›' | '༻' => ']',
+        '【' | '〔' | '〖' | '〘' | '〚' | '「' | '『' | '《' | '〈' | '⟦' | '⟨' | '⟪' | '❲'
+        | '⁅' | '⦋' | '⦗' | '❴' | '❬' | '⌈' | '⌊' | '⎡' | '⎣' | '‹' | '༺' => {
+            '['
+        }
+        '】' | '〕' | '〗' | '〙' | '〛' | '」' | '』' | '》' | '〉' | '⟧' | '⟩' | '⟫' | '❳'
+        | '⁆' | '⦌' | '⦘' | '❵' | '❭' | '⌉' | '⌋' | '⎤' | '⎦' | '›' | '༻' => {
+            ']'
+        }
         '❨' | '❪' | '⸨' => '(',
         '❩' | '❫' | '⸩' => ')',
         _ => return None,
@@ -101,15 +107,19 @@ fn fold_char(c: char) -> char {
     }
 }
 
-/// `text` with look-alike letters replaced, compatibility forms composed and invisible characters left out. Two texts
-/// with the same skeleton look the same to a reader. Case is kept: it can be seen.
+/// `text` with look-alike letters replaced, compatibility forms composed and invisible characters
+/// left out. Two texts with the same skeleton look the same to a reader. Case is kept: it can be
+/// seen.
 pub fn skeleton(text: &str) -> String {
-    text.nfkc().filter(|c| !is_ignorable(*c)).map(fold_char).collect()
+    text.nfkc()
+        .filter(|c| !is_ignorable(*c))
+        .map(fold_char)
+        .collect()
 }
 
-/// The next character from byte `at` as a reader (or a browser) takes it, in lower case, and where the one after it
-/// starts: percent escapes, HTML entities and backslash escapes are undone. `None` at the end of the text, or when
-/// `at` is not the start of a character.
+/// The next character from byte `at` as a reader (or a browser) takes it, in lower case, and where
+/// the one after it starts: percent escapes, HTML entities and backslash escapes are undone. `None`
+/// at the end of the text, or when `at` is not the start of a character.
 pub(super) fn next_folded(text: &str, at: usize) -> Option<(char, usize)> {
     let rest = text.get(at..)?;
     let c = rest.chars().next()?;
@@ -141,7 +151,10 @@ pub(super) fn next_visible(text: &str, mut at: usize) -> Option<(char, usize)> {
 fn percent(rest: &str) -> Option<(char, usize)> {
     let byte = |i: usize| {
         let digits = rest.get(i * 3..i * 3 + 3)?.strip_prefix('%')?;
-        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u8::from_str_radix(digits, 16).ok())?
+        digits
+            .bytes()
+            .all(|b| b.is_ascii_hexdigit())
+            .then(|| u8::from_str_radix(digits, 16).ok())?
     };
     let first = byte(0)?;
     let len = match first {

@@ -1,7 +1,7 @@
 //! What the disk said about each evidence item after the snapshot was frozen.
 //!
-//! Somebody else looks (retrieval, through the sandbox); this room only holds what they saw, so that verification
-//! stays a pure function.
+//! Somebody else looks (retrieval, through the sandbox); this room only holds what they saw, so
+//! that verification stays a pure function.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,8 @@ pub enum Freshness {
     Unknown,
 }
 
-/// What is known about the items of one snapshot; an item that is not named is [`Freshness::Unknown`].
+/// What is known about the items of one snapshot; an item that is not named is
+/// [`Freshness::Unknown`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FreshnessReport(BTreeMap<Label, Freshness>);
@@ -64,12 +65,25 @@ mod tests {
 
     #[test]
     fn what_nobody_looked_at_is_unknown_and_notes_round_trip() {
-        let moved = Freshness::Moved { span: ByteSpan::new(3, 9).unwrap(), lines: LineSpan::new(2, 2).unwrap() };
-        let report: FreshnessReport =
-            [(Label::new(1).unwrap(), Freshness::Stale), (Label::new(2).unwrap(), moved)].into_iter().collect();
+        let moved = Freshness::Moved {
+            span: ByteSpan::new(3, 9).unwrap(),
+            lines: LineSpan::new(2, 2).unwrap(),
+        };
+        let report: FreshnessReport = [
+            (Label::new(1).unwrap(), Freshness::Stale),
+            (Label::new(2).unwrap(), moved),
+        ]
+        .into_iter()
+        .collect();
         assert_eq!(report.of(Label::new(3).unwrap()), Freshness::Unknown);
         let json = serde_json::to_string(&report).unwrap();
-        assert_eq!(json, r#"{"E1":{"state":"stale"},"E2":{"state":"moved","span":{"start":3,"end":9},"lines":"2"}}"#);
-        assert_eq!(serde_json::from_str::<FreshnessReport>(&json).unwrap(), report);
+        assert_eq!(
+            json,
+            r#"{"E1":{"state":"stale"},"E2":{"state":"moved","span":{"start":3,"end":9},"lines":"2"}}"#
+        );
+        assert_eq!(
+            serde_json::from_str::<FreshnessReport>(&json).unwrap(),
+            report
+        );
     }
 }

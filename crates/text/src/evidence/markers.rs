@@ -1,7 +1,8 @@
 //! Every citation in a text, and everything that could be taken for one.
 //!
-//! One pass, bounded look-ahead. A marker is either read or reported: nothing that looks like a citation is passed
-//! over. Whether a reported look-alike is excused (it stands verbatim in the cited evidence) is not decided here.
+//! One pass, bounded look-ahead. A marker is either read or reported: nothing that looks like a
+//! citation is passed over. Whether a reported look-alike is excused (it stands verbatim in the
+//! cited evidence) is not decided here.
 
 use crate::types::{ByteSpan, Label};
 
@@ -22,7 +23,8 @@ pub enum MarkerKind {
     },
     /// `[source: path#heading | key]`.
     Source(Box<RawCitation>),
-    /// `[9]` (or `[9, 12]`) where a claim could end. Written with other brackets or digits it is a look-alike.
+    /// `[9]` (or `[9, 12]`) where a claim could end. Written with other brackets or digits it is a
+    /// look-alike.
     Number,
     /// Starts as a citation and is not one. The text is the end of the sentence "The citation …".
     Malformed(&'static str),
@@ -43,7 +45,12 @@ pub struct Marker {
 
 /// All markers of `text`, in order, not overlapping. Linear in the length of the text.
 pub fn scan_markers(text: &str) -> Vec<Marker> {
-    let mut scan = Scan { text, close: Next::default(), line: Next::default(), quote: Next::default() };
+    let mut scan = Scan {
+        text,
+        close: Next::default(),
+        line: Next::default(),
+        quote: Next::default(),
+    };
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(open) = next_candidate(text, at) {
@@ -61,7 +68,8 @@ pub fn scan_markers(text: &str) -> Vec<Marker> {
     out
 }
 
-/// The longest body of a citation, in bytes: a path of 4,096 bytes with every byte percent-encoded, and its headings.
+/// The longest body of a citation, in bytes: a path of 4,096 bytes with every byte percent-encoded,
+/// and its headings.
 const LONGEST: usize = 16_384;
 
 /// The next byte at which an opening bracket, plain or disguised, could stand.
@@ -74,7 +82,9 @@ fn next_candidate(text: &str, from: usize) -> Option<usize> {
             0xc2..=0xf4 => true,
             _ => false,
         };
-        if possible && next_folded(text, at).is_some_and(|(c, _)| matches!(c, '[' | '(' | '{' | '<')) {
+        if possible
+            && next_folded(text, at).is_some_and(|(c, _)| matches!(c, '[' | '(' | '{' | '<'))
+        {
             return Some(at);
         }
     }
@@ -91,7 +101,9 @@ struct Next {
 
 impl Next {
     fn at(&mut self, from: usize, find: impl FnOnce(usize) -> Option<usize>) -> Option<usize> {
-        let known = self.asked.is_some_and(|asked| asked <= from && self.found.is_none_or(|f| f >= from));
+        let known = self
+            .asked
+            .is_some_and(|asked| asked <= from && self.found.is_none_or(|f| f >= from));
         if !known {
             self.asked = Some(from);
             self.found = find(from);
@@ -153,28 +165,40 @@ impl Scan<'_> {
         }
         let body = at + OPEN.len();
         if at.checked_sub(1).and_then(|i| self.text.as_bytes().get(i)) == Some(&b'[') {
-            return Some((body, MarkerKind::SourceLookalike("stands inside other brackets")));
+            return Some((
+                body,
+                MarkerKind::SourceLookalike("stands inside other brackets"),
+            ));
         }
         let line = self.line_end(body);
         let text = self.text;
-        let close = self.close.at(body, |from| text.get(from..)?.find(']').map(|i| from + i));
+        let close = self
+            .close
+            .at(body, |from| text.get(from..)?.find(']').map(|i| from + i));
         let Some(close) = close.filter(|close| *close < line && close - body < LONGEST) else {
             let split = close.is_some_and(|close| close - body < 1024);
-            let why = if split { "is split over two lines" } else { "has no closing `]`" };
+            let why = if split {
+                "is split over two lines"
+            } else {
+                "has no closing `]`"
+            };
             return Some((body, MarkerKind::Malformed(why)));
         };
         Some(match RawCitation::parse_body(self.text.get(body..close)?) {
             Ok(raw) => (close + 1, MarkerKind::Source(Box::new(raw))),
-            Err(_) if self.has_upper_key(body, close) => {
-                (body, MarkerKind::SourceLookalike("has a key that only looks like one"))
-            }
+            Err(_) if self.has_upper_key(body, close) => (
+                body,
+                MarkerKind::SourceLookalike("has a key that only looks like one"),
+            ),
             Err(why) => (body, MarkerKind::Malformed(why)),
         })
     }
 
     /// Whether what should be a key becomes one when upper case and look-alike letters are undone.
     fn has_upper_key(&self, body: usize, close: usize) -> bool {
-        let Some((_, key)) = self.text.get(body..close).and_then(|b| b.rsplit_once('|')) else { return false };
+        let Some((_, key)) = self.text.get(body..close).and_then(|b| b.rsplit_once('|')) else {
+            return false;
+        };
         let key = key.trim();
         let valid = |key: &str| key.parse::<crate::types::ChunkKey>().is_ok();
         key.len() < 256 && !valid(key) && valid(&super::fold::skeleton(key).to_lowercase())
@@ -182,23 +206,35 @@ impl Scan<'_> {
 
     fn line_end(&mut self, from: usize) -> usize {
         let text = self.text;
-        let end = self.line.at(from, |from| text.get(from..)?.find(['\n', '\r']).map(|i| from + i));
+        let end = self.line.at(from, |from| {
+            text.get(from..)?.find(['\n', '\r']).map(|i| from + i)
+        });
         end.unwrap_or(text.len())
     }
 
-    /// `[E3]`, `[E1, E2]`, `[E3: "…"]` and their disguises. `after` is where the text goes on after the `E`.
+    /// `[E3]`, `[E1, E2]`, `[E3: "…"]` and their disguises. `after` is where the text goes on after
+    /// the `E`.
     fn label(&mut self, at: usize, after: usize) -> Option<(usize, MarkerKind)> {
         let (digit, digits_end) = next_visible(self.text, after)?;
         if !digit.is_numeric() {
             return None;
         }
         let inner = self.rest(at + 1);
-        let exact = self.rest(at).starts_with("[E") && inner.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        let exact = self.rest(at).starts_with("[E")
+            && inner.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
         if !exact {
             return self.disguised_label(digits_end);
         }
-        let before = at.checked_sub(1).and_then(|i| self.text.as_bytes().get(i)).copied();
-        let number = inner.len() - 1 - inner.get(1..)?.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let before = at
+            .checked_sub(1)
+            .and_then(|i| self.text.as_bytes().get(i))
+            .copied();
+        let number = inner.len()
+            - 1
+            - inner
+                .get(1..)?
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len();
         let end = at + 2 + number;
         let next = self.rest(end).chars().next();
         if before == Some(b'[') {
@@ -218,19 +254,30 @@ impl Scan<'_> {
     fn in_brackets(&mut self, at: usize, end: usize) -> Option<(usize, MarkerKind)> {
         let line = self.line_end(end);
         let text = self.text;
-        let close = self.close.at(end, |from| text.get(from..)?.find(']').map(|i| from + i));
+        let close = self
+            .close
+            .at(end, |from| text.get(from..)?.find(']').map(|i| from + i));
         let close = close.filter(|close| *close < line && self.rest(*close).starts_with("]]"));
         let target = close.and_then(|close| self.text.get(at + 1..close));
         // `[[E1]]`, `[[E1|alias]]`, `[[E1#part]]`, `[[E1 notes]]` are links.
         let link = target.is_some_and(|t| !t.contains('['));
-        (!link).then_some((end, MarkerKind::LabelLookalike("stands inside other brackets")))
+        (!link).then_some((
+            end,
+            MarkerKind::LabelLookalike("stands inside other brackets"),
+        ))
     }
 
     fn quoted(&mut self, colon: usize, label: Option<Label>) -> (usize, MarkerKind) {
-        let fallback = (colon + 1, MarkerKind::Malformed("has no quote after the colon: write `[E3: \"words\"]`"));
+        let fallback = (
+            colon + 1,
+            MarkerKind::Malformed("has no quote after the colon: write `[E3: \"words\"]`"),
+        );
         let rest = self.rest(colon + 1);
         let gap = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        let Some(mark) = rest.get(gap..).and_then(|r| r.chars().next()).filter(|c| matches!(c, '"' | '“' | '„'))
+        let Some(mark) = rest
+            .get(gap..)
+            .and_then(|r| r.chars().next())
+            .filter(|c| matches!(c, '"' | '“' | '„'))
         else {
             return fallback;
         };
@@ -238,25 +285,42 @@ impl Scan<'_> {
         let text = self.text;
         let close = self.quote.at(start, |from| closing_quote(text, from));
         let blank = |from: usize, to: usize| text.get(from..to).is_some_and(|t| t.contains("\n\n"));
-        let Some(close) = close.filter(|close| close - start < LONGEST && !blank(start, *close)) else {
-            return (colon + 1, MarkerKind::Malformed("has no closing quote mark and `]`"));
+        let Some(close) = close.filter(|close| close - start < LONGEST && !blank(start, *close))
+        else {
+            return (
+                colon + 1,
+                MarkerKind::Malformed("has no closing quote mark and `]`"),
+            );
         };
         let tail = self.rest(close);
         let tail = tail.len() - tail.trim_start_matches(['"', '”', '“', ' ', '\t']).len();
         match (label, ByteSpan::new(start, close)) {
             (Some(label), Some(quote)) => (close + tail + 1, MarkerKind::Quoted { label, quote }),
-            _ => (close + tail + 1, MarkerKind::Malformed("has a number that no item can have")),
+            _ => (
+                close + tail + 1,
+                MarkerKind::Malformed("has a number that no item can have"),
+            ),
         }
     }
 
     fn labels(&self, at: usize, end: usize) -> (usize, MarkerKind) {
         let inside = self.rest(at + 1);
         // Long enough for every list that a person would write.
-        let close = inside.bytes().take(512).position(|b| !(b.is_ascii_alphanumeric() || b", ;".contains(&b)));
+        let close = inside
+            .bytes()
+            .take(512)
+            .position(|b| !(b.is_ascii_alphanumeric() || b", ;".contains(&b)));
         let Some(close) = close.filter(|c| inside.as_bytes().get(*c) == Some(&b']')) else {
-            return (end, MarkerKind::Malformed("is not closed by `]` directly after its number"));
+            return (
+                end,
+                MarkerKind::Malformed("is not closed by `]` directly after its number"),
+            );
         };
-        let parts = inside.get(..close).unwrap_or("").split([',', ';']).map(|p| p.trim().parse::<Label>());
+        let parts = inside
+            .get(..close)
+            .unwrap_or("")
+            .split([',', ';'])
+            .map(|p| p.trim().parse::<Label>());
         let kind = match parts.collect::<Result<Vec<_>, _>>() {
             Ok(labels) => MarkerKind::Labels(labels),
             Err(_) => MarkerKind::Malformed("is not a list of labels as `[E1, E2]`"),
@@ -320,32 +384,51 @@ impl Scan<'_> {
         if !raw.is_ascii() {
             return Some((end, MarkerKind::LabelLookalike("is not written as `[E1]`")));
         }
-        if !raw.starts_with('[') || self.is_index(at) || self.is_link(at, end) || !self.ends_a_claim(end) {
+        if !raw.starts_with('[')
+            || self.is_index(at)
+            || self.is_link(at, end)
+            || !self.ends_a_claim(end)
+        {
             return None;
         }
         Some((end, MarkerKind::Number))
     }
 
-    /// Whether the bracket at `at` follows a name as an index does: `a[1]`, `row_2[0]`, `f(x)[1]`. After an ordinary
-    /// word or a number it is a mark that lost its space.
+    /// Whether the bracket at `at` follows a name as an index does: `a[1]`, `row_2[0]`, `f(x)[1]`.
+    /// After an ordinary word or a number it is a mark that lost its space.
     fn is_index(&self, at: usize) -> bool {
         if self.rest(at).starts_with("[0]") {
             return true;
         }
         let before = self.text.get(..at).unwrap_or("");
         let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ')');
-        let word: String = before.chars().rev().take_while(|c| name(*c)).take(24).collect();
-        let Some(nearest) = word.chars().next() else { return false };
+        let word: String = before
+            .chars()
+            .rev()
+            .take_while(|c| name(*c))
+            .take(24)
+            .collect();
+        let Some(nearest) = word.chars().next() else {
+            return false;
+        };
         let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-        let odd =
-            word.contains(['_', '$', ')']) || word.chars().rev().skip(1).any(|c| c.is_numeric() || c.is_uppercase());
-        (nearest.is_alphabetic() || matches!(nearest, '_' | '$' | ')')) && letters > 0 && (letters <= 4 || odd)
+        let odd = word.contains(['_', '$', ')'])
+            || word
+                .chars()
+                .rev()
+                .skip(1)
+                .any(|c| c.is_numeric() || c.is_uppercase());
+        (nearest.is_alphabetic() || matches!(nearest, '_' | '$' | ')'))
+            && letters > 0
+            && (letters <= 4 || odd)
     }
 
     /// `[9](address)`, `[9]: address` at the start of a line, `[[9]]`.
     fn is_link(&self, at: usize, end: usize) -> bool {
-        let line_start =
-            self.text.get(..at).is_some_and(|b| b.trim_end_matches([' ', '>']).ends_with('\n') || b.is_empty());
+        let line_start = self
+            .text
+            .get(..at)
+            .is_some_and(|b| b.trim_end_matches([' ', '>']).ends_with('\n') || b.is_empty());
         let wiki = at.checked_sub(1).and_then(|i| self.text.as_bytes().get(i)) == Some(&b'[')
             && self.rest(end).starts_with(']');
         self.rest(end).starts_with('(') || self.rest(end).starts_with(':') && line_start || wiki
@@ -371,7 +454,11 @@ fn closing_quote(text: &str, from: usize) -> Option<usize> {
         let end = at + piece.len();
         if let Some(body) = piece.strip_suffix(']') {
             let body = body.trim_end_matches([' ', '\t']);
-            if let Some(mark) = body.chars().next_back().filter(|c| matches!(c, '"' | '”' | '“')) {
+            if let Some(mark) = body
+                .chars()
+                .next_back()
+                .filter(|c| matches!(c, '"' | '”' | '“'))
+            {
                 return Some(at + body.len() - mark.len_utf8());
             }
         }
@@ -392,8 +479,12 @@ mod tests {
             .into_iter()
             .map(|m| {
                 let what = match m.kind {
-                    MarkerKind::Labels(l) => l.iter().map(Label::to_string).collect::<Vec<_>>().join("+"),
-                    MarkerKind::Quoted { label, quote } => format!("{label}={}", &text[quote.start()..quote.end()]),
+                    MarkerKind::Labels(l) => {
+                        l.iter().map(Label::to_string).collect::<Vec<_>>().join("+")
+                    }
+                    MarkerKind::Quoted { label, quote } => {
+                        format!("{label}={}", &text[quote.start()..quote.end()])
+                    }
                     MarkerKind::Source(raw) => format!("source {}", raw.path),
                     MarkerKind::Number => "number".into(),
                     MarkerKind::Malformed(_) => "malformed".into(),
@@ -413,12 +504,24 @@ mod tests {
 
     #[test]
     fn proper_markers_are_read() {
-        assert_eq!(kinds("A [E1]. B.[E2][E12] C"), ["E1@[E1]", "E2@[E2]", "E12@[E12]"]);
+        assert_eq!(
+            kinds("A [E1]. B.[E2][E12] C"),
+            ["E1@[E1]", "E2@[E2]", "E12@[E12]"]
+        );
         assert_eq!(kinds("A [E1, E2; E3]."), ["E1+E2+E3@[E1, E2; E3]"]);
-        assert_eq!(kinds("A [E3: \"the words\"]."), ["E3=the words@[E3: \"the words\"]"]);
-        assert_eq!(kinds("[E3: “a \"b\" [c] d”]"), ["E3=a \"b\" [c] d@[E3: “a \"b\" [c] d”]"]);
+        assert_eq!(
+            kinds("A [E3: \"the words\"]."),
+            ["E3=the words@[E3: \"the words\"]"]
+        );
+        assert_eq!(
+            kinds("[E3: “a \"b\" [c] d”]"),
+            ["E3=a \"b\" [c] d@[E3: “a \"b\" [c] d”]"]
+        );
         let full = format!("[source: a b.md#H1: X > H2: Y | {KEY}]");
-        assert_eq!(kinds(&format!("A {full}.")), [format!("source a b.md@{full}")]);
+        assert_eq!(
+            kinds(&format!("A {full}.")),
+            [format!("source a b.md@{full}")]
+        );
     }
 
     #[test]
@@ -471,9 +574,15 @@ mod tests {
         ] {
             assert_eq!(one(text), "malformed", "{text}");
         }
-        assert_eq!(one(&format!("[source: a.md#H1: A\nB | {KEY}]")), "malformed");
+        assert_eq!(
+            one(&format!("[source: a.md#H1: A\nB | {KEY}]")),
+            "malformed"
+        );
         let nested = format!("[source: a [source: b.md#H1: B | {KEY}] | {KEY}]");
-        assert!(kinds(&nested).len() == 1, "one citation whose source has an odd name: L1 refuses it");
+        assert!(
+            kinds(&nested).len() == 1,
+            "one citation whose source has an odd name: L1 refuses it"
+        );
     }
 
     #[test]

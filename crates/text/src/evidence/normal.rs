@@ -1,10 +1,11 @@
 //! The one normalisation under which a quote is verbatim, with the way back.
 //!
-//! Declared, so that nobody needs to guess: canonical composition (NFC); every run of white space, line breaks and
-//! `>` marks of quoted lines included, is one space; curly and angled quote marks are straight; hyphens that differ
-//! only in breaking are `-`; soft hyphens and zero-width spaces are left out; emphasis, code ticks, highlight marks,
-//! backslash escapes and the addresses of links are left out. Nothing else: words, case, digits and punctuation stay.
-//! Every byte of the result knows the bytes it came from.
+//! Declared, so that nobody needs to guess: canonical composition (NFC); every run of white space,
+//! line breaks and `>` marks of quoted lines included, is one space; curly and angled quote marks
+//! are straight; hyphens that differ only in breaking are `-`; soft hyphens and zero-width spaces
+//! are left out; emphasis, code ticks, highlight marks, backslash escapes and the addresses of
+//! links are left out. Nothing else: words, case, digits and punctuation stay. Every byte of the
+//! result knows the bytes it came from.
 
 use std::ops::Range;
 
@@ -23,7 +24,10 @@ impl Normal {
     /// Normalises `raw`. Texts of 4 GiB and more are cut there.
     pub fn of(raw: &str) -> Self {
         let raw = raw.get(..u32::MAX as usize).unwrap_or(raw);
-        let mut out = Self { text: String::with_capacity(raw.len()), from: Vec::with_capacity(raw.len()) };
+        let mut out = Self {
+            text: String::with_capacity(raw.len()),
+            from: Vec::with_capacity(raw.len()),
+        };
         let markup = link_markup(raw);
         let mut markup = markup.iter().peekable();
         let mut at = 0;
@@ -67,15 +71,18 @@ impl Normal {
         &self.text
     }
 
-    /// The range of the raw text that `range` of the normalised text came from; `None` when it is empty or outside.
+    /// The range of the raw text that `range` of the normalised text came from; `None` when it is
+    /// empty or outside.
     pub fn raw(&self, range: Range<usize>) -> Option<Range<usize>> {
         let from = self.from.get(range)?;
         Some(from.first()?.0 as usize..from.last()?.1 as usize)
     }
 
-    /// Where byte `raw` of the raw text stands in the normalised text: the first byte that came from there or later.
+    /// Where byte `raw` of the raw text stands in the normalised text: the first byte that came
+    /// from there or later.
     pub fn position(&self, raw: usize) -> usize {
-        self.from.partition_point(|(start, _)| (*start as usize) < raw)
+        self.from
+            .partition_point(|(start, _)| (*start as usize) < raw)
     }
 
     /// The first place where `needle` (normalised too) stands as whole words: see [`whole_words`].
@@ -102,13 +109,15 @@ impl Normal {
     fn push(&mut self, c: char, start: usize, end: usize) {
         self.text.push(c);
         // Offsets fit: `of` cut the text at `u32::MAX` bytes.
-        self.from.resize(self.text.len(), (start as u32, end as u32));
+        self.from
+            .resize(self.text.len(), (start as u32, end as u32));
     }
 
     /// Takes ASCII characters as they are; returns where the next one starts.
     fn plain(&mut self, raw: &str, range: Range<usize>) -> usize {
         self.text.push_str(&raw[range.clone()]);
-        self.from.extend(range.clone().map(|at| (at as u32, at as u32 + 1)));
+        self.from
+            .extend(range.clone().map(|at| (at as u32, at as u32 + 1)));
         range.end
     }
 
@@ -169,13 +178,15 @@ impl Normal {
     }
 }
 
-/// Whether `range` of `text` cuts no word and no amount: no letter or digit continues at either end (scripts without
-/// spaces excepted), no decimal, per cent or degree sign follows a last digit, and no sign or currency precedes a
-/// first one.
+/// Whether `range` of `text` cuts no word and no amount: no letter or digit continues at either end
+/// (scripts without spaces excepted), no decimal, per cent or degree sign follows a last digit, and
+/// no sign or currency precedes a first one.
 pub fn whole_words(text: &str, range: Range<usize>) -> bool {
-    let (Some(before), Some(inside), Some(after)) =
-        (text.get(..range.start), text.get(range.clone()), text.get(range.end..))
-    else {
+    let (Some(before), Some(inside), Some(after)) = (
+        text.get(..range.start),
+        text.get(range.clone()),
+        text.get(range.end..),
+    ) else {
         return false;
     };
     let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c));
@@ -192,7 +203,9 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
                 || matches!(left, Some('$' | '€' | '£' | '¥' | '−' | '+' | '±' | '~'))
                 || left == Some('-') && !word(left2));
     let cut_after = word(last) && word(right)
-        || digit(last) && (point(right) && digit(right2) || matches!(right, Some('%' | '‰' | '°' | '€' | '$')));
+        || digit(last)
+            && (point(right) && digit(right2)
+                || matches!(right, Some('%' | '‰' | '°' | '€' | '$')));
     !(cut_before || cut_after)
 }
 
@@ -202,11 +215,14 @@ fn is_unspaced(c: char) -> bool {
         | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// How many of the bytes from `at` to `end` are letters and digits of ASCII that nothing can combine with: what is not
-/// ASCII may combine with the character before it.
+/// How many of the bytes from `at` to `end` are letters and digits of ASCII that nothing can
+/// combine with: what is not ASCII may combine with the character before it.
 fn plain_run(raw: &str, at: usize, end: usize) -> usize {
     let rest = raw.as_bytes().get(at..end).unwrap_or(&[]);
-    let len = rest.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    let len = rest
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric())
+        .count();
     let alone = raw.as_bytes().get(at + len).is_none_or(u8::is_ascii);
     if alone { len } else { len.saturating_sub(1) }
 }
@@ -234,10 +250,15 @@ fn cluster_end(raw: &str, mut at: usize, c: char) -> usize {
     at
 }
 
-/// The length of `> > ` or of blanks at the start of a line, and whether there is a mark among them.
+/// The length of `> > ` or of blanks at the start of a line, and whether there is a mark among
+/// them.
 fn quote_marks(line: &str) -> (usize, bool) {
-    let marks = line.bytes().take_while(|b| matches!(b, b'>' | b' ' | b'\t'));
-    marks.fold((0, false), |(len, quoted), b| (len + 1, quoted || b == b'>'))
+    let marks = line
+        .bytes()
+        .take_while(|b| matches!(b, b'>' | b' ' | b'\t'));
+    marks.fold((0, false), |(len, quoted), b| {
+        (len + 1, quoted || b == b'>')
+    })
 }
 
 /// Characters of one kind.
@@ -254,7 +275,11 @@ fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
     if !matches!(c, '`' | '*' | '_' | '=' | '\\') {
         return Run::Text(1);
     }
-    let run = if c == '\\' { 1 } else { rest.len() - rest.trim_start_matches(c).len() };
+    let run = if c == '\\' {
+        1
+    } else {
+        rest.len() - rest.trim_start_matches(c).len()
+    };
     let (left, right) = (raw[..at].chars().next_back(), rest[run..].chars().next());
     let alnum = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
@@ -264,10 +289,16 @@ fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
             let inner = alnum(left) && alnum(right);
             !(blank(left) && blank(right) || inner && (c == '_' || run == 1))
         }
-        '=' => run == 2 && alnum(left) != alnum(right) && (blank(left) != blank(right) || !blank(left)),
+        '=' => {
+            run == 2 && alnum(left) != alnum(right) && (blank(left) != blank(right) || !blank(left))
+        }
         _ => matches!(right, Some('*' | '_' | '[' | ']' | '#' | '|' | '~' | '`')),
     };
-    if markup { Run::Markup(run) } else { Run::Text(run) }
+    if markup {
+        Run::Markup(run)
+    } else {
+        Run::Text(run)
+    }
 }
 
 /// The longest address of a link that is not shown, in bytes.
@@ -302,7 +333,10 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
             b']' if rest.starts_with(b"](") => {
                 if stop < at {
                     let ends = |b: &u8| matches!(b, b')' | b'\n');
-                    stop = rest.iter().position(ends).map_or(bytes.len(), |len| at + len);
+                    stop = rest
+                        .iter()
+                        .position(ends)
+                        .map_or(bytes.len(), |len| at + len);
                 }
                 let close = stop - at;
                 if let Some(start) = open.last()
@@ -329,9 +363,13 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
 /// What stands inside `[[…]]` at `at`, and where it ends.
 fn wikilink(raw: &str, at: usize) -> Option<(&str, usize)> {
     let body = raw.get(at + 2..)?;
-    let close = body.bytes().take(1024).position(|b| matches!(b, b']' | b'[' | b'\n'))?;
+    let close = body
+        .bytes()
+        .take(1024)
+        .position(|b| matches!(b, b']' | b'[' | b'\n'))?;
     let inner = body.get(..close)?;
-    (body.get(close..)?.starts_with("]]") && !inner.is_empty()).then_some((inner, at + 2 + close + 2))
+    (body.get(close..)?.starts_with("]]") && !inner.is_empty())
+        .then_some((inner, at + 2 + close + 2))
 }
 
 #[cfg(test)]
@@ -378,10 +416,26 @@ mod tests {
     #[test]
     fn a_match_never_cuts_a_word_or_an_amount() {
         let hay = Normal::of("It costs 15.5 million, -3 % of $40 and 7% of v2.8.3; 日本語の本。");
-        for part in ["5.5 million", "15", "cost", "3 %", "40 and", "7", "2.8.3", "v2.8"] {
+        for part in [
+            "5.5 million",
+            "15",
+            "cost",
+            "3 %",
+            "40 and",
+            "7",
+            "2.8.3",
+            "v2.8",
+        ] {
             assert_eq!(hay.find(part), None, "{part}");
         }
-        for whole in ["15.5 million", "-3 % of $40", "7% of", "v2.8.3", "日本語", "本語の"] {
+        for whole in [
+            "15.5 million",
+            "-3 % of $40",
+            "7% of",
+            "v2.8.3",
+            "日本語",
+            "本語の",
+        ] {
             assert!(hay.find(whole).is_some(), "{whole}");
         }
     }

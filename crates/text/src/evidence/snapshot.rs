@@ -18,7 +18,8 @@ pub struct Excerpt {
     pub source: SourceName,
     /// The file, below its source's root.
     pub path: RelPath,
-    /// Whether another source of the index holds a file under this path too, so that a citation names the source.
+    /// Whether another source of the index holds a file under this path too, so that a citation
+    /// names the source.
     pub path_is_shared: bool,
     /// The headings above the winning chunk.
     pub heading: HeadingPath,
@@ -38,13 +39,15 @@ pub struct EvidenceItem {
     pub label: Label,
     /// The key of the chunk that won the place; the one that citations carry.
     pub chunk_key: ChunkKey,
-    /// The keys of the neighbours that were merged into the same span; a citation of one of them means this item.
+    /// The keys of the neighbours that were merged into the same span; a citation of one of them
+    /// means this item.
     pub merged: Vec<ChunkKey>,
     /// The source the file belongs to.
     pub source: SourceName,
     /// The file, below its source's root.
     pub path: RelPath,
-    /// Whether another source of the index holds a file under this path too, so that a citation names the source.
+    /// Whether another source of the index holds a file under this path too, so that a citation
+    /// names the source.
     pub path_is_shared: bool,
     /// The headings above the winning chunk.
     #[serde(with = "canonical_heading")]
@@ -65,31 +68,37 @@ impl EvidenceItem {
         self.chunk_key == key || self.merged.contains(&key)
     }
 
-    /// The bytes at `span`, which counts from the start of the **file**; `None` when it leaves the item or cuts a
-    /// character.
+    /// The bytes at `span`, which counts from the start of the **file**; `None` when it leaves the
+    /// item or cuts a character.
     pub fn slice(&self, span: ByteSpan) -> Option<&str> {
         let start = span.start().checked_sub(self.span.start())?;
         let end = span.end().checked_sub(self.span.start())?;
         self.text.get(start..end)
     }
 
-    /// The place in the file of a range of `text`: its bytes and its lines. `None` when the range leaves the text or
-    /// cuts a character.
+    /// The place in the file of a range of `text`: its bytes and its lines. `None` when the range
+    /// leaves the text or cuts a character.
     pub fn locate(&self, start: usize, end: usize) -> Option<(ByteSpan, LineSpan)> {
         let inside = self.text.get(start..end)?;
         let before = self.text.get(..start)?;
         let breaks = |text: &str| text.bytes().filter(|b| *b == b'\n').count();
-        let first = self.lines.first().saturating_add(u32::try_from(breaks(before)).ok()?);
+        let first = self
+            .lines
+            .first()
+            .saturating_add(u32::try_from(breaks(before)).ok()?);
         // A line break that ends the range still belongs to the line it ends.
         let inner = inside.strip_suffix('\n').unwrap_or(inside);
         let last = first.saturating_add(u32::try_from(breaks(inner)).ok()?);
-        let span = ByteSpan::new(self.span.start().checked_add(start)?, self.span.start().checked_add(end)?)?;
+        let span = ByteSpan::new(
+            self.span.start().checked_add(start)?,
+            self.span.start().checked_add(end)?,
+        )?;
         Some((span, LineSpan::new(first, last)?))
     }
 }
 
-/// The evidence of one question. Whoever holds one holds items whose labels count from 1 in order, whose texts have
-/// the stated hashes and lengths, and an id that covers all of it.
+/// The evidence of one question. Whoever holds one holds items whose labels count from 1 in order,
+/// whose texts have the stated hashes and lengths, and an id that covers all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvidenceSnapshot {
     id: Sha256,
@@ -98,18 +107,32 @@ pub struct EvidenceSnapshot {
 }
 
 impl EvidenceSnapshot {
-    /// Numbers `excerpts` in their order, hashes them, and computes the id. An excerpt whose text is not as long as
-    /// its span is `INTERNAL_ERROR`: whoever cut it broke the promise that a span is verbatim.
+    /// Numbers `excerpts` in their order, hashes them, and computes the id. An excerpt whose text
+    /// is not as long as its span is `INTERNAL_ERROR`: whoever cut it broke the promise that a span
+    /// is verbatim.
     pub fn freeze(question: impl Into<String>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let question = question.into();
         let mut items = Vec::with_capacity(excerpts.len());
         for (i, e) in excerpts.into_iter().enumerate() {
             let label = u32::try_from(i + 1).ok().and_then(Label::new);
             let Some(label) = label.filter(|_| e.text.len() == e.span.len()) else {
-                return Err(Failure::internal(format!("An excerpt of {} is not as long as its span.", e.path)));
+                return Err(Failure::internal(format!(
+                    "An excerpt of {} is not as long as its span.",
+                    e.path
+                )));
             };
             let text_sha256 = Sha256::of(e.text.as_bytes());
-            let Excerpt { chunk_key, merged, source, path, path_is_shared, heading, span, lines, text } = e;
+            let Excerpt {
+                chunk_key,
+                merged,
+                source,
+                path,
+                path_is_shared,
+                heading,
+                span,
+                lines,
+                text,
+            } = e;
             items.push(EvidenceItem {
                 label,
                 chunk_key,
@@ -124,21 +147,30 @@ impl EvidenceSnapshot {
                 text_sha256,
             });
         }
-        Ok(Self { id: id_of(&question, &items), question, items })
-    }
-
-    /// Reads a snapshot that was written as JSON. `INVALID_ARGS` when it is not one; `SNAPSHOT_TAMPERED` when a text,
-    /// a label or the id does not fit the rest.
-    pub fn from_json(json: &str) -> Result<Self> {
-        let raw: RawSnapshot = serde_json::from_str(json)
-            .map_err(|e| Failure::new(ErrorCode::InvalidArgs, format!("This is not an evidence snapshot: {e}.")))?;
-        raw.check().map_err(|why| {
-            Failure::new(ErrorCode::SnapshotTampered, why).with_hint("local-agent ask QUESTION --snapshot-out FILE")
+        Ok(Self {
+            id: id_of(&question, &items),
+            question,
+            items,
         })
     }
 
-    /// SHA-256 of the sorted-key JSON of question, labels, keys, sources, paths and whether they are shared, headings,
-    /// spans, lines and text hashes.
+    /// Reads a snapshot that was written as JSON. `INVALID_ARGS` when it is not one;
+    /// `SNAPSHOT_TAMPERED` when a text, a label or the id does not fit the rest.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let raw: RawSnapshot = serde_json::from_str(json).map_err(|e| {
+            Failure::new(
+                ErrorCode::InvalidArgs,
+                format!("This is not an evidence snapshot: {e}."),
+            )
+        })?;
+        raw.check().map_err(|why| {
+            Failure::new(ErrorCode::SnapshotTampered, why)
+                .with_hint("local-agent ask QUESTION --snapshot-out FILE")
+        })
+    }
+
+    /// SHA-256 of the sorted-key JSON of question, labels, keys, sources, paths and whether they
+    /// are shared, headings, spans, lines and text hashes.
     pub fn id(&self) -> Sha256 {
         self.id
     }
@@ -155,19 +187,28 @@ impl EvidenceSnapshot {
 
     /// The item with this label.
     pub fn item(&self, label: Label) -> Option<&EvidenceItem> {
-        self.items.get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
+        self.items
+            .get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
     /// A snapshot of the first `count` items, with an id of its own. Labels stay.
     pub fn first(&self, count: usize) -> Self {
         let items: Vec<EvidenceItem> = self.items.iter().take(count).cloned().collect();
-        Self { id: id_of(&self.question, &items), question: self.question.clone(), items }
+        Self {
+            id: id_of(&self.question, &items),
+            question: self.question.clone(),
+            items,
+        }
     }
 
-    /// Whether a citation of `item` names its source: another source holds its path too, in the index it came from or
-    /// in this snapshot.
+    /// Whether a citation of `item` names its source: another source holds its path too, in the
+    /// index it came from or in this snapshot.
     pub fn names_source(&self, item: &EvidenceItem) -> bool {
-        item.path_is_shared || self.items.iter().any(|i| i.path == item.path && i.source != item.source)
+        item.path_is_shared
+            || self
+                .items
+                .iter()
+                .any(|i| i.path == item.path && i.source != item.source)
     }
 }
 
@@ -184,16 +225,28 @@ impl RawSnapshot {
     fn check(self) -> std::result::Result<EvidenceSnapshot, String> {
         for (i, item) in self.items.iter().enumerate() {
             if u32::try_from(i + 1).ok().and_then(Label::new) != Some(item.label) {
-                return Err(format!("The evidence items are not numbered in order: {} is out of place.", item.label));
+                return Err(format!(
+                    "The evidence items are not numbered in order: {} is out of place.",
+                    item.label
+                ));
             }
-            if item.text.len() != item.span.len() || Sha256::of(item.text.as_bytes()) != item.text_sha256 {
-                return Err(format!("The text of {} is not the text that was frozen.", item.label));
+            if item.text.len() != item.span.len()
+                || Sha256::of(item.text.as_bytes()) != item.text_sha256
+            {
+                return Err(format!(
+                    "The text of {} is not the text that was frozen.",
+                    item.label
+                ));
             }
         }
         if id_of(&self.question, &self.items) != self.id {
             return Err("The snapshot's id does not fit its content.".to_owned());
         }
-        Ok(EvidenceSnapshot { id: self.id, question: self.question, items: self.items })
+        Ok(EvidenceSnapshot {
+            id: self.id,
+            question: self.question,
+            items: self.items,
+        })
     }
 }
 
@@ -201,7 +254,9 @@ impl<'de> Deserialize<'de> for EvidenceSnapshot {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         RawSnapshot::deserialize(deserializer)?
             .check()
-            .map_err(|why| serde::de::Error::custom(format!("{}: {why}", ErrorCode::SnapshotTampered)))
+            .map_err(|why| {
+                serde::de::Error::custom(format!("{}: {why}", ErrorCode::SnapshotTampered))
+            })
     }
 }
 
@@ -222,12 +277,18 @@ fn id_of(question: &str, items: &[EvidenceItem]) -> Sha256 {
 mod canonical_heading {
     use super::*;
 
-    pub fn serialize<S: Serializer>(path: &HeadingPath, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        path: &HeadingPath,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(&path.to_canonical())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<HeadingPath, D::Error> {
-        HeadingPath::from_canonical(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<HeadingPath, D::Error> {
+        HeadingPath::from_canonical(&String::deserialize(deserializer)?)
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -237,11 +298,17 @@ mod tests {
     use super::*;
 
     fn json() -> Value {
-        serde_json::to_value(snapshot(&["The budget is 5 million.\n", "The sky is green.\n"])).unwrap()
+        serde_json::to_value(snapshot(&[
+            "The budget is 5 million.\n",
+            "The sky is green.\n",
+        ]))
+        .unwrap()
     }
 
     fn code_of(value: &Value) -> ErrorCode {
-        EvidenceSnapshot::from_json(&value.to_string()).unwrap_err().code
+        EvidenceSnapshot::from_json(&value.to_string())
+            .unwrap_err()
+            .code
     }
 
     #[test]
@@ -250,7 +317,10 @@ mod tests {
         let read = EvidenceSnapshot::from_json(&serde_json::to_string(&frozen).unwrap()).unwrap();
         assert_eq!(read, frozen);
         assert_eq!(read.items()[2].label.to_string(), "E3");
-        assert_eq!(read.item(Label::new(2).unwrap()).unwrap().text, "two\r\nthree\n");
+        assert_eq!(
+            read.item(Label::new(2).unwrap()).unwrap().text,
+            "two\r\nthree\n"
+        );
         assert!(read.item(Label::new(4).unwrap()).is_none());
     }
 
@@ -291,13 +361,21 @@ mod tests {
 
     #[test]
     fn what_is_no_snapshot_is_said_to_be_none() {
-        assert_eq!(EvidenceSnapshot::from_json("{}").unwrap_err().code, ErrorCode::InvalidArgs);
-        assert_eq!(EvidenceSnapshot::from_json("not json").unwrap_err().code, ErrorCode::InvalidArgs);
+        assert_eq!(
+            EvidenceSnapshot::from_json("{}").unwrap_err().code,
+            ErrorCode::InvalidArgs
+        );
+        assert_eq!(
+            EvidenceSnapshot::from_json("not json").unwrap_err().code,
+            ErrorCode::InvalidArgs
+        );
     }
 
     #[test]
     fn the_id_covers_everything_that_identifies_the_evidence() {
-        let base = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "H1: A", 10, "text")]).unwrap().id();
+        let base = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "H1: A", 10, "text")])
+            .unwrap()
+            .id();
         let other = |q: &str, e: Excerpt| EvidenceSnapshot::freeze(q, vec![e]).unwrap().id();
         assert_eq!(base, other("q", excerpt("a.md", "H1: A", 10, "text")));
         assert_ne!(base, other("Q", excerpt("a.md", "H1: A", 10, "text")));
@@ -311,15 +389,22 @@ mod tests {
     fn an_excerpt_that_is_not_its_span_cannot_be_frozen() {
         let mut bad = excerpt("a.md", "", 0, "text");
         bad.span = ByteSpan::new(0, 3).unwrap();
-        assert_eq!(EvidenceSnapshot::freeze("q", vec![bad]).unwrap_err().code, ErrorCode::InternalError);
+        assert_eq!(
+            EvidenceSnapshot::freeze("q", vec![bad]).unwrap_err().code,
+            ErrorCode::InternalError
+        );
     }
 
     #[test]
     fn w20_a_place_in_an_item_is_a_place_in_the_file() {
-        let frozen = EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "", 100, "a\nbé\nc\n")]).unwrap();
+        let frozen =
+            EvidenceSnapshot::freeze("q", vec![excerpt("a.md", "", 100, "a\nbé\nc\n")]).unwrap();
         let item = &frozen.items()[0];
         let (span, lines) = item.locate(2, 6).unwrap();
-        assert_eq!((span.start(), span.end(), lines.first(), lines.last()), (102, 106, 2, 2));
+        assert_eq!(
+            (span.start(), span.end(), lines.first(), lines.last()),
+            (102, 106, 2, 2)
+        );
         assert_eq!(item.slice(span), Some("bé\n"));
         assert_eq!(item.locate(4, 6), None, "cuts é");
         assert_eq!(item.slice(ByteSpan::new(99, 101).unwrap()), None);

@@ -1,8 +1,9 @@
 //! The cut points of the Python ancestor, for comparison: `obsidian_v1` and `fixed_window_v1`.
 //!
-//! All lengths are code points of the text with `\r\n` and lone `\r` read as one line break, as Python's text files do.
-//! A heading inside a code fence counts as one: that is the point of the comparison. The ancestor glued its paragraphs
-//! with blank lines; here a chunk is the slice of the file from its first paragraph to its last.
+//! All lengths are code points of the text with `\r\n` and lone `\r` read as one line break, as
+//! Python's text files do. A heading inside a code fence counts as one: that is the point of the
+//! comparison. The ancestor glued its paragraphs with blank lines; here a chunk is the slice of the
+//! file from its first paragraph to its last.
 
 use std::ops::Range;
 
@@ -24,7 +25,10 @@ pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Piec
     let mut start = 0;
     while start < text.len() {
         let end = (start + max_chars).min(text.len());
-        out.push(Piece { range: text.bytes(start..end), heading: HeadingPath::default() });
+        out.push(Piece {
+            range: text.bytes(start..end),
+            heading: HeadingPath::default(),
+        });
         if end == text.len() {
             break;
         }
@@ -36,10 +40,25 @@ pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Piec
 /// Paragraphs packed per heading path, sections cut at level 2 (or the smallest level there is).
 pub fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Piece> {
     let (max_chars, overlap) = limits(max_chars, overlap);
-    let mut packer = Packer { body, max_chars, overlap, out: Vec::new(), current: None };
+    let mut packer = Packer {
+        body,
+        max_chars,
+        overlap,
+        out: Vec::new(),
+        current: None,
+    };
     let lines = lines(body);
-    let levels = || lines.iter().filter_map(|l| heading(&body[l.clone()])).map(|h| h.level);
-    let split = if levels().any(|l| l == 2) { 2 } else { levels().min().unwrap_or(0) };
+    let levels = || {
+        lines
+            .iter()
+            .filter_map(|l| heading(&body[l.clone()]))
+            .map(|h| h.level)
+    };
+    let split = if levels().any(|l| l == 2) {
+        2
+    } else {
+        levels().min().unwrap_or(0)
+    };
     let mut stack: Vec<Heading> = Vec::new();
     let mut paragraph: Option<Range<usize>> = None;
     for line in lines {
@@ -75,15 +94,24 @@ fn limits(max_chars: usize, overlap: usize) -> (usize, usize) {
 
 /// One leading line break of the body is dropped.
 fn skipped_line(body: &str) -> usize {
-    if body.starts_with("\r\n") { 2 } else { usize::from(body.starts_with(['\n', '\r'])) }
+    if body.starts_with("\r\n") {
+        2
+    } else {
+        usize::from(body.starts_with(['\n', '\r']))
+    }
 }
 
 /// The lines of the body, line breaks included.
 fn lines(body: &str) -> Vec<Range<usize>> {
     let bytes = body.as_bytes();
     let first = skipped_line(body);
-    let ends_line = |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
-    let mut ends: Vec<usize> = (first..bytes.len()).filter(ends_line).map(|at| at + 1).collect();
+    let ends_line = |at: &usize| {
+        bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n')
+    };
+    let mut ends: Vec<usize> = (first..bytes.len())
+        .filter(ends_line)
+        .map(|at| at + 1)
+        .collect();
     if ends.last().copied().unwrap_or(first) < bytes.len() {
         ends.push(bytes.len());
     }
@@ -97,8 +125,13 @@ fn heading(line: &str) -> Option<Heading> {
     let level = line.len() - rest.len();
     let title = rest.trim();
     let spaced = rest.starts_with(|c: char| c.is_whitespace());
-    let level = u8::try_from(level).ok().filter(|l| (1..=6).contains(l) && spaced && !title.is_empty())?;
-    Some(Heading { level, title: title.to_owned() })
+    let level = u8::try_from(level)
+        .ok()
+        .filter(|l| (1..=6).contains(l) && spaced && !title.is_empty())?;
+    Some(Heading {
+        level,
+        title: title.to_owned(),
+    })
 }
 
 struct Packer<'a> {
@@ -136,10 +169,17 @@ impl Packer<'_> {
             return;
         }
         self.flush();
-        self.current = Some((Piece { range, heading: heading.clone() }, len));
+        self.current = Some((
+            Piece {
+                range,
+                heading: heading.clone(),
+            },
+            len,
+        ));
     }
 
-    /// Windows over a paragraph that is too long, each but the first starting `overlap` before the break.
+    /// Windows over a paragraph that is too long, each but the first starting `overlap` before the
+    /// break.
     fn windows(&self, text: &Points<'_>) -> Vec<Range<usize>> {
         let mut out = Vec::new();
         let mut start = 0;
@@ -169,8 +209,14 @@ impl<'a> Points<'a> {
     fn of(body: &'a str, range: Range<usize>) -> Self {
         let bytes = body.as_bytes();
         let second = |at: usize| bytes[at] == b'\n' && at > range.start && bytes[at - 1] == b'\r';
-        let points = body[range.clone()].char_indices().map(|(i, _)| range.start + i).filter(|at| !second(*at));
-        Self { body, starts: points.chain([range.end]).collect() }
+        let points = body[range.clone()]
+            .char_indices()
+            .map(|(i, _)| range.start + i)
+            .filter(|at| !second(*at));
+        Self {
+            body,
+            starts: points.chain([range.end]).collect(),
+        }
     }
 
     fn len(&self) -> usize {
@@ -190,18 +236,24 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Where a window `start..end` is cut: after its last boundary, else its last space, both at least `least` points in;
-    /// else at its end.
+    /// Where a window `start..end` is cut: after its last boundary, else its last space, both at
+    /// least `least` points in; else at its end.
     fn break_in(&self, start: usize, end: usize, least: usize) -> usize {
         let least = (start + least).max(start + 1);
-        if let Some(found) = (least..=end).rev().find(|&at| self.is_boundary(start, at, end)) {
+        if let Some(found) = (least..=end)
+            .rev()
+            .find(|&at| self.is_boundary(start, at, end))
+        {
             return found;
         }
-        (least..end).rev().find(|&at| self.at(at) == ' ').map_or(end, |at| at + 1)
+        (least..end)
+            .rev()
+            .find(|&at| self.at(at) == ' ')
+            .map_or(end, |at| at + 1)
     }
 
-    /// Whether a boundary ends at `at`: white space after `.`, `!`, `?` (closing quotes and brackets between them) or
-    /// after `;`, `:`, all of it; or a line break.
+    /// Whether a boundary ends at `at`: white space after `.`, `!`, `?` (closing quotes and
+    /// brackets between them) or after `;`, `:`, all of it; or a line break.
     fn is_boundary(&self, start: usize, at: usize, end: usize) -> bool {
         if !self.at(at - 1).is_whitespace() {
             return false;
@@ -220,7 +272,11 @@ impl<'a> Points<'a> {
             stop -= 1;
         }
         let after_stop = stop > start && matches!(self.at(stop - 1), '.' | '!' | '?');
-        if after_sign || after_stop { whole_gap } else { self.at(at - 1) == '\n' }
+        if after_sign || after_stop {
+            whole_gap
+        } else {
+            self.at(at - 1) == '\n'
+        }
     }
 }
 
@@ -230,11 +286,17 @@ mod tests {
 
     fn cut(body: &str, max_chars: usize, overlap: usize) -> Vec<(&str, String)> {
         let pieces = obsidian_v1(body, max_chars, overlap);
-        pieces.into_iter().map(|p| (&body[p.range], p.heading.to_string())).collect()
+        pieces
+            .into_iter()
+            .map(|p| (&body[p.range], p.heading.to_string()))
+            .collect()
     }
 
     fn texts(body: &str, max_chars: usize, overlap: usize) -> Vec<&str> {
-        cut(body, max_chars, overlap).into_iter().map(|(t, _)| t).collect()
+        cut(body, max_chars, overlap)
+            .into_iter()
+            .map(|(t, _)| t)
+            .collect()
     }
 
     #[test]
@@ -243,7 +305,10 @@ mod tests {
         let found: Vec<_> = pieces.into_iter().map(|p| p.range).collect();
         assert_eq!(found, [1..5, 4..8, 7..11]);
         let crlf = fixed_window_v1("a\r\nbü", 2, 0);
-        assert_eq!(crlf.into_iter().map(|p| p.range).collect::<Vec<_>>(), [0..3, 3..6]);
+        assert_eq!(
+            crlf.into_iter().map(|p| p.range).collect::<Vec<_>>(),
+            [0..3, 3..6]
+        );
     }
 
     #[test]
@@ -255,13 +320,19 @@ mod tests {
             ("c\n", "H1: One > H2: Two ##"),
             ("d\n", "H1: One > H2: Two ## > H3: Three"),
         ];
-        assert_eq!(cut(body, 1200, 120), expected.map(|(t, h)| (t, h.to_owned())));
+        assert_eq!(
+            cut(body, 1200, 120),
+            expected.map(|(t, h)| (t, h.to_owned()))
+        );
     }
 
     #[test]
     fn code_fences_are_ignored_as_the_ancestor_did() {
         assert_eq!(cut("```\n# no\nx\n```\n", 1200, 120)[1].1, "H1: no");
-        assert_eq!(texts(" # indented\n#none\n", 1200, 120), [" # indented\n#none\n"]);
+        assert_eq!(
+            texts(" # indented\n#none\n", 1200, 120),
+            [" # indented\n#none\n"]
+        );
     }
 
     #[test]
@@ -279,10 +350,22 @@ mod tests {
 
     #[test]
     fn long_paragraphs_break_after_a_stop_a_space_or_hard() {
-        assert_eq!(texts("One two. Three four", 12, 0), ["One two. ", "Three four"]);
-        assert_eq!(texts("One two. Three four", 12, 3), ["One two. ", "o. Three ", "ee four"]);
+        assert_eq!(
+            texts("One two. Three four", 12, 0),
+            ["One two. ", "Three four"]
+        );
+        assert_eq!(
+            texts("One two. Three four", 12, 3),
+            ["One two. ", "o. Three ", "ee four"]
+        );
         assert_eq!(texts("abcdef ghijkl", 10, 0), ["abcdef ", "ghijkl"]);
-        assert_eq!(texts("abcdefghijkl", 5, 2), ["abcde", "defgh", "ghijk", "jkl"]);
-        assert_eq!(texts("One: two (x.) three", 14, 0), ["One: two (x.) ", "three"]);
+        assert_eq!(
+            texts("abcdefghijkl", 5, 2),
+            ["abcde", "defgh", "ghijk", "jkl"]
+        );
+        assert_eq!(
+            texts("One: two (x.) three", 14, 0),
+            ["One: two (x.) ", "three"]
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Obsidian's `%%comments%%`: where they stand, and a copy of the text in which they mean nothing.
 //!
-//! A comment is a reader's blind spot: a heading, a link or a claim inside it must not count as one. The copy has
-//! the same length and the same line breaks, so every offset found in it is an offset into the original.
+//! A comment is a reader's blind spot: a heading, a link or a claim inside it must not count as
+//! one. The copy has the same length and the same line breaks, so every offset found in it is an
+//! offset into the original.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,12 +11,13 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use super::shallow::shallow;
 
-/// Stands for a commented byte. Not white space, so that a line which begins with a comment does not turn into
-/// indented code; not a letter, so that nothing reads it as a word.
+/// Stands for a commented byte. Not white space, so that a line which begins with a comment does
+/// not turn into indented code; not a letter, so that nothing reads it as a word.
 pub const MASK: char = '\u{1}';
 
-/// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an unclosed `%%` is text.
-/// What nests deeper than anybody reads does not nest in the copy ([`shallow`]).
+/// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an
+/// unclosed `%%` is text. What nests deeper than anybody reads does not nest in the copy
+/// ([`shallow`]).
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let flat = shallow(text);
     let ranges = find(&flat);
@@ -27,7 +29,13 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let mut at = 0;
     for range in &ranges {
         masked.push_str(&text[at..range.start]);
-        masked.extend(text[range.clone()].bytes().map(|b| if matches!(b, b'\n' | b'\r') { b as char } else { MASK }));
+        masked.extend(text[range.clone()].bytes().map(|b| {
+            if matches!(b, b'\n' | b'\r') {
+                b as char
+            } else {
+                MASK
+            }
+        }));
         at = range.end;
     }
     masked.push_str(&text[at..]);
@@ -42,7 +50,10 @@ pub fn unclosed(masked: &str) -> Option<usize> {
 /// The byte ranges of all closed comments, markers included, in order.
 fn find(text: &str) -> Vec<Range<usize>> {
     let marks = free_marks(text);
-    marks.chunks_exact(2).map(|pair| pair[0]..pair[1] + 2).collect()
+    marks
+        .chunks_exact(2)
+        .map(|pair| pair[0]..pair[1] + 2)
+        .collect()
 }
 
 /// All `%%` outside code.

@@ -12,36 +12,55 @@ use super::{ancestor, comments, frontmatter, pack};
 use crate::markdown::Scheme;
 use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 
-/// The version of the cut points of `obsidian_v2`. To be raised with every change that moves one, so that an index made
-/// before is known to be out of date.
+/// The version of the cut points of `obsidian_v2`. To be raised with every change that moves one,
+/// so that an index made before is known to be out of date.
 const IMPLEMENTATION: &str = "obsidian_v2.1";
 
 /// What the ancestor called its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
 
-/// Reads a markdown file. Never fails: what could not be read as it was probably meant stands in `problems`, and its
-/// text is in the chunks all the same. The same text, options and counter give the same document.
+/// Reads a markdown file. Never fails: what could not be read as it was probably meant stands in
+/// `problems`, and its text is in the chunks all the same. The same text, options and counter give
+/// the same document.
 pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) -> Document {
     let frontmatter = frontmatter::read(file_text);
-    let base = frontmatter.span.map_or(frontmatter::bom_len(file_text), ByteSpan::end);
+    let base = frontmatter
+        .span
+        .map_or(frontmatter::bom_len(file_text), ByteSpan::end);
     let body = &file_text[base..];
     let (masked, comments) = comments::mask(body);
     let outline = Outline::of(&masked);
-    let place = Place { base, lines: Lines::of(file_text) };
-    let headings: Vec<HeadingAt> = outline.headings.iter().filter_map(|h| place.heading(h, &outline)).collect();
+    let place = Place {
+        base,
+        lines: Lines::of(file_text),
+    };
+    let headings: Vec<HeadingAt> = outline
+        .headings
+        .iter()
+        .filter_map(|h| place.heading(h, &outline))
+        .collect();
     let mut chunks = match options.scheme {
         Scheme::ObsidianV2 => modern_chunks(body, &outline, &headings, options, count, &place),
-        Scheme::ObsidianV1 | Scheme::FixedWindowV1 => old_chunks(body, &outline, options, count, &place),
+        Scheme::ObsidianV1 | Scheme::FixedWindowV1 => {
+            old_chunks(body, &outline, options, count, &place)
+        }
     };
     mark_comments(&mut chunks, &comments, base);
     name_blocks(&mut chunks, &outline.block_ids, base);
-    let first_h1 = headings.iter().find(|h| h.level == 1 && !h.title.is_empty()).map(|h| h.title.clone());
+    let first_h1 = headings
+        .iter()
+        .find(|h| h.level == 1 && !h.title.is_empty())
+        .map(|h| h.title.clone());
     let problems = problems(file_text, &frontmatter, &outline, &masked, &place);
     Document {
         title: frontmatter.text("title").or(first_h1),
         tags: all_tags(&frontmatter, &outline.tags),
         aliases: frontmatter.strings(&["aliases", "alias"], false),
-        links: outline.links.into_iter().filter_map(|link| place.link(link)).collect(),
+        links: outline
+            .links
+            .into_iter()
+            .filter_map(|link| place.link(link))
+            .collect(),
         headings,
         chunks,
         problems,
@@ -49,10 +68,11 @@ pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) ->
     }
 }
 
-/// The identity of everything that decides cut points: 32 hexadecimal digits that change whenever these could.
+/// The identity of everything that decides cut points: 32 hexadecimal digits that change whenever
+/// these could.
 ///
-/// The ancestor's schemes have the ancestor's value: SHA-256 over compact JSON with sorted keys. They do not depend on
-/// a tokenizer.
+/// The ancestor's schemes have the ancestor's value: SHA-256 over compact JSON with sorted keys.
+/// They do not depend on a tokenizer.
 pub fn chunker_sig(options: &ChunkOptions, tokenizer_sha256: &Sha256) -> String {
     let facts = match options.scheme {
         Scheme::ObsidianV2 => json!({
@@ -84,10 +104,23 @@ impl Place {
         ByteSpan::new(range.start + self.base, range.end + self.base)
     }
 
-    fn heading(&self, heading: &super::outline::SectionHeading, outline: &Outline) -> Option<HeadingAt> {
+    fn heading(
+        &self,
+        heading: &super::outline::SectionHeading,
+        outline: &Outline,
+    ) -> Option<HeadingAt> {
         let span = self.span(&outline.nodes.get(heading.node)?.range)?;
-        let title = heading.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(HeadingAt { level: heading.level, title, span, line: self.lines.at(span.start()) })
+        let title = heading
+            .title
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        Some(HeadingAt {
+            level: heading.level,
+            title,
+            span,
+            line: self.lines.at(span.start()),
+        })
     }
 
     fn link(&self, link: Link) -> Option<Link> {
@@ -96,10 +129,23 @@ impl Place {
     }
 
     /// A chunk of the body; `None` for an empty range.
-    fn chunk(&self, range: &Range<usize>, heading: HeadingPath, kinds: BlockKinds, tokens: usize) -> Option<Chunk> {
+    fn chunk(
+        &self,
+        range: &Range<usize>,
+        heading: HeadingPath,
+        kinds: BlockKinds,
+        tokens: usize,
+    ) -> Option<Chunk> {
         let span = self.span(range).filter(|s| !s.is_empty())?;
         let lines = LineSpan::new(self.lines.at(span.start()), self.lines.at(span.end() - 1))?;
-        Some(Chunk { span, lines, heading, kinds, tokens, block_ids: Vec::new() })
+        Some(Chunk {
+            span,
+            lines,
+            heading,
+            kinds,
+            tokens,
+            block_ids: Vec::new(),
+        })
     }
 }
 
@@ -133,10 +179,22 @@ fn modern_chunks(
     place: &Place,
 ) -> Vec<Chunk> {
     let budget = options.max_tokens.max(1);
-    let sections = sections(outline, headings, &Fitter { text: body, outline, budget, count });
+    let sections = sections(
+        outline,
+        headings,
+        &Fitter {
+            text: body,
+            outline,
+            budget,
+            count,
+        },
+    );
     let pieces = pack::pack(&sections, budget);
     let chunk = |piece: pack::Piece| {
-        let path = sections.get(piece.section).map(|s| s.path.clone()).unwrap_or_default();
+        let path = sections
+            .get(piece.section)
+            .map(|s| s.path.clone())
+            .unwrap_or_default();
         place.chunk(&trim(body, &piece.range), path, piece.kinds, piece.tokens)
     };
     pieces.into_iter().filter_map(chunk).collect()
@@ -144,7 +202,12 @@ fn modern_chunks(
 
 /// The sections of the body, each with its units; the first is what stands above all headings.
 fn sections(outline: &Outline, headings: &[HeadingAt], fitter: &Fitter<'_>) -> Vec<pack::Section> {
-    let start_of = |i: usize| outline.headings.get(i).map_or(fitter.text.len(), |h| outline.nodes[h.node].range.start);
+    let start_of = |i: usize| {
+        outline
+            .headings
+            .get(i)
+            .map_or(fitter.text.len(), |h| outline.nodes[h.node].range.start)
+    };
     let mut nodes = outline.children(None).peekable();
     let mut take_until = |end: usize| {
         let mut out = Vec::new();
@@ -156,15 +219,30 @@ fn sections(outline: &Outline, headings: &[HeadingAt], fitter: &Fitter<'_>) -> V
     let mut units = |range: Range<usize>| -> Vec<Unit> {
         let own = take_until(range.end);
         let is_blank = fitter.text[range.clone()].trim().is_empty();
-        if is_blank { Vec::new() } else { fitter.units(range, &own) }
+        if is_blank {
+            Vec::new()
+        } else {
+            fitter.units(range, &own)
+        }
     };
-    let mut out = vec![pack::Section { level: 0, path: HeadingPath::default(), units: units(0..start_of(0)) }];
+    let mut out = vec![pack::Section {
+        level: 0,
+        path: HeadingPath::default(),
+        units: units(0..start_of(0)),
+    }];
     let mut stack: Vec<Heading> = Vec::new();
     for (i, heading) in headings.iter().enumerate() {
         stack.retain(|h| h.level < heading.level);
-        stack.push(Heading { level: heading.level, title: heading.title.clone() });
+        stack.push(Heading {
+            level: heading.level,
+            title: heading.title.clone(),
+        });
         let path = HeadingPath::new(stack.clone()).unwrap_or_default();
-        out.push(pack::Section { level: heading.level, path, units: units(start_of(i)..start_of(i + 1)) });
+        out.push(pack::Section {
+            level: heading.level,
+            path,
+            units: units(start_of(i)..start_of(i + 1)),
+        });
     }
     out
 }
@@ -177,13 +255,18 @@ fn old_chunks(
     place: &Place,
 ) -> Vec<Chunk> {
     let pieces = match options.scheme {
-        Scheme::FixedWindowV1 => ancestor::fixed_window_v1(body, options.max_chars, options.overlap),
+        Scheme::FixedWindowV1 => {
+            ancestor::fixed_window_v1(body, options.max_chars, options.overlap)
+        }
         _ => ancestor::obsidian_v1(body, options.max_chars, options.overlap),
     };
     let blocks: Vec<usize> = outline.children(None).collect();
     let kinds_of = |range: &Range<usize>| {
         let first = blocks.partition_point(|n| outline.nodes[*n].range.end <= range.start);
-        let inside = blocks[first..].iter().map(|n| &outline.nodes[*n]).take_while(|n| n.range.start < range.end);
+        let inside = blocks[first..]
+            .iter()
+            .map(|n| &outline.nodes[*n])
+            .take_while(|n| n.range.start < range.end);
         inside.fold(BlockKinds::default(), |kinds, node| kinds | node.kinds)
     };
     let chunk = |piece: ancestor::Piece| {
@@ -196,8 +279,14 @@ fn old_chunks(
 fn mark_comments(chunks: &mut [Chunk], comments: &[Range<usize>], base: usize) {
     let mut rest = comments.iter().peekable();
     for chunk in chunks {
-        while rest.next_if(|c| c.end + base <= chunk.span.start()).is_some() {}
-        if rest.peek().is_some_and(|c| c.start + base < chunk.span.end()) {
+        while rest
+            .next_if(|c| c.end + base <= chunk.span.start())
+            .is_some()
+        {}
+        if rest
+            .peek()
+            .is_some_and(|c| c.start + base < chunk.span.end())
+        {
             chunk.kinds |= BlockKinds::COMMENT;
         }
     }
@@ -233,18 +322,30 @@ fn problems(
 ) -> Vec<Problem> {
     let mut out = Vec::new();
     if let Some(error) = &frontmatter.error {
-        out.push(Problem { line: 1, message: error.clone() });
+        out.push(Problem {
+            line: 1,
+            message: error.clone(),
+        });
     }
     if frontmatter::looks_unclosed(file) {
-        out.push(Problem { line: 1, message: "the frontmatter is never closed and was read as text".into() });
+        out.push(Problem {
+            line: 1,
+            message: "the frontmatter is never closed and was read as text".into(),
+        });
     }
     if let Some(at) = outline.unclosed_fence {
         let line = place.lines.at(at + place.base);
-        out.push(Problem { line, message: "a code fence is never closed; all after it is code".into() });
+        out.push(Problem {
+            line,
+            message: "a code fence is never closed; all after it is code".into(),
+        });
     }
     if let Some(at) = comments::unclosed(masked) {
         let line = place.lines.at(at + place.base);
-        out.push(Problem { line, message: "a %% comment is never closed and was read as text".into() });
+        out.push(Problem {
+            line,
+            message: "a %% comment is never closed and was read as text".into(),
+        });
     }
     out
 }
@@ -257,11 +358,18 @@ mod tests {
 
     /// About what a WordPiece tokenizer says; additive over white space.
     fn estimate(text: &str) -> usize {
-        text.split_whitespace().map(|word| word.chars().count().div_ceil(4)).sum()
+        text.split_whitespace()
+            .map(|word| word.chars().count().div_ceil(4))
+            .sum()
     }
 
     fn options(max_tokens: usize) -> ChunkOptions {
-        ChunkOptions { scheme: Scheme::ObsidianV2, max_tokens, max_chars: 1200, overlap: 120 }
+        ChunkOptions {
+            scheme: Scheme::ObsidianV2,
+            max_tokens,
+            max_chars: 1200,
+            overlap: 120,
+        }
     }
 
     fn doc(text: &str) -> Document {
@@ -271,7 +379,10 @@ mod tests {
     /// Chunk texts and their paths, for a budget.
     fn chunks(text: &str, max_tokens: usize) -> Vec<(&str, String)> {
         let found = parse(text, &options(max_tokens), &estimate).chunks;
-        found.into_iter().map(|c| (&text[c.span.start()..c.span.end()], c.heading.to_string())).collect()
+        found
+            .into_iter()
+            .map(|c| (&text[c.span.start()..c.span.end()], c.heading.to_string()))
+            .collect()
     }
 
     fn words(n: usize) -> String {
@@ -281,20 +392,38 @@ mod tests {
     /// What must hold for every document.
     fn check(text: &str, max_tokens: usize) -> Result<(), TestCaseError> {
         let found = parse(text, &options(max_tokens), &estimate);
-        let mut at = found.frontmatter.span.map_or(frontmatter::bom_len(text), ByteSpan::end);
+        let mut at = found
+            .frontmatter
+            .span
+            .map_or(frontmatter::bom_len(text), ByteSpan::end);
         let mut line = 1 + text[..at].matches('\n').count();
         for chunk in &found.chunks {
             let (start, end) = (chunk.span.start(), chunk.span.end());
             prop_assert!(start >= at && end > start, "order");
-            prop_assert!(text.is_char_boundary(at) && text[at..start].trim().is_empty(), "gap {:?}", &text[at..start]);
+            prop_assert!(
+                text.is_char_boundary(at) && text[at..start].trim().is_empty(),
+                "gap {:?}",
+                &text[at..start]
+            );
             let body = text.get(start..end);
             prop_assert!(body.is_some_and(|b| b.trim() == b), "slice");
-            prop_assert_eq!(chunk.lines.first() as usize, line + text[at..start].matches('\n').count());
+            prop_assert_eq!(
+                chunk.lines.first() as usize,
+                line + text[at..start].matches('\n').count()
+            );
             line += text[at..end].matches('\n').count();
             prop_assert_eq!(chunk.lines.last() as usize, line);
             let exact = estimate(&text[start..end]);
-            let grapheme = unicode_segmentation::UnicodeSegmentation::graphemes(&text[start..end], true).count() == 1;
-            prop_assert!(exact <= max_tokens || grapheme, "{} tokens in {:?}", exact, body);
+            let grapheme =
+                unicode_segmentation::UnicodeSegmentation::graphemes(&text[start..end], true)
+                    .count()
+                    == 1;
+            prop_assert!(
+                exact <= max_tokens || grapheme,
+                "{} tokens in {:?}",
+                exact,
+                body
+            );
             prop_assert!(chunk.tokens >= exact);
             at = end;
         }
@@ -316,7 +445,10 @@ mod tests {
         let text = "\u{feff}---\r\nuuid: x\r\n---\r\n# Tïtle\r\n\r\nBody line\r\nand more\r\n";
         let found = doc(text);
         let chunk = &found.chunks[0];
-        assert_eq!(&text[chunk.span.start()..chunk.span.end()], "# Tïtle\r\n\r\nBody line\r\nand more");
+        assert_eq!(
+            &text[chunk.span.start()..chunk.span.end()],
+            "# Tïtle\r\n\r\nBody line\r\nand more"
+        );
         assert_eq!((chunk.lines.first(), chunk.lines.last()), (4, 7));
         assert_eq!(chunk.heading.to_string(), "H1: Tïtle");
         assert_eq!(found.headings[0].line, 4);
@@ -324,22 +456,32 @@ mod tests {
 
     #[test]
     fn w19_comments_in_fences_are_no_headings_and_setext_lines_are() {
-        let found =
-            doc("Top\n===\n\n```sh\n# install\n## all\n```\n\n  ## Second ##\n\nx\n\n- # in a list\n> # in a quote\n");
-        let titles: Vec<_> = found.headings.iter().map(|h| (h.level, h.title.as_str())).collect();
+        let found = doc(
+            "Top\n===\n\n```sh\n# install\n## all\n```\n\n  ## Second ##\n\nx\n\n- # in a list\n> # in a quote\n",
+        );
+        let titles: Vec<_> = found
+            .headings
+            .iter()
+            .map(|h| (h.level, h.title.as_str()))
+            .collect();
         assert_eq!(titles, [(1, "Top"), (2, "Second")]);
     }
 
     #[test]
     fn w21_a_document_of_headings_alone_has_a_chunk() {
-        assert_eq!(chunks("# One\n## Two\n", 256), [("# One\n## Two", "H1: One > H2: Two".to_owned())]);
+        assert_eq!(
+            chunks("# One\n## Two\n", 256),
+            [("# One\n## Two", "H1: One > H2: Two".to_owned())]
+        );
         assert_eq!(chunks("---\na: b\n---\n", 256), []);
         assert_eq!(chunks("", 256), []);
     }
 
     #[test]
     fn w22_a_section_put_first_leaves_the_other_chunks_as_they_are() {
-        let old: String = (0..6).map(|i| format!("## S{i}\n\n{}\n\n", words(120 + i))).collect();
+        let old: String = (0..6)
+            .map(|i| format!("## S{i}\n\n{}\n\n", words(120 + i)))
+            .collect();
         let new = format!("## New\n\n{}\n\n{old}", words(130));
         let (old, new) = (chunks(&old, 256), chunks(&new, 256));
         assert_eq!(old[..], new[1..]);
@@ -350,11 +492,20 @@ mod tests {
         let text = "# Top\n\n## A\n\none\n\n## B\n\ntwo\n\n### C\n\nthree\n";
         assert_eq!(chunks(text, 256), [(text.trim_end(), "H1: Top".to_owned())]);
         // Two substantial chapters stay apart.
-        let two = format!("# Top\n\n## A\n\n{}\n\n## B\n\n{}\n", words(100), words(100));
-        let found: Vec<_> = chunks(&two, 256).into_iter().map(|(_, path)| path).collect();
+        let two = format!(
+            "# Top\n\n## A\n\n{}\n\n## B\n\n{}\n",
+            words(100),
+            words(100)
+        );
+        let found: Vec<_> = chunks(&two, 256)
+            .into_iter()
+            .map(|(_, path)| path)
+            .collect();
         assert_eq!(found, ["H1: Top > H2: A", "H1: Top > H2: B"]);
         // Sections below them are packed: the chunk begins at the first one's heading.
-        let many: String = (0..8).map(|i| format!("### S{i}\n\n{}\n\n", words(60))).collect();
+        let many: String = (0..8)
+            .map(|i| format!("### S{i}\n\n{}\n\n", words(60)))
+            .collect();
         let text = format!("# T\n\n{}\n\n## A\n\n{many}", words(200));
         let found = chunks(&text, 256);
         assert!(found[1].0.starts_with("## A") && found[1].1 == "H1: T > H2: A");
@@ -367,14 +518,31 @@ mod tests {
         let code = format!("```\n{}```", "let x = 1;\n".repeat(10));
         let text = format!("{}\n\n{code}\n\n{}", words(30), words(30));
         assert!(chunks(&text, 64).iter().any(|(t, _)| t.contains(&code)));
-        let table: String = (0..40).map(|i| format!("| row{i} | {} |\n", words(5))).collect();
+        let table: String = (0..40)
+            .map(|i| format!("| row{i} | {} |\n", words(5)))
+            .collect();
         let text = format!("| a | b |\n|---|---|\n{table}");
         let found = chunks(&text, 64);
-        assert!(found.len() > 3 && found.iter().all(|(t, _)| t.starts_with('|') && t.ends_with('|')));
-        let list: String = (0..40).map(|i| format!("- item {i}\n  - sub {}\n", words(5))).collect();
-        assert!(chunks(&list, 64).iter().all(|(t, _)| t.starts_with("- item")));
+        assert!(
+            found.len() > 3
+                && found
+                    .iter()
+                    .all(|(t, _)| t.starts_with('|') && t.ends_with('|'))
+        );
+        let list: String = (0..40)
+            .map(|i| format!("- item {i}\n  - sub {}\n", words(5)))
+            .collect();
+        assert!(
+            chunks(&list, 64)
+                .iter()
+                .all(|(t, _)| t.starts_with("- item"))
+        );
         let quote: String = (0..9).map(|_| format!("> {}\n>\n", words(30))).collect();
-        assert!(chunks(&quote, 64).iter().all(|(t, _)| t.starts_with("> word")));
+        assert!(
+            chunks(&quote, 64)
+                .iter()
+                .all(|(t, _)| t.starts_with("> word"))
+        );
     }
 
     #[test]
@@ -392,7 +560,10 @@ mod tests {
         assert_eq!(found.tags, ["Area/x", "b", "new/one"]);
         assert_eq!(found.aliases, ["Other", "Name"]);
         assert_eq!(found.title.as_deref(), Some("Head"));
-        assert_eq!(doc("---\ntitle: Mine\n---\n# Head").title.as_deref(), Some("Mine"));
+        assert_eq!(
+            doc("---\ntitle: Mine\n---\n# Head").title.as_deref(),
+            Some("Mine")
+        );
         assert_eq!(doc("## Head").title, None);
     }
 
@@ -400,8 +571,18 @@ mod tests {
     fn f23_f24_links_embeds_and_block_ids_are_found() {
         let text = "[[Note#A#B|shown]] ![[Note#^id1]] [text](My%20Note.md#H) <https://a.b/#c> ![alt](p.png) [[#Here]] `[[no]]` ^p1\n\n| a |\n|---|\n| [[T\\|x]] |\n\n^t1\n\n- item ^i1\n- b\n";
         let found = doc(text);
-        let links: Vec<_> =
-            found.links.iter().map(|l| (l.kind, l.target.as_str(), l.anchor.as_deref(), l.text.as_deref())).collect();
+        let links: Vec<_> = found
+            .links
+            .iter()
+            .map(|l| {
+                (
+                    l.kind,
+                    l.target.as_str(),
+                    l.anchor.as_deref(),
+                    l.text.as_deref(),
+                )
+            })
+            .collect();
         use LinkKind::*;
         assert_eq!(
             links,
@@ -416,13 +597,18 @@ mod tests {
             ]
         );
         let first = &found.links[0];
-        assert_eq!(&text[first.span.start()..first.span.end()], "[[Note#A#B|shown]]");
+        assert_eq!(
+            &text[first.span.start()..first.span.end()],
+            "[[Note#A#B|shown]]"
+        );
         assert_eq!(found.chunks[0].block_ids, ["p1", "t1", "i1"]);
     }
 
     #[test]
     fn f25_comments_and_callouts_are_marked_and_comments_hold_no_structure() {
-        let found = doc("Text %%inline [[no]] #no%% more\n\n> [!note] Title\n> body\n\n%%\n# No heading\n%%\n");
+        let found = doc(
+            "Text %%inline [[no]] #no%% more\n\n> [!note] Title\n> body\n\n%%\n# No heading\n%%\n",
+        );
         assert!(found.headings.is_empty() && found.links.is_empty() && found.tags.is_empty());
         let kinds: Vec<_> = found.chunks[0].kinds.names().collect();
         assert_eq!(kinds, ["paragraph", "quote", "callout", "comment"]);
@@ -430,7 +616,13 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_is_reported_with_its_line() {
-        let lines = |text: &str| doc(text).problems.into_iter().map(|p| p.line).collect::<Vec<_>>();
+        let lines = |text: &str| {
+            doc(text)
+                .problems
+                .into_iter()
+                .map(|p| p.line)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(lines("---\na: [\n---\nx"), [1]);
         assert_eq!(lines("---\na: b\nno end"), [1]);
         assert_eq!(lines("a\n\n```\ncode\n"), [3]);
@@ -447,13 +639,25 @@ mod tests {
     #[test]
     fn the_signature_is_the_ancestors_for_its_schemes_and_ours_for_ours() {
         let sha = Sha256::of(b"tokenizer");
-        let old = ChunkOptions { scheme: Scheme::ObsidianV1, ..options(256) };
+        let old = ChunkOptions {
+            scheme: Scheme::ObsidianV1,
+            ..options(256)
+        };
         assert_eq!(chunker_sig(&old, &sha), "abd4b97185f77c5306bc0ed5067a56bc");
         let sig = chunker_sig(&options(256), &sha);
         assert_eq!(sig.len(), 32);
         assert_ne!(sig, chunker_sig(&options(255), &sha));
         assert_ne!(sig, chunker_sig(&options(256), &Sha256::of(b"other")));
-        assert_ne!(chunker_sig(&ChunkOptions { scheme: Scheme::FixedWindowV1, ..old }, &sha), chunker_sig(&old, &sha));
+        assert_ne!(
+            chunker_sig(
+                &ChunkOptions {
+                    scheme: Scheme::FixedWindowV1,
+                    ..old
+                },
+                &sha
+            ),
+            chunker_sig(&old, &sha)
+        );
     }
 
     #[test]
@@ -472,17 +676,25 @@ mod tests {
             .flat_map(|budget| parse(&text, &options(budget), &estimate).chunks)
             .map(|c| format!("{} {} {}", c.span.start(), c.span.end(), c.heading))
             .collect();
-        let found = (IMPLEMENTATION, Sha256::of(cuts.join("\n").as_bytes()).to_string());
+        let found = (
+            IMPLEMENTATION,
+            Sha256::of(cuts.join("\n").as_bytes()).to_string(),
+        );
         assert_eq!(
             found,
-            ("obsidian_v2.1", "c57321765c98cc1f7fb860a29ad24df803a61f8b6822535fa9fa8fbfc1dd7e55".to_owned()),
+            (
+                "obsidian_v2.1",
+                "c57321765c98cc1f7fb860a29ad24df803a61f8b6822535fa9fa8fbfc1dd7e55".to_owned()
+            ),
             "{cuts:#?}"
         );
     }
 
     #[test]
     fn s25_hostile_documents_are_read_in_linear_time() {
-        let nested: String = (0..600).map(|i| format!("{}- x\n", "  ".repeat(i))).collect();
+        let nested: String = (0..600)
+            .map(|i| format!("{}- x\n", "  ".repeat(i)))
+            .collect();
         for text in [
             "# h\n".repeat(100_000),
             "###### h\n# g\n".repeat(50_000),

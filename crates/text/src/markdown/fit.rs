@@ -1,4 +1,5 @@
-//! Blocks → units that fit into the budget: whole where possible, else cut at the next smaller thing.
+//! Blocks → units that fit into the budget: whole where possible, else cut at the next smaller
+//! thing.
 
 use std::ops::Range;
 
@@ -29,7 +30,8 @@ pub struct Fitter<'a> {
 }
 
 impl Fitter<'_> {
-    /// The units of `range`, which holds the top blocks `nodes` and, between them, what the parser passed over.
+    /// The units of `range`, which holds the top blocks `nodes` and, between them, what the parser
+    /// passed over.
     pub fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<Unit> {
         let mut parts = self.tiles(range, nodes.iter().copied());
         // An id on a line of its own names the block before it.
@@ -50,9 +52,13 @@ impl Fitter<'_> {
         text.starts_with('^') && block_id(text).is_some_and(|id| id.len() + 1 == text.len())
     }
 
-    /// Cuts `range` at the starts of `nodes`; a stretch without a block of its own stands by itself unless it is only
-    /// marks, which belong to the block after them.
-    fn tiles(&self, range: Range<usize>, nodes: impl Iterator<Item = usize>) -> Vec<(Range<usize>, Option<usize>)> {
+    /// Cuts `range` at the starts of `nodes`; a stretch without a block of its own stands by itself
+    /// unless it is only marks, which belong to the block after them.
+    fn tiles(
+        &self,
+        range: Range<usize>,
+        nodes: impl Iterator<Item = usize>,
+    ) -> Vec<(Range<usize>, Option<usize>)> {
         let mut cuts: Vec<(usize, Option<usize>)> = Vec::new();
         let mut at = range.start;
         for node in nodes {
@@ -61,14 +67,25 @@ impl Fitter<'_> {
             if let Some(text) = self.passed_over(at..start) {
                 cuts.push((if cuts.is_empty() { range.start } else { text }, None));
             }
-            cuts.push((if cuts.is_empty() { range.start } else { start }, Some(node)));
+            cuts.push((
+                if cuts.is_empty() { range.start } else { start },
+                Some(node),
+            ));
             at = found.end.clamp(start, range.end);
         }
         if let Some(text) = self.passed_over(at..range.end) {
             cuts.push((if cuts.is_empty() { range.start } else { text }, None));
         }
-        let ends: Vec<usize> = cuts.iter().skip(1).map(|c| c.0).chain([range.end]).collect();
-        cuts.into_iter().zip(ends).map(|((start, node), end)| (start..end, node)).collect()
+        let ends: Vec<usize> = cuts
+            .iter()
+            .skip(1)
+            .map(|c| c.0)
+            .chain([range.end])
+            .collect();
+        cuts.into_iter()
+            .zip(ends)
+            .map(|((start, node), end)| (start..end, node))
+            .collect()
     }
 
     /// Where text begins that no block holds.
@@ -77,7 +94,9 @@ impl Fitter<'_> {
         let is_mark = |c: char| c.is_whitespace() || ">-+*[]|:".contains(c);
         let found = text.find(|c| !is_mark(c))?;
         let rest = text[found..].trim_start_matches(|c: char| c.is_ascii_digit());
-        let only_number = rest.strip_prefix(['.', ')']).is_some_and(|rest| rest.trim_matches(is_mark).is_empty());
+        let only_number = rest
+            .strip_prefix(['.', ')'])
+            .is_some_and(|rest| rest.trim_matches(is_mark).is_empty());
         let only_task = matches!(text[found..].trim_end(), "x]" | "X]");
         let line = text[..found].rfind('\n').map_or(0, |i| i + 1);
         (!only_number && !only_task).then_some(range.start + line)
@@ -86,7 +105,11 @@ impl Fitter<'_> {
     /// The start of the line, when only blanks and quote marks stand between it and `at`.
     fn line_start(&self, at: usize) -> usize {
         let before = self.text[..at].trim_end_matches([' ', '\t', '>']);
-        if before.is_empty() || before.ends_with('\n') { before.len() } else { at }
+        if before.is_empty() || before.ends_with('\n') {
+            before.len()
+        } else {
+            at
+        }
     }
 
     fn fit(&self, range: Range<usize>, node: Option<usize>, out: &mut Vec<Unit>) {
@@ -118,7 +141,8 @@ impl Fitter<'_> {
     }
 
     fn push_if_fits(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) -> bool {
-        // Each word is at least one token: what holds more words than the budget need not be counted to be cut.
+        // Each word is at least one token: what holds more words than the budget need not be
+        // counted to be cut.
         let text = &self.text[range.clone()];
         if text.len() / 2 >= self.budget && text.split_whitespace().nth(self.budget).is_some() {
             return false;
@@ -129,25 +153,39 @@ impl Fitter<'_> {
         let tokens = (self.count)(text);
         let fits = tokens <= self.budget;
         if fits {
-            out.push(Unit { range, tokens, kinds, sealed: false });
+            out.push(Unit {
+                range,
+                tokens,
+                kinds,
+                sealed: false,
+            });
         }
         fits
     }
 
-    /// Whether a small part of a long text is already more than the budget. Ideographs are written without blanks, so words
-    /// alone do not tell: a line of megabytes would be counted as a whole, which takes a hundred times its memory. A text
-    /// that is cut between two ideographs has no fewer tokens than its first part, but for a few at the cut.
+    /// Whether a small part of a long text is already more than the budget. Ideographs are written
+    /// without blanks, so words alone do not tell: a line of megabytes would be counted as a whole,
+    /// which takes a hundred times its memory. A text that is cut between two ideographs has no
+    /// fewer tokens than its first part, but for a few at the cut.
     fn is_surely_too_long(&self, text: &str) -> bool {
         let from = self.budget.saturating_mul(PART_BYTES);
         if text.len() < from.saturating_mul(4) {
             return false;
         }
-        let start = (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        let start = (from..text.len())
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(text.len());
         let rest = &text[start..];
-        let window = rest.char_indices().zip(rest.chars().skip(1)).take(PART_LOOK);
-        let cut = window.clone().find(|((_, this), next)| is_ideograph(*this) && is_ideograph(*next));
+        let window = rest
+            .char_indices()
+            .zip(rest.chars().skip(1))
+            .take(PART_LOOK);
+        let cut = window
+            .clone()
+            .find(|((_, this), next)| is_ideograph(*this) && is_ideograph(*next));
         cut.is_some_and(|((at, this), _)| {
-            (self.count)(&text[..start + at + this.len_utf8()]) > self.budget.saturating_add(PART_SLACK)
+            (self.count)(&text[..start + at + this.len_utf8()])
+                > self.budget.saturating_add(PART_SLACK)
         })
     }
 
@@ -170,7 +208,11 @@ impl Fitter<'_> {
             .map(|s| self.line_start(base + s.span.start()).max(base))
             .collect();
         let mut at = range.start;
-        for end in starts.into_iter().chain([range.end]).filter(|end| *end > base) {
+        for end in starts
+            .into_iter()
+            .chain([range.end])
+            .filter(|end| *end > base)
+        {
             let this = at..end.max(at);
             at = this.end;
             if !this.is_empty() && !self.push_if_fits(this.clone(), kinds, out) {
@@ -179,7 +221,8 @@ impl Fitter<'_> {
         }
     }
 
-    /// Cuts at white space, and where a word alone is too large, between what a person sees as characters.
+    /// Cuts at white space, and where a word alone is too large, between what a person sees as
+    /// characters.
     fn by_words(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
         let mut at = range.start;
         let mut guess = self.budget.saturating_mul(4).max(1);
@@ -192,14 +235,20 @@ impl Fitter<'_> {
             } else if len > smallest(rest) {
                 guess = (guess.min(len) / 2).max(1);
             } else {
-                out.push(Unit { range: at..at + len, tokens: (self.count)(&rest[..len]), kinds, sealed: false });
+                out.push(Unit {
+                    range: at..at + len,
+                    tokens: (self.count)(&rest[..len]),
+                    kinds,
+                    sealed: false,
+                });
                 at += len;
             }
         }
     }
 }
 
-/// Bytes for each token of the budget in the part of a long text that is counted; most ideographs are three.
+/// Bytes for each token of the budget in the part of a long text that is counted; most ideographs
+/// are three.
 const PART_BYTES: usize = 16;
 
 /// Characters behind it in which a place for the cut is looked for.
@@ -213,12 +262,16 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2ebef}')
 }
 
-/// A prefix of about `bytes` bytes that ends after white space, else between characters; never empty.
+/// A prefix of about `bytes` bytes that ends after white space, else between characters; never
+/// empty.
 fn prefix(text: &str, bytes: usize) -> usize {
     if bytes >= text.len() {
         return text.len();
     }
-    let end = (0..=bytes).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    let end = (0..=bytes)
+        .rev()
+        .find(|i| text.is_char_boundary(*i))
+        .unwrap_or(0);
     let head = &text[..end];
     if let Some(space) = head.char_indices().rfind(|(_, c)| c.is_whitespace()) {
         return space.0 + space.1.len_utf8();
@@ -250,10 +303,18 @@ mod tests {
             part.chars().filter(|c| is_ideograph(*c)).count()
         };
         let outline = Outline::of(&text);
-        let fitter = Fitter { text: &text, outline: &outline, budget: 185, count: &count };
+        let fitter = Fitter {
+            text: &text,
+            outline: &outline,
+            budget: 185,
+            count: &count,
+        };
         let units = fitter.units(0..text.len(), &outline.children(None).collect::<Vec<_>>());
         assert!(units.iter().all(|unit| (1..=185).contains(&unit.tokens)));
-        assert_eq!(units.iter().map(|unit| unit.range.len()).sum::<usize>(), text.len());
+        assert_eq!(
+            units.iter().map(|unit| unit.range.len()).sum::<usize>(),
+            text.len()
+        );
         assert!(longest.into_inner() < 10_000);
     }
 
@@ -261,7 +322,12 @@ mod tests {
     fn a_word_that_is_one_token_however_long_is_no_long_text() {
         let text = "x".repeat(1 << 20);
         let outline = Outline::of(&text);
-        let fitter = Fitter { text: &text, outline: &outline, budget: 185, count: &|part| part.split(' ').count() };
+        let fitter = Fitter {
+            text: &text,
+            outline: &outline,
+            budget: 185,
+            count: &|part| part.split(' ').count(),
+        };
         assert_eq!(fitter.units(0..text.len(), &[]).len(), 1);
     }
 }

@@ -1,7 +1,9 @@
-//! The frontmatter: found by our own scanner, read by `gray_matter`, classified as the ancestor did.
+//! The frontmatter: found by our own scanner, read by `gray_matter`, classified as the ancestor
+//! did.
 //!
-//! The scanner decides what is frontmatter, because only it knows bytes; the YAML reader sees nothing but the lines
-//! between the fences, and never a text that could make it allocate or recurse without bound.
+//! The scanner decides what is frontmatter, because only it knows bytes; the YAML reader sees
+//! nothing but the lines between the fences, and never a text that could make it allocate or
+//! recurse without bound.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +16,8 @@ use crate::types::ByteSpan;
 /// Largest matter that is parsed, in bytes.
 const MAX_MATTER: usize = 64 * 1024;
 
-/// Most columns of indentation, `- ` and `? ` before the text of a line; bounds how deep block YAML nests (flow YAML is
-/// bounded by the parser at 255).
+/// Most columns of indentation, `- ` and `? ` before the text of a line; bounds how deep block YAML
+/// nests (flow YAML is bounded by the parser at 255).
 const MAX_INDENT: usize = 200;
 
 /// What the frontmatter of a file is.
@@ -45,8 +47,9 @@ impl FrontmatterState {
 pub struct Frontmatter {
     /// Absent, present or unknown.
     pub state: FrontmatterState,
-    /// Its bytes in the file, both fences and the last line break included. `None` when there is none, and when no
-    /// key at all could be read between the fences: then they are thematic breaks around text, and the text is chunked.
+    /// Its bytes in the file, both fences and the last line break included. `None` when there is
+    /// none, and when no key at all could be read between the fences: then they are thematic breaks
+    /// around text, and the text is chunked.
     pub span: Option<ByteSpan>,
     /// Whether a non-blank string stands under `uuid`; `None` unless the state is present.
     pub typed: Option<bool>,
@@ -59,7 +62,13 @@ pub struct Frontmatter {
 impl Frontmatter {
     /// No frontmatter.
     pub fn absent() -> Self {
-        Self { state: FrontmatterState::Absent, span: None, typed: None, error: None, json: Map::new() }
+        Self {
+            state: FrontmatterState::Absent,
+            span: None,
+            typed: None,
+            error: None,
+            json: Map::new(),
+        }
     }
 
     /// The column `yaml_present`.
@@ -69,7 +78,8 @@ impl Frontmatter {
 
     /// The column `yaml_parse_ok`; `None` when there is no frontmatter.
     pub fn yaml_parse_ok(&self) -> Option<bool> {
-        self.yaml_present().then_some(self.state == FrontmatterState::Present)
+        self.yaml_present()
+            .then_some(self.state == FrontmatterState::Present)
     }
 
     /// The column `yaml_error`.
@@ -87,28 +97,45 @@ impl Frontmatter {
         serde_json::to_string(&self.json).unwrap_or_else(|_| "{}".to_owned())
     }
 
-    /// The strings under the first of `keys` that is there: a list, or one string cut at commas (and at white space
-    /// when `words`). Numbers count as their digits; blank entries do not count.
+    /// The strings under the first of `keys` that is there: a list, or one string cut at commas
+    /// (and at white space when `words`). Numbers count as their digits; blank entries do not
+    /// count.
     pub fn strings(&self, keys: &[&str], words: bool) -> Vec<String> {
-        let Some(value) = keys.iter().find_map(|key| self.get(key)) else { return Vec::new() };
+        let Some(value) = keys.iter().find_map(|key| self.get(key)) else {
+            return Vec::new();
+        };
         let texts: Vec<String> = match value {
             Value::Array(items) => items.iter().filter_map(scalar).collect(),
             other => {
                 let text = scalar(other).unwrap_or_default();
-                text.split(|c: char| c == ',' || words && c.is_whitespace()).map(str::to_owned).collect()
+                text.split(|c: char| c == ',' || words && c.is_whitespace())
+                    .map(str::to_owned)
+                    .collect()
             }
         };
-        texts.into_iter().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).collect()
+        texts
+            .into_iter()
+            .map(|t| t.trim().to_owned())
+            .filter(|t| !t.is_empty())
+            .collect()
     }
 
     /// The text under `key`, when it is a non-blank string or a number.
     pub fn text(&self, key: &str) -> Option<String> {
-        self.get(key).and_then(scalar).map(|t| t.trim().to_owned()).filter(|t| !t.is_empty())
+        self.get(key)
+            .and_then(scalar)
+            .map(|t| t.trim().to_owned())
+            .filter(|t| !t.is_empty())
     }
 
     /// Keys are compared without regard to ASCII case, as Obsidian does.
     fn get(&self, key: &str) -> Option<&Value> {
-        self.json.get(key).or_else(|| self.json.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v))
+        self.json.get(key).or_else(|| {
+            self.json
+                .iter()
+                .find(|(k, _)| k.eq_ignore_ascii_case(key))
+                .map(|(_, v)| v)
+        })
     }
 }
 
@@ -122,17 +149,28 @@ fn scalar(value: &Value) -> Option<String> {
 
 /// Finds and reads the frontmatter of a file. A byte order mark before it is ignored.
 pub fn read(file: &str) -> Frontmatter {
-    let Some(found) = find(file) else { return Frontmatter::absent() };
+    let Some(found) = find(file) else {
+        return Frontmatter::absent();
+    };
     let matter = &file[found.matter.clone()];
     let (state, error, json) = match parse(matter) {
         Ok(json) => (FrontmatterState::Present, None, json),
         Err((error, json)) => (FrontmatterState::Unknown, Some(error), json),
     };
-    let typed = (state == FrontmatterState::Present)
-        .then(|| json.get("uuid").and_then(Value::as_str).is_some_and(|uuid| !uuid.trim().is_empty()));
+    let typed = (state == FrontmatterState::Present).then(|| {
+        json.get("uuid")
+            .and_then(Value::as_str)
+            .is_some_and(|uuid| !uuid.trim().is_empty())
+    });
     let is_matter = state == FrontmatterState::Present || !json.is_empty();
     let span = ByteSpan::new(found.start, found.end).filter(|_| is_matter);
-    Frontmatter { state, span, typed, error, json }
+    Frontmatter {
+        state,
+        span,
+        typed,
+        error,
+        json,
+    }
 }
 
 /// The number of bytes of a byte order mark at the start of `file`.
@@ -153,7 +191,8 @@ struct Found {
     matter: std::ops::Range<usize>,
 }
 
-/// `---` on the first line up to the next line that is `---` or `...`; trailing white space does not matter.
+/// `---` on the first line up to the next line that is `---` or `...`; trailing white space does
+/// not matter.
 fn find(file: &str) -> Option<Found> {
     let start = bom_len(file);
     let mut at = start;
@@ -164,7 +203,13 @@ fn find(file: &str) -> Option<Found> {
         match matter {
             None if mark == "---" => matter = Some(end),
             None => return None,
-            Some(from) if mark == "---" || mark == "..." => return Some(Found { start, end, matter: from..at }),
+            Some(from) if mark == "---" || mark == "..." => {
+                return Some(Found {
+                    start,
+                    end,
+                    matter: from..at,
+                });
+            }
             Some(_) => {}
         }
         at = end;
@@ -178,7 +223,10 @@ fn parse(matter: &str) -> Result<Map<String, Value>, (String, Map<String, Value>
         return Ok(Map::new());
     }
     if matter.len() > MAX_MATTER {
-        return Err((format!("the frontmatter is larger than {MAX_MATTER} bytes"), Map::new()));
+        return Err((
+            format!("the frontmatter is larger than {MAX_MATTER} bytes"),
+            Map::new(),
+        ));
     }
     if let Some(reason) = refused(matter) {
         return Err((reason.to_owned(), pairs(matter)));
@@ -186,23 +234,40 @@ fn parse(matter: &str) -> Result<Map<String, Value>, (String, Map<String, Value>
     match YAML::parse(matter) {
         Ok(Pod::Hash(hash)) => Ok(object(hash)),
         Ok(Pod::Null) if pairs(matter).is_empty() && only_comments(matter) => Ok(Map::new()),
-        Ok(_) => Err(("the frontmatter is not a list of keys and values".to_owned(), Map::new())),
-        Err(error) => Err((format!("the frontmatter is not YAML: {error}"), pairs(matter))),
+        Ok(_) => Err((
+            "the frontmatter is not a list of keys and values".to_owned(),
+            Map::new(),
+        )),
+        Err(error) => Err((
+            format!("the frontmatter is not YAML: {error}"),
+            pairs(matter),
+        )),
     }
 }
 
 fn only_comments(matter: &str) -> bool {
-    matter.lines().all(|l| l.trim().is_empty() || l.trim_start().starts_with('#'))
+    matter
+        .lines()
+        .all(|l| l.trim().is_empty() || l.trim_start().starts_with('#'))
 }
 
-/// Why the text must not reach the YAML reader: aliases can multiply a few bytes into gigabytes, nesting its stack.
+/// Why the text must not reach the YAML reader: aliases can multiply a few bytes into gigabytes,
+/// nesting its stack.
 fn refused(matter: &str) -> Option<&'static str> {
-    let node = |mark: char| matter.match_indices(mark).any(|(at, _)| is_node(matter, at));
+    let node = |mark: char| {
+        matter
+            .match_indices(mark)
+            .any(|(at, _)| is_node(matter, at))
+    };
     if node('&') && node('*') {
         return Some("the frontmatter uses YAML anchors and aliases");
     }
-    let deep = |line: &str| line.len() - line.trim_start_matches([' ', '\t', '-', '?']).len() > MAX_INDENT;
-    matter.lines().any(deep).then_some("the frontmatter is nested too deeply")
+    let deep =
+        |line: &str| line.len() - line.trim_start_matches([' ', '\t', '-', '?']).len() > MAX_INDENT;
+    matter
+        .lines()
+        .any(deep)
+        .then_some("the frontmatter is nested too deeply")
 }
 
 /// Whether the `&` or `*` at `at` stands where a YAML node may begin and is followed by a name.
@@ -214,30 +279,46 @@ fn is_node(matter: &str, at: usize) -> bool {
     let before = matter[..at].trim_end_matches([' ', '\t', '\n', '\r']);
     let begins_line = before.len() < at && matter[before.len()..at].contains('\n');
     let last_word = before.rsplit([' ', '\t', '\n']).next().unwrap_or("");
-    let opens =
-        before.is_empty() || before.ends_with([':', '-', '?', ',', '[', '{']) || last_word.starts_with(['!', '&']);
+    let opens = before.is_empty()
+        || before.ends_with([':', '-', '?', ',', '[', '{'])
+        || last_word.starts_with(['!', '&']);
     named && (opens || begins_line)
 }
 
 /// The `key: value` lines that are not indented.
 fn pairs(matter: &str) -> Map<String, Value> {
-    matter.lines().filter_map(pair).map(|(k, v)| (k.to_owned(), Value::String(v.to_owned()))).collect()
+    matter
+        .lines()
+        .filter_map(pair)
+        .map(|(k, v)| (k.to_owned(), Value::String(v.to_owned())))
+        .collect()
 }
 
 fn pair(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
-    let plain = !key.trim().is_empty() && !key.starts_with([' ', '\t', '#', '-', '>']) && key.len() <= 64;
+    let plain =
+        !key.trim().is_empty() && !key.starts_with([' ', '\t', '#', '-', '>']) && key.len() <= 64;
     (plain && (value.is_empty() || value.starts_with([' ', '\t', '\r']))).then(|| {
         let value = value.trim();
         let quoted = |q: char| value.len() > 1 && value.starts_with(q) && value.ends_with(q);
-        (key.trim(), if quoted('"') || quoted('\'') { &value[1..value.len() - 1] } else { value })
+        (
+            key.trim(),
+            if quoted('"') || quoted('\'') {
+                &value[1..value.len() - 1]
+            } else {
+                value
+            },
+        )
     })
 }
 
 fn object(hash: std::collections::HashMap<String, Pod>) -> Map<String, Value> {
     // Sorted here, whatever map serde_json was built with.
     let sorted: BTreeMap<_, _> = hash.into_iter().collect();
-    sorted.into_iter().map(|(key, pod)| (key, value(pod))).collect()
+    sorted
+        .into_iter()
+        .map(|(key, pod)| (key, value(pod)))
+        .collect()
 }
 
 fn value(pod: Pod) -> Value {
@@ -265,7 +346,11 @@ mod tests {
 
     #[test]
     fn frontmatter_is_found_behind_a_byte_order_mark_and_with_any_line_ends() {
-        for file in ["---\na: 1\n---\nBody", "\u{feff}---\r\na: 1\r\n---\r\nBody", "--- \na: 1\n...\nBody"] {
+        for file in [
+            "---\na: 1\n---\nBody",
+            "\u{feff}---\r\na: 1\r\n---\r\nBody",
+            "--- \na: 1\n...\nBody",
+        ] {
             let matter = read(file);
             assert_eq!(matter.state, FrontmatterState::Present, "{file:?}");
             assert_eq!(Value::Object(matter.json), json!({"a": 1}));
@@ -293,7 +378,11 @@ mod tests {
             ("uuid:", false),
             ("a: b", false),
         ] {
-            assert_eq!(read(&format!("---\n{matter}\n---\n")).typed, Some(typed), "{matter}");
+            assert_eq!(
+                read(&format!("---\n{matter}\n---\n")).typed,
+                Some(typed),
+                "{matter}"
+            );
         }
         assert_eq!(read("text").typed, None);
     }
@@ -301,7 +390,10 @@ mod tests {
     #[test]
     fn broken_yaml_is_unknown_and_keeps_what_lines_say() {
         let matter = read("---\ntitle: \"x\nother: [a\n---\n");
-        assert_eq!((matter.state, matter.typed), (FrontmatterState::Unknown, None));
+        assert_eq!(
+            (matter.state, matter.typed),
+            (FrontmatterState::Unknown, None)
+        );
         assert!(matter.error.is_some_and(|e| e.contains("not YAML")));
         assert_eq!(matter.json.get("other"), Some(&json!("[a")));
     }
@@ -310,7 +402,10 @@ mod tests {
     fn text_between_two_thematic_breaks_is_not_lost() {
         let file = "---\nJust prose, no key.\n---\nMore";
         let matter = read(file);
-        assert_eq!((matter.state, matter.span), (FrontmatterState::Unknown, None));
+        assert_eq!(
+            (matter.state, matter.span),
+            (FrontmatterState::Unknown, None)
+        );
         assert_eq!(body(file), file);
     }
 
@@ -318,12 +413,22 @@ mod tests {
     fn columns_are_those_of_the_reference() {
         let absent = Frontmatter::absent();
         assert_eq!(
-            (absent.yaml_present(), absent.yaml_parse_ok(), absent.frontmatter_json()),
+            (
+                absent.yaml_present(),
+                absent.yaml_parse_ok(),
+                absent.frontmatter_json()
+            ),
             (false, None, "{}".into())
         );
         let present = read("---\nb: 2024-01-02\na: [1, x]\n---\n");
-        assert_eq!(present.frontmatter_json(), r#"{"a":[1,"x"],"b":"2024-01-02"}"#);
-        assert_eq!((present.yaml_parse_ok(), present.required_keys_present()), (Some(true), Some(false)));
+        assert_eq!(
+            present.frontmatter_json(),
+            r#"{"a":[1,"x"],"b":"2024-01-02"}"#
+        );
+        assert_eq!(
+            (present.yaml_parse_ok(), present.required_keys_present()),
+            (Some(true), Some(false))
+        );
     }
 
     #[test]
@@ -333,7 +438,10 @@ mod tests {
         assert_eq!(list.strings(&["aliases", "alias"], false), ["Smith, John"]);
         let one = read("---\ntag: a, b c\nalias: One two, Three\n---\n");
         assert_eq!(one.strings(&["tags", "tag"], true), ["a", "b", "c"]);
-        assert_eq!(one.strings(&["aliases", "alias"], false), ["One two", "Three"]);
+        assert_eq!(
+            one.strings(&["aliases", "alias"], false),
+            ["One two", "Three"]
+        );
     }
 
     #[test]

@@ -37,8 +37,8 @@ impl LinkKind {
 pub struct Link {
     /// How it is written.
     pub kind: LinkKind,
-    /// What it points at, without the anchor; percent escapes of a path are resolved. Empty for a link into the same
-    /// document. A target with a scheme (`https:`) is kept whole.
+    /// What it points at, without the anchor; percent escapes of a path are resolved. Empty for a
+    /// link into the same document. A target with a scheme (`https:`) is kept whole.
     pub target: String,
     /// What follows `#`: a heading (the innermost, when several are given) or `^block-id`.
     pub anchor: Option<String>,
@@ -57,7 +57,10 @@ impl Link {
 
 /// Splits the anchor from the target of a link whose text is complete.
 pub fn finish(mut link: Link) -> Link {
-    let text = link.text.take().map(|t| t.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = link
+        .text
+        .take()
+        .map(|t| t.split_whitespace().collect::<Vec<_>>().join(" "));
     let whole = std::mem::take(&mut link.target);
     link.text = text.filter(|t| !t.is_empty() && *t != whole);
     let wiki = matches!(link.kind, LinkKind::Wiki | LinkKind::Embed);
@@ -67,8 +70,12 @@ pub fn finish(mut link: Link) -> Link {
     }
     // In a table the pipe of an alias is escaped, and the backslash is left to the target.
     let whole = whole.trim_end_matches('\\');
-    let (target, anchor) = whole.split_once('#').map_or((whole, None), |(t, a)| (t, Some(a)));
-    let innermost = anchor.map(|a| a.rsplit('#').next().unwrap_or(a).trim()).filter(|a| !a.is_empty());
+    let (target, anchor) = whole
+        .split_once('#')
+        .map_or((whole, None), |(t, a)| (t, Some(a)));
+    let innermost = anchor
+        .map(|a| a.rsplit('#').next().unwrap_or(a).trim())
+        .filter(|a| !a.is_empty());
     link.target = unescaped(target.trim(), wiki);
     link.anchor = innermost.map(|a| unescaped(a, wiki));
     link
@@ -84,12 +91,16 @@ fn unescaped(text: &str, wiki: bool) -> String {
 fn has_scheme(target: &str) -> bool {
     let scheme = target.split(':').next().unwrap_or("");
     let named = scheme.len() > 1 && scheme.len() < target.len() && scheme.len() <= 32;
-    let letters = scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
-    target.starts_with("//") || named && letters && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+    let letters = scheme
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    target.starts_with("//")
+        || named && letters && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag stands after white space or at the start of a
-/// line, holds letters, digits, `_`, `-`, `/` or symbols, and at least one character that is no digit.
+/// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag stands after white space
+/// or at the start of a line, holds letters, digits, `_`, `-`, `/` or symbols, and at least one
+/// character that is no digit.
 pub fn tags(text: &str, range: Range<usize>, out: &mut Vec<String>) {
     let mut at = range.start;
     while let Some(offset) = text[at..range.end].find('#') {
@@ -102,7 +113,10 @@ pub fn tags(text: &str, range: Range<usize>, out: &mut Vec<String>) {
         let name = &rest[..rest.find(|c| !is_tag_char(c)).unwrap_or(rest.len())];
         at = (at + name.len()).min(range.end).max(mark + 1);
         let name = name.trim_end_matches('/');
-        if name.chars().any(|c| !c.is_numeric() && !matches!(c, '/' | '-' | '_')) {
+        if name
+            .chars()
+            .any(|c| !c.is_numeric() && !matches!(c, '/' | '-' | '_'))
+        {
             out.push(name.to_owned());
         }
     }
@@ -138,7 +152,12 @@ mod tests {
 
     #[test]
     fn schemes_are_told_from_paths() {
-        for external in ["https://a.b/c#d", "mailto:a@b", "//host/x", "obsidian://open"] {
+        for external in [
+            "https://a.b/c#d",
+            "mailto:a@b",
+            "//host/x",
+            "obsidian://open",
+        ] {
             assert!(has_scheme(external), "{external}");
         }
         for inside in ["a.md", "C:", "a b: c.md", "../x.md#h", ""] {

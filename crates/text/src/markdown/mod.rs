@@ -20,10 +20,13 @@ pub use inline::{Link, LinkKind};
 pub use plain::plain;
 pub use sentences::{BlockRole, Sentence, sentences};
 pub use shallow::shallow;
-pub use types::{BlockKinds, Chunk, ChunkOptions, CountTokens, Document, HeadingAt, Problem, Scheme};
+pub use types::{
+    BlockKinds, Chunk, ChunkOptions, CountTokens, Document, HeadingAt, Problem, Scheme,
+};
 
-/// The dialect: CommonMark with tables, footnotes, strikethrough, task lists and `[[wikilinks]]`. No metadata blocks
-/// (our own scanner finds the frontmatter) and no maths (two prices in one sentence would become a formula).
+/// The dialect: CommonMark with tables, footnotes, strikethrough, task lists and `[[wikilinks]]`.
+/// No metadata blocks (our own scanner finds the frontmatter) and no maths (two prices in one
+/// sentence would become a formula).
 fn dialect() -> pulldown_cmark::Options {
     use pulldown_cmark::Options;
     Options::ENABLE_TABLES

@@ -1,8 +1,8 @@
-//! One pass over the parser's events: the blocks of a text, and what is written in them that other rooms ask for
-//! (headings, links, tags, block ids).
+//! One pass over the parser's events: the blocks of a text, and what is written in them that other
+//! rooms ask for (headings, links, tags, block ids).
 //!
-//! Blocks are kept in a flat list in document order; a block's children follow it up to `next`. Nesting beyond
-//! [`MAX_DEPTH`] is not recorded: such a block is cut at sentences instead.
+//! Blocks are kept in a flat list in document order; a block's children follow it up to `next`.
+//! Nesting beyond [`MAX_DEPTH`] is not recorded: such a block is cut at sentences instead.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ pub enum Shape {
     Text,
     /// At lines.
     Lines,
-    /// At lines, and nothing may follow its end in the same chunk: a closing fence whose opening is in another chunk
-    /// would turn what follows into code.
+    /// At lines, and nothing may follow its end in the same chunk: a closing fence whose opening is
+    /// in another chunk would turn what follows into code.
     Fence,
 }
 
@@ -68,7 +68,10 @@ pub struct Outline {
 impl Outline {
     /// Reads `text`, in which comments are masked.
     pub fn of(text: &str) -> Self {
-        let mut reader = Reader { text, ..Reader::default() };
+        let mut reader = Reader {
+            text,
+            ..Reader::default()
+        };
         for (event, range) in Parser::new_ext(text, super::dialect()).into_offset_iter() {
             reader.take(event, range);
         }
@@ -82,7 +85,9 @@ impl Outline {
             None => (0, self.nodes.len()),
         };
         let inside = move |i: &usize| *i < end;
-        std::iter::successors(Some(first).filter(inside), move |&i| self.nodes.get(i).map(|n| n.next).filter(inside))
+        std::iter::successors(Some(first).filter(inside), move |&i| {
+            self.nodes.get(i).map(|n| n.next).filter(inside)
+        })
     }
 }
 
@@ -135,8 +140,16 @@ impl Reader<'_> {
 
     fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
         let (kinds, shape) = match tag {
-            Tag::Link { link_type, dest_url, .. } => return self.start_link(link_type, &dest_url, range, false),
-            Tag::Image { link_type, dest_url, .. } => return self.start_link(link_type, &dest_url, range, true),
+            Tag::Link {
+                link_type,
+                dest_url,
+                ..
+            } => return self.start_link(link_type, &dest_url, range, false),
+            Tag::Image {
+                link_type,
+                dest_url,
+                ..
+            } => return self.start_link(link_type, &dest_url, range, true),
             Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::TableCell => return,
             Tag::Paragraph if self.depth > 0 => (BlockKinds::default(), Shape::Text),
             Tag::Paragraph => (BlockKinds::PARAGRAPH, Shape::Text),
@@ -151,7 +164,10 @@ impl Reader<'_> {
                 if fenced && self.out.unclosed_fence.is_none() && is_unclosed(self.text, &range) {
                     self.out.unclosed_fence = Some(range.start);
                 }
-                (BlockKinds::CODE, if fenced { Shape::Fence } else { Shape::Lines })
+                (
+                    BlockKinds::CODE,
+                    if fenced { Shape::Fence } else { Shape::Lines },
+                )
             }
             Tag::HtmlBlock => (BlockKinds::HTML, Shape::Lines),
             Tag::List(_) | Tag::Item => (BlockKinds::LIST, Shape::Text),
@@ -181,7 +197,11 @@ impl Reader<'_> {
                 if self.depth == 0
                     && let Some(&node) = self.open.last()
                 {
-                    self.out.headings.push(SectionHeading { node, level: level as u8, title });
+                    self.out.headings.push(SectionHeading {
+                        node,
+                        level: level as u8,
+                        title,
+                    });
                 }
             }
             TagEnd::CodeBlock => self.in_code = false,
@@ -201,7 +221,13 @@ impl Reader<'_> {
             return;
         }
         self.open.push(self.out.nodes.len());
-        self.out.nodes.push(Node { range, own: kinds, kinds, shape, next: 0 });
+        self.out.nodes.push(Node {
+            range,
+            own: kinds,
+            kinds,
+            shape,
+            next: 0,
+        });
     }
 
     fn pop(&mut self) {
@@ -225,20 +251,34 @@ impl Reader<'_> {
             (_, false) => LinkKind::Markdown,
             (_, true) => LinkKind::Image,
         };
-        let Some(span) = ByteSpan::new(range.start, range.end) else { return };
+        let Some(span) = ByteSpan::new(range.start, range.end) else {
+            return;
+        };
         self.last_text = None;
-        self.links.push(Link { kind, target: target.to_owned(), anchor: None, text: Some(String::new()), span });
+        self.links.push(Link {
+            kind,
+            target: target.to_owned(),
+            anchor: None,
+            text: Some(String::new()),
+            span,
+        });
     }
 
     /// Words of a heading or a link.
     fn say(&mut self, words: &str) {
-        let texts = self.links.iter_mut().filter_map(|l| l.text.as_mut()).chain(self.title.as_mut());
+        let texts = self
+            .links
+            .iter_mut()
+            .filter_map(|l| l.text.as_mut())
+            .chain(self.title.as_mut());
         texts.for_each(|text| text.extend(words.chars().filter(|c| *c != MASK)));
     }
 
     /// A block's text ends here: its last words may be a block id.
     fn end_of_text(&mut self) {
-        let Some(range) = self.last_text.take() else { return };
+        let Some(range) = self.last_text.take() else {
+            return;
+        };
         let words = &self.text[range.clone()];
         let Some(id) = block_id(words) else { return };
         let at = range.start + words.trim_end().len() - id.len() - 1;
@@ -249,12 +289,19 @@ impl Reader<'_> {
 
     fn quote_kinds(&self, range: &Range<usize>) -> BlockKinds {
         let body = self.text[range.clone()].trim_start_matches(['>', ' ', '\t']);
-        if callout_mark(body).is_some() { BlockKinds::QUOTE | BlockKinds::CALLOUT } else { BlockKinds::QUOTE }
+        if callout_mark(body).is_some() {
+            BlockKinds::QUOTE | BlockKinds::CALLOUT
+        } else {
+            BlockKinds::QUOTE
+        }
     }
 }
 
 fn is_container(tag: &TagEnd) -> bool {
-    matches!(tag, TagEnd::List(_) | TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition)
+    matches!(
+        tag,
+        TagEnd::List(_) | TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition
+    )
 }
 
 /// Whether the fence that begins `range` is not closed by its last line.
@@ -262,7 +309,12 @@ fn is_unclosed(text: &str, range: &Range<usize>) -> bool {
     let block = &text[range.clone()];
     let mark = block.bytes().next().unwrap_or(b'`') as char;
     let opening = block.len() - block.trim_start_matches(mark).len();
-    let last = block.trim_end().rsplit('\n').next().unwrap_or("").trim_start_matches([' ', '\t', '>']);
+    let last = block
+        .trim_end()
+        .rsplit('\n')
+        .next()
+        .unwrap_or("")
+        .trim_start_matches([' ', '\t', '>']);
     let closing = last.len() - last.trim_start_matches(mark).len();
     !(block.trim_end().contains('\n') && closing >= opening && closing == last.len())
 }

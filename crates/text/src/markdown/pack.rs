@@ -1,9 +1,10 @@
 //! Sections → chunks of a good size.
 //!
-//! From the bottom up: the text of a section is cut into as few parts as the budget allows, of about equal size. Then
-//! its subsections follow; one that is a single part is packed together with what stands before it, as long as the sum
-//! fits and the sections are not both substantial chapters (level 1 or 2). What is packed stands under the path of the
-//! common parent. A part of a few words joins its neighbour, a bare heading the part after it.
+//! From the bottom up: the text of a section is cut into as few parts as the budget allows, of
+//! about equal size. Then its subsections follow; one that is a single part is packed together with
+//! what stands before it, as long as the sum fits and the sections are not both substantial
+//! chapters (level 1 or 2). What is packed stands under the path of the common parent. A part of a
+//! few words joins its neighbour, a bare heading the part after it.
 
 use std::ops::Range;
 
@@ -63,9 +64,14 @@ fn pack_section(sections: &[Section], at: &mut usize, budget: usize) -> Vec<Piec
         let single = below.len() == 1;
         let mut below = below.into_iter();
         let Some(first) = below.next() else { continue };
-        match pieces.last_mut().filter(|last| !last.sealed && last.tokens + first.tokens <= budget) {
+        match pieces
+            .last_mut()
+            .filter(|last| !last.sealed && last.tokens + first.tokens <= budget)
+        {
             Some(last) if last.bare => *last = join(last, &first, shared(last, &first, this)),
-            Some(last) if single && open && may_join(last, &first, chapter, budget) => *last = join(last, &first, this),
+            Some(last) if single && open && may_join(last, &first, chapter, budget) => {
+                *last = join(last, &first, this)
+            }
             _ => pieces.push(first),
         }
         pieces.extend(below);
@@ -78,8 +84,8 @@ fn may_join(left: &Piece, right: &Piece, chapter: bool, budget: usize) -> bool {
     !chapter || left.tokens.min(right.tokens) * SUBSTANTIAL_SHARE < budget
 }
 
-/// The section whose path two neighbours below `parent` share. The bare heading of the parent itself leaves the path to
-/// what stands under it.
+/// The section whose path two neighbours below `parent` share. The bare heading of the parent
+/// itself leaves the path to what stands under it.
 fn shared(left: &Piece, right: &Piece, parent: usize) -> usize {
     let own = left.section == right.section || left.bare && left.section == parent;
     if own { right.section } else { parent }
@@ -128,7 +134,9 @@ fn join_tiny(pieces: Vec<Piece>, parent: usize, budget: usize) -> Vec<Piece> {
     for piece in pieces {
         match out.last_mut() {
             Some(last)
-                if !last.sealed && last.tokens.min(piece.tokens) < TINY && last.tokens + piece.tokens <= budget =>
+                if !last.sealed
+                    && last.tokens.min(piece.tokens) < TINY
+                    && last.tokens + piece.tokens <= budget =>
             {
                 *last = join(last, &piece, shared(last, &piece, parent));
             }

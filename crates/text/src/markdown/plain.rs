@@ -5,9 +5,10 @@ use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd, TextMergeWithOffset};
 use super::comments::{self, MASK};
 use super::sentences::callout_mark;
 
-/// The words a person reads: emphasis, links, `[[target|alias]]`, code ticks, footnote marks, `%%comments%%`, block
-/// ids and HTML tags are resolved or dropped; a soft line break is a space, blocks are separated by one line break,
-/// cells by ` | `. Numbers of list items and `[E3]`-like marks are words; an embedded picture is none.
+/// The words a person reads: emphasis, links, `[[target|alias]]`, code ticks, footnote marks,
+/// `%%comments%%`, block ids and HTML tags are resolved or dropped; a soft line break is a space,
+/// blocks are separated by one line break, cells by ` | `. Numbers of list items and `[E3]`-like
+/// marks are words; an embedded picture is none.
 pub fn plain(text: &str) -> String {
     let trimmed = text.trim();
     let marks = |b: u8| b"*_[]<>&`~|%=^\\#\n\r".contains(&b);
@@ -19,7 +20,11 @@ pub fn plain(text: &str) -> String {
     }
     let (masked, _) = comments::mask(text);
     let parser = Parser::new_ext(&masked, super::dialect());
-    let mut definitions: Vec<_> = parser.reference_definitions().iter().map(|(_, d)| d.span.clone()).collect();
+    let mut definitions: Vec<_> = parser
+        .reference_definitions()
+        .iter()
+        .map(|(_, d)| d.span.clone())
+        .collect();
     definitions.sort_unstable_by_key(|r| std::cmp::Reverse(r.start));
     let mut words = Words::default();
     for (event, range) in TextMergeWithOffset::new(parser.into_offset_iter()) {
@@ -62,7 +67,9 @@ impl Words {
             _ if self.hidden > 0 => {}
             Event::Text(text) if self.in_code => self.line.push_str(&text),
             Event::Text(text) => push_words(&mut self.line, &text),
-            Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => self.line.push_str(&code),
+            Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
+                self.line.push_str(&code)
+            }
             Event::SoftBreak => self.line.push(' '),
             Event::HardBreak => self.line.push('\n'),
             _ => {}
@@ -71,7 +78,11 @@ impl Words {
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Image { link_type, dest_url, .. } => {
+            Tag::Image {
+                link_type,
+                dest_url,
+                ..
+            } => {
                 let picture = matches!(link_type, LinkType::WikiLink { .. }) && is_media(&dest_url);
                 self.hidden += usize::from(picture || self.hidden > 0);
             }
@@ -91,9 +102,11 @@ impl Words {
                 self.in_code = true;
             }
             Tag::Paragraph if self.line.ends_with(". ") => {}
-            Tag::Paragraph | Tag::Heading { .. } | Tag::BlockQuote(_) | Tag::TableRow | Tag::HtmlBlock => {
-                self.end_block()
-            }
+            Tag::Paragraph
+            | Tag::Heading { .. }
+            | Tag::BlockQuote(_)
+            | Tag::TableRow
+            | Tag::HtmlBlock => self.end_block(),
             Tag::TableCell if !self.line.is_empty() => self.line.push_str(" | "),
             _ => {}
         }
@@ -111,10 +124,16 @@ impl Words {
                 self.in_code = false;
             }
             TagEnd::HtmlBlock => {
-                self.line = self.html.take().map(|html| strip_tags(&html)).unwrap_or_default();
+                self.line = self
+                    .html
+                    .take()
+                    .map(|html| strip_tags(&html))
+                    .unwrap_or_default();
                 self.end_block();
             }
-            TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::BlockQuote(_) | TagEnd::Item => self.end_block(),
+            TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::BlockQuote(_) | TagEnd::Item => {
+                self.end_block()
+            }
             TagEnd::TableHead | TagEnd::TableRow | TagEnd::FootnoteDefinition => self.end_block(),
             _ => {}
         }
@@ -149,15 +168,24 @@ impl Words {
     }
 }
 
-/// Adds a stretch of text without footnote marks (`[^1]`; the parser resolves them only beside their definition) and
-/// without the marks of `==highlighted==` words; `a == b` keeps them.
+/// Adds a stretch of text without footnote marks (`[^1]`; the parser resolves them only beside
+/// their definition) and without the marks of `==highlighted==` words; `a == b` keeps them.
 fn push_words(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(open) = rest.find("[^") {
         let label = &rest[open + 2..];
-        let len = label.find(|c: char| c == ']' || c == '[' || c.is_whitespace()).unwrap_or(0);
+        let len = label
+            .find(|c: char| c == ']' || c == '[' || c.is_whitespace())
+            .unwrap_or(0);
         let is_mark = len > 0 && label[len..].starts_with(']');
-        push_without_highlights(out, if is_mark { &rest[..open] } else { &rest[..open + 2] });
+        push_without_highlights(
+            out,
+            if is_mark {
+                &rest[..open]
+            } else {
+                &rest[..open + 2]
+            },
+        );
         rest = if is_mark { &label[len + 1..] } else { label };
     }
     push_without_highlights(out, rest);
@@ -198,11 +226,13 @@ pub(super) fn block_id(block: &str) -> Option<&str> {
 
 /// Whether an embed shows a picture, sound or document instead of words.
 fn is_media(target: &str) -> bool {
-    let Some((_, extension)) = target.rsplit_once('.') else { return false };
+    let Some((_, extension)) = target.rsplit_once('.') else {
+        return false;
+    };
     let extension = extension.to_ascii_lowercase();
     [
-        "avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov",
-        "mp4", "ogv", "webm", "pdf", "canvas", "base",
+        "avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp", "flac", "m4a", "mp3", "ogg",
+        "wav", "mkv", "mov", "mp4", "ogv", "webm", "pdf", "canvas", "base",
     ]
     .contains(&extension.as_str())
 }
@@ -211,17 +241,25 @@ fn is_break(tag: &str) -> bool {
     tag.get(..3).is_some_and(|t| t.eq_ignore_ascii_case("<br"))
 }
 
-/// The text of a piece of HTML: without tags, comments, scripts and styles, the common entities resolved.
+/// The text of a piece of HTML: without tags, comments, scripts and styles, the common entities
+/// resolved.
 fn strip_tags(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(open) = rest.find('<') {
         out.push_str(&rest[..open]);
         let tag = &rest[open..];
-        let close = [("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>")]
-            .into_iter()
-            .find(|(start, _)| tag.get(..start.len()).is_some_and(|t| t.eq_ignore_ascii_case(start)))
-            .map_or(">", |(_, end)| end);
+        let close = [
+            ("<!--", "-->"),
+            ("<script", "</script>"),
+            ("<style", "</style>"),
+        ]
+        .into_iter()
+        .find(|(start, _)| {
+            tag.get(..start.len())
+                .is_some_and(|t| t.eq_ignore_ascii_case(start))
+        })
+        .map_or(">", |(_, end)| end);
         let Some(end) = tag.find(close) else {
             rest = if close == ">" { tag } else { "" };
             break;
@@ -230,9 +268,18 @@ fn strip_tags(html: &str) -> String {
         out.push(' ');
     }
     out.push_str(rest);
-    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
+    let entities = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ];
     if out.contains('&') {
-        out = entities.iter().fold(out, |text, (entity, c)| text.replace(entity, c));
+        out = entities
+            .iter()
+            .fold(out, |text, (entity, c)| text.replace(entity, c));
     }
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -245,19 +292,34 @@ mod tests {
     fn markup_is_resolved_to_the_words_a_person_reads() {
         for (text, words) in [
             ("just words", "just words"),
-            ("**bold** _it_ ~~out~~ `code` ==high==", "bold it out code high"),
-            ("[text](http://u) and [[Note#H|alias]] and [[Note]]", "text and alias and Note"),
+            (
+                "**bold** _it_ ~~out~~ `code` ==high==",
+                "bold it out code high",
+            ),
+            (
+                "[text](http://u) and [[Note#H|alias]] and [[Note]]",
+                "text and alias and Note",
+            ),
             ("snake_case 2 * 3 * 4 a == b", "snake_case 2 * 3 * 4 a == b"),
-            ("see ![[pic.png|300]] and ![[Note]] and ![alt](x.png)", "see  and Note and alt"),
+            (
+                "see ![[pic.png|300]] and ![[Note]] and ![alt](x.png)",
+                "see  and Note and alt",
+            ),
             ("fact[^1] stays %%hidden%% out ^block-1", "fact stays  out"),
             ("a &amp; b \\* c <b>d</b><br>e", "a & b * c d e"),
-            ("# Title\n\n- one\n- two\n\n1. x\n2. y", "Title\none\ntwo\n1. x\n2. y"),
+            (
+                "# Title\n\n- one\n- two\n\n1. x\n2. y",
+                "Title\none\ntwo\n1. x\n2. y",
+            ),
             ("| a | b |\n|---|---|\n| 1 | [[x\\|y]] |", "a | b\n1 | y"),
             ("| 1 | 2 |", "1 | 2"),
             ("> [!tip]+ Title\n> body\n> more", "Title body more"),
             ("```sh\n# a == b\n```", "# a == b"),
             ("soft\nbreak", "soft break"),
-            ("claim. [E3] and [source: a.md | 00]", "claim. [E3] and [source: a.md | 00]"),
+            (
+                "claim. [E3] and [source: a.md | 00]",
+                "claim. [E3] and [source: a.md | 00]",
+            ),
             ("1986. A year", "1986. A year"),
             ("<p>one <!-- no --> &lt;two&gt;</p>", "one <two>"),
             ("[E3]: nobody sees this", "[E3]: nobody sees this"),

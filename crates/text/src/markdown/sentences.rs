@@ -1,8 +1,8 @@
 //! Markdown text → sentences, each with its place and the kind of block it stands in.
 //!
-//! Both sides of verification need the same cut: an answer's claims and the evidence that carries them. So nothing
-//! a person could read is left out: what the markdown parser consumes without showing it (a link definition, say)
-//! becomes a unit of its own.
+//! Both sides of verification need the same cut: an answer's claims and the evidence that carries
+//! them. So nothing a person could read is left out: what the markdown parser consumes without
+//! showing it (a link definition, say) becomes a unit of its own.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use super::comments::{self, MASK};
 use super::stops;
 use crate::types::ByteSpan;
 
-/// What kind of block a sentence stands in: the innermost one that says something about how it is read.
+/// What kind of block a sentence stands in: the innermost one that says something about how it is
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockRole {
     /// Running text.
@@ -48,8 +49,9 @@ pub struct Sentence {
     pub block: usize,
 }
 
-/// Cuts markdown text (a chunk of a note, or an answer) into sentences, in order, not overlapping. Every byte that is
-/// neither white space nor markup belongs to exactly one. A soft line break is a space; a hard one ends a sentence.
+/// Cuts markdown text (a chunk of a note, or an answer) into sentences, in order, not overlapping.
+/// Every byte that is neither white space nor markup belongs to exactly one. A soft line break is a
+/// space; a hard one ends a sentence.
 pub fn sentences(text: &str) -> Vec<Sentence> {
     let (masked, _) = comments::mask(text);
     let leaves = Leaves::of(&masked);
@@ -57,11 +59,15 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     for (block, leaf) in leaves.iter().enumerate() {
         let mut push = |piece: Range<usize>| {
             let piece = trim(text, piece, leaf.quoted);
-            out.extend(ByteSpan::new(piece.start, piece.end).filter(|s| !s.is_empty()).map(|span| Sentence {
-                span,
-                role: leaf.role,
-                block,
-            }));
+            out.extend(
+                ByteSpan::new(piece.start, piece.end)
+                    .filter(|s| !s.is_empty())
+                    .map(|span| Sentence {
+                        span,
+                        role: leaf.role,
+                        block,
+                    }),
+            );
         };
         match leaf.role {
             BlockRole::TableRow
@@ -71,10 +77,14 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
             | BlockRole::Heading => {
                 push(leaf.range.clone());
             }
-            BlockRole::Code => line_groups(text, leaf.range.clone()).into_iter().for_each(push),
+            BlockRole::Code => line_groups(text, leaf.range.clone())
+                .into_iter()
+                .for_each(push),
             _ => {
                 for line in leaf.hard_lines(&masked) {
-                    stops::cut(&masked, line, &leaf.whole).into_iter().for_each(&mut push);
+                    stops::cut(&masked, line, &leaf.whole)
+                        .into_iter()
+                        .for_each(&mut push);
                 }
             }
         }
@@ -100,7 +110,9 @@ impl Leaf {
         let mut range = self.range.clone();
         let mut breaks = self.breaks.clone();
         if let Some(mark) = callout_mark(&text[range.clone()]).filter(|_| self.quoted) {
-            let title_end = text[range.clone()].find(['\n', '\r']).map_or(range.end, |i| range.start + i);
+            let title_end = text[range.clone()]
+                .find(['\n', '\r'])
+                .map_or(range.end, |i| range.start + i);
             range.start += mark;
             breaks.insert(0, title_end.max(range.start));
         }
@@ -109,14 +121,21 @@ impl Leaf {
         breaks.sort_unstable();
         breaks.retain(|b| range.contains(b) || *b == range.end);
         let starts = std::iter::once(range.start).chain(breaks.clone());
-        starts.zip(&breaks).map(|(s, e)| s..*e).filter(|r| !r.is_empty()).collect()
+        starts
+            .zip(&breaks)
+            .map(|(s, e)| s..*e)
+            .filter(|r| !r.is_empty())
+            .collect()
     }
 }
 
 /// The length of `[!note]`, `[!note]+` or `[!note]-` at the start of a callout.
 pub(super) fn callout_mark(text: &str) -> Option<usize> {
     let body = text.strip_prefix("[!")?;
-    let close = body.bytes().take(64).position(|b| matches!(b, b']' | b'\n' | b'['))?;
+    let close = body
+        .bytes()
+        .take(64)
+        .position(|b| matches!(b, b']' | b'\n' | b'['))?;
     if close == 0 || body.as_bytes()[close] != b']' {
         return None;
     }
@@ -139,7 +158,14 @@ struct Leaves<'a> {
 
 impl<'a> Leaves<'a> {
     fn of(text: &'a str) -> Vec<Leaf> {
-        let mut this = Self { text, out: Vec::new(), containers: Vec::new(), quotes: 0, open: None, covered: 0 };
+        let mut this = Self {
+            text,
+            out: Vec::new(),
+            containers: Vec::new(),
+            quotes: 0,
+            open: None,
+            covered: 0,
+        };
         for (event, range) in Parser::new_ext(text, super::dialect()).into_offset_iter() {
             this.take(&event, range);
         }
@@ -154,11 +180,15 @@ impl<'a> Leaves<'a> {
             Event::End(end) => self.end(end, range),
             Event::HardBreak => {
                 self.inline(range.clone());
-                self.open.iter_mut().for_each(|leaf| leaf.breaks.push(range.end));
+                self.open
+                    .iter_mut()
+                    .for_each(|leaf| leaf.breaks.push(range.end));
             }
             Event::Code(_) | Event::InlineHtml(_) | Event::FootnoteReference(_) => {
                 self.inline(range.clone());
-                self.open.iter_mut().for_each(|leaf| leaf.whole.push(range.clone()));
+                self.open
+                    .iter_mut()
+                    .for_each(|leaf| leaf.whole.push(range.clone()));
             }
             Event::Rule => {
                 self.close();
@@ -184,7 +214,10 @@ impl<'a> Leaves<'a> {
             Tag::TableCell => return,
             Tag::Link { .. } | Tag::Image { .. } => {
                 self.inline(range.clone());
-                return self.open.iter_mut().for_each(|leaf| leaf.whole.push(range.clone()));
+                return self
+                    .open
+                    .iter_mut()
+                    .for_each(|leaf| leaf.whole.push(range.clone()));
             }
             Tag::TableHead => BlockRole::TableHeader,
             Tag::TableRow => BlockRole::TableRow,
@@ -198,7 +231,11 @@ impl<'a> Leaves<'a> {
         self.gap(range.start);
         let at = range.start;
         // Headings and code begin where their first text stands, the others where the block does.
-        let range = if matches!(role, BlockRole::Heading | BlockRole::Code) { at..at } else { range };
+        let range = if matches!(role, BlockRole::Heading | BlockRole::Code) {
+            at..at
+        } else {
+            range
+        };
         self.open = Some(self.leaf(role, range));
     }
 
@@ -213,7 +250,11 @@ impl<'a> Leaves<'a> {
                 self.close();
                 self.containers.pop();
             }
-            TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::TableHead | TagEnd::TableRow => {
+            TagEnd::Heading(_)
+            | TagEnd::CodeBlock
+            | TagEnd::HtmlBlock
+            | TagEnd::TableHead
+            | TagEnd::TableRow => {
                 self.close();
                 self.covered = self.covered.max(range.end);
             }
@@ -224,11 +265,20 @@ impl<'a> Leaves<'a> {
     }
 
     fn role(&self) -> BlockRole {
-        self.containers.last().copied().unwrap_or(BlockRole::Paragraph)
+        self.containers
+            .last()
+            .copied()
+            .unwrap_or(BlockRole::Paragraph)
     }
 
     fn leaf(&self, role: BlockRole, range: Range<usize>) -> Leaf {
-        Leaf { role, range, quoted: self.quotes > 0, whole: Vec::new(), breaks: Vec::new() }
+        Leaf {
+            role,
+            range,
+            quoted: self.quotes > 0,
+            whole: Vec::new(),
+            breaks: Vec::new(),
+        }
     }
 
     /// Text of the open leaf, or of a tight list item that has no paragraph of its own.
@@ -246,7 +296,9 @@ impl<'a> Leaves<'a> {
     }
 
     fn close(&mut self) {
-        let Some(mut leaf) = self.open.take() else { return };
+        let Some(mut leaf) = self.open.take() else {
+            return;
+        };
         self.covered = self.covered.max(leaf.range.end);
         let body = &self.text[leaf.range.clone()];
         let spoken = |c: char| !c.is_whitespace() && !matches!(c, MASK | '>');
@@ -264,7 +316,8 @@ impl<'a> Leaves<'a> {
         self.covered = self.covered.max(end);
     }
 
-    /// What the parser passed over between the last leaf and `to`: markup, or a line it consumed silently.
+    /// What the parser passed over between the last leaf and `to`: markup, or a line it consumed
+    /// silently.
     fn gap(&mut self, to: usize) {
         let from = self.covered;
         if from >= to {
@@ -277,18 +330,21 @@ impl<'a> Leaves<'a> {
             at = range.end;
             if !is_markup(line) {
                 let marks = line.len() - line.trim_start_matches([' ', '\t', '>']).len();
-                self.out.push(self.leaf(BlockRole::Definition, range.start + marks..range.end));
+                self.out
+                    .push(self.leaf(BlockRole::Definition, range.start + marks..range.end));
             }
         }
     }
 }
 
-/// Whether a line passed over by the parser is nothing but marks: list and quote marks, rules, a footnote's label.
+/// Whether a line passed over by the parser is nothing but marks: list and quote marks, rules, a
+/// footnote's label.
 fn is_markup(line: &str) -> bool {
     let mut rest = line;
     loop {
         let before = rest.len();
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\u{feff}>*+-=#~`|:_".contains(c));
+        rest = rest
+            .trim_start_matches(|c: char| c.is_whitespace() || "\u{feff}>*+-=#~`|:_".contains(c));
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         if digits > 0 && rest[digits..].starts_with(['.', ')']) {
             rest = &rest[digits + 1..];
@@ -315,7 +371,10 @@ fn line_groups(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     for line in text[range].split_inclusive('\n') {
         let this = at..at + line.len();
         at = this.end;
-        let was_blank = std::mem::replace(&mut blank, line.trim_matches([' ', '\t', '\r', '\n', '>']).is_empty());
+        let was_blank = std::mem::replace(
+            &mut blank,
+            line.trim_matches([' ', '\t', '\r', '\n', '>']).is_empty(),
+        );
         match out.last_mut() {
             _ if blank => {}
             Some(last) if !was_blank => last.end = this.end,
@@ -325,7 +384,8 @@ fn line_groups(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     out
 }
 
-/// Without white space at both ends, and without the quote marks of the lines it begins or ends with.
+/// Without white space at both ends, and without the quote marks of the lines it begins or ends
+/// with.
 fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
     let mut body = &text[range.clone()];
     let mut start = range.start;
@@ -336,10 +396,16 @@ fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
         body = rest;
         // What follows a mark at the beginning of a line is there too, so one look back is enough.
         let mut at_begin = || {
-            begins_line = begins_line || text[..start].trim_end_matches([' ', '\t', '>']).ends_with(['\n', '\r']);
+            begins_line = begins_line
+                || text[..start]
+                    .trim_end_matches([' ', '\t', '>'])
+                    .ends_with(['\n', '\r']);
             begins_line
         };
-        let Some(rest) = rest.strip_prefix('>').filter(|_| quoted && start > range.start && at_begin()) else {
+        let Some(rest) = rest
+            .strip_prefix('>')
+            .filter(|_| quoted && start > range.start && at_begin())
+        else {
             break;
         };
         start += 1;
@@ -354,19 +420,34 @@ mod tests {
     use proptest::prelude::*;
 
     fn cut(text: &str) -> Vec<&str> {
-        sentences(text).iter().map(|s| &text[s.span.start()..s.span.end()]).collect()
+        sentences(text)
+            .iter()
+            .map(|s| &text[s.span.start()..s.span.end()])
+            .collect()
     }
 
     fn roles(text: &str) -> Vec<(BlockRole, &str)> {
-        sentences(text).iter().map(|s| (s.role, &text[s.span.start()..s.span.end()])).collect()
+        sentences(text)
+            .iter()
+            .map(|s| (s.role, &text[s.span.start()..s.span.end()]))
+            .collect()
     }
 
     #[test]
     fn plain_sentences_are_cut_at_their_stops() {
-        assert_eq!(cut("One is. Two is! Is three? Four"), ["One is.", "Two is!", "Is three?", "Four"]);
-        assert_eq!(cut("A soft\nbreak is a space. Next."), ["A soft\nbreak is a space.", "Next."]);
+        assert_eq!(
+            cut("One is. Two is! Is three? Four"),
+            ["One is.", "Two is!", "Is three?", "Four"]
+        );
+        assert_eq!(
+            cut("A soft\nbreak is a space. Next."),
+            ["A soft\nbreak is a space.", "Next."]
+        );
         assert_eq!(cut("A hard  \nbreak ends"), ["A hard", "break ends"]);
-        assert_eq!(cut("It was loaded. then it failed."), ["It was loaded.", "then it failed."]);
+        assert_eq!(
+            cut("It was loaded. then it failed."),
+            ["It was loaded.", "then it failed."]
+        );
     }
 
     #[test]
@@ -382,35 +463,68 @@ mod tests {
         ] {
             assert_eq!(cut(whole).len(), 1, "{:?}", cut(whole));
         }
-        assert_eq!(cut("Take plan B. The rest is easy."), ["Take plan B.", "The rest is easy."]);
+        assert_eq!(
+            cut("Take plan B. The rest is easy."),
+            ["Take plan B.", "The rest is easy."]
+        );
         assert_eq!(cut("No. That is wrong."), ["No.", "That is wrong."]);
-        assert_eq!(cut("It began in 2019. Then it grew."), ["It began in 2019.", "Then it grew."]);
-        assert_eq!(cut("Tea, milk, etc. Nothing else."), ["Tea, milk, etc.", "Nothing else."]);
+        assert_eq!(
+            cut("It began in 2019. Then it grew."),
+            ["It began in 2019.", "Then it grew."]
+        );
+        assert_eq!(
+            cut("Tea, milk, etc. Nothing else."),
+            ["Tea, milk, etc.", "Nothing else."]
+        );
     }
 
     #[test]
     fn quotes_and_brackets_stay_with_their_sentence() {
-        assert_eq!(cut("He said \"Stop. Now.\" and left. Then"), ["He said \"Stop. Now.\" and left.", "Then"]);
+        assert_eq!(
+            cut("He said \"Stop. Now.\" and left. Then"),
+            ["He said \"Stop. Now.\" and left.", "Then"]
+        );
         assert_eq!(cut("\"Go.\" It went."), ["\"Go.\"", "It went."]);
-        assert_eq!(cut("One (see Fig. A. Or B.) two. Three"), ["One (see Fig. A. Or B.) two.", "Three"]);
+        assert_eq!(
+            cut("One (see Fig. A. Or B.) two. Three"),
+            ["One (see Fig. A. Or B.) two.", "Three"]
+        );
         assert_eq!(cut("**Bold end.** Next."), ["**Bold end.**", "Next."]);
     }
 
     #[test]
     fn chinese_and_japanese_stops_need_no_space() {
-        assert_eq!(cut("你好。今天好吗？好！"), ["你好。", "今天好吗？", "好！"]);
-        assert_eq!(cut("彼は「はい。そう。」と言った。次。"), ["彼は「はい。そう。」と言った。", "次。"]);
+        assert_eq!(
+            cut("你好。今天好吗？好！"),
+            ["你好。", "今天好吗？", "好！"]
+        );
+        assert_eq!(
+            cut("彼は「はい。そう。」と言った。次。"),
+            ["彼は「はい。そう。」と言った。", "次。"]
+        );
     }
 
     #[test]
     fn a_citation_mark_after_the_stop_belongs_to_the_sentence_before_it() {
-        assert_eq!(cut("Tea is hot. [E3] Ice is not [E4]. So."), ["Tea is hot. [E3]", "Ice is not [E4].", "So."]);
+        assert_eq!(
+            cut("Tea is hot. [E3] Ice is not [E4]. So."),
+            ["Tea is hot. [E3]", "Ice is not [E4].", "So."]
+        );
         assert_eq!(
             cut("A. [source: a.md#H1: B. C. | 00ff] [E2: \"x. y]\"] Done."),
-            ["A. [source: a.md#H1: B. C. | 00ff] [E2: \"x. y]\"]", "Done."]
+            [
+                "A. [source: a.md#H1: B. C. | 00ff] [E2: \"x. y]\"]",
+                "Done."
+            ]
         );
-        assert_eq!(cut("Fact.[^1] Next.[2][3] Last."), ["Fact.[^1]", "Next.[2][3]", "Last."]);
-        assert_eq!(cut("茶是热的。【E1】冰不是。"), ["茶是热的。【E1】", "冰不是。"]);
+        assert_eq!(
+            cut("Fact.[^1] Next.[2][3] Last."),
+            ["Fact.[^1]", "Next.[2][3]", "Last."]
+        );
+        assert_eq!(
+            cut("茶是热的。【E1】冰不是。"),
+            ["茶是热的。【E1】", "冰不是。"]
+        );
     }
 
     #[test]
@@ -419,7 +533,10 @@ mod tests {
             cut("Run `a. B` or [c. D](http://e.f/g. H) now. Ok"),
             ["Run `a. B` or [c. D](http://e.f/g. H) now.", "Ok"]
         );
-        assert_eq!(cut("See [[Dr. No. Film|x. Y]]. Ok"), ["See [[Dr. No. Film|x. Y]].", "Ok"]);
+        assert_eq!(
+            cut("See [[Dr. No. Film|x. Y]]. Ok"),
+            ["See [[Dr. No. Film|x. Y]].", "Ok"]
+        );
     }
 
     #[test]
@@ -452,15 +569,23 @@ mod tests {
         assert_eq!(roles("```\na. B\nc"), [(BlockRole::Code, "a. B\nc")]);
         let callout = roles("> [!note]- The title\n> A body. More.");
         let quote = |t| (BlockRole::Quote, t);
-        assert_eq!(callout, [quote("The title"), quote("A body."), quote("More.")]);
+        assert_eq!(
+            callout,
+            [quote("The title"), quote("A body."), quote("More.")]
+        );
         // Lines may end in a lone carriage return, before the title too.
         assert_eq!(roles("> [!e] \t\rn\n"), [quote("n")]);
-        assert_eq!(roles("> [!e] The title\r> A body."), [quote("The title"), quote("A body.")]);
+        assert_eq!(
+            roles("> [!e] The title\r> A body."),
+            [quote("The title"), quote("A body.")]
+        );
     }
 
     #[test]
     fn s25_a_long_line_of_stops_and_brackets_is_linear() {
-        for unit in [". ", "a. ", "[1 . ", "(a. ", "\"a. ", "[[a. ", "> ", "%% a. ", "。", "*a. "] {
+        for unit in [
+            ". ", "a. ", "[1 . ", "(a. ", "\"a. ", "[[a. ", "> ", "%% a. ", "。", "*a. ",
+        ] {
             let text = unit.repeat(60_000);
             sentences(&text);
             super::super::plain(&text);

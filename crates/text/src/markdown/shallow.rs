@@ -1,7 +1,8 @@
 //! A text whose lists and quotes nest only so deep.
 //!
-//! For every line of a paragraph the markdown parser asks each open list and quote again, so a text of few bytes can
-//! cost it as much as the square of its length. Nobody reads what stands inside a hundred lists.
+//! For every line of a paragraph the markdown parser asks each open list and quote again, so a text
+//! of few bytes can cost it as much as the square of its length. Nobody reads what stands inside a
+//! hundred lists.
 
 use std::borrow::Cow;
 
@@ -10,13 +11,17 @@ use super::comments::MASK;
 /// Marks of lists and quotes beyond this column are text. A tab counts four columns.
 const DEEPEST: usize = 100;
 
-/// The text with every mark of a list or quote that stands deeper than column [`DEEPEST`] replaced by something that
-/// means nothing to markdown. The same length, the same line breaks; nearly always the text itself.
+/// The text with every mark of a list or quote that stands deeper than column [`DEEPEST`] replaced
+/// by something that means nothing to markdown. The same length, the same line breaks; nearly
+/// always the text itself.
 pub fn shallow(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
     let mut at = 0;
     // One after the other: for one character each, breaks are found much faster than for either.
-    for line in text.split_inclusive('\n').flat_map(|line| line.split_inclusive('\r')) {
+    for line in text
+        .split_inclusive('\n')
+        .flat_map(|line| line.split_inclusive('\r'))
+    {
         if line.len() > DEEPEST / 4 {
             deep_marks(line, at, &mut marks);
         }
@@ -42,12 +47,17 @@ fn deep_marks(line: &str, start: usize, out: &mut Vec<usize>) {
     let mut column = 0;
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let digits = bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let digits = bytes[at..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count();
         let mark = match byte {
             b' ' | b'\t' => None,
             b'>' | b'-' | b'+' | b'*' => Some(at),
             // No longer number opens a list; its stop does, so the digits stay.
-            b'0'..=b'9' if digits < 10 && matches!(bytes.get(at + digits), Some(b'.' | b')')) => Some(at + digits),
+            b'0'..=b'9' if digits < 10 && matches!(bytes.get(at + digits), Some(b'.' | b')')) => {
+                Some(at + digits)
+            }
             _ => return,
         };
         if let Some(mark) = mark.filter(|_| column > DEEPEST) {
@@ -62,8 +72,8 @@ fn deep_marks(line: &str, start: usize, out: &mut Vec<usize>) {
     }
 }
 
-/// Whether `- - -` or `* * *` is all that is left of a line: a rule nests nothing. (Of a list and a rule the parser
-/// takes the rule, so the line became one where such marks began.)
+/// Whether `- - -` or `* * *` is all that is left of a line: a rule nests nothing. (Of a list and a
+/// rule the parser takes the rule, so the line became one where such marks began.)
 fn is_rule(rest: &str) -> bool {
     let mark = rest.chars().next().filter(|c| matches!(c, '-' | '*'));
     mark.is_some_and(|mark| rest.chars().all(|c| c == mark || c.is_whitespace()))
@@ -77,7 +87,11 @@ mod tests {
     #[test]
     fn any_line_break_begins_a_line() {
         let deep = "> ".repeat(80);
-        let flat = |lines_end: &str| shallow(&format!("a{lines_end}{deep}b{lines_end}{deep}c")).matches(MASK).count();
+        let flat = |lines_end: &str| {
+            shallow(&format!("a{lines_end}{deep}b{lines_end}{deep}c"))
+                .matches(MASK)
+                .count()
+        };
         // Marks beyond column 100, on both lines.
         assert_eq!([flat("\n"), flat("\r"), flat("\r\n")], [58; 3]);
     }
@@ -111,8 +125,15 @@ mod tests {
             assert!((1..=DEEPEST + 2).contains(&depth), "{unit}: {depth}");
             // Nothing that is said is lost.
             let said = sentences(&text);
-            let words: Vec<&str> = said.iter().map(|s| &text[s.span.start()..s.span.end()]).collect();
-            assert!(words.iter().any(|w| w.ends_with("Alice leads.")) && words.contains(&"Bob follows."), "{unit}");
+            let words: Vec<&str> = said
+                .iter()
+                .map(|s| &text[s.span.start()..s.span.end()])
+                .collect();
+            assert!(
+                words.iter().any(|w| w.ends_with("Alice leads."))
+                    && words.contains(&"Bob follows."),
+                "{unit}"
+            );
             assert!(said.iter().all(|s| s.role != BlockRole::Comment));
             assert!(plain(&text).contains("Alice leads."), "{unit}");
         }

@@ -1,35 +1,41 @@
 //! Where one sentence ends inside a paragraph.
 //!
-//! Unicode's default rules (UAX 29) break after "Dr." and at every line break, and know no citation marks; the rules
-//! here are about notes: abbreviations, ordinals, file names and versions, quotes, CJK stops, marks like `[E3]`.
-//! When in doubt before a capital letter we cut, before a small letter we do not: a sentence cut in two makes a
-//! checker complain about nothing, two sentences in one let a claim hide behind its neighbour.
+//! Unicode's default rules (UAX 29) break after "Dr." and at every line break, and know no citation
+//! marks; the rules here are about notes: abbreviations, ordinals, file names and versions, quotes,
+//! CJK stops, marks like `[E3]`. When in doubt before a capital letter we cut, before a small
+//! letter we do not: a sentence cut in two makes a checker complain about nothing, two sentences in
+//! one let a claim hide behind its neighbour.
 
 use std::ops::Range;
 
 /// Never the end of a sentence, whatever follows. Lower case, without the last dot.
 const NEVER: &[&str] = &[
-    "abb", "abs", "approx", "bzgl", "bzw", "ca", "cf", "d.h", "dipl", "dr", "e.g", "eg", "engl", "evtl", "frau", "gen",
-    "ggf", "hr", "hrn", "i.d.r", "i.e", "ie", "ing", "incl", "inkl", "lt", "mgr", "mme", "mr", "mrs", "ms", "msgr",
-    "o.ä", "o.g", "prof", "rev", "resp", "sog", "st", "u.a", "v.a", "vgl", "viz", "vs", "z.b", "z.t", "zzgl",
+    "abb", "abs", "approx", "bzgl", "bzw", "ca", "cf", "d.h", "dipl", "dr", "e.g", "eg", "engl",
+    "evtl", "frau", "gen", "ggf", "hr", "hrn", "i.d.r", "i.e", "ie", "ing", "incl", "inkl", "lt",
+    "mgr", "mme", "mr", "mrs", "ms", "msgr", "o.ä", "o.g", "prof", "rev", "resp", "sog", "st",
+    "u.a", "v.a", "vgl", "viz", "vs", "z.b", "z.t", "zzgl",
 ];
 
 /// Not the end of a sentence before a number ("No. 5", "Fig. 3"). Lower case, without the dot.
 const BEFORE_NUMBER: &[&str] = &[
-    "app", "art", "ch", "chap", "col", "eq", "ex", "fig", "figs", "kap", "no", "nos", "nr", "nrn", "p", "par", "pp",
-    "ref", "s", "sec", "sect", "tab", "v", "ver", "vol", "z",
+    "app", "art", "ch", "chap", "col", "eq", "ex", "fig", "figs", "kap", "no", "nos", "nr", "nrn",
+    "p", "par", "pp", "ref", "s", "sec", "sect", "tab", "v", "ver", "vol", "z",
 ];
 
-/// Ends a sentence only before a word that likes to begin one ("Inc. The"). Lower case, without the dot.
-const SELDOM: &[&str] =
-    &["a.m", "al", "bros", "co", "corp", "gmbh", "hrsg", "inc", "jr", "ltd", "max", "min", "p.m", "ph.d", "sr", "univ"];
+/// Ends a sentence only before a word that likes to begin one ("Inc. The"). Lower case, without the
+/// dot.
+const SELDOM: &[&str] = &[
+    "a.m", "al", "bros", "co", "corp", "gmbh", "hrsg", "inc", "jr", "ltd", "max", "min", "p.m",
+    "ph.d", "sr", "univ",
+];
 
 /// Words that begin sentences and seldom follow an initial.
 const STARTERS: &[&str] = &[
-    "a", "aber", "after", "all", "also", "an", "and", "as", "at", "bei", "but", "by", "das", "dann", "der", "die",
-    "ein", "eine", "er", "es", "for", "he", "her", "his", "how", "however", "if", "im", "in", "it", "its", "no", "not",
-    "on", "our", "she", "sie", "so", "some", "that", "the", "their", "then", "there", "these", "they", "this", "those",
-    "to", "und", "we", "wenn", "what", "when", "while", "wir", "with", "you",
+    "a", "aber", "after", "all", "also", "an", "and", "as", "at", "bei", "but", "by", "das",
+    "dann", "der", "die", "ein", "eine", "er", "es", "for", "he", "her", "his", "how", "however",
+    "if", "im", "in", "it", "its", "no", "not", "on", "our", "she", "sie", "so", "some", "that",
+    "the", "their", "then", "there", "these", "they", "this", "those", "to", "und", "we", "wenn",
+    "what", "when", "while", "wir", "with", "you",
 ];
 
 /// Months that follow an ordinal ("3. Mai").
@@ -50,8 +56,9 @@ const MONTHS: &[&str] = &[
 ];
 
 /// Words between which an ordinal stands ("am 3. Tag").
-const BEFORE_ORDINAL: &[&str] =
-    &["ab", "am", "beim", "bis", "das", "dem", "den", "der", "des", "die", "im", "vom", "zum", "zur"];
+const BEFORE_ORDINAL: &[&str] = &[
+    "ab", "am", "beim", "bis", "das", "dem", "den", "der", "des", "die", "im", "vom", "zum", "zur",
+];
 
 /// Brackets and quotes that hold sentences together, when they are short.
 const PAIRS: &[(char, char)] = &[
@@ -72,15 +79,27 @@ const HELD_TOGETHER: usize = 400;
 /// Longest citation mark that is looked for, in bytes.
 const LONGEST_MARK: usize = 2048;
 
-/// Cuts `text[range]` at the ends of its sentences; `whole` are ranges (sorted by start) that are never cut inside:
-/// code, links, citation marks. The pieces touch each other and cover the range.
+/// Cuts `text[range]` at the ends of its sentences; `whole` are ranges (sorted by start) that are
+/// never cut inside: code, links, citation marks. The pieces touch each other and cover the range.
 pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range<usize>> {
     let body = &text[..range.end];
-    let held = merge(whole.iter().cloned().chain(pairs(body, range.start)).collect());
+    let held = merge(
+        whole
+            .iter()
+            .cloned()
+            .chain(pairs(body, range.start))
+            .collect(),
+    );
     let mut out = Vec::new();
     let (mut start, mut at) = (range.start, range.start);
-    let last_word = body[start..].rfind(char::is_alphanumeric).map_or(start, |i| start + i);
-    let word_after = |from: usize| body[from..].find(char::is_alphanumeric).map_or(body.len(), |i| from + i);
+    let last_word = body[start..]
+        .rfind(char::is_alphanumeric)
+        .map_or(start, |i| start + i);
+    let word_after = |from: usize| {
+        body[from..]
+            .find(char::is_alphanumeric)
+            .map_or(body.len(), |i| from + i)
+    };
     let mut first_word = word_after(start);
     while let Some(offset) = body[at..].find(is_stop) {
         let stop = at + offset;
@@ -101,8 +120,15 @@ pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range
     out
 }
 
-/// Where the sentence ends if the stops at `stop..run` end one, closing quotes and citation marks included.
-fn end_of_sentence(body: &str, start: usize, stop: usize, run: usize, held: &[Range<usize>]) -> Option<usize> {
+/// Where the sentence ends if the stops at `stop..run` end one, closing quotes and citation marks
+/// included.
+fn end_of_sentence(
+    body: &str,
+    start: usize,
+    stop: usize,
+    run: usize,
+    held: &[Range<usize>],
+) -> Option<usize> {
     let closed = run + run_of(&body[run..], is_closer);
     let after = held.partition_point(|r| r.start <= stop);
     if after.checked_sub(1).is_some_and(|i| closed < held[i].end) {
@@ -117,7 +143,10 @@ fn end_of_sentence(body: &str, start: usize, stop: usize, run: usize, held: &[Ra
     }
     let next = rest.trim_start_matches(|c: char| c.is_whitespace() || is_opener(c));
     let small = next.starts_with(char::is_lowercase);
-    if end == closed && body[run..closed].contains(|c| !"*_~=".contains(c)) && rest.starts_with(char::is_alphanumeric) {
+    if end == closed
+        && body[run..closed].contains(|c| !"*_~=".contains(c))
+        && rest.starts_with(char::is_alphanumeric)
+    {
         return None; // 「はい。」と言った: the sentence around the quote goes on.
     }
     let cited = end > closed || body[..stop].ends_with([']', '】', '］']);
@@ -133,15 +162,22 @@ fn end_of_sentence(body: &str, start: usize, stop: usize, run: usize, held: &[Ra
     ends.then_some(end)
 }
 
-/// Whether the dot after `before` (the sentence so far) belongs to its last word and not to the sentence.
+/// Whether the dot after `before` (the sentence so far) belongs to its last word and not to the
+/// sentence.
 fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
     let (head, word) = match before.rfind(char::is_whitespace) {
         Some(at) => before.split_at(at + before[at..].chars().next().map_or(0, char::len_utf8)),
         None => ("", before),
     };
-    let word = word.trim_matches(|c: char| is_opener(c) || is_closer(c)).to_lowercase();
-    let next_word: String =
-        next.chars().take_while(|c| c.is_alphanumeric()).take(16).collect::<String>().to_lowercase();
+    let word = word
+        .trim_matches(|c: char| is_opener(c) || is_closer(c))
+        .to_lowercase();
+    let next_word: String = next
+        .chars()
+        .take_while(|c| c.is_alphanumeric())
+        .take(16)
+        .collect::<String>()
+        .to_lowercase();
     let starter = !small && STARTERS.contains(&next_word.as_str());
     let previous = head.split_whitespace().next_back().unwrap_or("");
     let listed = |list: &[&str]| list.contains(&word.as_str());
@@ -166,8 +202,10 @@ fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
         let after_word = previous.chars().count() > 1 && previous.chars().all(char::is_lowercase);
         return spaced || !(after_word && starter);
     }
-    let dotted =
-        word.contains('.') && word.split('.').all(|p| p.chars().count() <= 2 && p.chars().all(char::is_alphabetic));
+    let dotted = word.contains('.')
+        && word
+            .split('.')
+            .all(|p| p.chars().count() <= 2 && p.chars().all(char::is_alphabetic));
     if dotted {
         return !starter;
     }
@@ -176,13 +214,18 @@ fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
             || letters >= 3 && word.chars().all(char::is_numeric))
 }
 
-/// How many bytes of citation marks stand at the start of `rest`, with the blanks and commas between them:
-/// `[E3]`, `[source: …]`, `[1]`, `[^2]` in half- or full-width spelling.
+/// How many bytes of citation marks stand at the start of `rest`, with the blanks and commas
+/// between them: `[E3]`, `[source: …]`, `[1]`, `[^2]` in half- or full-width spelling.
 fn citation_marks(rest: &str) -> usize {
     let mut end = 0;
     loop {
-        let gap = rest[end..].len() - rest[end..].trim_start_matches([' ', '\t', ',', '\u{a0}']).len();
-        let Some(mark) = citation_mark(&rest[end + gap..]) else { break };
+        let gap = rest[end..].len()
+            - rest[end..]
+                .trim_start_matches([' ', '\t', ',', '\u{a0}'])
+                .len();
+        let Some(mark) = citation_mark(&rest[end + gap..]) else {
+            break;
+        };
         end += gap + mark;
     }
     if end > 0 {
@@ -195,7 +238,12 @@ fn citation_marks(rest: &str) -> usize {
 pub fn citation_mark(rest: &str) -> Option<usize> {
     let mut chars = rest.chars();
     let open = chars.next().filter(|c| matches!(c, '[' | '［' | '【'))?;
-    let label: String = chars.filter(|c| !is_invisible(*c)).take(8).map(half_width).collect::<String>().to_lowercase();
+    let label: String = chars
+        .filter(|c| !is_invisible(*c))
+        .take(8)
+        .map(half_width)
+        .collect::<String>()
+        .to_lowercase();
     let label = label.trim_start();
     let digits = |t: &str| t.starts_with(|c: char| c.is_numeric());
     let fits = label.starts_with("source")
@@ -208,7 +256,9 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
     }
     let from = open.len_utf8();
     let body = start_of(&rest[from..], LONGEST_MARK);
-    let quoted = body.find('"').filter(|q| !body[..*q].contains([']', '］', '】', '\n']));
+    let quoted = body
+        .find('"')
+        .filter(|q| !body[..*q].contains([']', '］', '】', '\n']));
     let close = match quoted.and_then(|q| body[q + 1..].find("\"]").map(|c| q + 2 + c)) {
         Some(close) => close,
         None => body.find([']', '］', '】'])?,
@@ -220,14 +270,19 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
 
 /// At most `bytes` bytes of `text`, whole characters.
 fn start_of(text: &str, bytes: usize) -> &str {
-    (0..4).find_map(|less| text.get(..bytes.saturating_sub(less))).unwrap_or(text)
+    (0..4)
+        .find_map(|less| text.get(..bytes.saturating_sub(less)))
+        .unwrap_or(text)
 }
 
 /// Short bracketed or quoted stretches of `body[from..]`.
 fn pairs(body: &str, from: usize) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     // Most texts have none.
-    if !body.as_bytes()[from..].iter().any(|b| matches!(b, b'"' | b'(') || !b.is_ascii()) {
+    if !body.as_bytes()[from..]
+        .iter()
+        .any(|b| matches!(b, b'"' | b'(') || !b.is_ascii())
+    {
         return out;
     }
     let mut open: Vec<(char, usize)> = Vec::new();
@@ -274,7 +329,10 @@ fn run_of(text: &str, is: impl Fn(char) -> bool) -> usize {
 }
 
 fn is_stop(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '።') || is_wide_stop(c)
+    matches!(
+        c,
+        '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '።'
+    ) || is_wide_stop(c)
 }
 
 /// Stops of scripts that put no space after them.

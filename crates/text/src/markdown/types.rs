@@ -6,9 +6,10 @@ use super::frontmatter::Frontmatter;
 use super::inline::Link;
 use crate::types::{ByteSpan, HeadingPath, LineSpan};
 
-/// Counts the tokens of a text, without padding, truncation or special tokens. `parse` asks for each block once (and again
-/// for the parts of a block that is too large), and adds up: the count of a text must not exceed the sum over its pieces
-/// when it is cut at white space. A word is taken to be at least one token.
+/// Counts the tokens of a text, without padding, truncation or special tokens. `parse` asks for
+/// each block once (and again for the parts of a block that is too large), and adds up: the count
+/// of a text must not exceed the sum over its pieces when it is cut at white space. A word is taken
+/// to be at least one token.
 pub type CountTokens<'a> = &'a (dyn Fn(&str) -> usize + Sync);
 
 /// How a document is cut into chunks.
@@ -43,12 +44,13 @@ pub struct Document {
     pub headings: Vec<HeadingAt>,
     /// All links, in order of their ends.
     pub links: Vec<Link>,
-    /// Tags of the frontmatter, then of the text: without `#`, nested ones whole, each once (first spelling).
+    /// Tags of the frontmatter, then of the text: without `#`, nested ones whole, each once (first
+    /// spelling).
     pub tags: Vec<String>,
     /// `aliases` or `alias` of the frontmatter.
     pub aliases: Vec<String>,
-    /// The chunks, in order. `obsidian_v2`: they do not overlap, and every byte of the body that is not white space lies
-    /// in one.
+    /// The chunks, in order. `obsidian_v2`: they do not overlap, and every byte of the body that is
+    /// not white space lies in one.
     pub chunks: Vec<Chunk>,
     /// What could not be read as it was probably meant.
     pub problems: Vec<Problem>,
@@ -78,7 +80,8 @@ pub struct Chunk {
     pub heading: HeadingPath,
     /// What kinds of blocks are in it.
     pub kinds: BlockKinds,
-    /// Its tokens by the counter given: the sum over its blocks, so at least the count of the whole.
+    /// Its tokens by the counter given: the sum over its blocks, so at least the count of the
+    /// whole.
     pub tokens: usize,
     /// The `^ids` of blocks in it, without `^`.
     pub block_ids: Vec<String>,
@@ -146,7 +149,10 @@ impl BlockKinds {
 
     /// The stable names of what is in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().filter(move |(kind, _)| self.contains(*kind)).map(|(_, name)| name)
+        Self::NAMES
+            .into_iter()
+            .filter(move |(kind, _)| self.contains(*kind))
+            .map(|(_, name)| name)
     }
 }
 

@@ -64,14 +64,17 @@ impl FromStr for SkipReason {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::ALL.into_iter().find(|r| r.as_str() == text).ok_or(Invalid("a reason for skipping a file"))
+        Self::ALL
+            .into_iter()
+            .find(|r| r.as_str() == text)
+            .ok_or(Invalid("a reason for skipping a file"))
     }
 }
 
 text_form!(SkipReason, "a reason for skipping a file");
 
-/// What the file system says about one file without reading it. Two equal stamps mean "unchanged" only when the
-/// modification time is old enough; the indexing job holds that rule.
+/// What the file system says about one file without reading it. Two equal stamps mean "unchanged"
+/// only when the modification time is old enough; the indexing job holds that rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileStamp {
     /// Size in bytes.

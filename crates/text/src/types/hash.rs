@@ -10,10 +10,12 @@ use super::{HeadingPath, Invalid, RelPath, SourceName};
 /// Writes `bytes` as lower-case hexadecimal.
 pub fn to_hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
-        let _ = write!(out, "{b:02x}");
-        out
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut out, b| {
+            let _ = write!(out, "{b:02x}");
+            out
+        })
 }
 
 /// Reads exactly `N` bytes of lower-case hexadecimal.
@@ -85,13 +87,14 @@ hex_identity!(
     ChunkKey, 16, "32 lower-case hexadecimal digits"
 );
 hex_identity!(
-    /// Sixteen random bytes that one publishing transaction gives its database. Projections carry the value they
-    /// were made from and are compared for equality, never for order.
+    /// Sixteen random bytes that one publishing transaction gives its database. Projections carry
+    /// the value they were made from and are compared for equality, never for order.
     CommitId, 16, "32 lower-case hexadecimal digits"
 );
 hex_identity!(
-    /// Everything that decides what vector a text gets: weights, tokenizer, pooling, prefixes, window, input
-    /// template, arithmetic class. Two vectors are comparable only when their fingerprints are equal.
+    /// Everything that decides what vector a text gets: weights, tokenizer, pooling, prefixes,
+    /// window, input template, arithmetic class. Two vectors are comparable only when their
+    /// fingerprints are equal.
     Fingerprint, 32, "64 lower-case hexadecimal digits"
 );
 
@@ -101,7 +104,8 @@ impl Sha256 {
         Self(Hasher::digest(bytes).into())
     }
 
-    /// Hashes several fields so that no two different lists collide: each field is preceded by its length.
+    /// Hashes several fields so that no two different lists collide: each field is preceded by its
+    /// length.
     pub fn of_fields(fields: &[&[u8]]) -> Self {
         let mut hasher = Hasher::new();
         for field in fields {
@@ -113,10 +117,11 @@ impl Sha256 {
 }
 
 impl ChunkKey {
-    /// The first 16 bytes of the SHA-256 over (source, path, heading path, text hash, n-th identical occurrence).
+    /// The first 16 bytes of the SHA-256 over (source, path, heading path, text hash, n-th
+    /// identical occurrence).
     ///
-    /// Nothing positional goes in except the count among *identical* chunks, so inserting a section elsewhere in the
-    /// file changes no other key.
+    /// Nothing positional goes in except the count among *identical* chunks, so inserting a section
+    /// elsewhere in the file changes no other key.
     pub fn derive(
         source: &SourceName,
         path: &RelPath,

@@ -15,9 +15,9 @@ pub struct Heading {
 
 /// The headings that stand above a chunk, outermost first; empty for text before any heading.
 ///
-/// Two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the same with every character
-/// that means something in a citation percent-encoded inside titles (`% ] | # >` and control characters), so it can
-/// be cited, stored and read back without loss.
+/// Two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the same with
+/// every character that means something in a citation percent-encoded inside titles (`% ] | # >`
+/// and control characters), so it can be cited, stored and read back without loss.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HeadingPath(Vec<Heading>);
 
@@ -30,10 +30,18 @@ impl HeadingPath {
         let collapse = |h: Heading| {
             // Nearly all are as they should be.
             let odd = |c: char| c.is_whitespace() && c != ' ';
-            let is_collapsed =
-                h.title.trim().len() == h.title.len() && !h.title.contains("  ") && !h.title.contains(odd);
+            let is_collapsed = h.title.trim().len() == h.title.len()
+                && !h.title.contains("  ")
+                && !h.title.contains(odd);
             let words = || h.title.split_whitespace().collect::<Vec<_>>().join(" ");
-            if is_collapsed { h } else { Heading { level: h.level, title: words() } }
+            if is_collapsed {
+                h
+            } else {
+                Heading {
+                    level: h.level,
+                    title: words(),
+                }
+            }
         };
         Ok(Self(headings.into_iter().map(collapse).collect()))
     }
@@ -54,7 +62,12 @@ impl HeadingPath {
         for (i, h) in self.0.iter().enumerate() {
             let separator = if i == 0 { "" } else { " > " };
             // Writing to a string cannot fail.
-            let _ = write!(out, "{separator}H{}: {}", h.level, percent_encode(&h.title, "]|#>"));
+            let _ = write!(
+                out,
+                "{separator}H{}: {}",
+                h.level,
+                percent_encode(&h.title, "]|#>")
+            );
         }
         out
     }
@@ -67,11 +80,20 @@ impl HeadingPath {
         }
         let one = |part: &str| {
             let (level, title) = part.split_once(':').ok_or(BAD)?;
-            let level = level.trim().strip_prefix('H').and_then(|l| l.parse().ok()).ok_or(BAD)?;
+            let level = level
+                .trim()
+                .strip_prefix('H')
+                .and_then(|l| l.parse().ok())
+                .ok_or(BAD)?;
             let title = percent_decode(title.trim()).ok_or(BAD)?;
             Ok(Heading { level, title })
         };
-        Self::new(text.split('>').map(str::trim).map(one).collect::<Result<_, _>>()?)
+        Self::new(
+            text.split('>')
+                .map(str::trim)
+                .map(one)
+                .collect::<Result<_, _>>()?,
+        )
     }
 }
 

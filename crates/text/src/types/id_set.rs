@@ -22,13 +22,19 @@ impl IdSet {
 
     /// Whether `id` is in the set.
     pub fn contains(&self, id: i64) -> bool {
-        usize::try_from(id).is_ok_and(|id| self.words.get(id / 64).is_some_and(|w| w >> (id % 64) & 1 == 1))
+        usize::try_from(id).is_ok_and(|id| {
+            self.words
+                .get(id / 64)
+                .is_some_and(|w| w >> (id % 64) & 1 == 1)
+        })
     }
 
     /// The ids, smallest first.
     pub fn iter(&self) -> impl Iterator<Item = i64> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).filter_map(move |bit| i64::try_from(at * 64 + bit).ok())
+            (0..64)
+                .filter(move |bit| word >> bit & 1 == 1)
+                .filter_map(move |bit| i64::try_from(at * 64 + bit).ok())
         })
     }
 
@@ -60,6 +66,8 @@ mod tests {
         let set: IdSet = [3, 64, 3, 200, -1].into_iter().collect();
         assert_eq!(set.len(), 3);
         assert_eq!(set.iter().collect::<Vec<_>>(), [3, 64, 200]);
-        assert!(set.contains(64) && !set.contains(65) && !set.contains(-1) && !set.contains(10_000));
+        assert!(
+            set.contains(64) && !set.contains(65) && !set.contains(-1) && !set.contains(10_000)
+        );
     }
 }

@@ -12,7 +12,11 @@ pub struct Label(u32);
 impl Label {
     /// `None` for 0: labels count from 1.
     pub const fn new(number: u32) -> Option<Self> {
-        if number == 0 { None } else { Some(Self(number)) }
+        if number == 0 {
+            None
+        } else {
+            Some(Self(number))
+        }
     }
 
     /// The number, from 1.

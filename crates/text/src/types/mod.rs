@@ -1,7 +1,8 @@
 //! Identities and spans used by every room.
 //!
-//! Each type keeps its fields private and has one constructor, so a value that exists is a value that holds
-//! its promise: a [`RelPath`] cannot leave its root, a [`ByteSpan`] cannot end before it starts.
+//! Each type keeps its fields private and has one constructor, so a value that exists is a value
+//! that holds its promise: a [`RelPath`] cannot leave its root, a [`ByteSpan`] cannot end before it
+//! starts.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -25,7 +26,8 @@ macro_rules! text_form {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <String as serde::Deserialize>::deserialize(deserializer)?;
-                text.parse().map_err(|_| serde::de::Error::custom($expected))
+                text.parse()
+                    .map_err(|_| serde::de::Error::custom($expected))
             }
         }
     };

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::Invalid;
 
-/// A path below a root: UTF-8, `/` between segments, never absolute, no `.` or `..` segment, no control character.
+/// A path below a root: UTF-8, `/` between segments, never absolute, no `.` or `..` segment, no
+/// control character.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelPath(String);
 
@@ -78,14 +79,22 @@ text_form!(RelPath, "a relative path without `.` or `..`");
 pub struct SourceName(String);
 
 impl SourceName {
-    /// Accepts a non-blank name without white space at its ends, `:`, `/`, `\` or control characters.
+    /// Accepts a non-blank name without white space at its ends, `:`, `/`, `\` or control
+    /// characters.
     pub fn new(name: impl Into<String>) -> Result<Self, Invalid> {
         let name = name.into();
         if name.trim().is_empty() || name.trim() != name {
-            return Err(Invalid("a source name is not blank and has no white space at its ends"));
+            return Err(Invalid(
+                "a source name is not blank and has no white space at its ends",
+            ));
         }
-        if name.chars().any(|c| c.is_control() || matches!(c, ':' | '/' | '\\')) {
-            return Err(Invalid("a source name holds no `:`, `/`, `\\` or control character"));
+        if name
+            .chars()
+            .any(|c| c.is_control() || matches!(c, ':' | '/' | '\\'))
+        {
+            return Err(Invalid(
+                "a source name holds no `:`, `/`, `\\` or control character",
+            ));
         }
         Ok(Self(name))
     }
@@ -124,7 +133,9 @@ mod tests {
 
     #[test]
     fn a_rel_path_cannot_leave_its_root() {
-        for bad in ["", "/a", "a//b", "a/", ".", "a/../b", "..", "a/./b", "a\\b", "a\nb"] {
+        for bad in [
+            "", "/a", "a//b", "a/", ".", "a/../b", "..", "a/./b", "a\\b", "a\nb",
+        ] {
             assert!(RelPath::new(bad).is_err(), "{bad:?}");
         }
         for good in ["a.md", "..foo", "a/.b/c.md", "ä/日本.md", "a b.md"] {

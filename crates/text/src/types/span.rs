@@ -31,14 +31,21 @@ impl TryFrom<RawSpan> for ByteSpan {
 
 impl From<ByteSpan> for RawSpan {
     fn from(span: ByteSpan) -> Self {
-        Self { start: span.start, end: span.end }
+        Self {
+            start: span.start,
+            end: span.end,
+        }
     }
 }
 
 impl ByteSpan {
     /// `None` when `end` lies before `start`.
     pub const fn new(start: usize, end: usize) -> Option<Self> {
-        if start <= end { Some(Self { start, end }) } else { None }
+        if start <= end {
+            Some(Self { start, end })
+        } else {
+            None
+        }
     }
 
     /// The first byte.
@@ -77,7 +84,11 @@ pub struct LineSpan {
 impl LineSpan {
     /// `None` when `first` is 0 or `last` lies before it.
     pub const fn new(first: u32, last: u32) -> Option<Self> {
-        if first >= 1 && first <= last { Some(Self { first, last }) } else { None }
+        if first >= 1 && first <= last {
+            Some(Self { first, last })
+        } else {
+            None
+        }
     }
 
     /// The first line.
@@ -93,7 +104,11 @@ impl LineSpan {
 
 impl fmt::Display for LineSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.first == self.last { write!(f, "{}", self.first) } else { write!(f, "{}-{}", self.first, self.last) }
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 /// Percent-encodes `%`, control characters and every character of `special` as UTF-8 bytes.
 pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
     let is_special = |c: char| c == '%' || c.is_control() || special.chars().any(|own| own == c);
-    let Some(first) = text.find(is_special) else { return Cow::Borrowed(text) };
+    let Some(first) = text.find(is_special) else {
+        return Cow::Borrowed(text);
+    };
     let mut out = text[..first].to_owned();
     for c in text[first..].chars() {
         if is_special(c) {
@@ -32,7 +34,9 @@ pub fn percent_decode(text: &str) -> Option<String> {
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] == b'%' {
-            let digits = text.get(at + 1..at + 3).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+            let digits = text
+                .get(at + 1..at + 3)
+                .filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()))?;
             out.push(u8::from_str_radix(digits, 16).ok()?);
             at += 3;
         } else {
@@ -53,7 +57,15 @@ pub fn visible(text: &str) -> String {
     if !text.contains(hidden) {
         return text.to_owned();
     }
-    text.chars().map(|c| if hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
+    text.chars()
+        .map(|c| {
+            if hidden(c) {
+                format!("\\u{{{:x}}}", c as u32)
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ pub struct Date {
     pub day: Option<u32>,
     /// 0 is Monday.
     pub weekday: Option<u32>,
-    /// `03/04/2026`: which number is the month cannot be known; `month` and `day` hold them in the order written.
+    /// `03/04/2026`: which number is the month cannot be known; `month` and `day` hold them in the
+    /// order written.
     pub ambiguous: bool,
 }
 
@@ -20,8 +21,10 @@ impl Date {
     pub fn agrees(&self, other: &Self) -> bool {
         let same = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
         let years = self.year.is_none() || other.year.is_none() || self.year == other.year;
-        let order =
-            self.ambiguous == other.ambiguous || self.month == self.day || self.day.is_none() || other.day.is_none();
+        let order = self.ambiguous == other.ambiguous
+            || self.month == self.day
+            || self.day.is_none()
+            || other.day.is_none();
         years && same(self.month, other.month) && same(self.day, other.day) && order
     }
 
@@ -83,7 +86,10 @@ pub fn month(word: &str) -> Option<u32> {
         return None;
     }
     if !word.starts_with(char::is_uppercase)
-        && matches!(word, "may" | "march" | "mar" | "mai" | "dec" | "sep" | "jun" | "jan" | "august")
+        && matches!(
+            word,
+            "may" | "march" | "mar" | "mai" | "dec" | "sep" | "jun" | "jan" | "august"
+        )
     {
         return None;
     }
@@ -101,7 +107,9 @@ pub fn weekday(word: &str) -> Option<u32> {
 /// Four digits that can be a year.
 pub fn year(word: &str) -> Option<i32> {
     let four = word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit());
-    word.parse().ok().filter(|y| four && (1000..2200).contains(y))
+    word.parse()
+        .ok()
+        .filter(|y| four && (1000..2200).contains(y))
 }
 
 fn day(word: &str) -> Option<u32> {
@@ -111,8 +119,8 @@ fn day(word: &str) -> Option<u32> {
 
 fn day_word(word: &str) -> Option<u32> {
     const WORDS: [&str; 12] = [
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-        "twelfth",
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth", "eleventh", "twelfth",
     ];
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok()
@@ -122,10 +130,24 @@ fn day_word(word: &str) -> Option<u32> {
 pub fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(weekday) = weekday(r.word(i)) {
         let near = matches!(r.gap(i), ", " | " " | ". ");
-        let rest = near.then(|| date(r, i + 1).filter(|(d, _)| d.weekday.is_none() && d.day.is_some())).flatten();
+        let rest = near
+            .then(|| date(r, i + 1).filter(|(d, _)| d.weekday.is_none() && d.day.is_some()))
+            .flatten();
         return Some(match rest {
-            Some((date, next)) => (Date { weekday: Some(weekday), ..date }, next),
-            None => (Date { weekday: Some(weekday), ..Date::default() }, i + 1),
+            Some((date, next)) => (
+                Date {
+                    weekday: Some(weekday),
+                    ..date
+                },
+                next,
+            ),
+            None => (
+                Date {
+                    weekday: Some(weekday),
+                    ..Date::default()
+                },
+                i + 1,
+            ),
         });
     }
     if let Some(m) = month(r.word(i)) {
@@ -137,7 +159,12 @@ pub fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         && let Some(month) = day(r.word(i + 1)).filter(|m| *m <= 12 && r.word(i + 1).len() == 2)
     {
         let day = day(r.word(i + 2)).filter(|_| r.gap(i + 1) == "-");
-        let full = Date { year: Some(y), month: Some(month), day, ..Date::default() };
+        let full = Date {
+            year: Some(y),
+            month: Some(month),
+            day,
+            ..Date::default()
+        };
         return Some((full, i + 2 + usize::from(day.is_some())));
     }
     if let Some(found) = day_first(r, i) {
@@ -148,7 +175,10 @@ pub fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
 
 /// "March 3rd, 2026", "March 2026", "March".
 fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
-    let mut out = Date { month: Some(month), ..Date::default() };
+    let mut out = Date {
+        month: Some(month),
+        ..Date::default()
+    };
     let mut next = i + 1;
     let close = |gap: &str| matches!(gap, " " | ". " | ", " | " the " | "/" | "-");
     if close(r.gap(i)) {
@@ -158,8 +188,10 @@ fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
             next += 1 + skip;
         }
         let gap = r.before(next);
-        if matches!(gap, " " | ", " | ". " | "th, " | "rd, " | "nd, " | "st, " | "th " | "rd " | "nd " | "st ")
-            && let Some(y) = year(r.word(next))
+        if matches!(
+            gap,
+            " " | ", " | ". " | "th, " | "rd, " | "nd, " | "st, " | "th " | "rd " | "nd " | "st "
+        ) && let Some(y) = year(r.word(next))
         {
             out.year = Some(y);
             next += 1;
@@ -181,7 +213,11 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let of = usize::from(r.lower(i + 1) == "of");
     let m = month(r.word(i + 1 + of)).filter(|_| close)?;
     let mut next = i + 2 + of;
-    let mut out = Date { month: Some(m), day: Some(d), ..Date::default() };
+    let mut out = Date {
+        month: Some(m),
+        day: Some(d),
+        ..Date::default()
+    };
     if matches!(r.before(next), " " | ", " | ". " | "-")
         && let Some(y) = year(r.word(next))
     {
@@ -191,14 +227,24 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     Some((out, next))
 }
 
-/// "03.04.2026" and "25/12/2026". The words of a text never hold these as one token but for dotted ones.
+/// "03.04.2026" and "25/12/2026". The words of a text never hold these as one token but for dotted
+/// ones.
 fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let word = r.word(i);
     let mut dotted = word.split('.');
-    if let (Some(d), Some(m), Some(y), None) = (dotted.next(), dotted.next(), dotted.next(), dotted.next())
+    if let (Some(d), Some(m), Some(y), None) =
+        (dotted.next(), dotted.next(), dotted.next(), dotted.next())
         && let (Some(d), Some(m), Some(y)) = (day(d), day(m).filter(|m| *m <= 12), year(y))
     {
-        return Some((Date { year: Some(y), month: Some(m), day: Some(d), ..Date::default() }, i + 1));
+        return Some((
+            Date {
+                year: Some(y),
+                month: Some(m),
+                day: Some(d),
+                ..Date::default()
+            },
+            i + 1,
+        ));
     }
     let slash = |i: usize| matches!(r.gap(i), "/" | "-");
     let (a, b, y) = (day(word)?, day(r.word(i + 1))?, year(r.word(i + 2))?);
@@ -211,14 +257,29 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         (false, true) => (b, a, false),
         (false, false) => return None,
     };
-    Some((Date { year: Some(y), month: Some(month), day: Some(day), ambiguous, ..Date::default() }, i + 3))
+    Some((
+        Date {
+            year: Some(y),
+            month: Some(month),
+            day: Some(day),
+            ambiguous,
+            ..Date::default()
+        },
+        i + 3,
+    ))
 }
 
 /// "14:30", "2:30 pm", "2 pm".
 pub fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
-    let hour = day(r.word(i)).or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0)).filter(|h| *h < 25)?;
-    let two =
-        |i: usize| Some(r.word(i)).filter(|w| w.len() == 2).and_then(|w| w.parse::<u32>().ok()).filter(|m| *m < 60);
+    let hour = day(r.word(i))
+        .or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0))
+        .filter(|h| *h < 25)?;
+    let two = |i: usize| {
+        Some(r.word(i))
+            .filter(|w| w.len() == 2)
+            .and_then(|w| w.parse::<u32>().ok())
+            .filter(|m| *m < 60)
+    };
     let (minute, mut next) = match two(i + 1).filter(|_| r.gap(i) == ":") {
         Some(minute) => (Some(minute), i + 2),
         None => (None, i + 1),
@@ -227,7 +288,9 @@ pub fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
         next += 1;
     }
     let half = match (&*r.lower(next), &*r.lower(next + 1)) {
-        ("am" | "pm", _) if matches!(r.before(next), "" | " ") => Some((r.lower(next) == "pm", next + 1)),
+        ("am" | "pm", _) if matches!(r.before(next), "" | " ") => {
+            Some((r.lower(next) == "pm", next + 1))
+        }
         ("a" | "p", "m") if r.gap(next) == "." => Some((r.lower(next) == "p", next + 2)),
         _ => None,
     };

@@ -1,4 +1,5 @@
-//! What must stand in the evidence letter by letter: addresses, paths, flags, identifiers, hashes, versions.
+//! What must stand in the evidence letter by letter: addresses, paths, flags, identifiers, hashes,
+//! versions.
 
 use std::ops::Range;
 
@@ -38,8 +39,14 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
         }
         let left = blob.trim_start_matches(['(', '[', '{', '"', '\'', '<', '“', '|', ',']);
         let lead = blob.len() - left.len();
-        let bare = left.trim_end_matches(['.', ',', ';', ':', '!', '?', ']', '}', '"', '\'', '”', '|', '…']);
-        let bare = if bare.contains('(') { bare } else { bare.trim_end_matches([')', '.', ',']) };
+        let bare = left.trim_end_matches([
+            '.', ',', ';', ':', '!', '?', ']', '}', '"', '\'', '”', '|', '…',
+        ]);
+        let bare = if bare.contains('(') {
+            bare
+        } else {
+            bare.trim_end_matches([')', '.', ','])
+        };
         if bare.len() > 1 && bare.len() < 400 {
             let place = start + lead..start + lead + bare.len();
             if let Some(kind) = classify(bare, before, before2) {
@@ -53,17 +60,21 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
     out
 }
 
-/// Small letters, perhaps behind a capital one, with a stop or a comma behind them: most words, and none of these.
+/// Small letters, perhaps behind a capital one, with a stop or a comma behind them: most words, and
+/// none of these.
 fn is_plain(blob: &str) -> bool {
     let word = blob.strip_suffix(['.', ',']).unwrap_or(blob).as_bytes();
-    word.split_first()
-        .is_none_or(|(first, rest)| first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase))
+    word.split_first().is_none_or(|(first, rest)| {
+        first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase)
+    })
 }
 
 fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     // Most words: letters without a sign, a digit or a capital inside are none of these.
     let mut bytes = bare.bytes();
-    if bytes.next().is_some_and(|b| b.is_ascii_alphabetic()) && bytes.all(|b| b.is_ascii_lowercase()) {
+    if bytes.next().is_some_and(|b| b.is_ascii_alphabetic())
+        && bytes.all(|b| b.is_ascii_lowercase())
+    {
         return None;
     }
     if bare.contains("://") || bare.starts_with("www.") {
@@ -85,11 +96,16 @@ const COMPARISONS: &[&str] = &[">=", "<=", "==", "~>", "≥", "≤", ">", "<", "
 
 fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     let bare_word = bare.starts_with(|c: char| c.is_ascii_alphanumeric());
-    let sign = COMPARISONS.iter().find(|c| !bare_word && bare.starts_with(**c)).copied();
+    let sign = COMPARISONS
+        .iter()
+        .find(|c| !bare_word && bare.starts_with(**c))
+        .copied();
     let rest = bare.trim_start_matches(['>', '<', '=', '~', '^', '≥', '≤', '@']);
     let named = rest.strip_prefix(['v', 'V']);
     let number = named.unwrap_or(rest);
-    let core_len = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
+    let core_len = number
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(number.len());
     let (core, tail) = number.split_at(core_len);
     let core = core.trim_end_matches('.');
     let parts = core.split('.').count();
@@ -103,7 +119,17 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     let lower = lower_case(before.trim_end_matches([',', ':']));
     let announced = matches!(
         &*lower,
-        "version" | "versions" | "release" | "releases" | "v" | "kernel" | "ver." | "rust" | "python" | "node" | "java"
+        "version"
+            | "versions"
+            | "release"
+            | "releases"
+            | "v"
+            | "kernel"
+            | "ver."
+            | "rust"
+            | "python"
+            | "node"
+            | "java"
     );
     let compared = COMPARISONS.contains(&before.trim());
     let dated = parts == 3 && core.split('.').next_back().is_some_and(|p| p.len() == 4);
@@ -116,8 +142,9 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
     if !is_one {
         return None;
     }
-    let compare =
-        sign.or_else(|| COMPARISONS.iter().find(|c| before.trim() == **c).copied()).map_or("", normal_comparison);
+    let compare = sign
+        .or_else(|| COMPARISONS.iter().find(|c| before.trim() == **c).copied())
+        .map_or("", normal_comparison);
     let lower2 = lower_case(before2);
     let worded = match (&*lower2, &*lower) {
         ("at", "least") => ">=",
@@ -127,7 +154,10 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
         _ => "",
     };
     let key = format!("{core}{}", tail.to_lowercase());
-    Some(Literal::Version { key, compare: if compare.is_empty() { worded } else { compare } })
+    Some(Literal::Version {
+        key,
+        compare: if compare.is_empty() { worded } else { compare },
+    })
 }
 
 fn normal_comparison(sign: &str) -> &'static str {
@@ -142,7 +172,8 @@ fn normal_comparison(sign: &str) -> &'static str {
     }
 }
 
-/// Whether a run of characters is an identifier, path, flag, hash or assignment, and not a word of a language.
+/// Whether a run of characters is an identifier, path, flag, hash or assignment, and not a word of
+/// a language.
 fn is_code(bare: &str) -> bool {
     let bytes = bare.as_bytes();
     let letters = bare.chars().any(char::is_alphabetic);
@@ -150,20 +181,31 @@ fn is_code(bare: &str) -> bool {
         return false;
     }
     let inner = |c: char| bare.trim_matches(c).contains(c);
-    if inner('_') || bare.contains("::") || bare.ends_with("()") || bare.contains('\\') || bare.contains("->") {
+    if inner('_')
+        || bare.contains("::")
+        || bare.ends_with("()")
+        || bare.contains('\\')
+        || bare.contains("->")
+    {
         return true;
     }
     if bare.starts_with("--") && bytes.get(2).is_some_and(u8::is_ascii_alphabetic) {
         return true;
     }
-    if bare.starts_with('$') && bytes.get(1).is_some_and(u8::is_ascii_alphabetic) && bare.len() > 3 {
-        return bare.bytes().skip(1).all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit());
+    if bare.starts_with('$') && bytes.get(1).is_some_and(u8::is_ascii_alphabetic) && bare.len() > 3
+    {
+        return bare
+            .bytes()
+            .skip(1)
+            .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit());
     }
     if bare.contains('/') {
         let parts: Vec<&str> = bare.split('/').collect();
         let rooted = bare.starts_with(['/', '.', '~']);
         let named = parts.last().is_some_and(|last| extension(last));
-        return parts.len() > 1 && (rooted && bare.len() > 3 || named || parts.len() > 3) && !bare.contains("//");
+        return parts.len() > 1
+            && (rooted && bare.len() > 3 || named || parts.len() > 3)
+            && !bare.contains("//");
     }
     if extension(bare) {
         return true;
@@ -174,18 +216,22 @@ fn is_code(bare: &str) -> bool {
     }
     // camelCase: a small letter, later a capital one, and nothing else.
     let word = bytes.iter().all(u8::is_ascii_alphanumeric);
-    word && bytes.first().is_some_and(u8::is_ascii_lowercase) && bytes.iter().skip(2).any(u8::is_ascii_uppercase)
+    word && bytes.first().is_some_and(u8::is_ascii_lowercase)
+        && bytes.iter().skip(2).any(u8::is_ascii_uppercase)
 }
 
 /// `name.ext`, with an extension of letters that is no word after a missing blank.
 fn extension(bare: &str) -> bool {
     const KNOWN: &[&str] = &[
-        "md", "txt", "rs", "py", "js", "ts", "json", "yaml", "yml", "toml", "html", "css", "csv", "pdf", "png", "jpg",
-        "sh", "c", "h", "cpp", "java", "go", "log", "sql", "db", "sqlite", "xml", "ini", "cfg", "conf", "lock", "exe",
-        "zip", "gz", "tar", "docx", "xlsx", "svg", "ipynb", "bak",
+        "md", "txt", "rs", "py", "js", "ts", "json", "yaml", "yml", "toml", "html", "css", "csv",
+        "pdf", "png", "jpg", "sh", "c", "h", "cpp", "java", "go", "log", "sql", "db", "sqlite",
+        "xml", "ini", "cfg", "conf", "lock", "exe", "zip", "gz", "tar", "docx", "xlsx", "svg",
+        "ipynb", "bak",
     ];
     bare.rsplit_once('.').is_some_and(|(name, ext)| {
-        name.chars().any(char::is_alphanumeric) && KNOWN.contains(&ext.to_lowercase().as_str()) && !name.ends_with('.')
+        name.chars().any(char::is_alphanumeric)
+            && KNOWN.contains(&ext.to_lowercase().as_str())
+            && !name.ends_with('.')
     })
 }
 
@@ -194,12 +240,21 @@ pub fn code_spans(raw: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = raw;
     while let Some(open) = rest.find('`') {
-        let ticks = rest.get(open..).map_or(0, |r| r.len() - r.trim_start_matches('`').len());
-        let Some(body) = rest.get(open + ticks..) else { break };
+        let ticks = rest
+            .get(open..)
+            .map_or(0, |r| r.len() - r.trim_start_matches('`').len());
+        let Some(body) = rest.get(open + ticks..) else {
+            break;
+        };
         let fence = "`".repeat(ticks.min(8));
-        let Some(close) = body.find(&fence) else { break };
+        let Some(close) = body.find(&fence) else {
+            break;
+        };
         out.extend(body.get(..close).map(str::trim).filter(|s| !s.is_empty()));
-        rest = body.get(close + fence.len()..).unwrap_or("").trim_start_matches('`');
+        rest = body
+            .get(close + fence.len()..)
+            .unwrap_or("")
+            .trim_start_matches('`');
     }
     out
 }

@@ -1,4 +1,5 @@
-//! L4: the parts of a statement that are either right or wrong: numbers, dates, versions, code, addresses.
+//! L4: the parts of a statement that are either right or wrong: numbers, dates, versions, code,
+//! addresses.
 //!
 //! Names and what each atom belongs to are looked at in `checks`, which knows both sides.
 
@@ -50,21 +51,45 @@ pub fn is_calendar(word: &str) -> bool {
 pub fn atoms(text: &str, words: &Text) -> Vec<Atom> {
     let mut out: Vec<Atom> = Vec::new();
     for sentence in &words.sentences {
-        sentence_atoms(text, words, sentence.bytes.clone(), sentence.tokens.clone(), &mut out);
+        sentence_atoms(
+            text,
+            words,
+            sentence.bytes.clone(),
+            sentence.tokens.clone(),
+            &mut out,
+        );
     }
     out
 }
 
-fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<usize>, out: &mut Vec<Atom>) {
+fn sentence_atoms(
+    text: &str,
+    words: &Text,
+    bytes: Range<usize>,
+    tokens: Range<usize>,
+    out: &mut Vec<Atom>,
+) {
     let reader = Reader { text, words };
     let mut literals = literal::literals(text, bytes).into_iter().peekable();
     let mut i = tokens.start;
     while i < tokens.end {
-        let Some(token) = words.tokens.get(i) else { break };
+        let Some(token) = words.tokens.get(i) else {
+            break;
+        };
         while literals.next_if(|(r, _)| r.end <= token.start).is_some() {}
-        if let Some((range, literal)) = literals.next_if(|(r, _)| r.start <= token.start || r.contains(&token.start)) {
-            let end = words.tokens.get(i..tokens.end).unwrap_or(&[]).partition_point(|t| t.start < range.end);
-            out.push(Atom { what: What::Literal(literal), bytes: range, tokens: i..i + end.max(1) });
+        if let Some((range, literal)) =
+            literals.next_if(|(r, _)| r.start <= token.start || r.contains(&token.start))
+        {
+            let end = words
+                .tokens
+                .get(i..tokens.end)
+                .unwrap_or(&[])
+                .partition_point(|t| t.start < range.end);
+            out.push(Atom {
+                what: What::Literal(literal),
+                bytes: range,
+                tokens: i..i + end.max(1),
+            });
             i += end.max(1);
             continue;
         }
@@ -86,7 +111,11 @@ fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<u
             Some((what, next)) => {
                 let next = next.clamp(i + 1, tokens.end);
                 let end = words.tokens.get(next - 1).map_or(token.end, |t| t.end);
-                out.push(Atom { what, bytes: token.start..end, tokens: i..next });
+                out.push(Atom {
+                    what,
+                    bytes: token.start..end,
+                    tokens: i..next,
+                });
                 i = next;
             }
             None => i += 1,
@@ -96,9 +125,14 @@ fn sentence_atoms(text: &str, words: &Text, bytes: Range<usize>, tokens: Range<u
 
 /// Digits of an identifier: "A-769662", "OCT3/4".
 fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
-    let Some(before) = i.checked_sub(1) else { return false };
-    let letters = r.word(before).chars().any(char::is_alphabetic) && r.word(before).chars().any(char::is_uppercase);
-    letters && matches!(r.before(i), "-" | "/" | "") && r.word(i).starts_with(|c: char| c.is_ascii_digit())
+    let Some(before) = i.checked_sub(1) else {
+        return false;
+    };
+    let letters = r.word(before).chars().any(char::is_alphabetic)
+        && r.word(before).chars().any(char::is_uppercase);
+    letters
+        && matches!(r.before(i), "-" | "/" | "")
+        && r.word(i).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Four digits that nothing counts: a year.
@@ -106,5 +140,11 @@ fn lone_year(r: &Reader<'_>, i: usize) -> Option<(What, usize)> {
     let year = dates::year(r.word(i))?;
     let (number, next) = r.number(i)?;
     let counts = number.unit.is_some() || next > i + 1 || number.per.is_some();
-    (!counts).then_some((What::Date(Date { year: Some(year), ..Date::default() }), i + 1))
+    (!counts).then_some((
+        What::Date(Date {
+            year: Some(year),
+            ..Date::default()
+        }),
+        i + 1,
+    ))
 }

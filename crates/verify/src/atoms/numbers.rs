@@ -1,4 +1,5 @@
-//! Numbers as people write them: digits with separators, words, magnitudes, units, currencies, rates, bounds.
+//! Numbers as people write them: digits with separators, words, magnitudes, units, currencies,
+//! rates, bounds.
 
 use std::borrow::Cow;
 
@@ -86,8 +87,8 @@ fn word_value(word: &str) -> Option<f64> {
 
 fn ordinal_value(word: &str) -> Option<f64> {
     const WORDS: &[&str] = &[
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-        "twelfth",
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth", "eleventh", "twelfth",
     ];
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok().map(f64::from)
@@ -104,8 +105,8 @@ fn fraction_value(word: &str) -> Option<f64> {
     })
 }
 
-/// The value of digits with separators. English reading; a comma that cannot part thousands is a decimal one, and two
-/// dots part thousands.
+/// The value of digits with separators. English reading; a comma that cannot part thousands is a
+/// decimal one, and two dots part thousands.
 pub fn digits_value(digits: &str) -> Option<f64> {
     // Most numbers.
     if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -121,11 +122,18 @@ pub fn digits_value(digits: &str) -> Option<f64> {
     let plain = match (dots, commas) {
         (0 | 1, 0) => digits.to_owned(),
         (_, 0) if thousands('.') => digits.replace('.', ""),
-        (0 | 1, _) if thousands(',') && digits.find('.').is_none_or(|d| digits.rfind(',').is_none_or(|c| c < d)) => {
+        (0 | 1, _)
+            if thousands(',')
+                && digits
+                    .find('.')
+                    .is_none_or(|d| digits.rfind(',').is_none_or(|c| c < d)) =>
+        {
             digits.replace(',', "")
         }
         (0, 1) => digits.replace(',', "."),
-        (_, 1) if digits.rfind(',') > digits.rfind('.') => digits.replace('.', "").replace(',', "."),
+        (_, 1) if digits.rfind(',') > digits.rfind('.') => {
+            digits.replace('.', "").replace(',', ".")
+        }
         _ => return None,
     };
     plain.parse().ok().filter(|v: &f64| v.is_finite())
@@ -143,7 +151,12 @@ struct Value {
 
 impl Value {
     fn words(value: f64, next: usize) -> Self {
-        Self { value, next, ordinal: false, words: true }
+        Self {
+            value,
+            next,
+            ordinal: false,
+            words: true,
+        }
     }
 }
 
@@ -158,7 +171,11 @@ pub struct Reader<'t> {
 impl<'t> Reader<'t> {
     /// The bytes of a token.
     pub fn word(&self, i: usize) -> &'t str {
-        self.words.tokens.get(i).and_then(|t| self.text.get(t.start..t.end)).unwrap_or("")
+        self.words
+            .tokens
+            .get(i)
+            .and_then(|t| self.text.get(t.start..t.end))
+            .unwrap_or("")
     }
 
     /// The same in lower case.
@@ -179,7 +196,10 @@ impl<'t> Reader<'t> {
 
     /// What stands between token `i` and the one before it.
     pub fn before(&self, i: usize) -> &'t str {
-        let from = i.checked_sub(1).and_then(|p| self.token(p)).map_or(0, |t| t.end);
+        let from = i
+            .checked_sub(1)
+            .and_then(|p| self.token(p))
+            .map_or(0, |t| t.end);
         let to = self.token(i).map_or(0, |t| t.start);
         self.text.get(from..to).unwrap_or("")
     }
@@ -191,7 +211,12 @@ impl<'t> Reader<'t> {
 
     /// Reads the number that begins at token `i`; with it, the index after its last token.
     pub fn number(&self, i: usize) -> Option<(Number, usize)> {
-        let Value { mut value, mut next, ordinal, words } = self.value(i)?;
+        let Value {
+            mut value,
+            mut next,
+            ordinal,
+            words,
+        } = self.value(i)?;
         let mut unit = self.currency_before(i);
         let last = next - 1;
         let attached = self.gap(last).is_empty() && self.token(next).is_some();
@@ -199,7 +224,9 @@ impl<'t> Reader<'t> {
             let word = self.word(next);
             let big = match word {
                 "M" if attached => Some(1e6),
-                "m" | "b" | "B" if attached && unit.is_some() => Some(if word == "m" { 1e6 } else { 1e9 }),
+                "m" | "b" | "B" if attached && unit.is_some() => {
+                    Some(if word == "m" { 1e6 } else { 1e9 })
+                }
                 "K" if attached => Some(1e3),
                 "k" if !attached => None,
                 _ => units::magnitude(word),
@@ -213,7 +240,10 @@ impl<'t> Reader<'t> {
             (unit, next) = self.unit_after(next);
         }
         let sign = self.before(i).ends_with(['-', '−'])
-            && !self.before(i).trim_end_matches(['-', '−']).ends_with(|c: char| !c.is_whitespace() && c != '(')
+            && !self
+                .before(i)
+                .trim_end_matches(['-', '−'])
+                .ends_with(|c: char| !c.is_whitespace() && c != '(')
             && (i == 0 || self.before(i).len() > 1);
         let number = Number {
             value: if sign { -value } else { value },
@@ -233,7 +263,12 @@ impl<'t> Reader<'t> {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return self.in_digits(i);
         }
-        if !word.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b >= 0x80) || word.len() > 9 {
+        if !word
+            .bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphabetic() || b >= 0x80)
+            || word.len() > 9
+        {
             return None;
         }
         let lower = self.lower(i);
@@ -244,7 +279,9 @@ impl<'t> Reader<'t> {
             "half" | "quarter" | "quarters" | "thirds" => self.fraction(i, &lower),
             "a" | "an" => {
                 let next = self.lower(i + 1);
-                let big = units::magnitude(&next).filter(|_| next.len() > 1).or((next == "dozen").then_some(12.0))?;
+                let big = units::magnitude(&next)
+                    .filter(|_| next.len() > 1)
+                    .or((next == "dozen").then_some(12.0))?;
                 Some(Value::words(big, i + 2))
             }
             _ => self.in_words(i, &lower),
@@ -254,12 +291,21 @@ impl<'t> Reader<'t> {
     fn in_digits(&self, i: usize) -> Option<Value> {
         let value = digits_value(self.word(i))?;
         let rest = self.text.get(self.token(i)?.end..).unwrap_or("");
-        let ends = |s: &&str| rest.strip_prefix(*s).is_some_and(|r| !r.starts_with(char::is_alphanumeric));
+        let ends = |s: &&str| {
+            rest.strip_prefix(*s)
+                .is_some_and(|r| !r.starts_with(char::is_alphanumeric))
+        };
         let ordinal = ["st", "nd", "rd", "th"].iter().any(ends);
-        Some(Value { value, next: i + 1, ordinal, words: false })
+        Some(Value {
+            value,
+            next: i + 1,
+            ordinal,
+            words: false,
+        })
     }
 
-    /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per second").
+    /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per
+    /// second").
     fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
         let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
         if lower == "third" && matches!(&*before, "a" | "one") {
@@ -268,32 +314,48 @@ impl<'t> Reader<'t> {
         if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
             return None;
         }
-        Some(Value { ordinal: true, ..Value::words(value, i + 1) })
+        Some(Value {
+            ordinal: true,
+            ..Value::words(value, i + 1)
+        })
     }
 
     /// "half", "three quarters", "half a million".
     fn fraction(&self, i: usize, lower: &str) -> Option<Value> {
         let value = fraction_value(lower)?;
-        let times = i.checked_sub(1).and_then(|p| word_value(&self.lower(p))).filter(|_| lower != "half");
+        let times = i
+            .checked_sub(1)
+            .and_then(|p| word_value(&self.lower(p)))
+            .filter(|_| lower != "half");
         let article = matches!(&*self.lower(i + 1), "a" | "an");
         let big = units::magnitude(self.word(i + 2)).filter(|_| article);
         let next = if big.is_some() { i + 3 } else { i + 1 };
-        Some(Value::words(value * times.unwrap_or(1.0) * big.unwrap_or(1.0), next))
+        Some(Value::words(
+            value * times.unwrap_or(1.0) * big.unwrap_or(1.0),
+            next,
+        ))
     }
 
     /// "twenty-five", "two hundred and fifty", "two thirds".
     fn in_words(&self, i: usize, lower: &str) -> Option<Value> {
         let mut value = word_value(lower)?;
         let mut next = i + 1;
-        if matches!(&*self.lower(next), "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths")
-            && self.joined(i)
+        if matches!(
+            &*self.lower(next),
+            "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths"
+        ) && self.joined(i)
         {
-            return Some(Value::words(value * fraction_value(&self.lower(next))?, next + 1));
+            return Some(Value::words(
+                value * fraction_value(&self.lower(next))?,
+                next + 1,
+            ));
         }
         let mut total = 0.0;
         while self.joined(next - 1) {
             let word = self.lower(next);
-            if let Some(more) = word_value(&word).filter(|m| *m < 10.0 && value % 10.0 == 0.0 && value >= 20.0) {
+            if let Some(more) =
+                word_value(&word).filter(|m| *m < 10.0 && value % 10.0 == 0.0 && value >= 20.0)
+            {
                 value += more;
             } else if let Some(by) = units::magnitude(&word).filter(|_| word.len() > 1) {
                 value *= by;
@@ -301,7 +363,10 @@ impl<'t> Reader<'t> {
                     total += value;
                     value = 0.0;
                 }
-            } else if word == "and" && (value >= 100.0 || total > 0.0) && word_value(&self.lower(next + 1)).is_some() {
+            } else if word == "and"
+                && (value >= 100.0 || total > 0.0)
+                && word_value(&self.lower(next + 1)).is_some()
+            {
                 value += word_value(&self.lower(next + 1)).unwrap_or(0.0);
                 next += 1;
             } else {
@@ -318,20 +383,30 @@ impl<'t> Reader<'t> {
 
     fn currency_before(&self, i: usize) -> Option<Unit> {
         let before = self.before(i);
-        let sign = before.trim_end().chars().next_back().filter(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽'));
+        let sign = before
+            .trim_end()
+            .chars()
+            .next_back()
+            .filter(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽'));
         if let Some(sign) = sign {
             return units::unit(sign.encode_utf8(&mut [0; 4]));
         }
-        let word = i.checked_sub(1).filter(|_| before == " ").map(|p| self.word(p))?;
+        let word = i
+            .checked_sub(1)
+            .filter(|_| before == " ")
+            .map(|p| self.word(p))?;
         let code = word.len() == 3 && word.bytes().all(|b| b.is_ascii_uppercase());
         units::unit(word).filter(|u| code && units::is_currency(u))
     }
 
-    /// The unit that begins at token `next`, after a sign that stands before it; and the index after it.
+    /// The unit that begins at token `next`, after a sign that stands before it; and the index
+    /// after it.
     fn unit_after(&self, next: usize) -> (Option<Unit>, usize) {
         let gap = self.before(next);
         let gap = if self.token(next).is_none() {
-            self.text.get(self.token(next.wrapping_sub(1)).map_or(0, |t| t.end)..).unwrap_or("")
+            self.text
+                .get(self.token(next.wrapping_sub(1)).map_or(0, |t| t.end)..)
+                .unwrap_or("")
         } else {
             gap
         };
@@ -340,14 +415,28 @@ impl<'t> Reader<'t> {
             let scale = self.word(next);
             let attached = self.token(next).is_some() && matches!(sign, "°" | "° ");
             return match scale {
-                "C" | "F" if attached => (units::unit(if scale == "C" { "°c" } else { "°f" }), next + 1),
+                "C" | "F" if attached => (
+                    units::unit(if scale == "C" { "°c" } else { "°f" }),
+                    next + 1,
+                ),
                 _ => (units::unit("°"), next),
             };
         }
-        if let Some(c) = sign.chars().next().filter(|c| matches!(c, '%' | '‰' | '€' | '$' | '£' | '¥')) {
+        if let Some(c) = sign
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '%' | '‰' | '€' | '$' | '£' | '¥'))
+        {
             let points = c == '%' && self.lower(next).starts_with("point");
             let mut buffer = [0; 4];
-            return (units::unit(if points { "pp" } else { c.encode_utf8(&mut buffer) }), next);
+            return (
+                units::unit(if points {
+                    "pp"
+                } else {
+                    c.encode_utf8(&mut buffer)
+                }),
+                next,
+            );
         }
         if !matches!(gap, "" | " " | "-") {
             return (None, next);
@@ -362,7 +451,11 @@ impl<'t> Reader<'t> {
             ("basis", s) if s.starts_with("point") => return (units::unit("bps"), next + 2),
             ("per", "cent") => return (units::unit("%"), next + 2),
             ("degrees" | "degree", "celsius" | "fahrenheit" | "c" | "f") => {
-                let name = if second.starts_with('c') { "°c" } else { "°f" };
+                let name = if second.starts_with('c') {
+                    "°c"
+                } else {
+                    "°f"
+                };
                 return (units::unit(name), next + 2);
             }
             ("square", s) if s.starts_with("met") => return (units::unit("m²"), next + 2),
@@ -372,7 +465,8 @@ impl<'t> Reader<'t> {
         if self.gap(next) == "/" && self.lower(next) == "km" && second == "h" {
             return (units::unit("km/h"), next + 2);
         }
-        // "in" and "a" are words, not units; a single letter is a unit only when nothing goes on after it.
+        // "in" and "a" are words, not units; a single letter is a unit only when nothing goes on
+        // after it.
         match units::unit(word) {
             Some(unit) if word != "in" => (Some(unit), next + 1),
             _ => (None, next),
@@ -391,8 +485,9 @@ impl<'t> Reader<'t> {
             }
             if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
                 let time = self.word(i + 1);
-                return units::unit(time)
-                    .filter(|u| units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)]));
+                return units::unit(time).filter(|u| {
+                    units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)])
+                });
             }
         }
         None
@@ -425,11 +520,17 @@ impl<'t> Reader<'t> {
             }
         }
         if self.before(next).trim() == "+"
-            || matches!((&*self.lower(next), &*self.lower(next + 1)), ("or", "more" | "later" | "newer" | "above"))
+            || matches!(
+                (&*self.lower(next), &*self.lower(next + 1)),
+                ("or", "more" | "later" | "newer" | "above")
+            )
         {
             return Some(Bound::AtLeast);
         }
-        if matches!((&*self.lower(next), &*self.lower(next + 1)), ("or", "less" | "fewer" | "below")) {
+        if matches!(
+            (&*self.lower(next), &*self.lower(next + 1)),
+            ("or", "less" | "fewer" | "below")
+        ) {
             return Some(Bound::AtMost);
         }
         let back = |n: usize| i.checked_sub(n).map(|p| self.lower(p)).unwrap_or_default();
@@ -439,16 +540,22 @@ impl<'t> Reader<'t> {
             ("at", "least") => Bound::AtLeast,
             ("at" | "the", "most") => Bound::AtMost,
             ("up", "to") => Bound::AtMost,
-            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than")
-                if negated =>
-            {
-                Bound::AtMost
+            (
+                "more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older"
+                | "heavier",
+                "than",
+            ) if negated => Bound::AtMost,
+            ("less" | "fewer" | "smaller" | "lower" | "shorter", "than") if negated => {
+                Bound::AtLeast
             }
-            ("less" | "fewer" | "smaller" | "lower" | "shorter", "than") if negated => Bound::AtLeast,
-            ("more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older" | "heavier", "than") => {
-                Bound::MoreThan
+            (
+                "more" | "larger" | "greater" | "higher" | "longer" | "bigger" | "older"
+                | "heavier",
+                "than",
+            ) => Bound::MoreThan,
+            ("less" | "fewer" | "smaller" | "lower" | "shorter" | "younger", "than") => {
+                Bound::LessThan
             }
-            ("less" | "fewer" | "smaller" | "lower" | "shorter" | "younger", "than") => Bound::LessThan,
             (_, "over" | "above" | "exceeding" | "exceeds" | "beyond") => Bound::MoreThan,
             (_, "under" | "below") => Bound::LessThan,
             (_, "minimum" | "min") => Bound::AtLeast,
@@ -456,8 +563,8 @@ impl<'t> Reader<'t> {
             (_, "exactly" | "precisely") => Bound::Exactly,
             (
                 _,
-                "about" | "around" | "approximately" | "roughly" | "nearly" | "almost" | "circa" | "ca" | "some"
-                | "etwa" | "rund",
+                "about" | "around" | "approximately" | "roughly" | "nearly" | "almost" | "circa"
+                | "ca" | "some" | "etwa" | "rund",
             ) => Bound::About,
             _ => return None,
         })

@@ -1,5 +1,5 @@
-//! Units, currencies and magnitudes: what a number counts. Equal amounts in other units of one kind are equal
-//! ("1.5 s" and "1500 ms"); kinds are never mixed, and no rate of exchange is known.
+//! Units, currencies and magnitudes: what a number counts. Equal amounts in other units of one kind
+//! are equal ("1.5 s" and "1500 ms"); kinds are never mixed, and no rate of exchange is known.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -50,16 +50,45 @@ use Kind::*;
 
 const UNITS: &[(&[&str], Unit)] = &[
     (&["ns", "nanosecond", "nanoseconds"], &[(Time, 1e-9)]),
-    (&["µs", "μs", "us", "microsecond", "microseconds"], &[(Time, 1e-6)]),
-    (&["ms", "millisecond", "milliseconds", "msec"], &[(Time, 1e-3)]),
-    (&["s", "sec", "secs", "second", "seconds", "sekunde", "sekunden"], &[(Time, 1.0)]),
-    (&["min", "mins", "minute", "minutes", "minuten"], &[(Time, 60.0)]),
-    (&["h", "hr", "hrs", "hour", "hours", "stunde", "stunden"], &[(Time, 3600.0)]),
-    (&["d", "day", "days", "tag", "tage", "tagen"], &[(Time, 86_400.0)]),
-    (&["week", "weeks", "woche", "wochen", "fortnight"], &[(Time, 604_800.0)]),
-    (&["month", "months", "monat", "monate", "monaten"], &[(Calendar, 1.0)]),
+    (
+        &["µs", "μs", "us", "microsecond", "microseconds"],
+        &[(Time, 1e-6)],
+    ),
+    (
+        &["ms", "millisecond", "milliseconds", "msec"],
+        &[(Time, 1e-3)],
+    ),
+    (
+        &[
+            "s", "sec", "secs", "second", "seconds", "sekunde", "sekunden",
+        ],
+        &[(Time, 1.0)],
+    ),
+    (
+        &["min", "mins", "minute", "minutes", "minuten"],
+        &[(Time, 60.0)],
+    ),
+    (
+        &["h", "hr", "hrs", "hour", "hours", "stunde", "stunden"],
+        &[(Time, 3600.0)],
+    ),
+    (
+        &["d", "day", "days", "tag", "tage", "tagen"],
+        &[(Time, 86_400.0)],
+    ),
+    (
+        &["week", "weeks", "woche", "wochen", "fortnight"],
+        &[(Time, 604_800.0)],
+    ),
+    (
+        &["month", "months", "monat", "monate", "monaten"],
+        &[(Calendar, 1.0)],
+    ),
     (&["quarter", "quarters"], &[(Calendar, 3.0)]),
-    (&["year", "years", "yr", "yrs", "jahr", "jahre", "jahren"], &[(Calendar, 12.0)]),
+    (
+        &["year", "years", "yr", "yrs", "jahr", "jahre", "jahren"],
+        &[(Calendar, 12.0)],
+    ),
     (&["decade", "decades"], &[(Calendar, 120.0)]),
     (&["century", "centuries"], &[(Calendar, 1200.0)]),
     (&["bit", "bits"], &[(Data, 0.125)]),
@@ -70,14 +99,48 @@ const UNITS: &[(&[&str], Unit)] = &[
     (&["tb", "terabyte", "terabytes"], &[(Data, 1e12)]),
     (&["kib", "kibibyte", "kibibytes"], &[(Data, 1024.0)]),
     (&["mib", "mebibyte", "mebibytes"], &[(Data, 1_048_576.0)]),
-    (&["gib", "gibibyte", "gibibytes"], &[(Data, 1_073_741_824.0)]),
+    (
+        &["gib", "gibibyte", "gibibytes"],
+        &[(Data, 1_073_741_824.0)],
+    ),
     (&["tib"], &[(Data, 1_099_511_627_776.0)]),
     (&["nm"], &[(Length, 1e-9)]),
     (&["µm", "μm"], &[(Length, 1e-6)]),
-    (&["mm", "millimetre", "millimetres", "millimeter", "millimeters"], &[(Length, 1e-3)]),
-    (&["cm", "centimetre", "centimetres", "centimeter", "centimeters"], &[(Length, 1e-2)]),
-    (&["m", "metre", "metres", "meter", "meters", "metern"], &[(Length, 1.0)]),
-    (&["km", "kilometre", "kilometres", "kilometer", "kilometers", "kilometern"], &[(Length, 1e3)]),
+    (
+        &[
+            "mm",
+            "millimetre",
+            "millimetres",
+            "millimeter",
+            "millimeters",
+        ],
+        &[(Length, 1e-3)],
+    ),
+    (
+        &[
+            "cm",
+            "centimetre",
+            "centimetres",
+            "centimeter",
+            "centimeters",
+        ],
+        &[(Length, 1e-2)],
+    ),
+    (
+        &["m", "metre", "metres", "meter", "meters", "metern"],
+        &[(Length, 1.0)],
+    ),
+    (
+        &[
+            "km",
+            "kilometre",
+            "kilometres",
+            "kilometer",
+            "kilometers",
+            "kilometern",
+        ],
+        &[(Length, 1e3)],
+    ),
     (&["inch", "inches"], &[(Length, 0.0254)]),
     (&["ft", "foot", "feet"], &[(Length, 0.3048)]),
     (&["yard", "yards", "yd"], &[(Length, 0.9144)]),
@@ -91,19 +154,37 @@ const UNITS: &[(&[&str], Unit)] = &[
     (&["µg", "μg", "mcg"], &[(Mass, 1e-6)]),
     (&["mg", "milligram", "milligrams"], &[(Mass, 1e-3)]),
     (&["g", "gram", "grams", "gramm"], &[(Mass, 1.0)]),
-    (&["kg", "kilo", "kilos", "kilogram", "kilograms", "kilogramm"], &[(Mass, 1e3)]),
+    (
+        &["kg", "kilo", "kilos", "kilogram", "kilograms", "kilogramm"],
+        &[(Mass, 1e3)],
+    ),
     (&["t", "tonne", "tonnes", "tonnen"], &[(Mass, 1e6)]),
     (&["ton", "tons"], &[(Mass, 1e6)]),
     (&["lb", "lbs"], &[(Mass, 453.592_37)]),
     (&["oz", "ounce", "ounces"], &[(Mass, 28.349_523_125)]),
-    (&["ml", "millilitre", "millilitres", "milliliter", "milliliters"], &[(Volume, 1e-3)]),
+    (
+        &[
+            "ml",
+            "millilitre",
+            "millilitres",
+            "milliliter",
+            "milliliters",
+        ],
+        &[(Volume, 1e-3)],
+    ),
     (&["cl"], &[(Volume, 1e-2)]),
-    (&["l", "litre", "litres", "liter", "liters"], &[(Volume, 1.0)]),
+    (
+        &["l", "litre", "litres", "liter", "liters"],
+        &[(Volume, 1.0)],
+    ),
     (&["gallon", "gallons"], &[(Volume, 3.785_411_784)]),
     (&["°c", "celsius", "centigrade"], &[(Celsius, 1.0)]),
     (&["°f", "fahrenheit"], &[(Fahrenheit, 1.0)]),
     (&["kelvin"], &[(Kelvin, 1.0)]),
-    (&["°", "degree", "degrees", "grad"], &[(Celsius, 1.0), (Fahrenheit, 1.0), (Angle, 1.0)]),
+    (
+        &["°", "degree", "degrees", "grad"],
+        &[(Celsius, 1.0), (Fahrenheit, 1.0), (Angle, 1.0)],
+    ),
     (&["%", "percent", "prozent", "pct"], &[(Percent, 1.0)]),
     (&["‰"], &[(Percent, 0.1)]),
     (&["pp", "ppt"], &[(Points, 1.0)]),
@@ -139,7 +220,12 @@ const UNITS: &[(&[&str], Unit)] = &[
     (&["pound", "pounds"], &[(Pound, 1.0), (Mass, 453.592_37)]),
     (&["¥", "yen", "jpy"], &[(Yen, 1.0)]),
     (&["chf", "franc", "francs", "franken"], &[(Franc, 1.0)]),
-    (&["kr", "krone", "kroner", "kronor", "krona", "sek", "nok", "dkk"], &[(Krone, 1.0)]),
+    (
+        &[
+            "kr", "krone", "kroner", "kronor", "krona", "sek", "nok", "dkk",
+        ],
+        &[(Krone, 1.0)],
+    ),
     (&["₹", "inr", "rupee", "rupees"], &[(Rupee, 1.0)]),
     (&["cny", "yuan", "rmb"], &[(Yuan, 1.0)]),
     (&["₽", "ruble", "rubles", "rub"], &[(Ruble, 1.0)]),
@@ -149,9 +235,23 @@ const MAGNITUDES: &[(&[&str], f64)] = &[
     (&["hundred", "hundert"], 1e2),
     (&["thousand", "thousands", "tausend", "k"], 1e3),
     (&["lakh"], 1e5),
-    (&["million", "millions", "mn", "mln", "mio", "millionen"], 1e6),
+    (
+        &["million", "millions", "mn", "mln", "mio", "millionen"],
+        1e6,
+    ),
     (&["crore"], 1e7),
-    (&["billion", "billions", "bn", "bln", "mrd", "milliarde", "milliarden"], 1e9),
+    (
+        &[
+            "billion",
+            "billions",
+            "bn",
+            "bln",
+            "mrd",
+            "milliarde",
+            "milliarden",
+        ],
+        1e9,
+    ),
     (&["trillion", "trillions", "trn", "billionen"], 1e12),
 ];
 
@@ -166,8 +266,10 @@ fn by_name<T: Copy>(list: &[(&[&'static str], T)]) -> HashMap<&'static str, T, R
     out
 }
 
-static UNIT_OF: LazyLock<HashMap<&'static str, Unit, RandomState>> = LazyLock::new(|| by_name(UNITS));
-static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> = LazyLock::new(|| by_name(MAGNITUDES));
+static UNIT_OF: LazyLock<HashMap<&'static str, Unit, RandomState>> =
+    LazyLock::new(|| by_name(UNITS));
+static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> =
+    LazyLock::new(|| by_name(MAGNITUDES));
 
 /// The unit with this name. Only `MW` and `mW` differ by case.
 pub fn unit(name: &str) -> Option<Unit> {
@@ -197,17 +299,26 @@ pub fn magnitude(word: &str) -> Option<f64> {
 
 /// Whether the unit is a currency.
 pub fn is_currency(unit: Unit) -> bool {
-    unit.iter().any(|(kind, _)| matches!(kind, Dollar | Euro | Pound | Yen | Franc | Krone | Rupee | Yuan | Ruble))
+    unit.iter().any(|(kind, _)| {
+        matches!(
+            kind,
+            Dollar | Euro | Pound | Yen | Franc | Krone | Rupee | Yuan | Ruble
+        )
+    })
 }
 
 /// Whether two names can mean units of one kind.
 pub fn same_kind(a: Unit, b: Unit) -> bool {
-    a.iter().any(|(kind, _)| b.iter().any(|(other, _)| kind == other))
+    a.iter()
+        .any(|(kind, _)| b.iter().any(|(other, _)| kind == other))
 }
 
 /// Whether `x` of unit `a` is the same amount as `y` of unit `b`.
 pub fn equal_amounts(x: f64, a: Unit, y: f64, b: Unit) -> bool {
-    a.iter().any(|(kind, one)| b.iter().any(|(other, size)| kind == other && same(x * one, y * size)))
+    a.iter().any(|(kind, one)| {
+        b.iter()
+            .any(|(other, size)| kind == other && same(x * one, y * size))
+    })
 }
 
 /// Equality of numbers that may have been multiplied once or twice.
@@ -221,11 +332,19 @@ mod tests {
 
     #[test]
     fn amounts_are_compared_within_their_kind() {
-        let equal = |x: f64, a: &str, y: f64, b: &str| equal_amounts(x, unit(a).unwrap(), y, unit(b).unwrap());
+        let equal = |x: f64, a: &str, y: f64, b: &str| {
+            equal_amounts(x, unit(a).unwrap(), y, unit(b).unwrap())
+        };
         assert!(
-            equal(1.5, "s", 1500.0, "ms") && equal(2.0, "years", 24.0, "months") && equal(1.0, "GiB", 1024.0, "MiB")
+            equal(1.5, "s", 1500.0, "ms")
+                && equal(2.0, "years", 24.0, "months")
+                && equal(1.0, "GiB", 1024.0, "MiB")
         );
-        assert!(!equal(12.0, "MB", 12.0, "MiB") && !equal(5.0, "€", 5.0, "$") && !equal(43.0, "°C", 43.0, "°F"));
+        assert!(
+            !equal(12.0, "MB", 12.0, "MiB")
+                && !equal(5.0, "€", 5.0, "$")
+                && !equal(43.0, "°C", 43.0, "°F")
+        );
         assert!(!equal(0.7, "%", 0.7, "pp") && equal(35.0, "£", 35.0, "pounds"));
     }
 }

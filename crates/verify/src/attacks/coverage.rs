@@ -21,13 +21,26 @@ fn c27_every_kind_of_claim_needs_its_own_citation() {
 #[test]
 fn c28_w2_one_citation_covers_one_sentence() {
     for (answer, uncited) in [
-        ("One is so. Two is so. Three is so. Four is so. Five is so. Six is so [E1].", 5),
-        ("One is so. Two is so. Three is so. Four is so. Five is so. Six is so. [E1]", 5),
-        ("One is so. Two is so.\nThree is so. Four is so. Five is so. Six is so.\n\n[E1]", 5),
+        (
+            "One is so. Two is so. Three is so. Four is so. Five is so. Six is so [E1].",
+            5,
+        ),
+        (
+            "One is so. Two is so. Three is so. Four is so. Five is so. Six is so. [E1]",
+            5,
+        ),
+        (
+            "One is so. Two is so.\nThree is so. Four is so. Five is so. Six is so.\n\n[E1]",
+            5,
+        ),
         ("[E1] One is so. Two is so. Three is so.", 2),
     ] {
         let report = rejected_with(answer, Code::Uncited);
-        let count = report.claims.iter().filter(|c| c.codes == [Code::Uncited]).count();
+        let count = report
+            .claims
+            .iter()
+            .filter(|c| c.codes == [Code::Uncited])
+            .count();
         assert_eq!(count, uncited, "{answer}: {:#?}", report.claims);
     }
 }
@@ -95,14 +108,24 @@ fn c37_a_refusal_that_claims() {
         "I cannot answer this, but I can search again.",
         "The notes do not say who approved the budget, but not why either.",
     ] {
-        assert_eq!(check(answer).outcome, Outcome::Abstained, "{answer}: {:?}", check(answer).claims);
+        assert_eq!(
+            check(answer).outcome,
+            Outcome::Abstained,
+            "{answer}: {:?}",
+            check(answer).claims
+        );
     }
 }
 
 #[test]
 fn c42_padding_is_remarked_on_each_citation() {
-    let frozen =
-        snapshot(&[BUDGET, "Tea needs water.\n", "Cats sleep all day.\n", "Rust has traits.\n", "Winter is cold.\n"]);
+    let frozen = snapshot(&[
+        BUDGET,
+        "Tea needs water.\n",
+        "Cats sleep all day.\n",
+        "Rust has traits.\n",
+        "Winter is cold.\n",
+    ]);
     for answer in [
         "The harbour budget is 5 million euros in 2026 [E1][E2][E3][E4][E5].",
         "The harbour budget amounts to 5 million euros [E1, E2, E3, E4, E5].",

@@ -4,20 +4,30 @@ use super::*;
 
 #[test]
 fn a_properly_cited_answer_passes_and_only_verbatim_sentences_are_verified() {
-    let report = passes("The harbour budget is 5 million euros in 2026 [E1]. The sky is green in the evening. [E2]");
+    let report = passes(
+        "The harbour budget is 5 million euros in 2026 [E1]. The sky is green in the evening. [E2]",
+    );
     let verdicts: Vec<_> = report.claims.iter().map(|c| c.verdict).collect();
     assert_eq!(verdicts, [Verdict::Verified, Verdict::Checked]);
     let place = report.claims[0].evidence.as_ref().unwrap();
-    assert_eq!(&BUDGET[place.span.start()..place.span.end()], "The harbour budget is 5 million euros in 2026");
+    assert_eq!(
+        &BUDGET[place.span.start()..place.span.end()],
+        "The harbour budget is 5 million euros in 2026"
+    );
     assert_eq!((place.lines.first(), place.path.as_str()), (3, "n1.md"));
-    assert_eq!(report.footer(), "(missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)");
+    assert_eq!(
+        report.footer(),
+        "(missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)"
+    );
 }
 
 #[test]
 fn a_part_of_a_sentence_is_never_verified() {
-    for part in
-        ["The harbour budget is 5 million euros [E1].", "The sky turns green [E2].", "Why the sky turns green [E2]."]
-    {
+    for part in [
+        "The harbour budget is 5 million euros [E1].",
+        "The sky turns green [E2].",
+        "Why the sky turns green [E2].",
+    ] {
         assert_eq!(passes(part).claims[0].verdict, Verdict::Checked, "{part}");
     }
 }
@@ -34,7 +44,11 @@ fn c45_a_quote_that_differs_only_in_its_spelling_passes() {
     ] {
         let report = check(answer);
         let good = !answer.contains("nowhere");
-        assert_eq!(report.ok, good, "{answer}: {:?} {:#?}", report.codes, report.claims);
+        assert_eq!(
+            report.ok, good,
+            "{answer}: {:?} {:#?}",
+            report.codes, report.claims
+        );
     }
 }
 
@@ -83,7 +97,12 @@ fn c50_w1_a_correct_abstention_is_its_own_outcome() {
         "Ich kann die Frage nicht beantworten.",
     ] {
         let report = check(answer);
-        assert_eq!(report.outcome, Outcome::Abstained, "{answer}: {:?}", report.claims);
+        assert_eq!(
+            report.outcome,
+            Outcome::Abstained,
+            "{answer}: {:?}",
+            report.claims
+        );
         assert!(report.claims.is_empty() && report.codes.is_empty());
     }
 }
@@ -97,7 +116,10 @@ fn a_named_gap_beside_cited_claims_passes() {
     ] {
         passes(answer);
     }
-    rejected_only_with("Alice leads it [E1]. I couldn't find the owner, but the budget is 7.", Code::AbstainWithClaims);
+    rejected_only_with(
+        "Alice leads it [E1]. I couldn't find the owner, but the budget is 7.",
+        Code::AbstainWithClaims,
+    );
 }
 
 #[test]
@@ -137,8 +159,9 @@ fn what_looks_like_markup_is_no_look_alike() {
 
 #[test]
 fn bracket_text_that_stands_in_the_cited_text_is_excused() {
-    let frozen =
-        snapshot(&["Smith said so [9]. The gene [E7] is odd (source: Smith 2020). Take 【2】 or [Source: x].\n"]);
+    let frozen = snapshot(&[
+        "Smith said so [9]. The gene [E7] is odd (source: Smith 2020). Take 【2】 or [Source: x].\n",
+    ]);
     for answer in [
         "Smith said so [9] [E1].",
         "The gene [E7] is odd [E1].",
@@ -147,7 +170,12 @@ fn bracket_text_that_stands_in_the_cited_text_is_excused() {
         "Take [Source: x] [E1].",
     ] {
         let report = check_in(answer, &frozen);
-        assert_eq!(report.outcome, Outcome::Passed, "{answer}: {:#?}", report.claims);
+        assert_eq!(
+            report.outcome,
+            Outcome::Passed,
+            "{answer}: {:#?}",
+            report.claims
+        );
     }
     for answer in [
         "Smith said so [8] [E1].",
@@ -155,6 +183,10 @@ fn bracket_text_that_stands_in_the_cited_text_is_excused() {
         "It is odd (source: Smith 2021) [E1].",
         "Smith said so [9].",
     ] {
-        assert_eq!(check_in(answer, &frozen).outcome, Outcome::Rejected, "{answer}");
+        assert_eq!(
+            check_in(answer, &frozen).outcome,
+            Outcome::Rejected,
+            "{answer}"
+        );
     }
 }

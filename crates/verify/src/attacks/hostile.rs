@@ -41,21 +41,40 @@ fn c43_hostile_answers_end() {
     ];
     for unit in units.into_iter().chain([full.as_str()]) {
         let answer = unit.repeat(40_000 / unit.len());
-        verify_text(&answer, &frozen, &FreshnessReport::default(), &VerifyOptions::default());
+        verify_text(
+            &answer,
+            &frozen,
+            &FreshnessReport::default(),
+            &VerifyOptions::default(),
+        );
     }
     let markers = "It is so [E1]. ".repeat(10_000);
-    assert!(verify_text(&markers, &frozen, &FreshnessReport::default(), &VerifyOptions::default()).ok);
+    assert!(
+        verify_text(
+            &markers,
+            &frozen,
+            &FreshnessReport::default(),
+            &VerifyOptions::default()
+        )
+        .ok
+    );
 }
 
 #[test]
 fn the_hash_covers_the_report_and_nothing_else() {
     let one = check("The budget is 5 million euros [E1].");
     assert_eq!(one, check("The budget is 5 million euros [E1]."));
-    assert_ne!(one.sha256, check("The budget is 5 million euros [E2].").sha256);
+    assert_ne!(
+        one.sha256,
+        check("The budget is 5 million euros [E2].").sha256
+    );
     let mut json = serde_json::to_value(&one).unwrap();
     json.as_object_mut().unwrap().remove("sha256");
     let bytes = local_agent_text::evidence::canonical_json(&json);
-    assert_eq!(local_agent_text::types::Sha256::of(bytes.as_bytes()), one.sha256);
+    assert_eq!(
+        local_agent_text::types::Sha256::of(bytes.as_bytes()),
+        one.sha256
+    );
 }
 
 proptest! {

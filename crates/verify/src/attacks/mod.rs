@@ -1,4 +1,5 @@
-//! Attacks and honest answers, named after the list they come from. Each stands in several wordings.
+//! Attacks and honest answers, named after the list they come from. Each stands in several
+//! wordings.
 
 mod coverage;
 mod drafts;
@@ -25,12 +26,17 @@ fn check(answer: &str) -> Report {
     check_in(answer, &frozen())
 }
 
-/// Verifies the text as it stands **and** as a parsed draft: both must agree on the outcome and the codes.
+/// Verifies the text as it stands **and** as a parsed draft: both must agree on the outcome and the
+/// codes.
 fn check_in(answer: &str, frozen: &EvidenceSnapshot) -> Report {
     let (fresh, options) = (FreshnessReport::default(), VerifyOptions::default());
     let report = verify_text(answer, frozen, &fresh, &options);
     let parsed = verify(&Draft::parse(answer, frozen), frozen, &fresh, &options);
-    assert_eq!(report.codes, parsed.codes, "{answer}\n{:#?}\n{:#?}", report.claims, parsed.claims);
+    assert_eq!(
+        report.codes, parsed.codes,
+        "{answer}\n{:#?}\n{:#?}",
+        report.claims, parsed.claims
+    );
     assert_eq!(report.ok, report.outcome != Outcome::Rejected);
     report
 }
@@ -49,7 +55,13 @@ fn rejected_only_with(answer: &str, code: Code) {
 
 fn passes(answer: &str) -> Report {
     let report = check(answer);
-    assert_eq!(report.outcome, Outcome::Passed, "{answer}: {:?} {:#?}", report.codes, report.claims);
+    assert_eq!(
+        report.outcome,
+        Outcome::Passed,
+        "{answer}: {:?} {:#?}",
+        report.codes,
+        report.claims
+    );
     report
 }
 

@@ -58,12 +58,15 @@ fn c25_a_true_quote_of_another_item() {
 
 #[test]
 fn c26_two_quoted_words_prove_nothing() {
-    for answer in
-        ["The \"big plan\" is dead [E1].", "The “green sky” is dead [E1].", "A \"so-called\" harbour was sold [E1]."]
-    {
+    for answer in [
+        "The \"big plan\" is dead [E1].",
+        "The “green sky” is dead [E1].",
+        "A \"so-called\" harbour was sold [E1].",
+    ] {
         let report = check(answer);
         assert!(
-            report.claims[0].verdict != Verdict::Verified && !report.codes.iter().any(|c| c.layer() == "L3"),
+            report.claims[0].verdict != Verdict::Verified
+                && !report.codes.iter().any(|c| c.layer() == "L3"),
             "{answer}"
         );
     }
@@ -71,7 +74,9 @@ fn c26_two_quoted_words_prove_nothing() {
 
 #[test]
 fn a_long_quote_is_covered_by_the_citation_after_it() {
-    let long: String = (0..40).map(|i| format!("Sentence number {i} of the long story goes like this. ")).collect();
+    let long: String = (0..40)
+        .map(|i| format!("Sentence number {i} of the long story goes like this. "))
+        .collect();
     let frozen = snapshot(&[&long]);
     let report = check_in(&format!("\"{}\" [E1]", long.trim()), &frozen);
     assert!(report.ok, "{:?}", report.codes);

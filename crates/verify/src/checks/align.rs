@@ -36,7 +36,14 @@ pub struct Alignment<'a>(pub Vec<Aligned<'a>>, &'a Reading, OnceCell<Vec<Edit<'a
 impl<'a> Alignment<'a> {
     /// Aligns the claim of `case` with what it cites.
     pub fn of(case: &Case<'a>) -> Self {
-        let words: Vec<&Token> = case.claim.text.tokens.iter().filter(|t| t.is_content()).take(300).collect();
+        let words: Vec<&Token> = case
+            .claim
+            .text
+            .tokens
+            .iter()
+            .filter(|t| t.is_content())
+            .take(300)
+            .collect();
         let total: f64 = words.iter().map(|t| weight(t)).sum();
         let mut all: Vec<Aligned<'a>> = Vec::new();
         for source in case.cited {
@@ -50,13 +57,21 @@ impl<'a> Alignment<'a> {
                 };
                 exact.iter().for_each(|s| give(*s, 1.0));
                 let like = source.reading.sentences_like(token.id, case.lexicon);
-                like.iter().filter(|s| exact.binary_search(s).is_err()).for_each(|s| give(*s, ALIKE));
+                like.iter()
+                    .filter(|s| exact.binary_search(s).is_err())
+                    .for_each(|s| give(*s, ALIKE));
             }
-            all.extend(shares.into_iter().enumerate().filter(|(_, s)| *s > 0.0).map(|(sentence, share)| Aligned {
-                source: *source,
-                sentence,
-                share: share / total.max(1e-9),
-            }));
+            all.extend(
+                shares
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(_, s)| *s > 0.0)
+                    .map(|(sentence, share)| Aligned {
+                        source: *source,
+                        sentence,
+                        share: share / total.max(1e-9),
+                    }),
+            );
         }
         all.sort_by(|a, b| b.share.total_cmp(&a.share));
         let best = all.first().map_or(0.0, |a| a.share);
@@ -72,7 +87,11 @@ impl<'a> Alignment<'a> {
 
     /// The edits between the claim and the nearest sentence; found once.
     pub fn edits(&self) -> &[Edit<'a>] {
-        self.2.get_or_init(|| self.best().map(|best| edits(self.1, best)).unwrap_or_default())
+        self.2.get_or_init(|| {
+            self.best()
+                .map(|best| edits(self.1, best))
+                .unwrap_or_default()
+        })
     }
 
     /// All tokens of all aligned sentences.
@@ -82,10 +101,15 @@ impl<'a> Alignment<'a> {
 }
 
 fn weight(token: &Token) -> f64 {
-    if token.number || token.capital { 1.2 } else { 1.0 }
+    if token.number || token.capital {
+        1.2
+    } else {
+        1.0
+    }
 }
 
-/// One word of the claim put for another of the evidence, or put in, or left out, where all else is the same.
+/// One word of the claim put for another of the evidence, or put in, or left out, where all else is
+/// the same.
 #[derive(Clone, Copy)]
 pub struct Edit<'a> {
     /// The claim's word; `None` when one was left out.
@@ -97,8 +121,8 @@ pub struct Edit<'a> {
 /// Most words of a sentence that is compared word by word.
 const LONGEST: usize = 120;
 
-/// The edits between a claim and the nearest sentence, when the claim is nearly that sentence: at least five words,
-/// four of five the same, in order (longest common subsequence).
+/// The edits between a claim and the nearest sentence, when the claim is nearly that sentence: at
+/// least five words, four of five the same, in order (longest common subsequence).
 fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
     let (a, b) = (claim.text.tokens.as_slice(), nearest.tokens());
     if a.len() < 5 || a.len() > LONGEST || b.len() > LONGEST {
@@ -106,35 +130,51 @@ fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
     }
     let text = nearest.source.reading;
     let common = common_in_order(a, b, |x, y| {
-        x.id == y.id && (claim.word(x).eq_ignore_ascii_case(text.word(y)) || x.number || x.pairs().is_empty())
+        x.id == y.id
+            && (claim.word(x).eq_ignore_ascii_case(text.word(y))
+                || x.number
+                || x.pairs().is_empty())
     });
     if common.len() * 5 < a.len() * 4 {
         return Vec::new();
     }
     let mut out = Vec::new();
-    // Edits inside the claim's stretch only: what the evidence says before and after it was simply left out.
+    // Edits inside the claim's stretch only: what the evidence says before and after it was simply
+    // left out.
     let (mut i, mut j) = (0, 0);
     for (n, (x, y)) in common.iter().copied().enumerate() {
         let run = (a.get(i..x).unwrap_or(&[]), b.get(j..y).unwrap_or(&[]));
         pair(run, n > 0, &mut out);
         (i, j) = (x + 1, y + 1);
     }
-    // At the end of the claim only as many words of the evidence as the claim has in their place, or one left out.
+    // At the end of the claim only as many words of the evidence as the claim has in their place,
+    // or one left out.
     let (rest, goes_on) = (a.get(i..).unwrap_or(&[]), b.get(j..).unwrap_or(&[]));
-    let room = if rest.is_empty() && goes_on.len() > 1 { 0 } else { rest.len().max(1).min(goes_on.len()) };
+    let room = if rest.is_empty() && goes_on.len() > 1 {
+        0
+    } else {
+        rest.len().max(1).min(goes_on.len())
+    };
     pair((rest, goes_on.get(..room).unwrap_or(&[])), true, &mut out);
     out
 }
 
 /// The pairs of a longest common subsequence of `a` and `b`, in order.
-pub fn common_in_order(a: &[Token], b: &[Token], same: impl Fn(&Token, &Token) -> bool) -> Vec<(usize, usize)> {
+pub fn common_in_order(
+    a: &[Token],
+    b: &[Token],
+    same: impl Fn(&Token, &Token) -> bool,
+) -> Vec<(usize, usize)> {
     let width = b.len() + 1;
     let mut table = vec![0_u16; (a.len() + 1) * width];
     let at = |table: &[u16], i: usize, j: usize| table.get(i * width + j).copied().unwrap_or(0);
     for (i, x) in a.iter().enumerate().rev() {
         for (j, y) in b.iter().enumerate().rev() {
-            let value =
-                if same(x, y) { at(&table, i + 1, j + 1) + 1 } else { at(&table, i + 1, j).max(at(&table, i, j + 1)) };
+            let value = if same(x, y) {
+                at(&table, i + 1, j + 1) + 1
+            } else {
+                at(&table, i + 1, j).max(at(&table, i, j + 1))
+            };
             if let Some(cell) = table.get_mut(i * width + j) {
                 *cell = value;
             }
@@ -159,9 +199,15 @@ pub fn common_in_order(a: &[Token], b: &[Token], same: impl Fn(&Token, &Token) -
 fn pair<'a>((claim, evidence): (&'a [Token], &'a [Token]), inside: bool, out: &mut Vec<Edit<'a>>) {
     if claim.len() == evidence.len() || !claim.is_empty() {
         for n in 0..claim.len().max(evidence.len()) {
-            out.push(Edit { claim: claim.get(n), evidence: evidence.get(n) });
+            out.push(Edit {
+                claim: claim.get(n),
+                evidence: evidence.get(n),
+            });
         }
     } else if inside {
-        out.extend(evidence.iter().map(|e| Edit { claim: None, evidence: Some(e) }));
+        out.extend(evidence.iter().map(|e| Edit {
+            claim: None,
+            evidence: Some(e),
+        }));
     }
 }

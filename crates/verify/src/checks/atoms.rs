@@ -1,4 +1,5 @@
-//! L4: every date, version, address and piece of code of a claim stands in the cited text (numbers: `numbers`).
+//! L4: every date, version, address and piece of code of a claim stands in the cited text (numbers:
+//! `numbers`).
 
 use super::align::{Alignment, Edit};
 use super::{Case, numbers};
@@ -49,27 +50,49 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
 }
 
 /// One number, unit, month, weekday put for another where all else is the same.
-fn replaced(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) -> Option<(Code, String)> {
+fn replaced(
+    case: &Case<'_>,
+    alignment: &Alignment<'_>,
+    changed: &[Edit<'_>],
+) -> Option<(Code, String)> {
     let best = alignment.best()?;
     for edit in changed {
-        let (Some(c), Some(e)) = (edit.claim, edit.evidence) else { continue };
+        let (Some(c), Some(e)) = (edit.claim, edit.evidence) else {
+            continue;
+        };
         let (ours, theirs) = (case.claim.word(c), best.source.reading.word(e));
         if c.id == e.id {
             continue;
         }
-        let number = |token: &crate::text::Token, word: &str| token.number || a::magnitude(word).is_some();
+        let number =
+            |token: &crate::text::Token, word: &str| token.number || a::magnitude(word).is_some();
         let unlike = match (a::digits_value(ours), a::digits_value(theirs)) {
             (Some(x), Some(y)) => !a::same(x, y),
             _ => true,
         };
-        let code = if number(c, ours) && number(e, theirs) && (c.number || c.end - c.start > 1) && unlike {
-            let years = |w: &str| w.len() == 4 && a::digits_value(w).is_some_and(|v| (1000.0..2200.0).contains(&v));
+        let code = if number(c, ours)
+            && number(e, theirs)
+            && (c.number || c.end - c.start > 1)
+            && unlike
+        {
+            let years = |w: &str| {
+                w.len() == 4 && a::digits_value(w).is_some_and(|v| (1000.0..2200.0).contains(&v))
+            };
             let dated = case.claim.text.tokens.iter().any(|t| {
-                let next = t.start >= c.end && t.start <= c.end + 4 || t.end <= c.start && c.start <= t.end + 2;
+                let next = t.start >= c.end && t.start <= c.end + 4
+                    || t.end <= c.start && c.start <= t.end + 2;
                 next && a::is_calendar(case.claim.word(t))
             });
-            let clock = case.claim.normal.get(..c.start).is_some_and(|t| t.ends_with(':'));
-            if clock || dated || years(ours) && years(theirs) { Code::Date } else { Code::Number }
+            let clock = case
+                .claim
+                .normal
+                .get(..c.start)
+                .is_some_and(|t| t.ends_with(':'));
+            if clock || dated || years(ours) && years(theirs) {
+                Code::Date
+            } else {
+                Code::Number
+            }
         } else if a::is_calendar(ours) && a::is_calendar(theirs) {
             Code::Date
         } else if let (Some(x), Some(y)) = (a::unit(ours), a::unit(theirs)) {
@@ -80,13 +103,21 @@ fn replaced(case: &Case<'_>, alignment: &Alignment<'_>, changed: &[Edit<'_>]) ->
         } else {
             continue;
         };
-        return Some((code, format!("The cited text says “{theirs}” where the claim says “{ours}”.")));
+        return Some((
+            code,
+            format!("The cited text says “{theirs}” where the claim says “{ours}”."),
+        ));
     }
     None
 }
 
 fn follows_number(case: &Case<'_>, token: &crate::text::Token) -> bool {
-    case.claim.text.tokens.iter().rfind(|t| t.end <= token.start).is_some_and(|t| t.number && token.start - t.end <= 1)
+    case.claim
+        .text
+        .tokens
+        .iter()
+        .rfind(|t| t.end <= token.start)
+        .is_some_and(|t| t.number && token.start - t.end <= 1)
 }
 
 fn missing(code: Code, shown: &str) -> (Code, String) {
@@ -105,12 +136,16 @@ pub(super) fn all<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Atom> + use<'
     readings(case).flat_map(|r| r.atoms.iter())
 }
 
-/// Whether a literal stands in a cited item, its heading or its path. Plain words and camelCase may differ in case.
+/// Whether a literal stands in a cited item, its heading or its path. Plain words and camelCase may
+/// differ in case.
 fn stands(case: &Case<'_>, literal: &str) -> bool {
     let bare = literal.trim_end_matches("()");
     let exact = |text: &str| text.contains(bare);
     if readings(case).any(|r| exact(&r.normal))
-        || case.cited.iter().any(|s| exact(&s.item.text) || exact(s.item.path.as_str()))
+        || case
+            .cited
+            .iter()
+            .any(|s| exact(&s.item.text) || exact(s.item.path.as_str()))
     {
         return true;
     }
@@ -119,7 +154,8 @@ fn stands(case: &Case<'_>, literal: &str) -> bool {
     plain && readings(case).any(|r| r.lower().contains(&lower))
 }
 
-/// Addresses of links, which the normalised text does not show. What stands inside an address is a part of it.
+/// Addresses of links, which the normalised text does not show. What stands inside an address is a
+/// part of it.
 fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -133,23 +169,34 @@ fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the date is **not** carried.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<&Date> =
-        all(case).filter_map(|e| if let What::Date(d) = &e.what { Some(d) } else { None }).collect();
+    let there: Vec<&Date> = all(case)
+        .filter_map(|e| {
+            if let What::Date(d) = &e.what {
+                Some(d)
+            } else {
+                None
+            }
+        })
+        .collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {
         return true;
     }
     if let Some(weekday) = d.weekday {
-        let said = there
-            .iter()
-            .any(|e| e.weekday == Some(weekday) && e.agrees(d) || e.computed_weekday() == Some(weekday) && e.agrees(d));
+        let said = there.iter().any(|e| {
+            e.weekday == Some(weekday) && e.agrees(d)
+                || e.computed_weekday() == Some(weekday) && e.agrees(d)
+        });
         let right = d.computed_weekday() == Some(weekday);
         if !(said || right) {
             return true;
         }
     }
-    let parts = Date { weekday: None, ..*d };
+    let parts = Date {
+        weekday: None,
+        ..*d
+    };
     if parts.month.is_none() && parts.year.is_none() {
         return false;
     }
@@ -163,8 +210,13 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
             || readings(case).any(|r| r.normal.contains(&y.to_string()))
     };
     let no_year = there.iter().all(|e| e.year.is_none());
-    let year_ok = parts.year.is_none_or(|y| year_there(y) || no_year && parts.month.is_some());
-    let rest = Date { year: None, ..parts };
+    let year_ok = parts
+        .year
+        .is_none_or(|y| year_there(y) || no_year && parts.month.is_some());
+    let rest = Date {
+        year: None,
+        ..parts
+    };
     let rest_ok = rest.month.is_none()
         || there.iter().any(|e| {
             rest.is_part_of(&Date { year: None, ..**e })
@@ -196,7 +248,10 @@ fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Co
         }
     }
     Some(if found {
-        (Code::Number, format!("The cited text compares “{shown}” in another way."))
+        (
+            Code::Number,
+            format!("The cited text compares “{shown}” in another way."),
+        )
     } else {
         missing(Code::Number, shown)
     })

@@ -1,9 +1,10 @@
 //! L4: a claim that takes its words out of two sentences of one pattern.
 //!
-//! "Thomas lives in Graz. Anna lives in Linz." holds every word of "Thomas lives in Linz", and says something else. Two
-//! sentences are of one pattern when, beside the words they share, each has words of its own in the same places; two rows
-//! of tables, when they have as many cells. A claim crosses them when it takes what stands in one place from the one and
-//! what stands in another place from the other.
+//! "Thomas lives in Graz. Anna lives in Linz." holds every word of "Thomas lives in Linz", and says
+//! something else. Two sentences are of one pattern when, beside the words they share, each has
+//! words of its own in the same places; two rows of tables, when they have as many cells. A claim
+//! crosses them when it takes what stands in one place from the one and what stands in another
+//! place from the other.
 
 use std::ops::Range;
 
@@ -14,13 +15,14 @@ use crate::Code;
 use crate::reading::Reading;
 use crate::text::Token;
 
-/// Most words of the claim that are looked for outside of the nearest sentence, most sentences that may hold one, and most
-/// words of a sentence; all bound the work on hostile text.
+/// Most words of the claim that are looked for outside of the nearest sentence, most sentences that
+/// may hold one, and most words of a sentence; all bound the work on hostile text.
 const MOST_WORDS: usize = 6;
 const MOST_HOLDERS: usize = 12;
 const LONGEST: usize = 60;
 
-/// Two sentences are of one pattern when at least this part of the shorter one stands in both, in order.
+/// Two sentences are of one pattern when at least this part of the shorter one stands in both, in
+/// order.
 const SHARED: usize = 3;
 
 /// Most words of a label.
@@ -40,7 +42,8 @@ struct Place<'a> {
 /// What two sentences of one pattern have in the same place.
 type Slot<'a> = (&'a [Token], &'a [Token]);
 
-/// The other sentence says `taken` of `of`, the nearest one says `said` of `put_to`; the claim puts `taken` to `put_to`.
+/// The other sentence says `taken` of `of`, the nearest one says `said` of `put_to`; the claim puts
+/// `taken` to `put_to`.
 struct Crossing<'a> {
     taken: &'a Token,
     of: &'a Token,
@@ -48,38 +51,68 @@ struct Crossing<'a> {
     put_to: &'a Token,
 }
 
-/// Whether the claim crosses the nearest sentence and every sentence that holds one of its other words.
+/// Whether the claim crosses the nearest sentence and every sentence that holds one of its other
+/// words.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
-    let mut near = alignment.0.iter().filter_map(|aligned| Place::of(aligned.source, aligned.sentence));
+    let mut near = alignment
+        .0
+        .iter()
+        .filter_map(|aligned| Place::of(aligned.source, aligned.sentence));
     let nearest = near.find(|place| !place.is_header())?;
-    let strange = case.claim.text.tokens.iter().filter(|t| t.is_content() && !nearest.holds(t.id));
+    let strange = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.is_content() && !nearest.holds(t.id));
     for word in strange.take(MOST_WORDS) {
         let holders = case.cited.iter().flat_map(|source| {
-            source.reading.sentences_with(word.id).iter().filter_map(|n| Place::of(*source, *n as usize))
+            source
+                .reading
+                .sentences_with(word.id)
+                .iter()
+                .filter_map(|n| Place::of(*source, *n as usize))
         });
         let holders: Vec<Place<'_>> = holders.take(MOST_HOLDERS + 1).collect();
         if holders.len() > MOST_HOLDERS {
             continue;
         }
-        let crossings: Option<Vec<_>> =
-            holders.iter().map(|holder| crossing(case.claim, &nearest, holder, word.id)).collect();
-        if let (Some(other), Some(found)) = (holders.first(), crossings.as_deref().and_then(<[_]>::first)) {
+        let crossings: Option<Vec<_>> = holders
+            .iter()
+            .map(|holder| crossing(case.claim, &nearest, holder, word.id))
+            .collect();
+        if let (Some(other), Some(found)) =
+            (holders.first(), crossings.as_deref().and_then(<[_]>::first))
+        {
             let [taken, of] = [found.taken, found.of].map(|t| other.reading.word(t));
             let [said, put_to] = [found.said, found.put_to].map(|t| nearest.reading.word(t));
-            let why = format!("The cited text has “{taken}” together with “{of}”; with “{put_to}” it has “{said}”.");
+            let why = format!(
+                "The cited text has “{taken}” together with “{of}”; with “{put_to}” it has “{said}”."
+            );
             return Some((Code::Referent, why));
         }
     }
     None
 }
 
-/// How the claim takes `word` from `other` and the rest from `nearest`, if the two are of one pattern and it does.
-fn crossing<'a>(claim: &Reading, nearest: &Place<'a>, other: &Place<'a>, word: u32) -> Option<Crossing<'a>> {
-    let cells = || cells(nearest, other).and_then(|slots| crossed(claim, nearest, other, &slots, word, |_, _| true));
-    // What stands in the same cell is of one kind; of words it must be seen, and one of the two places must hold a name:
-    // two descriptions can be of the same thing.
+/// How the claim takes `word` from `other` and the rest from `nearest`, if the two are of one
+/// pattern and it does.
+fn crossing<'a>(
+    claim: &Reading,
+    nearest: &Place<'a>,
+    other: &Place<'a>,
+    word: u32,
+) -> Option<Crossing<'a>> {
+    let cells = || {
+        cells(nearest, other)
+            .and_then(|slots| crossed(claim, nearest, other, &slots, word, |_, _| true))
+    };
+    // What stands in the same cell is of one kind; of words it must be seen, and one of the two
+    // places must hold a name: two descriptions can be of the same thing.
     let alike = |a: &Token, b: &Token| is_name(a) == is_name(b) && a.number == b.number;
-    let words = || slots(nearest, other).and_then(|slots| crossed(claim, nearest, other, &slots, word, alike));
+    let words = || {
+        slots(nearest, other).and_then(|slots| crossed(claim, nearest, other, &slots, word, alike))
+    };
     let named = |found: &Crossing<'_>| [found.put_to, found.taken].into_iter().any(is_name);
     cells().or_else(|| words().filter(named))
 }
@@ -95,9 +128,19 @@ fn crossed<'a>(
 ) -> Option<Crossing<'a>> {
     let claimed = |t: &&Token| claim.has(t.id);
     // What only one of the two sentences says.
-    let ours = |slot: &Slot<'a>| slot.0.iter().filter(|t| t.is_content() && !other.holds(t.id));
-    let theirs = |slot: &Slot<'a>| slot.1.iter().filter(|t| t.is_content() && !nearest.holds(t.id));
-    let from = slots.iter().position(|slot| theirs(slot).any(|t| t.id == word))?;
+    let ours = |slot: &Slot<'a>| {
+        slot.0
+            .iter()
+            .filter(|t| t.is_content() && !other.holds(t.id))
+    };
+    let theirs = |slot: &Slot<'a>| {
+        slot.1
+            .iter()
+            .filter(|t| t.is_content() && !nearest.holds(t.id))
+    };
+    let from = slots
+        .iter()
+        .position(|slot| theirs(slot).any(|t| t.id == word))?;
     let slot = slots.get(from)?;
     let taken = theirs(slot).find(|t| t.id == word)?;
     let said = ours(slot).find(|t| alike(t, taken))?;
@@ -105,12 +148,24 @@ fn crossed<'a>(
     if ours(slot).any(|t| claimed(&t)) {
         return None;
     }
-    for slot in slots.iter().enumerate().filter(|(n, _)| *n != from).map(|(_, slot)| slot) {
+    for slot in slots
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| *n != from)
+        .map(|(_, slot)| slot)
+    {
         let mut own = ours(slot).filter(claimed);
-        let Some((put_to, of)) = own.find_map(|own| Some((own, theirs(slot).find(|t| alike(own, t))?))) else {
+        let Some((put_to, of)) =
+            own.find_map(|own| Some((own, theirs(slot).find(|t| alike(own, t))?)))
+        else {
             continue;
         };
-        return (!theirs(slot).any(|t| claimed(&t))).then_some(Crossing { taken, of, said, put_to });
+        return (!theirs(slot).any(|t| claimed(&t))).then_some(Crossing {
+            taken,
+            of,
+            said,
+            put_to,
+        });
     }
     None
 }
@@ -130,11 +185,17 @@ fn slots<'a>(a: &Place<'a>, b: &Place<'a>) -> Option<Vec<Slot<'a>>> {
         return None;
     }
     let shared = common_in_order(a.tokens, b.tokens, |x, y| x.id == y.id);
-    let telling = shared.len() > 1 || shared.iter().any(|(i, _)| a.tokens.get(*i).is_some_and(Token::is_content));
+    let telling = shared.len() > 1
+        || shared
+            .iter()
+            .any(|(i, _)| a.tokens.get(*i).is_some_and(Token::is_content));
     if !telling || shared.len() * SHARED < a.tokens.len().min(b.tokens.len()) {
         return None;
     }
-    let ends = shared.iter().copied().chain([(a.tokens.len(), b.tokens.len())]);
+    let ends = shared
+        .iter()
+        .copied()
+        .chain([(a.tokens.len(), b.tokens.len())]);
     let mut from = (0, 0);
     let mut out = Vec::new();
     for (i, j) in ends {
@@ -151,7 +212,12 @@ impl<'a> Place<'a> {
     fn of(source: Source<'a>, sentence: usize) -> Option<Self> {
         let bytes = source.reading.sentence(sentence)?.bytes.clone();
         let (start, normal) = (bytes.start, source.reading.normal.get(bytes)?);
-        Some(Self { reading: source.reading, tokens: source.reading.tokens_of(sentence), normal, start })
+        Some(Self {
+            reading: source.reading,
+            tokens: source.reading.tokens_of(sentence),
+            normal,
+            start,
+        })
     }
 
     fn holds(&self, id: u32) -> bool {
@@ -164,21 +230,36 @@ impl<'a> Place<'a> {
 
     /// Whether it is the row that names the columns: the one above a row of dashes.
     fn is_header(&self) -> bool {
-        let below = self.reading.normal.get(self.start + self.normal.len()..).unwrap_or("").trim_start();
+        let below = self
+            .reading
+            .normal
+            .get(self.start + self.normal.len()..)
+            .unwrap_or("")
+            .trim_start();
         let dashes = below.strip_prefix('|').unwrap_or("").trim_start();
         self.is_row() && dashes.trim_start_matches(':').starts_with('-')
     }
 
-    /// The words of each cell of a row; of "Tom: an engineer" and "Tom – an engineer", what stands before and after.
+    /// The words of each cell of a row; of "Tom: an engineer" and "Tom – an engineer", what stands
+    /// before and after.
     fn cells(&self) -> Option<Vec<&'a [Token]>> {
         if self.is_row() {
             // The last `|` of a row may be missing.
-            let end = Some(self.normal.trim_end().len()).filter(|_| !self.normal.trim_end().ends_with('|'));
+            let end = Some(self.normal.trim_end().len())
+                .filter(|_| !self.normal.trim_end().ends_with('|'));
             let bars = self.normal.match_indices('|').map(|(at, _)| at);
             let cuts: Vec<usize> = bars.chain(end).map(|at| self.start + at).collect();
-            return Some(cuts.windows(2).map(|cut| self.between(cut[0]..cut[1])).collect());
+            return Some(
+                cuts.windows(2)
+                    .map(|cut| self.between(cut[0]..cut[1]))
+                    .collect(),
+            );
         }
-        let at = self.start + [": ", " – ", " — ", " - "].iter().filter_map(|mark| self.normal.find(mark)).min()?;
+        let at = self.start
+            + [": ", " – ", " — ", " - "]
+                .iter()
+                .filter_map(|mark| self.normal.find(mark))
+                .min()?;
         let label = self.between(self.start..at);
         (label.len() <= LABEL).then(|| vec![label, self.between(at..usize::MAX)])
     }

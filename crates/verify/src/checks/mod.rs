@@ -1,4 +1,5 @@
-//! L4–L6: does the cited text say what the claim says? One file a layer; here they are put together.
+//! L4–L6: does the cited text say what the claim says? One file a layer; here they are put
+//! together.
 
 mod align;
 mod atoms;
@@ -113,31 +114,49 @@ pub fn check(case: &Case<'_>) -> Findings {
 
 /// Only what other items say against a claim that stands in the evidence word for word.
 pub fn conflicts(case: &Case<'_>) -> Findings {
-    Findings { remarks: referent::conflict(case).into_iter().collect(), ..Findings::default() }
+    Findings {
+        remarks: referent::conflict(case).into_iter().collect(),
+        ..Findings::default()
+    }
 }
 
 fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> {
     let source = cited.get(window.text)?;
-    Some((source.item.label, source.reading.sentence(window.best)?.bytes.clone()))
+    Some((
+        source.item.label,
+        source.reading.sentence(window.best)?.bytes.clone(),
+    ))
 }
 
 /// L6: too few of the words stand in the cited text; and where more of them stand.
-fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, foreign: bool, out: &mut Findings) {
-    let Some(window) = window.filter(|_| !foreign) else { return };
-    // Its numbers were held against the text in every way of writing them; here the words are counted.
+fn low_support(
+    case: &Case<'_>,
+    readings: &[&Reading],
+    window: Option<Window>,
+    foreign: bool,
+    out: &mut Findings,
+) {
+    let Some(window) = window.filter(|_| !foreign) else {
+        return;
+    };
+    // Its numbers were held against the text in every way of writing them; here the words are
+    // counted.
     let score = |readings: &[&Reading], window: &Window| {
         let measured = measure(case.claim, readings, window, case.lexicon);
-        weights().score(&Features { numbers: 1.0, ..measured })
+        weights().score(&Features {
+            numbers: 1.0,
+            ..measured
+        })
     };
     let own = score(readings, &window);
     // "Three notes mention it": said of the notes, not by them.
     let about = case.cited.len() > 1
-        && case
-            .claim
-            .text
-            .tokens
-            .iter()
-            .any(|t| matches!(case.claim.word(t), "notes" | "sources" | "documents" | "files" | "passages"));
+        && case.claim.text.tokens.iter().any(|t| {
+            matches!(
+                case.claim.word(t),
+                "notes" | "sources" | "documents" | "files" | "passages"
+            )
+        });
     let least = match case.extent {
         Extent::Sentence if about => f64::NEG_INFINITY,
         Extent::Sentence => weights().low,
@@ -148,27 +167,45 @@ fn low_support(case: &Case<'_>, readings: &[&Reading], window: Option<Window>, f
         && support::counted(case.claim).len() > 1
         && case.listed == 0;
     let low = own < least || bare;
-    // What is not low can still be doubtful: then only another item that carries the claim beyond doubt counts.
+    // What is not low can still be doubtful: then only another item that carries the claim beyond
+    // doubt counts.
     let doubtful = case.extent == Extent::Sentence && !about && own < weights().supported;
     if !(low || doubtful) {
         return;
     }
-    let wanted = if low { weights().low } else { weights().supported };
+    let wanted = if low {
+        weights().low
+    } else {
+        weights().supported
+    };
     let better = case.others.iter().filter_map(|other| {
         let found = best_window(case.claim, &[other.reading], case.lexicon)?;
         (found.share >= window.share + BETTER && score(&[other.reading], &found) >= wanted)
             .then_some((found.share, other.item.label))
     });
-    let best = better
-        .fold(None, |best: Option<(f64, Label)>, one| if best.is_none_or(|b| one.0 > b.0) { Some(one) } else { best });
-    let cited: Vec<String> = case.cited.iter().map(|s| s.item.label.to_string()).collect();
+    let best = better.fold(None, |best: Option<(f64, Label)>, one| {
+        if best.is_none_or(|b| one.0 > b.0) {
+            Some(one)
+        } else {
+            best
+        }
+    });
+    let cited: Vec<String> = case
+        .cited
+        .iter()
+        .map(|s| s.item.label.to_string())
+        .collect();
     let cited = cited.join(", ");
     match best {
         Some((_, label)) => {
-            let why = format!("{cited} does not carry this; {label} seems to, and is not cited here.");
+            let why =
+                format!("{cited} does not carry this; {label} seems to, and is not cited here.");
             out.problems.push((Code::BetterSpan, why));
         }
-        None if low => out.problems.push((Code::LowSupport, format!("Too little of this stands in {cited}."))),
+        None if low => out.problems.push((
+            Code::LowSupport,
+            format!("Too little of this stands in {cited}."),
+        )),
         None => {}
     }
 }

@@ -1,8 +1,8 @@
 //! L4: proper names. A name of the claim stands in the cited text, in its heading or in its path.
 //!
-//! A name is a capitalised word inside a sentence. The first word of a sentence is one only where the cited text has
-//! another name in its place, or a pronoun for somebody whom it has named: nothing else tells "Karim leads" from
-//! "Revenue grew".
+//! A name is a capitalised word inside a sentence. The first word of a sentence is one only where
+//! the cited text has another name in its place, or a pronoun for somebody whom it has named:
+//! nothing else tells "Karim leads" from "Revenue grew".
 
 use super::Case;
 use super::align::{Aligned, Alignment};
@@ -11,8 +11,8 @@ use crate::atoms::What;
 use crate::reading::Reading;
 use crate::text::Token;
 
-/// The names that are not carried. Nouns are capitalised in German, so a claim in another language than its evidence
-/// is held only to words that look the same in both.
+/// The names that are not carried. Nouns are capitalised in German, so a claim in another language
+/// than its evidence is held only to words that look the same in both.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(Code, String)> {
     if foreign {
         return Vec::new();
@@ -21,12 +21,24 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(
     if in_title_case(tokens) {
         return Vec::new();
     }
-    let literal =
-        |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)));
+    let literal = |i: usize| {
+        case.claim
+            .atoms
+            .iter()
+            .any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)))
+    };
     let mut out = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        let roman = case.claim.word(token).chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
-        if !is_name(token) || roman || literal(i) || token.first && !replaces_a_name(case, alignment, token) {
+        let roman = case
+            .claim
+            .word(token)
+            .chars()
+            .all(|c| matches!(c, 'I' | 'V' | 'X'));
+        if !is_name(token)
+            || roman
+            || literal(i)
+            || token.first && !replaces_a_name(case, alignment, token)
+        {
             continue;
         }
         if !(carried(case, i)
@@ -35,7 +47,10 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(
             || explained(case, i))
         {
             let shown = case.claim.word(token);
-            out.push((Code::Name, format!("The name “{shown}” does not stand in the cited text.")));
+            out.push((
+                Code::Name,
+                format!("The name “{shown}” does not stand in the cited text."),
+            ));
         }
     }
     out.dedup();
@@ -54,28 +69,41 @@ pub fn is_name(token: &Token) -> bool {
 
 /// Most words capitalised: a title, where capitals say nothing.
 fn in_title_case(tokens: &[Token]) -> bool {
-    let words: Vec<&Token> = tokens.iter().filter(|t| !t.number && t.is_content()).collect();
+    let words: Vec<&Token> = tokens
+        .iter()
+        .filter(|t| !t.number && t.is_content())
+        .collect();
     words.len() >= 4 && words.iter().filter(|t| t.capital).count() * 10 > words.len() * 8
 }
 
 fn carried(case: &Case<'_>, i: usize) -> bool {
-    let Some(token) = case.claim.text.tokens.get(i) else { return true };
+    let Some(token) = case.claim.text.tokens.get(i) else {
+        return true;
+    };
     let word = case.claim.word(token);
     let readings = || case.cited.iter().map(|s| s.reading).chain([case.around]);
     if readings().any(|r| r.has(token.id)) {
         return true;
     }
     let lower = word.to_lowercase();
-    readings().any(|r| stands_inside(r, &lower) || derived(r, &lower) || initials(r, word) || unaccented(r, &lower))
-        || spelled_out(case, i)
+    readings().any(|r| {
+        stands_inside(r, &lower) || derived(r, &lower) || initials(r, word) || unaccented(r, &lower)
+    }) || spelled_out(case, i)
 }
 
 /// "Robin Singh" where the text speaks of Singh, and never says another given name with it.
 fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
     let joined = |a: &Token, b: &Token| b.start <= a.end + 1;
-    let Some(mut last) = tokens.get(i) else { return false };
-    for next in tokens.get(i + 1..).unwrap_or(&[]).iter().take_while(|t| t.capital && !t.number) {
+    let Some(mut last) = tokens.get(i) else {
+        return false;
+    };
+    for next in tokens
+        .get(i + 1..)
+        .unwrap_or(&[])
+        .iter()
+        .take_while(|t| t.capital && !t.number)
+    {
         if !joined(last, next) {
             break;
         }
@@ -88,7 +116,12 @@ fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     let named_otherwise = |r: &Reading| {
         let mut pairs = r.text.tokens.windows(2);
         pairs.any(|pair| match pair {
-            [before, name] => meant(name) && before.capital && before.end - before.start > 1 && joined(before, name),
+            [before, name] => {
+                meant(name)
+                    && before.capital
+                    && before.end - before.start > 1
+                    && joined(before, name)
+            }
             _ => false,
         })
     };
@@ -98,13 +131,27 @@ fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
 /// "diastolic blood pressure (DBP)": the claim itself says what the letters stand for.
 fn explained(case: &Case<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
-    let Some(token) = tokens.get(i) else { return false };
+    let Some(token) = tokens.get(i) else {
+        return false;
+    };
     let word = case.claim.word(token);
     let letters = word.strip_suffix('s').unwrap_or(word);
     let count = letters.chars().count();
-    let Some(before) = i.checked_sub(count).and_then(|from| tokens.get(from..i)) else { return false };
-    let first = |t: &Token| case.claim.word(t).chars().next().map(|c| c.to_uppercase().to_string());
-    count >= 2 && before.iter().zip(letters.chars()).all(|(t, c)| first(t).is_some_and(|f| *f == c.to_string()))
+    let Some(before) = i.checked_sub(count).and_then(|from| tokens.get(from..i)) else {
+        return false;
+    };
+    let first = |t: &Token| {
+        case.claim
+            .word(t)
+            .chars()
+            .next()
+            .map(|c| c.to_uppercase().to_string())
+    };
+    count >= 2
+        && before
+            .iter()
+            .zip(letters.chars())
+            .all(|(t, c)| first(t).is_some_and(|f| *f == c.to_string()))
 }
 
 /// "Noel" where the text says "Noël", and the other way round.
@@ -113,56 +160,98 @@ fn unaccented(reading: &Reading, lower: &str) -> bool {
     let same = |word: &String| {
         word.chars().count() == count
             && (word.is_ascii() != lower.is_ascii())
-            && word.chars().zip(lower.chars()).all(|(a, b)| a == b || a.is_ascii() != b.is_ascii())
-            && word.chars().zip(lower.chars()).filter(|(a, b)| a == b).count() * 2 >= count
+            && word
+                .chars()
+                .zip(lower.chars())
+                .all(|(a, b)| a == b || a.is_ascii() != b.is_ascii())
+            && word
+                .chars()
+                .zip(lower.chars())
+                .filter(|(a, b)| a == b)
+                .count()
+                * 2
+                >= count
     };
     count >= 4 && reading.capitals().words.iter().any(same)
 }
 
-/// The subject of the claim, where the nearest sentence begins with a pronoun or a description instead of a name: a text
-/// names what it is about in its title, and that may not be part of what is cited.
+/// The subject of the claim, where the nearest sentence begins with a pronoun or a description
+/// instead of a name: a text names what it is about in its title, and that may not be part of what
+/// is cited.
 fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     const ANAPHORS: [&str; 16] = [
-        "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we", "our", "i", "my", "both",
+        "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we",
+        "our", "i", "my", "both",
     ];
     /// After these a name is not what they stand for: "the Pier".
     const ARTICLES: [&str; 3] = ["the", "this", "these"];
-    /// After these a name is a place, a time or a means, and no subject: "Polished in Jena, the mirror".
+    /// After these a name is a place, a time or a means, and no subject: "Polished in Jena, the
+    /// mirror".
     const PREPOSITIONS: [&str; 16] = [
-        "in", "at", "on", "from", "to", "into", "by", "with", "near", "for", "since", "until", "via", "under", "over",
-        "within",
+        "in", "at", "on", "from", "to", "into", "by", "with", "near", "for", "since", "until",
+        "via", "under", "over", "within",
     ];
-    let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else { return false };
+    let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else {
+        return false;
+    };
     let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
-    let behind = lead.iter().any(|t| PREPOSITIONS.contains(&case.claim.word(t).to_lowercase().as_str()));
-    let subject = !behind && lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
+    let behind = lead
+        .iter()
+        .any(|t| PREPOSITIONS.contains(&case.claim.word(t).to_lowercase().as_str()));
+    let subject =
+        !behind && lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
     let word = |t: &Token| best.source.reading.word(t).to_lowercase();
-    let Some(at) = best.tokens().iter().take(3).position(|t| ANAPHORS.contains(&word(t).as_str())) else {
+    let Some(at) = best
+        .tokens()
+        .iter()
+        .take(3)
+        .position(|t| ANAPHORS.contains(&word(t).as_str()))
+    else {
         return false;
     };
     if speaks_of_somebody_named(best) {
         return false;
     }
-    let article = best.tokens().get(at).is_some_and(|t| ARTICLES.contains(&word(t).as_str()));
-    let named = best.tokens().iter().take(if article { 5 } else { at }).any(is_name);
+    let article = best
+        .tokens()
+        .get(at)
+        .is_some_and(|t| ARTICLES.contains(&word(t).as_str()));
+    let named = best
+        .tokens()
+        .iter()
+        .take(if article { 5 } else { at })
+        .any(is_name);
     subject && !named
 }
 
-/// Whether a sentence begins with a pronoun that stands for a person, and the cited text says a full name before it: who is
-/// meant stands in the text then.
+/// Whether a sentence begins with a pronoun that stands for a person, and the cited text says a
+/// full name before it: who is meant stands in the text then.
 fn speaks_of_somebody_named(best: &Aligned<'_>) -> bool {
     let reading = best.source.reading;
-    let Some(start) = best.tokens().first().map(|t| t.start) else { return false };
-    let joined = |pair: &[Token]| pair[1].start == pair[0].end + 1 && pair[1].clause == pair[0].clause;
-    let before = reading.text.tokens.iter().take_while(|t| t.start < start).count();
+    let Some(start) = best.tokens().first().map(|t| t.start) else {
+        return false;
+    };
+    let joined =
+        |pair: &[Token]| pair[1].start == pair[0].end + 1 && pair[1].clause == pair[0].clause;
+    let before = reading
+        .text
+        .tokens
+        .iter()
+        .take_while(|t| t.start < start)
+        .count();
     let mut pairs = reading.text.tokens[..before].windows(2);
-    best.tokens().iter().take(3).any(|t| is_person(reading.word(t)))
+    best.tokens()
+        .iter()
+        .take(3)
+        .any(|t| is_person(reading.word(t)))
         && pairs.any(|pair| pair.iter().all(is_name) && !pair[1].first && joined(pair))
 }
 
 /// A pronoun that stands for a person.
 fn is_person(word: &str) -> bool {
-    ["he", "she", "his", "her"].iter().any(|person| person.eq_ignore_ascii_case(word))
+    ["he", "she", "his", "her"]
+        .iter()
+        .any(|person| person.eq_ignore_ascii_case(word))
 }
 
 /// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
@@ -183,7 +272,11 @@ fn derived(reading: &Reading, lower: &str) -> bool {
             .iter()
             .skip(from)
             .take_while(|w| w.starts_with(&root))
-            .any(|w| derived(lower) || derived(w) || w.chars().count() >= LONG && lower.starts_with(w.as_str()))
+            .any(|w| {
+                derived(lower)
+                    || derived(w)
+                    || w.chars().count() >= LONG && lower.starts_with(w.as_str())
+            })
 }
 
 /// "NFL" where the text says "National Football League".
@@ -192,7 +285,11 @@ fn initials(reading: &Reading, word: &str) -> bool {
     if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
         return false;
     }
-    reading.capitals().letters.windows(letters.len()).any(|w| w == letters)
+    reading
+        .capitals()
+        .letters
+        .windows(letters.len())
+        .any(|w| w == letters)
 }
 
 /// "National Football League" where the text says "NFL".
@@ -211,17 +308,26 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         .collect();
     letters.chars().count() >= 2
         && case.cited.iter().any(|s| {
-            s.reading.text.tokens.iter().any(|t| s.reading.word(t).chars().filter(|c| *c != '.').eq(letters.chars()))
+            s.reading.text.tokens.iter().any(|t| {
+                s.reading
+                    .word(t)
+                    .chars()
+                    .filter(|c| *c != '.')
+                    .eq(letters.chars())
+            })
         })
 }
 
-/// From this share on, a sentence says what the claim says, but for who: one of two words, where the other is a name and
-/// weighs more.
+/// From this share on, a sentence says what the claim says, but for who: one of two words, where
+/// the other is a name and weighs more.
 const NEAR: f64 = 0.45;
 
-/// Whether the first word of the claim stands where the nearest sentence has a name that the claim does not mention.
+/// Whether the first word of the claim stands where the nearest sentence has a name that the claim
+/// does not mention.
 fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
-    let Some(best) = alignment.best() else { return false };
+    let Some(best) = alignment.best() else {
+        return false;
+    };
     let next_is_name = case
         .claim
         .text
@@ -231,11 +337,11 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
     if next_is_name {
         return true;
     }
-    let unmentioned = |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
-    let replaced = alignment
-        .edits()
-        .iter()
-        .any(|e| e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(is_name));
+    let unmentioned =
+        |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
+    let replaced = alignment.edits().iter().any(|e| {
+        e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(is_name)
+    });
     let other_name = || {
         best.tokens().iter().filter(unmentioned).any(|t| {
             !t.first
@@ -244,16 +350,26 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
         })
     };
     // "Allergies trouble her", "Design is led by Leila".
-    let says_who = case.claim.text.tokens.iter().any(|t| is_person(case.claim.word(t)) || !t.first && is_name(t));
+    let says_who = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .any(|t| is_person(case.claim.word(t)) || !t.first && is_name(t));
     replaced
         || best.share >= NEAR
             && (other_name() || !says_who && speaks_of_somebody_named(best))
             && looks_like_a_name_here(case, token)
 }
 
-/// A capitalised first word that is capitalised elsewhere too, or is no word of the text in small letters.
+/// A capitalised first word that is capitalised elsewhere too, or is no word of the text in small
+/// letters.
 fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
-    let mut others = reading.text.tokens.iter().filter(|t| t.id == token.id && !t.first);
+    let mut others = reading
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.id == token.id && !t.first);
     let small = others.clone().any(|t| !t.capital);
     !small && others.any(|t| t.capital)
 }
@@ -262,12 +378,20 @@ fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
 fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
     let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
     !ends_as_a_word(case.claim.word(token))
-        && !case.cited.iter().chain(case.others).any(|s| small(s.reading))
+        && !case
+            .cited
+            .iter()
+            .chain(case.others)
+            .any(|s| small(s.reading))
         && token.status().is_none()
         && token.pairs().is_empty()
 }
 
 /// Whether a word has an ending of common words; names seldom have one.
 pub fn ends_as_a_word(word: &str) -> bool {
-    ["ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able"].iter().any(|e| word.ends_with(e))
+    [
+        "ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able",
+    ]
+    .iter()
+    .any(|e| word.ends_with(e))
 }

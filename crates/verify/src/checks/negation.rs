@@ -94,7 +94,8 @@ fn is_scarce(word: &str) -> bool {
     )
 }
 
-/// Whether a word denies by its first letters: "unable", "inactive"; not "increase", "united", "discovery".
+/// Whether a word denies by its first letters: "unable", "inactive"; not "increase", "united",
+/// "discovery".
 fn has_negative_prefix(word: &str) -> bool {
     const IN: [&str; 21] = [
         "able",
@@ -120,8 +121,8 @@ fn has_negative_prefix(word: &str) -> bool {
         "sufficien",
     ];
     const DIS: [&str; 12] = [
-        "abl", "advantag", "agree", "allow", "appear", "approv", "associat", "connect", "continu", "honest", "prov",
-        "similar",
+        "abl", "advantag", "agree", "allow", "appear", "approv", "associat", "connect", "continu",
+        "honest", "prov", "similar",
     ];
     const NOT_UN: [&str; 6] = ["under", "uni", "until", "unless", "undul", "unto"];
     let begins = |rest: &str, list: &[&str]| list.iter().any(|l| rest.starts_with(l));
@@ -134,8 +135,12 @@ fn has_negative_prefix(word: &str) -> bool {
     if let Some(rest) = word.strip_prefix("dis") {
         return begins(rest, &DIS);
     }
-    let rest = ["in", "im", "ir", "il"].iter().find_map(|p| word.strip_prefix(p));
-    rest.is_some_and(|rest| rest.len() > 3 && (rest.ends_with("ble") || begins(rest, &IN)) && !begins(rest, &["able"]))
+    let rest = ["in", "im", "ir", "il"]
+        .iter()
+        .find_map(|p| word.strip_prefix(p));
+    rest.is_some_and(|rest| {
+        rest.len() > 3 && (rest.ends_with("ble") || begins(rest, &IN)) && !begins(rest, &["able"])
+    })
 }
 
 /// The claim denies something that the cited text speaks of, and nothing there denies anything.
@@ -143,40 +148,72 @@ fn denied_by_the_claim_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Opti
     let claim = &case.claim.text.tokens;
     let mut cue = None;
     let denied = claim.iter().find(|t| {
-        let found = t.head && t.negated && cue.is_some_and(|cue| t.clause == cue || t.clause == cue + 2);
+        let found =
+            t.head && t.negated && cue.is_some_and(|cue| t.clause == cue || t.clause == cue + 2);
         cue = if t.negates() { Some(t.clause) } else { cue };
         found
     })?;
     let denies = |a: &Aligned<'_>| {
         let near = around(a.tokens(), denied.id);
-        near.iter().any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
-            || a.tokens().iter().any(|e| denied.pairs().iter().any(|(n, side)| e.pairs().contains(&(*n, !side))))
+        near.iter()
+            .any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
+            || a.tokens().iter().any(|e| {
+                denied
+                    .pairs()
+                    .iter()
+                    .any(|(n, side)| e.pairs().contains(&(*n, !side)))
+            })
     };
     // Where a sentence has the denied word itself, the others need not be asked.
     let says = |a: &&Aligned<'_>| a.tokens().iter().any(|t| t.id == denied.id);
     let held = alignment.0.iter().any(|a| says(&a));
     let best = alignment.best().map_or(0.0, |b| b.share);
-    let mut asked = alignment.0.iter().filter(|a| if held { says(a) } else { a.share >= NEAREST * best }).peekable();
+    let mut asked = alignment
+        .0
+        .iter()
+        .filter(|a| {
+            if held {
+                says(a)
+            } else {
+                a.share >= NEAREST * best
+            }
+        })
+        .peekable();
     asked.peek()?;
     (!asked.any(denies)).then(|| by_claim(case.claim.word(denied)))
 }
 
-/// "Yes, it was not, and …": a "not" that governs nothing denies the question, and nothing in the cited text denies.
+/// "Yes, it was not, and …": a "not" that governs nothing denies the question, and nothing in the
+/// cited text denies.
 fn denied_without_a_verb(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
     let claim = &case.claim.text.tokens;
     let word = |t: &Token| case.claim.word(t).to_lowercase();
-    let at = claim.iter().position(|t| t.negates() && (word(t) == "not" || word(t).ends_with("'t")))?;
+    let at = claim
+        .iter()
+        .position(|t| t.negates() && (word(t) == "not" || word(t).ends_with("'t")))?;
     let cue = claim.get(at)?;
-    let ends = |next: &Token| next.clause != cue.clause || matches!(word(next).as_str(), "and" | "but");
+    let ends =
+        |next: &Token| next.clause != cue.clause || matches!(word(next).as_str(), "and" | "but");
     let alone = claim.get(at + 1).is_none_or(ends);
-    let governs = claim.iter().skip(at + 1).any(|t| t.head && t.negated && t.clause == cue.clause + 2);
-    let before = at.checked_sub(1).and_then(|at| claim.get(at)).map(word).unwrap_or_default();
+    let governs = claim
+        .iter()
+        .skip(at + 1)
+        .any(|t| t.head && t.negated && t.clause == cue.clause + 2);
+    let before = at
+        .checked_sub(1)
+        .and_then(|at| claim.get(at))
+        .map(word)
+        .unwrap_or_default();
     if !alone || governs || matches!(before.as_str(), "or" | "if" | "why" | "") {
         return None;
     }
     let best = alignment.best()?.share;
     let mut near = alignment.0.iter().filter(|a| a.share >= NEAREST * best);
-    let denies = |a: &Aligned<'_>| a.tokens().iter().any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()));
+    let denies = |a: &Aligned<'_>| {
+        a.tokens()
+            .iter()
+            .any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
+    };
     (!near.any(denies)).then(|| "The claim says “not”; the cited text denies nothing.".to_owned())
 }
 
@@ -186,8 +223,13 @@ const ROUND: usize = 12;
 /// The words round those that are the same as the denied one; the whole sentence when none is.
 fn around(tokens: &[Token], denied: u32) -> &[Token] {
     let first = tokens.iter().position(|t| t.id == denied).unwrap_or(0);
-    let last = tokens.iter().rposition(|t| t.id == denied).unwrap_or(tokens.len());
-    tokens.get(first.saturating_sub(ROUND)..tokens.len().min(last.saturating_add(ROUND + 1))).unwrap_or(tokens)
+    let last = tokens
+        .iter()
+        .rposition(|t| t.id == denied)
+        .unwrap_or(tokens.len());
+    tokens
+        .get(first.saturating_sub(ROUND)..tokens.len().min(last.saturating_add(ROUND + 1)))
+        .unwrap_or(tokens)
 }
 
 /// How near to the best sentence one must be to be asked whether it denies too.
@@ -213,8 +255,14 @@ fn denied_by_the_text_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Optio
     let mut held: Vec<(u32, u32)> = tokens.iter().map(|t| (t.clause, t.id)).collect();
     held.sort_unstable();
     let cue = tokens.iter().find(|cue| {
-        let governs = |t: &Token| t.head && t.negated && t.clause == cue.clause && t.start > cue.start;
-        let in_clause = || content.iter().filter(|c| held.binary_search(&(cue.clause, c.id)).is_ok()).count();
+        let governs =
+            |t: &Token| t.head && t.negated && t.clause == cue.clause && t.start > cue.start;
+        let in_clause = || {
+            content
+                .iter()
+                .filter(|c| held.binary_search(&(cue.clause, c.id)).is_ok())
+                .count()
+        };
         cue.negates()
             && !opens_a_question(best, cue)
             && !is_double(case, cue, tokens)
@@ -229,10 +277,23 @@ fn opens_a_question(sentence: &Aligned<'_>, cue: &Token) -> bool {
     let asks = |word: &str| {
         matches!(
             word,
-            "why" | "that" | "whether" | "if" | "how" | "what" | "who" | "which" | "when" | "where" | "until"
+            "why"
+                | "that"
+                | "whether"
+                | "if"
+                | "how"
+                | "what"
+                | "who"
+                | "which"
+                | "when"
+                | "where"
+                | "until"
         )
     };
-    let mut after = sentence.tokens().iter().filter(|t| t.start > cue.start && t.clause == cue.clause);
+    let mut after = sentence
+        .tokens()
+        .iter()
+        .filter(|t| t.start > cue.start && t.clause == cue.clause);
     after.any(|t| asks(sentence.source.reading.word(t)))
 }
 
@@ -242,13 +303,26 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
     let near = alignment.best().map_or(&[][..], |b| b.tokens());
     let odd = || {
         let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
-        alignment.edits().iter().filter(move |e| negates(e.claim) != negates(e.evidence))
+        alignment
+            .edits()
+            .iter()
+            .filter(move |e| negates(e.claim) != negates(e.evidence))
     };
     let real = |t: &Token, tokens: &[Token]| {
-        t.negates() && !tokens.iter().any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow())
+        t.negates()
+            && !tokens
+                .iter()
+                .any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow())
     };
-    let added = odd().filter(|e| e.claim.is_some_and(|t| real(t, claim))).count();
-    let dropped = odd().filter(|e| e.evidence.is_some_and(|t| real(t, near) && !is_double(case, t, near))).count();
+    let added = odd()
+        .filter(|e| e.claim.is_some_and(|t| real(t, claim)))
+        .count();
+    let dropped = odd()
+        .filter(|e| {
+            e.evidence
+                .is_some_and(|t| real(t, near) && !is_double(case, t, near))
+        })
+        .count();
     match (added, dropped) {
         (1, 0) => Some("The claim is negated; the cited text is not.".to_owned()),
         (0, 1) => Some("The cited text is negated; the claim is not.".to_owned()),
@@ -258,11 +332,15 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
 
 /// "not uncommon", "not without": what is negated is a negation itself.
 fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
-    let mut after = tokens.iter().filter(|t| t.start > cue.start && t.clause == cue.clause);
+    let mut after = tokens
+        .iter()
+        .filter(|t| t.start > cue.start && t.clause == cue.clause);
     after.any(|t| {
         let stem = case.lexicon.stem(t.id);
         let prefixed = t.head
-            && ["un", "in", "im", "non", "dis", "ir", "il"].iter().any(|p| stem.starts_with(p))
+            && ["un", "in", "im", "non", "dis", "ir", "il"]
+                .iter()
+                .any(|p| stem.starts_with(p))
             && stem.len() > 4;
         t.negates() || t.turns() || prefixed
     })
@@ -271,17 +349,26 @@ fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
 /// "available" where the text says "unavailable", both negated or neither.
 fn prefixed(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
     const OTHER_WORDS: [&str; 14] = [
-        "cover", "play", "count", "tract", "solve", "miss", "order", "charge", "patch", "position", "close", "til",
-        "it", "der",
+        "cover", "play", "count", "tract", "solve", "miss", "order", "charge", "patch", "position",
+        "close", "til", "it", "der",
     ];
     let stem = case.lexicon.stem(token.id);
     if stem.len() < 4 || token.capital {
         return false;
     }
     let negates = |long: &str, short: &str| {
-        ["un", "non", "dis"].iter().any(|p| long.strip_prefix(p) == Some(short)) && !OTHER_WORDS.contains(&short)
-            || ["in", "im", "ir", "il"].iter().any(|p| long.strip_prefix(p) == Some(short))
-                && ["abl", "ibl", "ent", "ant", "iv", "ar", "act", "plet", "elig"].iter().any(|e| short.ends_with(e))
+        ["un", "non", "dis"]
+            .iter()
+            .any(|p| long.strip_prefix(p) == Some(short))
+            && !OTHER_WORDS.contains(&short)
+            || ["in", "im", "ir", "il"]
+                .iter()
+                .any(|p| long.strip_prefix(p) == Some(short))
+                && [
+                    "abl", "ibl", "ent", "ant", "iv", "ar", "act", "plet", "elig",
+                ]
+                .iter()
+                .any(|e| short.ends_with(e))
     };
     alignment.tokens().any(|e| {
         let other = case.lexicon.stem(e.id);
@@ -295,10 +382,27 @@ mod tests {
 
     #[test]
     fn c19_negative_prefixes_are_told_from_first_letters() {
-        for word in ["unavailable", "nonresident", "disabled", "inactive", "impossible", "irrelevant", "incompletely"] {
+        for word in [
+            "unavailable",
+            "nonresident",
+            "disabled",
+            "inactive",
+            "impossible",
+            "irrelevant",
+            "incompletely",
+        ] {
             assert!(has_negative_prefix(word), "{word}");
         }
-        for word in ["increased", "united", "under", "discovery", "independent", "important", "infection", "include"] {
+        for word in [
+            "increased",
+            "united",
+            "under",
+            "discovery",
+            "independent",
+            "important",
+            "infection",
+            "include",
+        ] {
             assert!(!has_negative_prefix(word), "{word}");
         }
     }

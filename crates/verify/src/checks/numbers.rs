@@ -10,8 +10,8 @@ use crate::reading::Reading;
 /// How near "about" must be, and how far above a bound a number may lie to carry "more than".
 const ABOUT: f64 = 0.1;
 
-/// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the nearest sentence, whose own number
-/// then decides.
+/// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the nearest
+/// sentence, whose own number then decides.
 pub fn check(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
@@ -23,21 +23,36 @@ pub fn check(
     match find(case, n, shown) {
         Found::Otherwise => None,
         Found::Missing { other_unit } => {
-            let excused = !verbatim && (derived(case, n) || approximate(case, n)) || small_count(case, n);
+            let excused =
+                !verbatim && (derived(case, n) || approximate(case, n)) || small_count(case, n);
             (!excused).then(|| match other_unit {
-                Some(said) => (Code::Unit, format!("The cited text says “{said}”, not “{shown}”.")),
+                Some(said) => (
+                    Code::Unit,
+                    format!("The cited text says “{said}”, not “{shown}”."),
+                ),
                 None => (Code::Number, nearest(alignment, n, shown)),
             })
         }
         Found::As(matched) => {
             if let Some(per) = n.per
-                && matched.iter().all(|m| m.per.is_some_and(|other| !a::equal_amounts(1.0, per, 1.0, other)))
+                && matched.iter().all(|m| {
+                    m.per
+                        .is_some_and(|other| !a::equal_amounts(1.0, per, 1.0, other))
+                })
             {
-                return Some((Code::Unit, format!("The cited text counts “{shown}” by another unit.")));
+                return Some((
+                    Code::Unit,
+                    format!("The cited text counts “{shown}” by another unit."),
+                ));
             }
             let near = alignment.best().filter(|_| verbatim);
             let bounded = bounded_alike(alignment, n, matched, near);
-            (!bounded).then(|| (Code::Quantifier, format!("The cited text bounds “{shown}” in another way.")))
+            (!bounded).then(|| {
+                (
+                    Code::Quantifier,
+                    format!("The cited text bounds “{shown}” in another way."),
+                )
+            })
         }
     }
 }
@@ -80,38 +95,62 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> Found<'a> {
             }
         }
     }
-    if matched.is_empty() { Found::Missing { other_unit } } else { Found::As(matched) }
+    if matched.is_empty() {
+        Found::Missing { other_unit }
+    } else {
+        Found::As(matched)
+    }
 }
 
-/// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to the name before it, and
-/// another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8 kg" all names have their numbers.)
+/// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to
+/// the name before it, and another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8
+/// kg" all names have their numbers.)
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
     let follows_a_name = |atom: &Atom| {
         let (own, before) = (atom.tokens.start, atom.tokens.start.checked_sub(1));
         let tokens = &reading.text.tokens;
-        let (Some(own), Some(before)) = (tokens.get(own), before.and_then(|at| tokens.get(at))) else { return false };
+        let (Some(own), Some(before)) = (tokens.get(own), before.and_then(|at| tokens.get(at)))
+        else {
+            return false;
+        };
         names::is_name(before) && !before.first && own.start == before.end + 1
     };
     if m.unit.is_some() || m.range || !follows_a_name(atom) {
         return false;
     }
     let sentence = reading.sentence_of(atom.tokens.start);
-    let mut with_unit = reading.atoms_of(sentence).iter().filter(|other| match &other.what {
-        What::Number(other) => other.unit.is_some_and(|other| a::same_kind(other, unit)),
-        _ => false,
-    });
+    let mut with_unit = reading
+        .atoms_of(sentence)
+        .iter()
+        .filter(|other| match &other.what {
+            What::Number(other) => other.unit.is_some_and(|other| a::same_kind(other, unit)),
+            _ => false,
+        });
     with_unit.clone().next().is_some() && !with_unit.any(follows_a_name)
 }
 
-/// Whether one of the numbers that `n` stands there as is bounded as `n` is. Of nearly the same sentence (`near`) its own
-/// number decides.
-fn bounded_alike(alignment: &Alignment<'_>, n: &Number, matched: Vec<&Number>, near: Option<&Aligned<'_>>) -> bool {
+/// Whether one of the numbers that `n` stands there as is bounded as `n` is. Of nearly the same
+/// sentence (`near`) its own number decides.
+fn bounded_alike(
+    alignment: &Alignment<'_>,
+    n: &Number,
+    matched: Vec<&Number>,
+    near: Option<&Aligned<'_>>,
+) -> bool {
     let own: Vec<&Number> = near
         .map(|near| {
             let atoms = near.source.reading.atoms_of(near.sentence).iter();
-            let numbers = atoms.filter_map(|e| if let What::Number(m) = &e.what { Some(m) } else { None });
-            numbers.filter(|m| equal(n, m, near.source.reading)).collect()
+            let numbers = atoms.filter_map(|e| {
+                if let What::Number(m) = &e.what {
+                    Some(m)
+                } else {
+                    None
+                }
+            });
+            numbers
+                .filter(|m| equal(n, m, near.source.reading))
+                .collect()
         })
         .unwrap_or_default();
     if own.iter().any(|m| m.bound.is_some()) && n.bound == Some(Bound::Exactly) {
@@ -134,7 +173,8 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
         (None, None) => a::same(n.value, m.value),
         // "half" and "50 %".
         (None, Some(unit)) => {
-            a::same(n.value, m.value) || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
+            a::same(n.value, m.value)
+                || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
         }
         (Some(unit), None) => {
             a::same(n.value, m.value) && (named(reading, unit) || m.range)
@@ -175,13 +215,22 @@ fn comparable(n: &Number, m: &Number) -> bool {
 /// `m` in the unit of `n`.
 fn scaled(n: &Number, m: &Number) -> f64 {
     let size = |unit: Option<a::Unit>| unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one);
-    if n.unit.is_some() { m.value * size(m.unit) / size(n.unit) } else { m.value }
+    if n.unit.is_some() {
+        m.value * size(m.unit) / size(n.unit)
+    } else {
+        m.value
+    }
 }
 
 /// Rounded to the digits that the claim gives: "5.4 million" where the text says 5,412,300.
 fn approximate(case: &Case<'_>, n: &Number) -> bool {
-    let step = [1e9, 1e6, 1e3].into_iter().find(|s| n.value.abs() >= *s).filter(|_| n.value.fract() == 0.0);
-    let Some(step) = step.map(|s| s / 10.0) else { return false };
+    let step = [1e9, 1e6, 1e3]
+        .into_iter()
+        .find(|s| n.value.abs() >= *s)
+        .filter(|_| n.value.fract() == 0.0);
+    let Some(step) = step.map(|s| s / 10.0) else {
+        return false;
+    };
     let round = |x: f64| (x / step).round();
     let rounded = a::same(round(n.value) * step, n.value);
     rounded && all(case).any(|e| {
@@ -195,12 +244,20 @@ fn small_count(case: &Case<'_>, n: &Number) -> bool {
     n.unit.is_none()
         && !n.ordinal
         && (case.listed > 0 && is(case.listed)
-            || n.words && case.cited.len() > 1 && is(case.cited.len()) && case.extent != Extent::Row)
+            || n.words
+                && case.cited.len() > 1
+                && is(case.cited.len())
+                && case.extent != Extent::Row)
 }
 
 fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
-    let numbers =
-        alignment.best().into_iter().flat_map(|b| b.source.reading.atoms_of(b.sentence).iter().map(move |e| (b, e)));
+    let numbers = alignment.best().into_iter().flat_map(|b| {
+        b.source
+            .reading
+            .atoms_of(b.sentence)
+            .iter()
+            .map(move |e| (b, e))
+    });
     let said = numbers.filter_map(|(b, e)| match &e.what {
         What::Number(m) if comparable(n, m) => b.source.reading.normal.get(e.bytes.clone()),
         _ => None,

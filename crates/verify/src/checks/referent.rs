@@ -1,4 +1,5 @@
-//! L4: a number or a name belongs to the thing that the claim names; and C38: another item says another number.
+//! L4: a number or a name belongs to the thing that the claim names; and C38: another item says
+//! another number.
 
 use super::align::Alignment;
 use super::{Case, Extent, names};
@@ -23,7 +24,8 @@ const MOST_PLACES: usize = 64;
 
 /// "A costs 5, B costs 7" does not carry "A costs 7".
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
-    // Whether the claim names a thing of a source too: asked once, however often the claim names such things.
+    // Whether the claim names a thing of a source too: asked once, however often the claim names
+    // such things.
     let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
     let mut asked: Vec<Vec<Option<bool>>> = case.cited.iter().map(unasked).collect();
     for (own, kind) in things(case.claim) {
@@ -39,8 +41,17 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 let rival = !same && kind.is_rival(other) && !mentioned();
                 if same || rival {
                     let sentence = source.reading.sentence_of(range.start);
-                    let place = Place { reading: source.reading, own: range.clone(), segment: 0..0, sentence };
-                    if same { here.push(place) } else { rivals.push(place) }
+                    let place = Place {
+                        reading: source.reading,
+                        own: range.clone(),
+                        segment: 0..0,
+                        sentence,
+                    };
+                    if same {
+                        here.push(place)
+                    } else {
+                        rivals.push(place)
+                    }
                 }
             }
         }
@@ -56,12 +67,19 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
             .filter(|(i, t)| !own.contains(i) && (t.is_content() || t.number))
             .map(|(_, t)| t)
             .collect();
-        // Where the nearest sentence holds the thing itself, only its neighbours there can be meant instead; but for a row of a
-        // table that is near for nothing else.
+        // Where the nearest sentence holds the thing itself, only its neighbours there can be meant
+        // instead; but for a row of a table that is near for nothing else.
         let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
-        let there = |p: &Place<'_>| p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading);
+        let there = |p: &Place<'_>| {
+            p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading)
+        };
         let for_itself = is_row(nearest.source.reading, nearest.sentence)
-            && !nearest.source.reading.tokens_of(nearest.sentence).iter().any(|t| wanted.iter().any(|w| w.id == t.id));
+            && !nearest
+                .source
+                .reading
+                .tokens_of(nearest.sentence)
+                .iter()
+                .any(|t| wanted.iter().any(|w| w.id == t.id));
         if here.iter().any(there) && !for_itself {
             here.retain(there);
             rivals.retain(there);
@@ -69,17 +87,31 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
         if rivals.is_empty() {
             continue;
         }
-        here.iter_mut().chain(&mut rivals).for_each(|p| p.segment = segment(p.reading, &p.own));
-        if let Some(rival) = rivals.iter().find(|r| here.iter().all(|h| beats(r, h, &wanted, alignment))) {
-            let (first, last) = (case.claim.text.tokens.get(own.start)?, case.claim.text.tokens.get(own.end - 1)?);
+        here.iter_mut()
+            .chain(&mut rivals)
+            .for_each(|p| p.segment = segment(p.reading, &p.own));
+        if let Some(rival) = rivals
+            .iter()
+            .find(|r| here.iter().all(|h| beats(r, h, &wanted, alignment)))
+        {
+            let (first, last) = (
+                case.claim.text.tokens.get(own.start)?,
+                case.claim.text.tokens.get(own.end - 1)?,
+            );
             let shown = case.claim.normal.get(first.start..last.end).unwrap_or("");
-            let said = rival.reading.text.tokens.get(rival.own.start..rival.own.end).unwrap_or(&[]);
+            let said = rival
+                .reading
+                .text
+                .tokens
+                .get(rival.own.start..rival.own.end)
+                .unwrap_or(&[]);
             let said = match (said.first(), said.last()) {
                 (Some(f), Some(l)) => rival.reading.normal.get(f.start..l.end).unwrap_or(""),
                 _ => "",
             };
-            let why =
-                format!("In the cited text “{shown}” belongs to something else; what the claim names has “{said}”.");
+            let why = format!(
+                "In the cited text “{shown}” belongs to something else; what the claim names has “{said}”."
+            );
             return Some((Code::Referent, why));
         }
     }
@@ -141,7 +173,9 @@ fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
     for atom in &reading.atoms {
         match &atom.what {
             What::Number(n) => out.push((atom.tokens.clone(), Thing::Number(*n))),
-            What::Date(d) if d.weekday.is_none() || d.day.is_some() => out.push((atom.tokens.clone(), Thing::Date(*d))),
+            What::Date(d) if d.weekday.is_none() || d.day.is_some() => {
+                out.push((atom.tokens.clone(), Thing::Date(*d)))
+            }
             _ => {}
         }
     }
@@ -150,14 +184,18 @@ fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
     small.sort_unstable();
     for (i, token) in tokens.iter().enumerate() {
         let atom = taken.get(i).copied().unwrap_or(false);
-        // The last word of a run of capitals stands for the name; the first word of a sentence only inside a run.
-        let goes_on = tokens.get(i + 1).is_some_and(|n| names::is_name(n) && n.start <= token.end + 1);
+        // The last word of a run of capitals stands for the name; the first word of a sentence only
+        // inside a run.
+        let goes_on = tokens
+            .get(i + 1)
+            .is_some_and(|n| names::is_name(n) && n.start <= token.end + 1);
         let goes_before = i.checked_sub(1).and_then(|p| tokens.get(p));
         let in_run = goes_before.is_some_and(|p| names::is_name(p) && token.start <= p.end + 1);
         // A common word is written small elsewhere, or ends as common words do.
         let opens = token.first
             && !in_run
-            && (names::ends_as_a_word(reading.word(token)) || small.binary_search(&token.id).is_ok());
+            && (names::ends_as_a_word(reading.word(token))
+                || small.binary_search(&token.id).is_ok());
         if names::is_name(token) && !atom && !goes_on && !opens {
             out.push((i..i + 1, Thing::Name(token.id)));
         }
@@ -173,11 +211,16 @@ fn mentioned(claim: &Reading, other: &Thing) -> bool {
 /// The clause of a thing: its tokens up to the next clause on both sides, in its sentence.
 fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<usize> {
     let sentence = reading.sentence_of(own.start);
-    let Some(bounds) = reading.sentence(sentence).map(|s| s.tokens.clone()) else { return own.clone() };
+    let Some(bounds) = reading.sentence(sentence).map(|s| s.tokens.clone()) else {
+        return own.clone();
+    };
     let tokens = &reading.text.tokens;
     // A short sentence with one amount speaks of one thing: "Oslo: 14 offices".
-    let amounts =
-        reading.atoms_of(sentence).iter().filter(|a| matches!(a.what, What::Number(_) | What::Date(_))).count();
+    let amounts = reading
+        .atoms_of(sentence)
+        .iter()
+        .filter(|a| matches!(a.what, What::Number(_) | What::Date(_)))
+        .count();
     if is_row(reading, sentence) || amounts == 1 && bounds.len() <= 12 {
         return bounds;
     }
@@ -195,95 +238,169 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
 
 /// Whether a sentence is a row of a table.
 fn is_row(reading: &Reading, sentence: usize) -> bool {
-    let own = reading.sentence(sentence).and_then(|s| reading.normal.get(s.bytes.clone()));
+    let own = reading
+        .sentence(sentence)
+        .and_then(|s| reading.normal.get(s.bytes.clone()));
     own.is_some_and(|text| text.starts_with('|'))
 }
 
 /// Whether the claim's other words belong to the rival and not to the place of its own number.
-fn beats(rival: &Place<'_>, here: &Place<'_>, wanted: &[&Token], alignment: &Alignment<'_>) -> bool {
+fn beats(
+    rival: &Place<'_>,
+    here: &Place<'_>,
+    wanted: &[&Token],
+    alignment: &Alignment<'_>,
+) -> bool {
     let words = |p: &Place<'_>| -> Vec<u32> {
         let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]);
         tokens
             .iter()
             .enumerate()
-            .filter(|(i, t)| !p.own.contains(&(p.segment.start + i)) && (t.is_content() || t.number))
+            .filter(|(i, t)| {
+                !p.own.contains(&(p.segment.start + i)) && (t.is_content() || t.number)
+            })
             .map(|(_, t)| t.id)
             .collect()
     };
     let (theirs, ours) = (words(rival), words(here));
-    let only_rival: Vec<&&Token> = wanted.iter().filter(|t| theirs.contains(&t.id) && !ours.contains(&t.id)).collect();
-    let only_here = wanted.iter().any(|t| ours.contains(&t.id) && !theirs.contains(&t.id));
-    let strange_here = ours.iter().any(|id| !wanted.iter().any(|t| t.id == *id) && !theirs.contains(id));
+    let only_rival: Vec<&&Token> = wanted
+        .iter()
+        .filter(|t| theirs.contains(&t.id) && !ours.contains(&t.id))
+        .collect();
+    let only_here = wanted
+        .iter()
+        .any(|t| ours.contains(&t.id) && !theirs.contains(&t.id));
+    let strange_here = ours
+        .iter()
+        .any(|id| !wanted.iter().any(|t| t.id == *id) && !theirs.contains(id));
     let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
-    // Each clause has its own name, and the claim names the other one: "Iberian sales grew 8 %, Nordic sales 2 %".
+    // Each clause has its own name, and the claim names the other one: "Iberian sales grew 8 %,
+    // Nordic sales 2 %".
     let foreign_name = |p: &Place<'_>| {
-        let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().enumerate();
+        let tokens = p
+            .reading
+            .text
+            .tokens
+            .get(p.segment.clone())
+            .unwrap_or(&[])
+            .iter()
+            .enumerate();
         tokens
             .filter(|(i, _)| !p.own.contains(&(p.segment.start + i)))
             .any(|(_, t)| names::is_name(t) && !wanted.iter().any(|w| w.id == t.id))
     };
-    let contrast =
-        one_sentence && only_rival.iter().any(|t| names::is_name(t)) && foreign_name(here) && !foreign_name(rival);
+    let contrast = one_sentence
+        && only_rival.iter().any(|t| names::is_name(t))
+        && foreign_name(here)
+        && !foreign_name(rival);
     if contrast {
         return true;
     }
-    let matched = wanted.iter().filter(|t| ours.contains(&t.id) || theirs.contains(&t.id)).count();
+    let matched = wanted
+        .iter()
+        .filter(|t| ours.contains(&t.id) || theirs.contains(&t.id))
+        .count();
     if only_rival.is_empty() || only_here || !strange_here || only_rival.len() * 2 < matched {
         return false;
     }
     if one_sentence {
-        // Two clauses of one sentence can share a subject; they are rivals when they share a frame ("costs") or when
-        // each has its own name.
-        let framed = theirs.iter().any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
-        let name =
-            |p: &Place<'_>| p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]).iter().any(names::is_name);
+        // Two clauses of one sentence can share a subject; they are rivals when they share a frame
+        // ("costs") or when each has its own name.
+        let framed = theirs
+            .iter()
+            .any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
+        let name = |p: &Place<'_>| {
+            p.reading
+                .text
+                .tokens
+                .get(p.segment.clone())
+                .unwrap_or(&[])
+                .iter()
+                .any(names::is_name)
+        };
         return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
     }
     // Another sentence: it must be about the claim as a whole, and this one hardly.
     let share = |p: &Place<'_>| {
-        let of = alignment.0.iter().find(|a| a.sentence == p.sentence && std::ptr::eq(a.source.reading, p.reading));
+        let of = alignment
+            .0
+            .iter()
+            .find(|a| a.sentence == p.sentence && std::ptr::eq(a.source.reading, p.reading));
         of.map_or(0.0, |a| a.share)
     };
     let name = p_is_name(here);
     !name
         && share(rival) >= 0.5
-        && (only_rival.len() >= 2 || only_rival.iter().any(|t| t.capital || t.number) || share(here) == 0.0)
+        && (only_rival.len() >= 2
+            || only_rival.iter().any(|t| t.capital || t.number)
+            || share(here) == 0.0)
 }
 
-/// Whether the thing at a place is a name: names stand in many sentences, and one of them is seldom meant alone.
+/// Whether the thing at a place is a name: names stand in many sentences, and one of them is seldom
+/// meant alone.
 fn p_is_name(place: &Place<'_>) -> bool {
-    place.reading.text.tokens.get(place.own.start).is_some_and(names::is_name) && place.own.len() == 1
+    place
+        .reading
+        .text
+        .tokens
+        .get(place.own.start)
+        .is_some_and(names::is_name)
+        && place.own.len() == 1
 }
 
 /// Another item says the same of the same thing with another number: flagged, not rejected.
 pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
     if case.extent != Extent::Sentence
-        || !case.claim.atoms.iter().any(|a| matches!(a.what, What::Number(_) | What::Date(_)))
+        || !case
+            .claim
+            .atoms
+            .iter()
+            .any(|a| matches!(a.what, What::Number(_) | What::Date(_)))
     {
         return None;
     }
-    let counted: Vec<&Token> = case.claim.text.tokens.iter().filter(|t| t.is_content() && !t.number).collect();
+    let counted: Vec<&Token> = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.is_content() && !t.number)
+        .collect();
     if counted.len() < 2 {
         return None;
     }
     for other in case.others {
         let mut shared = vec![0_usize; other.reading.text.sentences.len()];
-        for n in counted.iter().flat_map(|t| other.reading.sentences_with(t.id)) {
-            shared.get_mut(*n as usize).into_iter().for_each(|count| *count += 1);
+        for n in counted
+            .iter()
+            .flat_map(|t| other.reading.sentences_with(t.id))
+        {
+            shared
+                .get_mut(*n as usize)
+                .into_iter()
+                .for_each(|count| *count += 1);
         }
-        let near = shared.iter().enumerate().filter(|(_, shared)| **shared * 5 >= counted.len() * 4);
+        let near = shared
+            .iter()
+            .enumerate()
+            .filter(|(_, shared)| **shared * 5 >= counted.len() * 4);
         for (n, _) in near {
             for (_, own) in things(case.claim) {
                 let rivals: Vec<&Thing> = things(other.reading)
                     .iter()
                     .filter(|(r, t)| {
-                        other.reading.sentence_of(r.start) == n && !matches!(t, Thing::Name(_)) && own.is_rival(t)
+                        other.reading.sentence_of(r.start) == n
+                            && !matches!(t, Thing::Name(_))
+                            && own.is_rival(t)
                     })
                     .map(|(_, t)| t)
                     .collect();
                 if !rivals.is_empty() && !rivals.iter().any(|t| own.same(t)) {
                     let label = other.item.label;
-                    return Some((Code::Conflict, format!("{label} says otherwise, and is not cited here.")));
+                    return Some((
+                        Code::Conflict,
+                        format!("{label} says otherwise, and is not cited here."),
+                    ));
                 }
             }
         }

@@ -219,35 +219,56 @@ pub fn abstention(lower: &str) -> Option<Abstention> {
     if lower.len() > 600 {
         return None;
     }
-    // "Bob cannot answer the phone" and "There was not enough evidence to convict" are about the world.
+    // "Bob cannot answer the phone" and "There was not enough evidence to convict" are about the
+    // world.
     let first = words(lower).next().unwrap_or("");
     let spoken = far_eastern(lower)
         || FIRST_WORDS.contains(&first)
         || words(lower).take(2).any(|w| EVIDENCE.contains(&w))
         || words(lower).take(4).any(|w| SPEAKERS.contains(&w));
-    let past = words(lower).take(4).any(|w| matches!(w, "was" | "were" | "had"));
+    let past = words(lower)
+        .take(4)
+        .any(|w| matches!(w, "was" | "were" | "had"));
     if spoken && !past && WHOLE.iter().any(|phrase| lower.contains(phrase)) {
         return Some(Abstention::Whole);
     }
     let absent = |phrase: &&str| {
-        let rest = lower.find(*phrase).and_then(|at| lower.get(at + phrase.len()..));
+        let rest = lower
+            .find(*phrase)
+            .and_then(|at| lower.get(at + phrase.len()..));
         rest.is_some_and(|rest| words(rest).take(4).any(|w| EVIDENCE.contains(&w)))
     };
-    if (spoken && !past && GAP.iter().any(|phrase| lower.contains(phrase))) || ABSENT_FROM.iter().any(absent) {
+    if (spoken && !past && GAP.iter().any(|phrase| lower.contains(phrase)))
+        || ABSENT_FROM.iter().any(absent)
+    {
         return Some(Abstention::Gap);
     }
     // "The notes do not say …": evidence, then a negation, then a verb of saying, close together.
     let all: Vec<&str> = words(lower).take(60).collect();
     let subject = all.iter().take(8).position(|w| EVIDENCE.contains(w))?;
-    let no_subject = all.first().is_some_and(|w| matches!(*w, "no" | "none" | "nothing"));
+    let no_subject = all
+        .first()
+        .is_some_and(|w| matches!(*w, "no" | "none" | "nothing"));
     let near = all.get(subject + 1..).unwrap_or(&[]);
-    let negated = near
-        .iter()
-        .take(5)
-        .position(|w| matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nothing" | "no" | "nowhere"));
+    let negated = near.iter().take(5).position(|w| {
+        matches!(
+            *w,
+            "not" | "don't" | "doesn't" | "didn't" | "never" | "nothing" | "no" | "nowhere"
+        )
+    });
     let from = if no_subject { 0 } else { negated? + 1 };
-    let says = near.get(from..).unwrap_or(&[]).iter().take(3).any(|w| SAYING.contains(w));
-    let silent = negated.is_some_and(|n| near.get(..n).unwrap_or(&[]).iter().any(|w| SAYING.contains(w)));
+    let says = near
+        .get(from..)
+        .unwrap_or(&[])
+        .iter()
+        .take(3)
+        .any(|w| SAYING.contains(w));
+    let silent = negated.is_some_and(|n| {
+        near.get(..n)
+            .unwrap_or(&[])
+            .iter()
+            .any(|w| SAYING.contains(w))
+    });
     (says || silent).then_some(Abstention::Gap)
 }
 
@@ -276,7 +297,11 @@ mod tests {
             "Ich kann die Frage nicht beantworten.",
             "无法回答这个问题。",
         ] {
-            assert_eq!(abstention(&plain_lower(whole)), Some(Abstention::Whole), "{whole}");
+            assert_eq!(
+                abstention(&plain_lower(whole)),
+                Some(Abstention::Whole),
+                "{whole}"
+            );
         }
         for gap in [
             "The notes do not say who approved it.",
@@ -287,7 +312,11 @@ mod tests {
             "The owner is not mentioned in the provided notes.",
             "There is nothing about it in your vault.",
         ] {
-            assert_eq!(abstention(&plain_lower(gap)), Some(Abstention::Gap), "{gap}");
+            assert_eq!(
+                abstention(&plain_lower(gap)),
+                Some(Abstention::Gap),
+                "{gap}"
+            );
         }
         for claim in [
             "Bob found no evidence of fraud.",

@@ -150,15 +150,16 @@ const OPENERS: &[&str] = &[
     "in short",
 ];
 
-/// Whether the sentence only announces: words of announcement and nothing else; with an opener and a colon, words of
-/// the question too. Numbers are never announcements.
+/// Whether the sentence only announces: words of announcement and nothing else; with an opener and
+/// a colon, words of the question too. Numbers are never announcements.
 pub fn is_meta(lower: &str, question_lower: &str) -> bool {
     if lower.contains(|c: char| c.is_numeric()) {
         return false;
     }
     let topic = ends_with_colon(lower) && starts_with_any(lower, OPENERS);
     let mut any = false;
-    let known = |word: &str| META.contains(&word) || (topic && words(question_lower).any(|q| q == word));
+    let known =
+        |word: &str| META.contains(&word) || (topic && words(question_lower).any(|q| q == word));
     // Four words are enough to be sure, and a long sentence is no announcement.
     words(lower).take(40).all(|word| {
         any = true;
@@ -169,8 +170,16 @@ pub fn is_meta(lower: &str, question_lower: &str) -> bool {
 
 /// Whether the sentence is a courtesy ("Let me know if you need more details!").
 pub fn is_courtesy(lower: &str) -> bool {
-    let polite = ["let me know", "feel free", "i hope this", "hope this helps", "please let me know"];
-    starts_with_any(lower, &polite) && lower.len() < 120 && !lower.contains(|c: char| c.is_numeric() || c == ':')
+    let polite = [
+        "let me know",
+        "feel free",
+        "i hope this",
+        "hope this helps",
+        "please let me know",
+    ];
+    starts_with_any(lower, &polite)
+        && lower.len() < 120
+        && !lower.contains(|c: char| c.is_numeric() || c == ':')
 }
 
 /// Whether an opener announces what follows, whatever the topic.

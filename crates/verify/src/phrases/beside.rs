@@ -35,17 +35,31 @@ const CONTRASTS: &[&str] = &[
     "contudo",
 ];
 
-/// The same, where a clause begins with them; elsewhere they mean something else ("I still cannot answer", "ma").
+/// The same, where a clause begins with them; elsewhere they mean something else ("I still cannot
+/// answer", "ma").
 const CONTRASTS_IN_FRONT: &[&str] = &["still", "yet", "while", "doch", "ma"];
 
 /// The same in writing without blanks.
-const CONTRASTS_WITHIN: &[&str] =
-    &["但是", "但", "不过", "不過", "然而", "可是", "しかし", "ですが", "けれど", "ただし", "하지만", "그러나", "지만"];
+const CONTRASTS_WITHIN: &[&str] = &[
+    "但是",
+    "但",
+    "不过",
+    "不過",
+    "然而",
+    "可是",
+    "しかし",
+    "ですが",
+    "けれど",
+    "ただし",
+    "하지만",
+    "그러나",
+    "지만",
+];
 
 /// Words that begin what hangs on a question, in what follows a contrast ("but not when").
 const ASKING: &[&str] = &[
-    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "please", "or", "nor", "wer", "wann", "wo",
-    "ob", "qui", "quand", "où", "si", "quién", "cuándo", "dónde",
+    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "please", "or", "nor",
+    "wer", "wann", "wo", "ob", "qui", "quand", "où", "si", "quién", "cuándo", "dónde",
 ];
 
 /// How an offer begins.
@@ -56,18 +70,24 @@ const OFFERED: &[&str] = &["search", "look", "try", "help", "check", "happy", "g
 
 /// Words that make a clause a part of the refusal and not a claim of its own.
 const SUBORDINATE: &[&str] = &[
-    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "for", "about", "in", "from", "on", "at",
-    "of", "based", "with", "to", "please", "as", "or", "given", "using", "nor",
+    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "for", "about", "in",
+    "from", "on", "at", "of", "based", "with", "to", "please", "as", "or", "given", "using", "nor",
 ];
 
-/// Whether a sentence that refuses claims something beside. After a contrast the rest is a claim, whatever its verb,
-/// unless it refuses too, asks, advises or offers; elsewhere a clause claims by a number or a finite verb.
+/// Whether a sentence that refuses claims something beside. After a contrast the rest is a claim,
+/// whatever its verb, unless it refuses too, asks, advises or offers; elsewhere a clause claims by
+/// a number or a finite verb.
 pub fn refuses_and_claims(lower: &str) -> bool {
     let mut contrast = false;
     for clause in clauses(lower) {
         contrast |= clause.contrast;
         let mut words: Vec<&str> = words(clause.text).collect();
-        while words.first().is_some_and(|w| matches!(*w, "and" | "so" | "that" | "because" | "since" | "therefore")) {
+        while words.first().is_some_and(|w| {
+            matches!(
+                *w,
+                "and" | "so" | "that" | "because" | "since" | "therefore"
+            )
+        }) {
             words.remove(0);
         }
         if !says_enough(clause.text, &words, contrast) {
@@ -81,7 +101,8 @@ pub fn refuses_and_claims(lower: &str) -> bool {
     false
 }
 
-/// Whether a clause has the words of a statement: three, two after a contrast, four signs in writing without blanks.
+/// Whether a clause has the words of a statement: three, two after a contrast, four signs in
+/// writing without blanks.
 fn says_enough(clause: &str, words: &[&str], contrast: bool) -> bool {
     let long = far_eastern(clause) && clause.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
     words.len() >= if contrast { 2 } else { 3 } || contrast && long
@@ -91,14 +112,17 @@ fn claims(clause: &str, words: &[&str], contrast: bool) -> bool {
     let head = words.first().copied().unwrap_or("");
     let numeric = clause.contains(|c: char| c.is_numeric());
     let phrase = clause.trim_start().trim_start_matches("still ");
-    let refuses = abstention(clause).is_some() || WHOLE.iter().any(|refusal| phrase.starts_with(refusal));
+    let refuses =
+        abstention(clause).is_some() || WHOLE.iter().any(|refusal| phrase.starts_with(refusal));
     if refuses || starts_with_any(clause.trim_start(), ADVICE) || is_meta(clause, "") {
         return false;
     }
     if !contrast {
-        return !SUBORDINATE.contains(&head) && (numeric || words.iter().any(|w| FINITE.contains(w)));
+        return !SUBORDINATE.contains(&head)
+            && (numeric || words.iter().any(|w| FINITE.contains(w)));
     }
-    let offer = starts_with_any(clause.trim_start(), OFFERS) && words.iter().take(5).any(|w| OFFERED.contains(w));
+    let offer = starts_with_any(clause.trim_start(), OFFERS)
+        && words.iter().take(5).any(|w| OFFERED.contains(w));
     let short = matches!(head, "not" | "no" | "none" | "nothing" | "only" | "for")
         && (words.len() <= 4 || words.get(1).is_some_and(|w| ASKING.contains(w)));
     numeric || !(offer || short || ASKING.contains(&head))
@@ -117,7 +141,10 @@ fn clauses(lower: &str) -> Vec<Clause<'_>> {
     let (mut start, mut contrast) = (0, false);
     let mut cut = |start: &mut usize, end: usize, next: usize, contrast: &mut bool, opens: bool| {
         let text = lower.get(*start..end).unwrap_or("");
-        out.push(Clause { text, contrast: *contrast });
+        out.push(Clause {
+            text,
+            contrast: *contrast,
+        });
         // "However, …": the contrast is that of what follows the comma.
         *contrast = opens || *contrast && !text.contains(char::is_alphanumeric);
         *start = next;
@@ -131,18 +158,26 @@ fn clauses(lower: &str) -> Vec<Clause<'_>> {
             continue;
         }
         let word = lower.get(word_start..at).unwrap_or("").trim();
-        let in_front = !lower.get(start..word_start).unwrap_or("").contains(char::is_alphanumeric);
+        let in_front = !lower
+            .get(start..word_start)
+            .unwrap_or("")
+            .contains(char::is_alphanumeric);
         let before = lower.get(..word_start).unwrap_or("").trim_end();
-        let spanish = word == "embargo" && before.ends_with("sin") || word == "obstante" && before.ends_with("no");
+        let spanish = word == "embargo" && before.ends_with("sin")
+            || word == "obstante" && before.ends_with("no");
         if CONTRASTS.contains(&word) || spanish || in_front && CONTRASTS_IN_FRONT.contains(&word) {
             cut(&mut start, word_start, at, &mut contrast, true);
         } else if word == "because" {
             cut(&mut start, word_start, at, &mut contrast, false);
         }
         let rest = lower.get(at..).unwrap_or("");
-        let within = CONTRASTS_WITHIN.iter().find(|sign| rest.starts_with(**sign));
+        let within = CONTRASTS_WITHIN
+            .iter()
+            .find(|sign| rest.starts_with(**sign));
         word_start = at + c.len_utf8();
-        if let Some(sign) = within.filter(|_| !lower.get(..at).is_some_and(|before| before.ends_with('不'))) {
+        if let Some(sign) =
+            within.filter(|_| !lower.get(..at).is_some_and(|before| before.ends_with('不')))
+        {
             word_start = at + sign.len();
             cut(&mut start, at, word_start, &mut contrast, true);
         } else if matches!(c, ',' | ';' | ':' | '—' | '–' | '，' | '；' | '：' | '、') {

@@ -1,7 +1,7 @@
 //! Which sentences claim nothing: announcements, questions, labels, abstentions.
 //!
-//! Closed word lists, so that what passes without a citation can be read here. English first; the other languages
-//! have the words for saying that one cannot answer.
+//! Closed word lists, so that what passes without a citation can be read here. English first; the
+//! other languages have the words for saying that one cannot answer.
 
 mod abstention;
 mod announcements;
@@ -17,10 +17,11 @@ use local_agent_text::evidence::Normal;
 
 /// Verbs that make a clause or a heading a statement.
 const FINITE: &[&str] = &[
-    "is", "are", "was", "were", "has", "have", "had", "will", "would", "must", "should", "can", "could", "may",
-    "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does", "doesn't", "did", "didn't", "became",
-    "grew", "fell", "rose", "went", "begins", "began", "belongs", "consists", "ist", "sind", "waren", "haben", "wird",
-    "werden", "muss", "kann", "soll", "darf", "sont", "était",
+    "is", "are", "was", "were", "has", "have", "had", "will", "would", "must", "should", "can",
+    "could", "may", "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does",
+    "doesn't", "did", "didn't", "became", "grew", "fell", "rose", "went", "begins", "began",
+    "belongs", "consists", "ist", "sind", "waren", "haben", "wird", "werden", "muss", "kann",
+    "soll", "darf", "sont", "était",
 ];
 
 /// `text` as words that can be compared: normalised, lower case.
@@ -36,18 +37,25 @@ fn words(lower: &str) -> impl Iterator<Item = &str> {
 }
 
 fn starts_with_any(lower: &str, list: &[&str]) -> bool {
-    list.iter()
-        .any(|opener| lower.strip_prefix(opener).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric())))
+    list.iter().any(|opener| {
+        lower
+            .strip_prefix(opener)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    })
 }
 
 /// Whether the sentence asks.
 pub fn is_question(lower: &str) -> bool {
-    lower.trim_end_matches(['"', '\'', ')', '*', ' ']).ends_with(['?', '？'])
+    lower
+        .trim_end_matches(['"', '\'', ')', '*', ' '])
+        .ends_with(['?', '？'])
 }
 
 /// Whether the sentence ends with a colon.
 pub fn ends_with_colon(lower: &str) -> bool {
-    lower.trim_end_matches(['*', '_', ' ', '"']).ends_with([':', '：'])
+    lower
+        .trim_end_matches(['*', '_', ' ', '"'])
+        .ends_with([':', '：'])
 }
 
 /// Whether a line asks.

@@ -3,8 +3,8 @@
 use super::{FINITE, is_question, words};
 use local_agent_text::evidence::Normal;
 
-/// Whether a heading, a label or a table's header says something that could be wrong: it has a finite verb, a closing
-/// stop, a value after a colon, an amount, or a past tense with an object.
+/// Whether a heading, a label or a table's header says something that could be wrong: it has a
+/// finite verb, a closing stop, a value after a colon, an amount, or a past tense with an object.
 pub fn title_claims(text: &str) -> bool {
     let normal = Normal::of(text);
     let text = normal.as_str().trim_start_matches(['#', ' ']);
@@ -13,17 +13,31 @@ pub fn title_claims(text: &str) -> bool {
         return false;
     }
     let all: Vec<&str> = words(&lower).collect();
-    let asks = all.first().is_some_and(|w| matches!(*w, "how" | "what" | "why" | "who" | "when" | "where" | "which"));
+    let asks = all.first().is_some_and(|w| {
+        matches!(
+            *w,
+            "how" | "what" | "why" | "who" | "when" | "where" | "which"
+        )
+    });
     if asks {
         return false;
     }
     // "May" in a title is a month.
-    let verb = all.len() >= 3 && all.iter().skip(1).any(|w| *w != "may" && FINITE.contains(w));
+    let verb = all.len() >= 3
+        && all
+            .iter()
+            .skip(1)
+            .any(|w| *w != "may" && FINITE.contains(w));
     let stop = all.len() >= 3 && lower.ends_with(['.', '!', '。']);
-    let valued = text.split_once([':', '=', '：']).is_some_and(|(name, value)| {
-        let numbered = name.rsplit(' ').next().is_some_and(|n| n.chars().all(char::is_numeric));
-        value.contains(|c: char| c.is_numeric()) && !numbered
-    });
+    let valued = text
+        .split_once([':', '=', '：'])
+        .is_some_and(|(name, value)| {
+            let numbered = name
+                .rsplit(' ')
+                .next()
+                .is_some_and(|n| n.chars().all(char::is_numeric));
+            value.contains(|c: char| c.is_numeric()) && !numbered
+        });
     let amount = text.contains(['%', '€', '$', '£']) && text.contains(|c: char| c.is_numeric());
     verb || stop || valued || amount || past_with_object(text)
 }
@@ -34,7 +48,10 @@ fn past_with_object(text: &str) -> bool {
     words.windows(2).skip(1).any(|pair| {
         let [verb, object] = pair else { return false };
         let past = verb.len() > 4 && verb.ends_with("ed") && verb.chars().all(char::is_lowercase);
-        let article = matches!(*object, "the" | "a" | "an" | "our" | "its" | "their" | "all" | "by" | "to");
+        let article = matches!(
+            *object,
+            "the" | "a" | "an" | "our" | "its" | "their" | "all" | "by" | "to"
+        );
         past && (article || object.starts_with(|c: char| c.is_uppercase() || c.is_numeric()))
     })
 }

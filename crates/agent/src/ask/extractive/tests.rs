@@ -7,7 +7,10 @@ use local_agent_verify::{VerifyOptions, verify};
 
 /// One note a pair: file name and markdown below `H1`, all of it one item.
 fn snapshot(notes: &[(&str, &str)]) -> EvidenceSnapshot {
-    let excerpts = notes.iter().map(|(path, text)| excerpt(path, "", 7, text)).collect();
+    let excerpts = notes
+        .iter()
+        .map(|(path, text)| excerpt(path, "", 7, text))
+        .collect();
     EvidenceSnapshot::freeze("?", excerpts).unwrap()
 }
 
@@ -15,7 +18,12 @@ fn snapshot(notes: &[(&str, &str)]) -> EvidenceSnapshot {
 fn run(question: &str, notes: &[(&str, &str)]) -> (EvidenceSnapshot, Extract) {
     let snapshot = snapshot(notes);
     let scores = vec![1.0; notes.len()];
-    let evidence = Evidence { snapshot: &snapshot, scores: &scores, idf: &|_| 1.0, similarity: None };
+    let evidence = Evidence {
+        snapshot: &snapshot,
+        scores: &scores,
+        idf: &|_| 1.0,
+        similarity: None,
+    };
     let out = extract(question, &evidence).unwrap();
     (snapshot, out)
 }
@@ -23,8 +31,14 @@ fn run(question: &str, notes: &[(&str, &str)]) -> (EvidenceSnapshot, Extract) {
 /// The answer with `[En]` for citations; checks what every answer promises.
 fn answer(question: &str, notes: &[(&str, &str)]) -> String {
     let (snapshot, out) = run(question, notes);
-    let Extract::Answer(draft) = out else { panic!("{question}: nothing") };
-    let fresh: FreshnessReport = snapshot.items().iter().map(|i| (i.label, Freshness::Fresh)).collect();
+    let Extract::Answer(draft) = out else {
+        panic!("{question}: nothing")
+    };
+    let fresh: FreshnessReport = snapshot
+        .items()
+        .iter()
+        .map(|i| (i.label, Freshness::Fresh))
+        .collect();
     let report = verify(&draft, &snapshot, &fresh, &VerifyOptions::default());
     assert!(report.ok, "{question}: {:?}", report.codes);
     let rendered = draft.render(&snapshot).unwrap();
@@ -34,11 +48,17 @@ fn answer(question: &str, notes: &[(&str, &str)]) -> String {
         match piece {
             Piece::Cite(label) => text.push_str(&format!("[{label}]")),
             Piece::Text => {
-                assert!(bytes.trim().is_empty(), "nothing is said between quotes: {bytes:?}");
+                assert!(
+                    bytes.trim().is_empty(),
+                    "nothing is said between quotes: {bytes:?}"
+                );
                 text.push_str(bytes);
             }
             Piece::Quote { label, span } => {
-                assert_eq!(snapshot.item(*label).and_then(|i| i.slice(*span)), Some(bytes));
+                assert_eq!(
+                    snapshot.item(*label).and_then(|i| i.slice(*span)),
+                    Some(bytes)
+                );
                 text.push_str(bytes);
             }
             Piece::Broken(problem) => panic!("{problem:?}"),
@@ -49,7 +69,10 @@ fn answer(question: &str, notes: &[(&str, &str)]) -> String {
 
 fn abstains(question: &str, notes: &[(&str, &str)]) {
     let (_, out) = run(question, notes);
-    assert!(matches!(out, Extract::Nothing { .. }), "{question}: {out:?}");
+    assert!(
+        matches!(out, Extract::Nothing { .. }),
+        "{question}: {out:?}"
+    );
 }
 
 const SHED: &str = "# Garden shed\n\nThe garden shed was built in May 2021. It is four metres long.\n\n\
@@ -58,7 +81,10 @@ const SHED: &str = "# Garden shed\n\nThe garden shed was built in May 2021. It i
 #[test]
 fn the_answer_is_the_one_sentence_that_says_it() {
     assert_eq!(
-        answer("What is the roof of the shed made of?", &[("shed.md", SHED)]),
+        answer(
+            "What is the roof of the shed made of?",
+            &[("shed.md", SHED)]
+        ),
         "The roof of the shed is made of larch. [E1]"
     );
     assert_eq!(
@@ -69,25 +95,43 @@ fn the_answer_is_the_one_sentence_that_says_it() {
 
 #[test]
 fn headings_answer_nothing_but_say_what_is_spoken_of() {
-    let notes =
-        [("shop.md", "# Shop\n\n## Stove price\n\nIt costs 900 euros.\n\n## Table price\n\nIt costs 120 euros.\n")];
-    assert_eq!(answer("What is the price of the stove?", &notes), "It costs 900 euros. [E1]");
-    abstains("Which stove heats the shop?", &[("a.md", "# Which stove heats the shop\n\n## Stove in the shop\n")]);
+    let notes = [(
+        "shop.md",
+        "# Shop\n\n## Stove price\n\nIt costs 900 euros.\n\n## Table price\n\nIt costs 120 euros.\n",
+    )];
+    assert_eq!(
+        answer("What is the price of the stove?", &notes),
+        "It costs 900 euros. [E1]"
+    );
+    abstains(
+        "Which stove heats the shop?",
+        &[(
+            "a.md",
+            "# Which stove heats the shop\n\n## Stove in the shop\n",
+        )],
+    );
 }
 
 #[test]
 fn a_sentence_that_points_back_brings_the_one_before() {
     let text = "The old mill stands in Reedham. It was sold to a painter for 400 crowns.\n";
     assert_eq!(
-        answer("To whom was it sold and for how many crowns?", &[("mill.md", text)]),
+        answer(
+            "To whom was it sold and for how many crowns?",
+            &[("mill.md", text)]
+        ),
         format!("{} [E1]", text.trim())
     );
 }
 
 #[test]
 fn a_sentence_without_what_was_asked_brings_the_one_after() {
-    let text = "The school gets rolls every Monday. Since March it is sixty of them, before it was 40.\n";
-    let got = answer("How many rolls does the school get every Monday?", &[("rolls.md", text)]);
+    let text =
+        "The school gets rolls every Monday. Since March it is sixty of them, before it was 40.\n";
+    let got = answer(
+        "How many rolls does the school get every Monday?",
+        &[("rolls.md", text)],
+    );
     assert_eq!(got, format!("{} [E1]", text.trim()));
 }
 
@@ -97,36 +141,62 @@ fn nothing_is_said_twice() {
         ("a.md", "The ferry leaves at 9:40 from the north pier.\n"),
         ("b.md", "The ferry leaves from the north pier at 9:40.\n"),
     ];
-    assert_eq!(answer("When does the ferry leave from the north pier?", &notes).matches("ferry").count(), 1);
+    assert_eq!(
+        answer("When does the ferry leave from the north pier?", &notes)
+            .matches("ferry")
+            .count(),
+        1
+    );
 }
 
 #[test]
 fn two_notes_that_disagree_are_both_shown_the_newer_first() {
     let notes = [
-        ("old.md", "In March 2024 the guarantee of the pump was two years.\n"),
-        ("new.md", "Since June 2025 the guarantee of the pump lasts seven months.\n"),
+        (
+            "old.md",
+            "In March 2024 the guarantee of the pump was two years.\n",
+        ),
+        (
+            "new.md",
+            "Since June 2025 the guarantee of the pump lasts seven months.\n",
+        ),
     ];
     let got = answer("How long is the guarantee of the pump?", &notes);
-    let (new, old) = (got.find("seven months").unwrap(), got.find("two years").unwrap());
+    let (new, old) = (
+        got.find("seven months").unwrap(),
+        got.find("two years").unwrap(),
+    );
     assert!(new < old, "{got}");
 }
 
 #[test]
 fn a_note_that_says_it_is_superseded_gives_way() {
     let notes = [
-        ("plan-1.md", "# Boiler\n\n**Status: superseded.**\n\nWe heat the hall with the gas boiler.\n"),
-        ("plan-2.md", "# Boiler\n\n**Status: accepted.**\n\nWe heat the hall with the wood boiler.\n"),
+        (
+            "plan-1.md",
+            "# Boiler\n\n**Status: superseded.**\n\nWe heat the hall with the gas boiler.\n",
+        ),
+        (
+            "plan-2.md",
+            "# Boiler\n\n**Status: accepted.**\n\nWe heat the hall with the wood boiler.\n",
+        ),
     ];
     let got = answer("With which boiler do we heat the hall?", &notes);
-    assert!(got.starts_with("We heat the hall with the wood boiler."), "{got}");
+    assert!(
+        got.starts_with("We heat the hall with the wood boiler."),
+        "{got}"
+    );
     assert!(!got.contains("gas"), "{got}");
 }
 
 #[test]
 fn what_is_not_there_is_not_answered() {
-    for question in
-        ["What colour is the bicycle?", "Who repairs the piano?", "Wie heißt der Hund?", "犬の名前は何ですか。"]
-    {
+    for question in [
+        "What colour is the bicycle?",
+        "Who repairs the piano?",
+        "Wie heißt der Hund?",
+        "犬の名前は何ですか。",
+    ] {
         abstains(question, &[("shed.md", SHED)]);
     }
     abstains("What colour is the bicycle?", &[]);
@@ -138,7 +208,10 @@ fn debris_is_never_quoted() {
     let text = "The harbour crane:\n\n[[Harbour crane]]\n\n![[crane.png]]\n\n#harbour/crane\n\n%%The harbour crane lifts 9 tons.%%\n\n\
         <!-- The harbour crane lifts 8 tons. -->\n\nHow much does the harbour crane lift?\n\nThe harbour crane lifts 7 tons. #crane ^lift\n";
     assert_eq!(
-        answer("How much does the harbour crane lift?", &[("crane.md", text)]),
+        answer(
+            "How much does the harbour crane lift?",
+            &[("crane.md", text)]
+        ),
         "The harbour crane lifts 7 tons. [E1]"
     );
 }
@@ -147,30 +220,40 @@ fn debris_is_never_quoted() {
 fn steps_are_given_in_their_order_with_their_numbers() {
     let text = "# Bleed the radiator\n\nOnce a year.\n\n1. Close the pump.\n2. Open the valve with the key. Hold a cup under it.\n3. Wait for water.\n\nThe key hangs in the cellar.\n";
     let got = answer("How do I bleed the radiator?", &[("radiator.md", text)]);
-    let steps =
-        "1. Close the pump. [E1]\n2. Open the valve with the key. Hold a cup under it. [E1]\n3. Wait for water. [E1]";
+    let steps = "1. Close the pump. [E1]\n2. Open the valve with the key. Hold a cup under it. [E1]\n3. Wait for water. [E1]";
     assert_eq!(got, steps);
 }
 
 #[test]
 fn a_step_that_was_asked_for_comes_alone() {
     let text = "# Truing\n\n1. Clamp the wheel.\n2. When the rim rubs on the right, loosen the nearest right spoke.\n3. Check again.\n";
-    let got = answer("What do I do when the rim rubs on the right?", &[("wheel.md", text)]);
-    assert_eq!(got, "When the rim rubs on the right, loosen the nearest right spoke. [E1]");
+    let got = answer(
+        "What do I do when the rim rubs on the right?",
+        &[("wheel.md", text)],
+    );
+    assert_eq!(
+        got,
+        "When the rim rubs on the right, loosen the nearest right spoke. [E1]"
+    );
 }
 
 #[test]
 fn reasons_under_a_heading_that_asks_are_one_answer() {
-    let text =
-        "# Canoe trip\n\n## Why the canoe trip was cancelled\n\n- The river was too high.\n- Two of us had a cold.\n";
+    let text = "# Canoe trip\n\n## Why the canoe trip was cancelled\n\n- The river was too high.\n- Two of us had a cold.\n";
     let got = answer("Why was the canoe trip cancelled?", &[("canoe.md", text)]);
-    assert_eq!(got, "- The river was too high. [E1]\n- Two of us had a cold. [E1]");
+    assert_eq!(
+        got,
+        "- The river was too high. [E1]\n- Two of us had a cold. [E1]"
+    );
 }
 
 #[test]
 fn a_row_comes_with_the_header_of_its_table() {
     let text = "# Stock\n\n| Grain | Sacks |\n| --- | ---: |\n| barley | 14 |\n| oats | 9 |\n";
-    assert_eq!(answer("How many sacks of oats?", &[("stock.md", text)]), "| Grain | Sacks |\n| oats | 9 | [E1]");
+    assert_eq!(
+        answer("How many sacks of oats?", &[("stock.md", text)]),
+        "| Grain | Sacks |\n| oats | 9 | [E1]"
+    );
 }
 
 #[test]
@@ -185,9 +268,11 @@ fn a_row_answers_with_the_words_of_its_header() {
 
 #[test]
 fn fragments_and_other_files_add_nothing_to_an_answer() {
-    let tower =
-        "# Tower\n\nThe tower keeps 14 bells at 20 degrees.\n\n## Parts\n\n- One temperature gauge for the bells\n";
-    let notes = [("tower.md", tower), ("church.md", "The temperature of the church is pleasant.\n")];
+    let tower = "# Tower\n\nThe tower keeps 14 bells at 20 degrees.\n\n## Parts\n\n- One temperature gauge for the bells\n";
+    let notes = [
+        ("tower.md", tower),
+        ("church.md", "The temperature of the church is pleasant.\n"),
+    ];
     let got = answer("At what temperature does the tower keep the bells?", &notes);
     assert_eq!(got, "The tower keeps 14 bells at 20 degrees. [E1]");
 }
@@ -196,7 +281,10 @@ fn fragments_and_other_files_add_nothing_to_an_answer() {
 fn the_mark_of_a_footnote_is_not_quoted() {
     let text = "The barge carries 40 tons of gravel[^1]\n\n[^1]: Said the skipper.\n";
     assert_eq!(
-        answer("How many tons of gravel does the barge carry?", &[("b.md", text)]),
+        answer(
+            "How many tons of gravel does the barge carry?",
+            &[("b.md", text)]
+        ),
         "The barge carries 40 tons of gravel [E1]"
     );
 }
@@ -206,43 +294,87 @@ fn code_is_quoted_only_when_a_command_or_steps_are_asked_for() {
     let text = "# Restart the mail server\n\nThe mail server restarts itself on Sundays.\n\n```sh\n# restart the mail server\n\nsudo systemctl restart mail\n```\n";
     let notes = [("mail.md", text)];
     let got = answer("What is the command to restart the mail server?", &notes);
-    assert!(got.contains("```sh\n# restart the mail server\n\nsudo systemctl restart mail\n```\n\n[E1]"), "{got}");
+    assert!(
+        got.contains(
+            "```sh\n# restart the mail server\n\nsudo systemctl restart mail\n```\n\n[E1]"
+        ),
+        "{got}"
+    );
     assert!(!answer("When does the mail server restart itself?", &notes).contains("sudo"));
 }
 
 #[test]
 fn german_questions_are_answered() {
     let text = "# Gartenpacht\n\nDie Pacht für den Garten beträgt seit 2024 monatlich 31 Euro. Der Verein verlangt keine Kaution.\n";
-    let got = answer("Wie hoch ist die Pacht für den Garten?", &[("pacht.md", text)]);
-    assert_eq!(got, "Die Pacht für den Garten beträgt seit 2024 monatlich 31 Euro. [E1]");
+    let got = answer(
+        "Wie hoch ist die Pacht für den Garten?",
+        &[("pacht.md", text)],
+    );
+    assert_eq!(
+        got,
+        "Die Pacht für den Garten beträgt seit 2024 monatlich 31 Euro. [E1]"
+    );
     abstains("Wo wohnt der Bürgermeister?", &[("pacht.md", text)]);
 }
 
 #[test]
 fn japanese_questions_are_answered() {
     let text = "# 図書館\n\n図書館の休館日は毎週月曜日です。本は三週間まで借りられます。\n";
-    assert_eq!(answer("図書館の休館日はいつですか。", &[("図書館.md", text)]), "図書館の休館日は毎週月曜日です。 [E1]");
+    assert_eq!(
+        answer("図書館の休館日はいつですか。", &[("図書館.md", text)]),
+        "図書館の休館日は毎週月曜日です。 [E1]"
+    );
     abstains("駅前の食堂の電話番号は何番ですか。", &[("図書館.md", text)]);
 }
 
 #[test]
 fn the_model_decides_where_words_do_not() {
-    let notes = [("pets.md", "The dog eats at seven. The vet said that Rex must lose weight.\n")];
+    let notes = [(
+        "pets.md",
+        "The dog eats at seven. The vet said that Rex must lose weight.\n",
+    )];
     let snapshot = snapshot(&notes);
     let cosine: HashMap<&str, f32> = [("The vet said that Rex must lose weight.", 0.9)].into();
-    let similarity =
-        |texts: &[&str]| Ok(texts.iter().map(|t| cosine.get(t).copied().unwrap_or(0.1)).collect::<Vec<f32>>());
-    let evidence = Evidence { snapshot: &snapshot, scores: &[1.0], idf: &|_| 1.0, similarity: Some(&similarity) };
-    let Extract::Answer(draft) = extract("Is Rex too heavy?", &evidence).unwrap() else { panic!("nothing") };
-    assert!(draft.render(&snapshot).unwrap().text.starts_with("The vet said"));
+    let similarity = |texts: &[&str]| {
+        Ok(texts
+            .iter()
+            .map(|t| cosine.get(t).copied().unwrap_or(0.1))
+            .collect::<Vec<f32>>())
+    };
+    let evidence = Evidence {
+        snapshot: &snapshot,
+        scores: &[1.0],
+        idf: &|_| 1.0,
+        similarity: Some(&similarity),
+    };
+    let Extract::Answer(draft) = extract("Is Rex too heavy?", &evidence).unwrap() else {
+        panic!("nothing")
+    };
+    assert!(
+        draft
+            .render(&snapshot)
+            .unwrap()
+            .text
+            .starts_with("The vet said")
+    );
 }
 
 #[test]
 fn an_error_of_the_model_is_passed_on() {
     let snapshot = snapshot(&[("a.md", "The dog eats at seven.\n")]);
     let failing = |_: &[&str]| Err(local_agent_text::error::Failure::internal("no model"));
-    let evidence = Evidence { snapshot: &snapshot, scores: &[], idf: &|_| 1.0, similarity: Some(&failing) };
-    assert_eq!(extract("When does the dog eat?", &evidence).unwrap_err().message, "no model");
+    let evidence = Evidence {
+        snapshot: &snapshot,
+        scores: &[],
+        idf: &|_| 1.0,
+        similarity: Some(&failing),
+    };
+    assert_eq!(
+        extract("When does the dog eat?", &evidence)
+            .unwrap_err()
+            .message,
+        "no model"
+    );
 }
 
 proptest::proptest! {
@@ -265,14 +397,23 @@ proptest::proptest! {
 #[test]
 fn a_sentence_of_another_time_is_no_answer() {
     let notes = [
-        ("income-2022.md", "# Freelance income 2022\n\nKestrel Studio paid 11,400 euros.\n"),
-        ("q3.md", "# Budget 2024 Q3\n\n| Category | Actual |\n| --- | --- |\n| Transport | 233 |\n"),
+        (
+            "income-2022.md",
+            "# Freelance income 2022\n\nKestrel Studio paid 11,400 euros.\n",
+        ),
+        (
+            "q3.md",
+            "# Budget 2024 Q3\n\n| Category | Actual |\n| --- | --- |\n| Transport | 233 |\n",
+        ),
     ];
     assert!(answer("How much did Kestrel Studio pay in 2022?", &notes).contains("11,400"));
     abstains("How much did Kestrel Studio pay in 2023?", &notes);
     assert!(answer("What was actual transport in Q3 2024?", &notes).contains("233"));
     abstains("What was actual transport in Q2 2024?", &notes);
-    abstains("What was actual transport in the second quarter of 2024?", &notes);
+    abstains(
+        "What was actual transport in the second quarter of 2024?",
+        &notes,
+    );
 }
 
 #[test]
@@ -280,24 +421,48 @@ fn the_year_of_a_sentence_stands_in_its_folder_its_heading_or_above_it() {
     for (path, text) in [
         ("2023/rent.md", "The rent of the flat is 735 euros.\n"),
         ("rent.md", "## 2023\n\nThe rent of the flat is 735 euros.\n"),
-        ("rent.md", "We moved in 2023.\n\nThe rent of the flat is 735 euros.\n"),
-        ("rent.md", "Of 2023:\n\n- The rent of the flat is 735 euros.\n"),
+        (
+            "rent.md",
+            "We moved in 2023.\n\nThe rent of the flat is 735 euros.\n",
+        ),
+        (
+            "rent.md",
+            "Of 2023:\n\n- The rent of the flat is 735 euros.\n",
+        ),
     ] {
         assert!(
-            answer("How much was the rent of the flat in 2023?", &[(path, text)]).contains("735"),
+            answer(
+                "How much was the rent of the flat in 2023?",
+                &[(path, text)]
+            )
+            .contains("735"),
             "{path}: {text}"
         );
     }
     let rows = "- In 2022 the rent of the flat was 710 euros.\n- In 2023 the rent of the flat was 735 euros.\n";
-    assert!(answer("How much was the rent of the flat in 2023?", &[("rent.md", rows)]).contains("735"));
+    assert!(
+        answer(
+            "How much was the rent of the flat in 2023?",
+            &[("rent.md", rows)]
+        )
+        .contains("735")
+    );
 }
 
 /// The eggs of another recipe.
 #[test]
 fn a_sentence_of_another_subject_gives_way_to_nothing() {
-    let bread = ("Banana bread.md", "# Banana bread\n\n- 3 eggs\n- 250 g flour\n\nBake for 55 minutes.\n");
-    let dough = ("Sourdough.md", "# Sourdough\n\n- 500 g flour\n- 350 g water\n\nRest it overnight.\n");
-    assert!(answer("How many eggs does the banana bread need?", &[bread, dough]).contains("3 eggs"));
+    let bread = (
+        "Banana bread.md",
+        "# Banana bread\n\n- 3 eggs\n- 250 g flour\n\nBake for 55 minutes.\n",
+    );
+    let dough = (
+        "Sourdough.md",
+        "# Sourdough\n\n- 500 g flour\n- 350 g water\n\nRest it overnight.\n",
+    );
+    assert!(
+        answer("How many eggs does the banana bread need?", &[bread, dough]).contains("3 eggs")
+    );
     abstains("How many eggs does the sourdough need?", &[bread, dough]);
     assert!(answer("How long does the banana bread bake?", &[bread, dough]).contains("55 minutes"));
 }
@@ -305,7 +470,10 @@ fn a_sentence_of_another_subject_gives_way_to_nothing() {
 /// "Long" was a word that the answer had to hold.
 #[test]
 fn how_long_asks_for_an_amount_of_time() {
-    let notes = [("Lease.md", "# Mietvertrag\n\nKaltmiete: 735 €\n\nKündigungsfrist: drei Monate\n")];
+    let notes = [(
+        "Lease.md",
+        "# Mietvertrag\n\nKaltmiete: 735 €\n\nKündigungsfrist: drei Monate\n",
+    )];
     assert!(answer("Wie hoch ist die Kaltmiete?", &notes).contains("735"));
     assert!(answer("Wie lange ist die Kündigungsfrist?", &notes).contains("drei Monate"));
 }
@@ -315,6 +483,8 @@ fn how_long_asks_for_an_amount_of_time() {
 fn an_empty_cell_is_no_answer() {
     let table = "# Houseplants\n\n| Plant | Water | Repotted |\n| --- | --- | --- |\n| Calathea | every 4 days | |\n\
                  | Monstera | weekly | March 2024 |\n";
-    assert!(answer("When did I repot the monstera?", &[("plants.md", table)]).contains("March 2024"));
+    assert!(
+        answer("When did I repot the monstera?", &[("plants.md", table)]).contains("March 2024")
+    );
     abstains("When did I repot the calathea?", &[("plants.md", table)]);
 }

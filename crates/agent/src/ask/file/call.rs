@@ -26,23 +26,28 @@ pub(super) fn rules() -> String {
 
 /// The path that a reply asks for: the whole reply is a call, or begins with one.
 ///
-/// Errors: `EVIDENCE_NOT_ACQUIRED` for a reply that is no call, `TOOL_ERROR` for a call of something else,
-/// `INVALID_ARGS` for a call without a path.
+/// Errors: `EVIDENCE_NOT_ACQUIRED` for a reply that is no call, `TOOL_ERROR` for a call of
+/// something else, `INVALID_ARGS` for a call without a path.
 pub(super) fn requested(reply: &str) -> Result<String> {
     let Some(call) = parse(reply) else {
         let message = "The model answered without reading the file that the question names.";
-        return Err(
-            Failure::new(ErrorCode::EvidenceNotAcquired, message).with_hint("local-agent ask --read FILE QUESTION")
-        );
+        return Err(Failure::new(ErrorCode::EvidenceNotAcquired, message)
+            .with_hint("local-agent ask --read FILE QUESTION"));
     };
     let name = call["name"].as_str().unwrap_or_default();
     if name != TOOL {
         let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-        return Err(Failure::new(ErrorCode::ToolError, format!("The model called `{name}`, which is no tool.")));
+        return Err(Failure::new(
+            ErrorCode::ToolError,
+            format!("The model called `{name}`, which is no tool."),
+        ));
     }
     match call["args"]["path"].as_str().map(str::trim) {
         Some(path) if !path.is_empty() => Ok(path.to_owned()),
-        _ => Err(Failure::new(ErrorCode::InvalidArgs, "The model called the tool without a path.")),
+        _ => Err(Failure::new(
+            ErrorCode::InvalidArgs,
+            "The model called the tool without a path.",
+        )),
     }
 }
 
@@ -82,8 +87,10 @@ pub(super) fn answer_from(nonce: &Nonce, question: &str, read: &TextResult) -> V
         "chars_returned": read.chars_returned,
         "truncated": read.truncated,
     });
-    let file =
-        format!("{result}\n<<<file {code}>>>\n{}\n<<<end {code}>>>\n\nAnswer the question now.", defang(&read.text));
+    let file = format!(
+        "{result}\n<<<file {code}>>>\n{}\n<<<end {code}>>>\n\nAnswer the question now.",
+        defang(&read.text)
+    );
     vec![
         Message::new(Role::System, rules),
         Message::new(Role::User, template_free(question)),
@@ -99,16 +106,31 @@ mod tests {
     #[test]
     fn a_call_is_the_whole_reply_or_its_start() {
         let call = r#"{"type":"tool_call","name":"read_text_file","args":{"path":"plan.md"}}"#;
-        for reply in [call.to_owned(), format!("  {call}\nand now some more words {{"), format!("```json\n{call}\n```")]
-        {
+        for reply in [
+            call.to_owned(),
+            format!("  {call}\nand now some more words {{"),
+            format!("```json\n{call}\n```"),
+        ] {
             assert_eq!(requested(&reply).unwrap(), "plan.md", "{reply}");
         }
         let code = |reply: &str| requested(reply).unwrap_err().code;
-        assert_eq!(code(&format!("I will read it: {call}")), ErrorCode::EvidenceNotAcquired);
+        assert_eq!(
+            code(&format!("I will read it: {call}")),
+            ErrorCode::EvidenceNotAcquired
+        );
         assert_eq!(code("It says 5."), ErrorCode::EvidenceNotAcquired);
         assert_eq!(code("{\"answer\": 5}"), ErrorCode::EvidenceNotAcquired);
-        assert_eq!(code("{\"type\":\"tool_call\""), ErrorCode::EvidenceNotAcquired);
-        assert_eq!(code(r#"{"type":"tool_call","name":"rm","args":{"path":"/"}}"#), ErrorCode::ToolError);
-        assert_eq!(code(r#"{"type":"tool_call","name":"read_text_file","args":{}}"#), ErrorCode::InvalidArgs);
+        assert_eq!(
+            code("{\"type\":\"tool_call\""),
+            ErrorCode::EvidenceNotAcquired
+        );
+        assert_eq!(
+            code(r#"{"type":"tool_call","name":"rm","args":{"path":"/"}}"#),
+            ErrorCode::ToolError
+        );
+        assert_eq!(
+            code(r#"{"type":"tool_call","name":"read_text_file","args":{}}"#),
+            ErrorCode::InvalidArgs
+        );
     }
 }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use local_agent_files::sandbox::{Address, Sandbox, read_any};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::Excerpt;
-use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName};
+use local_agent_text::types::{
+    ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
+};
 
 /// Characters that are never exceeded.
 pub(super) const HARD_CAP: usize = 200_000;
@@ -78,11 +80,16 @@ impl TextResult {
     }
 }
 
-/// Reads the file that `request` means, whole, as evidence. `max_chars` bounds the first reading; when that was not
-/// all, it is read once more up to the cap.
+/// Reads the file that `request` means, whole, as evidence. `max_chars` bounds the first reading;
+/// when that was not all, it is read once more up to the cap.
 ///
-/// Errors: those of the sandbox; `FILE_READ_ERROR` when it is not UTF-8; `EVIDENCE_INVALID`, `EVIDENCE_TRUNCATED`.
-pub(super) fn acquire(sandbox: &Sandbox, request: &str, max_chars: usize) -> Result<(TextResult, Excerpt)> {
+/// Errors: those of the sandbox; `FILE_READ_ERROR` when it is not UTF-8; `EVIDENCE_INVALID`,
+/// `EVIDENCE_TRUNCATED`.
+pub(super) fn acquire(
+    sandbox: &Sandbox,
+    request: &str,
+    max_chars: usize,
+) -> Result<(TextResult, Excerpt)> {
     let file = open(sandbox, request)?;
     let first = max_chars.clamp(LEAST, HARD_CAP);
     let mut result = file.read_text(first);
@@ -115,9 +122,20 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
         Err(_) if sandbox.policy().allows_any_path() && any.is_absolute() => {
             let bytes = read_any(any, sandbox.policy())?.bytes;
             let path = request.trim_start_matches(['/', '\\']).replace('\\', "/");
-            let bad = |_| Failure::new(ErrorCode::InvalidArgs, format!("`{request}` cannot be cited"));
+            let bad = |_| {
+                Failure::new(
+                    ErrorCode::InvalidArgs,
+                    format!("`{request}` cannot be cited"),
+                )
+            };
             let source = SourceName::new("file").map_err(bad)?;
-            (Address { source, path: RelPath::new(path).map_err(bad)? }, bytes)
+            (
+                Address {
+                    source,
+                    path: RelPath::new(path).map_err(bad)?,
+                },
+                bytes,
+            )
         }
         at => {
             let at = at?;
@@ -126,7 +144,8 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
         }
     };
     let text = String::from_utf8(bytes).map_err(|_| {
-        Failure::new(ErrorCode::FileReadError, format!("{at} is not UTF-8 text")).with_hint("convert the file to UTF-8")
+        Failure::new(ErrorCode::FileReadError, format!("{at} is not UTF-8 text"))
+            .with_hint("convert the file to UTF-8")
     })?;
     Ok(Text { at, text })
 }
@@ -183,17 +202,43 @@ mod tests {
         assert!(good.check().is_ok());
         assert_eq!(
             good.scope().footer,
-            format!("Scope: full evidence from read_text_file (3/3), sha256={}", Sha256::of(b"abc"))
+            format!(
+                "Scope: full evidence from read_text_file (3/3), sha256={}",
+                Sha256::of(b"abc")
+            )
         );
         for bad in [
-            TextResult { path: " ".to_owned(), ..good.clone() },
-            TextResult { chars_full: 2, ..good.clone() },
-            TextResult { chars_returned: 2, truncated: true, ..good.clone() },
-            TextResult { truncated: true, ..good.clone() },
-            TextResult { chars_full: 9, ..good.clone() },
-            TextResult { text: "abcd".to_owned(), ..good.clone() },
+            TextResult {
+                path: " ".to_owned(),
+                ..good.clone()
+            },
+            TextResult {
+                chars_full: 2,
+                ..good.clone()
+            },
+            TextResult {
+                chars_returned: 2,
+                truncated: true,
+                ..good.clone()
+            },
+            TextResult {
+                truncated: true,
+                ..good.clone()
+            },
+            TextResult {
+                chars_full: 9,
+                ..good.clone()
+            },
+            TextResult {
+                text: "abcd".to_owned(),
+                ..good.clone()
+            },
         ] {
-            assert_eq!(bad.check().unwrap_err().code, ErrorCode::EvidenceInvalid, "{bad:?}");
+            assert_eq!(
+                bad.check().unwrap_err().code,
+                ErrorCode::EvidenceInvalid,
+                "{bad:?}"
+            );
         }
     }
 }

@@ -6,16 +6,17 @@ use local_agent_text::error::{ErrorCode, Failure};
 pub(super) const MARKDOWN_TABLE: &str = "MARKDOWN_TABLE";
 
 /// What the model is told about its table.
-pub(super) const NO_TABLE: &str =
-    "- MARKDOWN_TABLE: it holds a table. Write no line with the character | at all; use sentences or a list.\n";
+pub(super) const NO_TABLE: &str = "- MARKDOWN_TABLE: it holds a table. Write no line with the character | at all; use sentences or a list.\n";
 
 /// `SECOND_PASS_FORMAT_VIOLATION`.
 pub(super) fn violation(what: &str) -> Failure {
     let message = format!("The model did not keep the form that was asked for, twice: {what}.");
-    Failure::new(ErrorCode::FormatViolation, message).with_hint("ask again, or configure another model")
+    Failure::new(ErrorCode::FormatViolation, message)
+        .with_hint("ask again, or configure another model")
 }
 
-/// The reply without the blank lines and scope lines at its end: the right one is written by the program.
+/// The reply without the blank lines and scope lines at its end: the right one is written by the
+/// program.
 pub(super) fn without_footer(reply: &str) -> &str {
     let mut body = reply.trim_end();
     loop {
@@ -27,17 +28,22 @@ pub(super) fn without_footer(reply: &str) -> &str {
     }
 }
 
-/// Whether it holds a table: a separator row and a bar anywhere else, or two rows in a row with three bars each.
+/// Whether it holds a table: a separator row and a bar anywhere else, or two rows in a row with
+/// three bars each.
 pub(super) fn has_table(body: &str) -> bool {
     let bars = |line: &str| line.matches('|').count();
     let is_separator = |line: &str| {
         let line = line.trim();
-        line.contains("--") && line.contains('|') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
+        line.contains("--")
+            && line.contains('|')
+            && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
     };
     let lines: Vec<&str> = body.lines().collect();
     let separators = lines.iter().filter(|l| is_separator(l)).count();
     (separators > 0 && lines.iter().any(|l| !is_separator(l) && bars(l) > 0))
-        || lines.windows(2).any(|pair| pair.iter().all(|l| bars(l) >= 3))
+        || lines
+            .windows(2)
+            .any(|pair| pair.iter().all(|l| bars(l) >= 3))
 }
 
 #[cfg(test)]
@@ -46,18 +52,33 @@ mod tests {
 
     #[test]
     fn tables_are_seen_and_other_bars_are_not() {
-        for body in ["a | b\n--|--\n1 | 2", "| a | b |\n| 1 | 2 |", "x\n|:--|--:|\ny | z"] {
+        for body in [
+            "a | b\n--|--\n1 | 2",
+            "| a | b |\n| 1 | 2 |",
+            "x\n|:--|--:|\ny | z",
+        ] {
             assert!(has_table(body), "{body}");
         }
-        for body in ["use a | b in the shell", "a || b || c\nd", "---\na | b", "| a | b |\ntext\n| 1 | 2 |"] {
+        for body in [
+            "use a | b in the shell",
+            "a || b || c\nd",
+            "---\na | b",
+            "| a | b |\ntext\n| 1 | 2 |",
+        ] {
             assert!(!has_table(body), "{body}");
         }
     }
 
     #[test]
     fn footers_at_the_end_are_taken_away_and_elsewhere_stay() {
-        assert_eq!(without_footer("It is 5.\n\nScope: full\n Scope: x\n\n"), "It is 5.");
-        assert_eq!(without_footer("Scope: it covers all.\nIt is 5."), "Scope: it covers all.\nIt is 5.");
+        assert_eq!(
+            without_footer("It is 5.\n\nScope: full\n Scope: x\n\n"),
+            "It is 5."
+        );
+        assert_eq!(
+            without_footer("Scope: it covers all.\nIt is 5."),
+            "Scope: it covers all.\nIt is 5."
+        );
         assert_eq!(without_footer("Scope: full evidence"), "");
     }
 }

@@ -1,12 +1,13 @@
 //! One file, read whole: `ask --read FILE`, or a question that names exactly one readable file.
 //!
-//! The evidence is the file as it was read, and the last line of every answer says so: how much of the file was read,
-//! and its SHA-256. Claims need no citation of their own, for there is only one thing they can rest on; numbers,
-//! names, negations and quotes are held against the whole text.
+//! The evidence is the file as it was read, and the last line of every answer says so: how much of
+//! the file was read, and its SHA-256. Claims need no citation of their own, for there is only one
+//! thing they can rest on; numbers, names, negations and quotes are held against the whole text.
 //!
-//! When a question names the file, a chat model is asked first which file it wants to read (pass 1) and must ask for
-//! that one. With `--read` a person has read it out already, so the program makes that call itself; so it does for
-//! the extractive answerer. Then the model answers from what was read (pass 2).
+//! When a question names the file, a chat model is asked first which file it wants to read (pass 1)
+//! and must ask for that one. With `--read` a person has read it out already, so the program makes
+//! that call itself; so it does for the extractive answerer. Then the model answers from what was
+//! read (pass 2).
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -57,8 +58,8 @@ pub struct FileQuestion<'a> {
     pub strict: bool,
 }
 
-/// Answers a question from one file behind `sandbox`, by `chosen`. `load` gives the embedding model of the extractive
-/// answerer.
+/// Answers a question from one file behind `sandbox`, by `chosen`. `load` gives the embedding model
+/// of the extractive answerer.
 pub fn ask_file(
     question: &FileQuestion<'_>,
     sandbox: &Sandbox,
@@ -81,20 +82,39 @@ fn answer(
 ) -> Result<Answer> {
     if let (Answerer::Chat(chat), true) = (&chosen.answerer, question.named_by_question) {
         let first = chat.first.as_ref().unwrap_or(&chat.chat);
-        let mut asker = Asker { chat: first, trail, observe };
+        let mut asker = Asker {
+            chat: first,
+            trail,
+            observe,
+        };
         first_pass(question, sandbox, chat, &mut asker)?;
     }
-    let (read, excerpt) = trail.timed("read", || acquire(sandbox, question.file, question.max_chars))?;
+    let (read, excerpt) = trail.timed("read", || {
+        acquire(sandbox, question.file, question.max_chars)
+    })?;
     let scope = read.scope();
     if read.text.trim().is_empty() && pattern::wants_summary(question.text) {
         return Err(
-            Failure::new(ErrorCode::FileEmpty, format!("{} is empty.", read.path)).with_hint("name another file")
+            Failure::new(ErrorCode::FileEmpty, format!("{} is empty.", read.path))
+                .with_hint("name another file"),
         );
     }
     let snapshot = EvidenceSnapshot::freeze(question.text, vec![excerpt])?;
-    let freshness = snapshot.items().iter().map(|item| (item.label, Freshness::Fresh)).collect();
-    let packed = Packed { snapshot, freshness, scores: vec![1.0], index_stale: Vec::new() };
-    observe(&Event::Frozen { snapshot: &packed.snapshot, freshness: &packed.freshness })?;
+    let freshness = snapshot
+        .items()
+        .iter()
+        .map(|item| (item.label, Freshness::Fresh))
+        .collect();
+    let packed = Packed {
+        snapshot,
+        freshness,
+        scores: vec![1.0],
+        index_stale: Vec::new(),
+    };
+    observe(&Event::Frozen {
+        snapshot: &packed.snapshot,
+        freshness: &packed.freshness,
+    })?;
     let mut answer = Answer {
         outcome: Outcome::Abstained,
         text: None,
@@ -102,7 +122,10 @@ fn answer(
         packed,
         report: None,
         draft: None,
-        coverage: Coverage { chunks: 0, embedded: 0 },
+        coverage: Coverage {
+            chunks: 0,
+            embedded: 0,
+        },
         stale: Vec::new(),
         top_cosine: None,
         answerer: "extractive",
@@ -113,9 +136,15 @@ fn answer(
         return Ok(answer);
     }
     match &chosen.answerer {
-        Answerer::Extractive => trail.timed("extract", || extracted(question, &mut answer, load))?,
+        Answerer::Extractive => {
+            trail.timed("extract", || extracted(question, &mut answer, load))?
+        }
         Answerer::Chat(chat) => {
-            let mut asker = Asker { chat: &chat.chat, trail, observe };
+            let mut asker = Asker {
+                chat: &chat.chat,
+                trail,
+                observe,
+            };
             if let Some(reasons) = second_pass(question, &read, chat, &mut answer, &mut asker)? {
                 trail.timed("extract", || extracted(question, &mut answer, load))?;
                 answer.replaces(&chat.chat.model().name, &reasons);
@@ -139,8 +168,10 @@ fn first_pass(
     chat: &ChatAnswerer,
     asker: &mut Asker<'_, '_>,
 ) -> Result<()> {
-    let messages =
-        vec![Message::new(Role::System, call::rules()), Message::new(Role::User, prompt::template_free(question.text))];
+    let messages = vec![
+        Message::new(Role::System, call::rules()),
+        Message::new(Role::User, prompt::template_free(question.text)),
+    ];
     let (call, outcome) = asker.call(Purpose::Acquire, messages, chat.sampling)?;
     let outcome = outcome.and_then(|reply| {
         let wanted = call::requested(&reply.text)?;
@@ -151,7 +182,10 @@ fn first_pass(
         let message = "The model asked for another file than the one that the question names.";
         Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_hint(read_hint(question)))
     });
-    let refused = outcome.as_ref().err().map(|failure: &Failure| failure.code.to_string());
+    let refused = outcome
+        .as_ref()
+        .err()
+        .map(|failure: &Failure| failure.code.to_string());
     asker.note(Round {
         purpose: Purpose::Acquire,
         call,
@@ -186,7 +220,8 @@ fn second_pass(
             Ok(reply) if reply.is_truncated(bytes_of(&messages)) => Err(not_seen(&chat.chat)),
             other => other,
         };
-        let judged = outcome.and_then(|reply| Ok((judge(&reply, answer, &options(question), asker)?, reply)));
+        let judged = outcome
+            .and_then(|reply| Ok((judge(&reply, answer, &options(question), asker)?, reply)));
         let (refusal, report) = match &judged {
             Ok((judged, _)) => (judged.refused.clone(), judged.report.clone()),
             Err(failure) => (Some(failure.code.to_string()), None),
@@ -203,8 +238,14 @@ fn second_pass(
         let (judged, reply) = judged?;
         let Some(reasons) = refusal else {
             answer.answerer = chat.chat.model().provider;
-            if report.as_ref().is_some_and(|r| r.outcome == Judged::Abstained) {
-                answer.why = Some(format!("`{}` found no answer in the file.", chat.chat.model().name));
+            if report
+                .as_ref()
+                .is_some_and(|r| r.outcome == Judged::Abstained)
+            {
+                answer.why = Some(format!(
+                    "`{}` found no answer in the file.",
+                    chat.chat.model().name
+                ));
             } else {
                 answer.outcome = Outcome::Answered;
                 answer.text = Some(judged.text);
@@ -240,29 +281,53 @@ struct JudgedReply {
     refused: Option<String>,
 }
 
-fn judge(reply: &Reply, answer: &Answer, options: &VerifyOptions, asker: &mut Asker<'_, '_>) -> Result<JudgedReply> {
+fn judge(
+    reply: &Reply,
+    answer: &Answer,
+    options: &VerifyOptions,
+    asker: &mut Asker<'_, '_>,
+) -> Result<JudgedReply> {
     if call::is_call(&reply.text) {
-        let message = "The model called a tool again instead of answering from the file that was read.";
-        return Err(
-            Failure::new(ErrorCode::UnexpectedToolCall, message).with_hint("ask again, or configure another model")
-        );
+        let message =
+            "The model called a tool again instead of answering from the file that was read.";
+        return Err(Failure::new(ErrorCode::UnexpectedToolCall, message)
+            .with_hint("ask again, or configure another model"));
     }
     let body = form::without_footer(&reply.text);
     if form::has_table(body) {
         let refused = Some(form::MARKDOWN_TABLE.to_owned());
-        return Ok(JudgedReply { text: String::new(), report: None, draft: None, refused });
+        return Ok(JudgedReply {
+            text: String::new(),
+            report: None,
+            draft: None,
+            refused,
+        });
     }
     let packed = &answer.packed;
     let draft = Draft::parse(body, &packed.snapshot);
-    let report = asker.trail.timed("verify", || verify::verify(&draft, &packed.snapshot, &packed.freshness, options));
-    let refused = if body.is_empty() { Some(BLANK.to_owned()) } else { refused(reply, &report) };
+    let report = asker.trail.timed("verify", || {
+        verify::verify(&draft, &packed.snapshot, &packed.freshness, options)
+    });
+    let refused = if body.is_empty() {
+        Some(BLANK.to_owned())
+    } else {
+        refused(reply, &report)
+    };
     let text = draft.render(&packed.snapshot)?.text;
-    Ok(JudgedReply { text, report: Some(report), draft: Some(draft), refused })
+    Ok(JudgedReply {
+        text,
+        report: Some(report),
+        draft: Some(draft),
+        refused,
+    })
 }
 
 /// How a question about one file is judged: against all of the file.
 pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
-    VerifyOptions { scope: Scope::File, ..verify }
+    VerifyOptions {
+        scope: Scope::File,
+        ..verify
+    }
 }
 
 /// The extractive answer from the file's own sentences.
@@ -273,8 +338,10 @@ fn extracted(
 ) -> Result<()> {
     let topic = pattern::topic(question.text, question.file);
     if pattern::wants_summary(question.text) && topic.split_whitespace().count() < 2 {
-        answer.why =
-            Some("Without a chat model nothing is summed up; ask what the file says about something.".to_owned());
+        answer.why = Some(
+            "Without a chat model nothing is summed up; ask what the file says about something."
+                .to_owned(),
+        );
         return Ok(());
     }
     let model = load()?;
@@ -283,31 +350,53 @@ fn extracted(
     let idf = rarity(&answer.packed.snapshot);
     let idf = |term: &str| idf(term);
     let packed = &answer.packed;
-    let evidence =
-        Evidence { snapshot: &packed.snapshot, scores: &packed.scores, idf: &idf, similarity: Some(&similarity) };
+    let evidence = Evidence {
+        snapshot: &packed.snapshot,
+        scores: &packed.scores,
+        idf: &idf,
+        similarity: Some(&similarity),
+    };
     match extract(&topic, &evidence)? {
-        Extract::Nothing { .. } => answer.why = Some("No sentence of the file answers this.".to_owned()),
+        Extract::Nothing { .. } => {
+            answer.why = Some("No sentence of the file answers this.".to_owned())
+        }
         Extract::Answer(draft) => {
-            let passed = gate::gate(draft, &packed.snapshot, &packed.freshness, &options(question), question.strict)?;
+            let passed = gate::gate(
+                draft,
+                &packed.snapshot,
+                &packed.freshness,
+                &options(question),
+                question.strict,
+            )?;
             answer.take(passed);
         }
     }
     Ok(())
 }
 
-/// How rare a term is among the paragraphs of the file: its inverse document frequency, paragraphs for documents.
+/// How rare a term is among the paragraphs of the file: its inverse document frequency, paragraphs
+/// for documents.
 fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> f32 + use<> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut paragraphs = 0;
-    for paragraph in snapshot.items().iter().flat_map(|item| item.text.split("\n\n")) {
+    for paragraph in snapshot
+        .items()
+        .iter()
+        .flat_map(|item| item.text.split("\n\n"))
+    {
         paragraphs += 1;
         let mut terms = lexical::terms(paragraph);
         terms.sort_unstable();
         terms.dedup();
-        terms.into_iter().for_each(|term| *counts.entry(term).or_default() += 1);
+        terms
+            .into_iter()
+            .for_each(|term| *counts.entry(term).or_default() += 1);
     }
     move |term| {
-        let (all, with) = (paragraphs as f32, counts.get(term).copied().unwrap_or(0) as f32);
+        let (all, with) = (
+            paragraphs as f32,
+            counts.get(term).copied().unwrap_or(0) as f32,
+        );
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
 }

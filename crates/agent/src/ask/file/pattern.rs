@@ -1,5 +1,5 @@
-//! Which questions are about a file: they name one by its extension, or ask to read or sum up something with a dot in
-//! its name.
+//! Which questions are about a file: they name one by its extension, or ask to read or sum up
+//! something with a dot in its name.
 
 use std::sync::OnceLock;
 
@@ -18,10 +18,23 @@ fn names(question: &str) -> Vec<String> {
     static BARE: OnceLock<Option<Regex>> = OnceLock::new();
     static READ: OnceLock<Option<Regex>> = OnceLock::new();
     let mut out: Vec<String> = Vec::new();
-    let quoted = regex(&QUOTED, r#"(?i)["'`“„«]([^"'`”“«»\n]{1,400}\.(?:md|txt|json|ya?ml))["'`”“»]"#);
-    let bare = regex(&BARE, r"(?i)([\w./\\:~-]+\.(?:md|txt|json|ya?ml))(?:$|[^\w])");
-    let read = regex(&READ, r"(?i)\bread\s+(?:the\s+)?(?:file\s+)?([\w/\\:~-][\w./\\:~-]*\.\w+)");
-    for found in [quoted, bare, read].into_iter().flatten().flat_map(|r| r.captures_iter(question)) {
+    let quoted = regex(
+        &QUOTED,
+        r#"(?i)["'`“„«]([^"'`”“«»\n]{1,400}\.(?:md|txt|json|ya?ml))["'`”“»]"#,
+    );
+    let bare = regex(
+        &BARE,
+        r"(?i)([\w./\\:~-]+\.(?:md|txt|json|ya?ml))(?:$|[^\w])",
+    );
+    let read = regex(
+        &READ,
+        r"(?i)\bread\s+(?:the\s+)?(?:file\s+)?([\w/\\:~-][\w./\\:~-]*\.\w+)",
+    );
+    for found in [quoted, bare, read]
+        .into_iter()
+        .flatten()
+        .flat_map(|r| r.captures_iter(question))
+    {
         if let Some(name) = found.get(1).map(|m| m.as_str().trim().to_owned())
             && !out.iter().any(|known| known.ends_with(&name))
         {
@@ -35,7 +48,9 @@ fn names(question: &str) -> Vec<String> {
 pub fn named_file(question: &str, sandbox: &Sandbox) -> Option<String> {
     let mut found: Option<(String, Address)> = None;
     for name in names(question) {
-        let Ok(at) = sandbox.resolve(&name) else { continue };
+        let Ok(at) = sandbox.resolve(&name) else {
+            continue;
+        };
         match &found {
             Some((_, known)) if *known != at => return None,
             Some(_) => {}
@@ -58,9 +73,16 @@ pub(super) fn topic(question: &str, file: &str) -> String {
     let pattern = format!(
         r#"(?i)\b(?:what (?:does|do|did)\s+["'`]?{name}["'`]?\s+say(?:\s+about|\s+on)?|according to\s+["'`]?{name}["'`]?,?|(?:please\s+)?read\s+(?:the\s+file\s+)?["'`]?{name}["'`]?(?:\s+and|,)?(?:\s+tell me)?|summari[sz]e\s+["'`]?{name}["'`]?|in\s+["'`]?{name}["'`]?,?)|["'`]?{name}["'`]?"#
     );
-    let rest = Regex::new(&pattern).map_or_else(|_| question.to_owned(), |r| r.replace_all(question, " ").into_owned());
+    let rest = Regex::new(&pattern).map_or_else(
+        |_| question.to_owned(),
+        |r| r.replace_all(question, " ").into_owned(),
+    );
     let rest = rest.split_whitespace().collect::<Vec<_>>().join(" ");
-    if rest.chars().any(char::is_alphanumeric) { rest } else { question.to_owned() }
+    if rest.chars().any(char::is_alphanumeric) {
+        rest
+    } else {
+        question.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -71,11 +93,17 @@ mod tests {
     fn names_with_an_extension_in_quotes_or_after_read_are_found() {
         for (question, expected) in [
             ("What does plan.md say about the budget?", &["plan.md"][..]),
-            ("Compare a/b.md with notes:c.txt.", &["a/b.md", "notes:c.txt"]),
+            (
+                "Compare a/b.md with notes:c.txt.",
+                &["a/b.md", "notes:c.txt"],
+            ),
             ("What is in `My Plan 2026.md`?", &["My Plan 2026.md"]),
             ("Read config.toml please", &["config.toml"]),
             ("Read the file a.json, then b.yaml", &["a.json", "b.yaml"]),
-            ("Was steht in Straße/Übersicht.md?", &["Straße/Übersicht.md"]),
+            (
+                "Was steht in Straße/Übersicht.md?",
+                &["Straße/Übersicht.md"],
+            ),
             ("What is the budget?", &[]),
             ("Is version 2.1 better than node.js?", &[]),
             ("I read 3.5 books", &["3.5"]),
@@ -86,11 +114,18 @@ mod tests {
 
     #[test]
     fn a_summary_is_asked_for_or_something_in_the_file() {
-        for question in ["Summarise plan.md", "What does plan.md say?", "Fasse plan.md zusammen", "plan.mdを要約して"]
-        {
+        for question in [
+            "Summarise plan.md",
+            "What does plan.md say?",
+            "Fasse plan.md zusammen",
+            "plan.mdを要約して",
+        ] {
             assert!(wants_summary(question), "{question}");
         }
-        for question in ["What does plan.md say about the budget?", "When is the deadline in plan.md?"] {
+        for question in [
+            "What does plan.md say about the budget?",
+            "When is the deadline in plan.md?",
+        ] {
             assert!(!wants_summary(question), "{question}");
         }
     }
@@ -99,8 +134,14 @@ mod tests {
     fn the_topic_is_the_question_without_the_file() {
         for (question, topic_of) in [
             ("What does plan.md say about the budget?", "the budget?"),
-            ("Read plan.md and tell me who leads the project.", "who leads the project."),
-            ("According to plan.md, when is the deadline?", "when is the deadline?"),
+            (
+                "Read plan.md and tell me who leads the project.",
+                "who leads the project.",
+            ),
+            (
+                "According to plan.md, when is the deadline?",
+                "when is the deadline?",
+            ),
             ("Who leads it in plan.md?", "Who leads it ?"),
         ] {
             assert_eq!(topic(question, "plan.md"), topic_of);

@@ -42,10 +42,12 @@ pub struct Line {
     /// Of a `tool` line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolLine>,
-    /// SHA-256 of `run.json` as it was written; of the whole earlier ledger in an `open` that follows one.
+    /// SHA-256 of `run.json` as it was written; of the whole earlier ledger in an `open` that
+    /// follows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_sha256: Option<Sha256>,
-    /// It stood in an earlier ledger, which is kept aside, and was taken over from it; `at` is its time there.
+    /// It stood in an earlier ledger, which is kept aside, and was taken over from it; `at` is its
+    /// time there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier: bool,
     /// SHA-256 of the line before, without its line break; none in the first line.
@@ -62,7 +64,8 @@ pub struct ToolLine {
     pub name: String,
     /// The path, name or pattern it was about; shortened and redacted.
     pub subject: String,
-    /// `ok`, `agreed` (a person said yes to a change, which is about to be made), or the code of a failure.
+    /// `ok`, `agreed` (a person said yes to a change, which is about to be made), or the code of a
+    /// failure.
     pub outcome: String,
     /// The true reason behind a `FILE_NOT_FOUND`, for the operator alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +83,8 @@ pub struct Chain {
     ends: Vec<u64>,
     /// Bytes behind the last line break: a line that was being written when the machine stopped.
     pub torn: u64,
-    /// The first line that does not continue the chain, counted from 1, and why; everything behind it is not read.
+    /// The first line that does not continue the chain, counted from 1, and why; everything behind
+    /// it is not read.
     pub broken: Option<(u64, String)>,
 }
 
@@ -110,9 +114,14 @@ impl Chain {
     }
 
     fn next(&self, text: &[u8]) -> std::result::Result<Line, String> {
-        let line: Line = serde_json::from_slice(text).map_err(|e| format!("it is no line of a ledger ({e})"))?;
+        let line: Line =
+            serde_json::from_slice(text).map_err(|e| format!("it is no line of a ledger ({e})"))?;
         if line.n != self.lines.len() as u64 {
-            return Err(format!("it is numbered {} where {} is expected", line.n, self.lines.len()));
+            return Err(format!(
+                "it is numbered {} where {} is expected",
+                line.n,
+                self.lines.len()
+            ));
         }
         if line.prev != self.lines.last().map(|(_, sha)| *sha) {
             return Err("it does not hold the hash of the line before".to_owned());
@@ -128,8 +137,8 @@ impl Chain {
         self.lines.first().map(|(_, sha)| *sha)
     }
 
-    /// The lines of a ledger, whole or broken, that something vouches for: each whose hash the next line holds, or one of
-    /// `heads`.
+    /// The lines of a ledger, whole or broken, that something vouches for: each whose hash the next
+    /// line holds, or one of `heads`.
     pub(super) fn vouched(bytes: &[u8], heads: &[Head]) -> Vec<Line> {
         let parsed: Vec<(Sha256, Option<Line>)> = bytes
             .split(|b| *b == b'\n')
@@ -138,8 +147,9 @@ impl Chain {
         let mut out = Vec::new();
         for (at, (sha256, line)) in parsed.iter().enumerate() {
             let next = parsed.get(at + 1).and_then(|(_, next)| next.as_ref()?.prev);
-            if let Some(line) =
-                line.as_ref().filter(|_| next == Some(*sha256) || heads.iter().any(|h| h.sha256 == *sha256))
+            if let Some(line) = line
+                .as_ref()
+                .filter(|_| next == Some(*sha256) || heads.iter().any(|h| h.sha256 == *sha256))
             {
                 out.push(line.clone());
             }
@@ -149,16 +159,25 @@ impl Chain {
 
     pub(super) fn head(&self) -> Option<Head> {
         let ((_, sha256), bytes) = self.lines.last().zip(self.ends.last())?;
-        Some(Head { ledger: self.id()?, lines: self.lines.len() as u64, bytes: *bytes, sha256: *sha256 })
+        Some(Head {
+            ledger: self.id()?,
+            lines: self.lines.len() as u64,
+            bytes: *bytes,
+            sha256: *sha256,
+        })
     }
 
     /// Whether the chain goes at least as far as `head` and passes through it.
     pub(super) fn continues(&self, head: &Head) -> bool {
-        let last = head.lines.checked_sub(1).and_then(|n| self.lines.get(usize::try_from(n).ok()?));
+        let last = head
+            .lines
+            .checked_sub(1)
+            .and_then(|n| self.lines.get(usize::try_from(n).ok()?));
         last.is_some_and(|(_, sha)| *sha == head.sha256)
     }
 
-    /// Whether some line has this hash: whoever noted a head earlier asks whether the ledger has only grown since.
+    /// Whether some line has this hash: whoever noted a head earlier asks whether the ledger has
+    /// only grown since.
     pub fn holds(&self, sha: &Sha256) -> bool {
         self.lines.iter().any(|(_, own)| own == sha)
     }

@@ -1,19 +1,23 @@
-//! The ledger: one line a begin, end, removal or call of a tool, each with the hash of the line before.
+//! The ledger: one line a begin, end, removal or call of a tool, each with the hash of the line
+//! before.
 //!
-//! Whoever changes, removes or reorders a line breaks the chain behind it. A tail that was cut off leaves a whole chain;
-//! it is seen because `durable.sqlite` knows how far the ledger had grown. Who can write both can forge both.
+//! Whoever changes, removes or reorders a line breaks the chain behind it. A tail that was cut off
+//! leaves a whole chain; it is seen because `durable.sqlite` knows how far the ledger had grown.
+//! Who can write both can forge both.
 //!
-//! A crash may leave a line that the head does not know yet (the ledger is ahead: it is believed, for it continues the
-//! chain) or half a line at the end (it was never acknowledged: it is cut off by the next writer). A ledger that is
-//! behind its head, or that does not continue from it, is `LEDGER_BROKEN`, and nothing is written to it.
+//! A crash may leave a line that the head does not know yet (the ledger is ahead: it is believed,
+//! for it continues the chain) or half a line at the end (it was never acknowledged: it is cut off
+//! by the next writer). A ledger that is behind its head, or that does not continue from it, is
+//! `LEDGER_BROKEN`, and nothing is written to it.
 //!
-//! With the head stands what the system knew of the file when it was last written to: length, number, and the times of
-//! the last change. A writer who finds the same looks at the last line alone; else it reads all of it, as `runs verify`
-//! and doctor always do. So a change by any program is seen before the next line; bytes that a disk changed by itself
-//! are seen by those two.
+//! With the head stands what the system knew of the file when it was last written to: length,
+//! number, and the times of the last change. A writer who finds the same looks at the last line
+//! alone; else it reads all of it, as `runs verify` and doctor always do. So a change by any
+//! program is seen before the next line; bytes that a disk changed by itself are seen by those two.
 //!
-//! A reader takes the heads before the file: the file may have grown meanwhile, and a longer one that continues the
-//! chain is whole. Only what does not fit then is looked at once more, with the writers kept out.
+//! A reader takes the heads before the file: the file may have grown meanwhile, and a longer one
+//! that continues the chain is whole. Only what does not fit then is looked at once more, with the
+//! writers kept out.
 
 mod chain;
 mod queue;
@@ -38,7 +42,8 @@ use writer::Writer;
 /// The ledger's name in the folder of runs.
 const FILE: &str = "ledger.jsonl";
 
-/// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer reads of the end.
+/// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer
+/// reads of the end.
 const SUBJECT: usize = 200;
 
 /// The file that a writer holds locked.
@@ -63,7 +68,8 @@ pub enum Anchor {
 pub struct Look {
     /// `None`: there is no ledger.
     pub chain: Option<Chain>,
-    /// Whether it goes at least as far as its head; `LEDGER_BROKEN` when it is behind, or gone, or another.
+    /// Whether it goes at least as far as its head; `LEDGER_BROKEN` when it is behind, or gone, or
+    /// another.
     pub anchor: Result<Anchor>,
 }
 
@@ -78,7 +84,12 @@ struct Entry {
 
 impl Entry {
     const fn new(kind: Kind) -> Self {
-        Self { kind, run: None, sha256: None, tool: None }
+        Self {
+            kind,
+            run: None,
+            sha256: None,
+            tool: None,
+        }
     }
 }
 
@@ -92,7 +103,10 @@ pub struct Ledger {
 impl Ledger {
     /// Touches nothing.
     pub fn new(runs_dir: &Path, durable: &Path) -> Self {
-        Self { runs_dir: runs_dir.to_owned(), durable: durable.to_owned() }
+        Self {
+            runs_dir: runs_dir.to_owned(),
+            durable: durable.to_owned(),
+        }
     }
 
     /// Where its lines stand.
@@ -101,7 +115,11 @@ impl Ledger {
     }
 
     fn lock(&self, folder: &StateDirectory) -> Result<JobLock> {
-        let holder = format!("pid {}, which writes to the ledger, since {}", std::process::id(), now());
+        let holder = format!(
+            "pid {}, which writes to the ledger, since {}",
+            std::process::id(),
+            now()
+        );
         Ok(JobLock::take_in(folder, LOCK, &holder, PATIENCE)?)
     }
 
@@ -112,7 +130,9 @@ impl Ledger {
             None => Ok(None),
         };
         match read() {
-            Ok(bytes) => Ok(bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Chain::parse(&bytes))),
+            Ok(bytes) => Ok(bytes
+                .filter(|bytes| !bytes.is_empty())
+                .map(|bytes| Chain::parse(&bytes))),
             Err(e) => Err(state::refusal(&e).unwrap_or_else(|| {
                 let message = format!("the ledger {} cannot be read: {e}", self.path().display());
                 Failure::new(ErrorCode::FileReadError, message).with_hint("local-agent doctor")
@@ -148,7 +168,9 @@ impl Ledger {
         let chain = self.read()?;
         let anchor = match heads {
             Ok(heads) => self.compare(&heads, chain.as_ref()),
-            Err(failure) => self.fits(chain.as_ref()).map(|()| Anchor::Unreadable(failure.into())),
+            Err(failure) => self
+                .fits(chain.as_ref())
+                .map(|()| Anchor::Unreadable(failure.into())),
         };
         Ok(Look { chain, anchor })
     }
@@ -164,29 +186,42 @@ impl Ledger {
     fn compare(&self, heads: &[(String, Head)], chain: Option<&Chain>) -> Result<Anchor> {
         self.fits(chain)?;
         let id = chain.and_then(Chain::id);
-        let known = heads.iter().map(|(_, head)| head).find(|head| Some(head.ledger) == id);
+        let known = heads
+            .iter()
+            .map(|(_, head)| head)
+            .find(|head| Some(head.ledger) == id);
         let here = self.runs_dir.to_string_lossy();
         let of_folder = heads.iter().any(|(dir, _)| *dir == *here);
         match (chain, known) {
             (Some(chain), Some(head)) if chain.continues(head) => Ok(Anchor::Kept),
             (Some(chain), Some(head)) => {
                 let (has, had) = (chain.lines.len(), head.lines);
-                Err(self.broken(&format!("it has {has} lines that fit, and had {had} when it was last written to")))
+                Err(self.broken(&format!(
+                    "it has {has} lines that fit, and had {had} when it was last written to"
+                )))
             }
-            (Some(_), None) if of_folder => Err(self.broken("it is not the ledger that was kept here")),
+            (Some(_), None) if of_folder => {
+                Err(self.broken("it is not the ledger that was kept here"))
+            }
             (None, _) if of_folder => Err(self.broken("it is gone")),
             _ => Ok(Anchor::Unknown),
         }
     }
 
     fn broken(&self, why: &str) -> Failure {
-        Failure::new(ErrorCode::LedgerBroken, format!("the ledger {} was changed: {why}", self.path().display()))
-            .with_hint("local-agent runs head --renew (keeps the broken one aside, and every record)")
+        Failure::new(
+            ErrorCode::LedgerBroken,
+            format!("the ledger {} was changed: {why}", self.path().display()),
+        )
+        .with_hint("local-agent runs head --renew (keeps the broken one aside, and every record)")
     }
 
-    /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours or was lost; every other
-    /// failure is one.
-    pub(super) fn append(&self, events: &[(Kind, Option<RunId>, Option<Sha256>)]) -> Result<Option<Failure>> {
+    /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours or was
+    /// lost; every other failure is one.
+    pub(super) fn append(
+        &self,
+        events: &[(Kind, Option<RunId>, Option<Sha256>)],
+    ) -> Result<Option<Failure>> {
         let entry = |(kind, run, sha256): &(Kind, Option<RunId>, Option<Sha256>)| Entry {
             run: run.clone(),
             sha256: *sha256,
@@ -200,18 +235,38 @@ impl Ledger {
     /// # Errors
     /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a call that cannot be entered is not made.
     pub fn enter_tool(&self, run: Option<&RunId>, tool: ToolLine) -> Result<Option<Failure>> {
-        let subject: String = super::redact(&tool.subject).text.chars().take(SUBJECT).collect();
+        let subject: String = super::redact(&tool.subject)
+            .text
+            .chars()
+            .take(SUBJECT)
+            .collect();
         let name: String = tool.name.chars().take(80).collect();
-        let tool = ToolLine { subject, name, ..tool };
-        queue::enter(self, vec![Entry { run: run.cloned(), tool: Some(tool), ..Entry::new(Kind::Tool) }])
+        let tool = ToolLine {
+            subject,
+            name,
+            ..tool
+        };
+        queue::enter(
+            self,
+            vec![Entry {
+                run: run.cloned(),
+                tool: Some(tool),
+                ..Entry::new(Kind::Tool)
+            }],
+        )
     }
 
-    /// Lets `durable.sqlite` vouch for the ledger's end again, after it was begun anew. Nothing happens without a ledger.
+    /// Lets `durable.sqlite` vouch for the ledger's end again, after it was begun anew. Nothing
+    /// happens without a ledger.
     ///
     /// # Errors
     /// As [`Ledger::enter_tool`].
     pub fn vouch(&self) -> Result<()> {
-        if self.read()?.is_none() { Ok(()) } else { self.append(&[]).map(drop) }
+        if self.read()?.is_none() {
+            Ok(())
+        } else {
+            self.append(&[]).map(drop)
+        }
     }
 
     fn write(&self, entries: &[Entry]) -> Result<Option<Failure>> {
@@ -219,7 +274,14 @@ impl Ledger {
         let _lock = self.lock(&folder)?;
         let mut durable = match Durable::open_write(&self.durable).map_err(Failure::from) {
             Ok(durable) => Ok(durable),
-            Err(failure) if matches!(failure.code, ErrorCode::DbForeign | ErrorCode::DurableMissing) => Err(failure),
+            Err(failure)
+                if matches!(
+                    failure.code,
+                    ErrorCode::DbForeign | ErrorCode::DurableMissing
+                ) =>
+            {
+                Err(failure)
+            }
             Err(failure) => return Err(failure),
         };
         let mut writer = Writer::open(folder, FILE)?;

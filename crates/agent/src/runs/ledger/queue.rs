@@ -1,5 +1,6 @@
-//! Callers of one process that enter lines at the same time are written together: one of them takes the lock and writes
-//! for all who wait, with one wait for the disk. Each comes back when its own lines are on the disk.
+//! Callers of one process that enter lines at the same time are written together: one of them takes
+//! the lock and writes for all who wait, with one wait for the disk. Each comes back when its own
+//! lines are on the disk.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -67,15 +68,24 @@ pub(super) fn enter(ledger: &Ledger, entries: Vec<Entry>) -> Outcome {
             return outcome;
         }
         if state.busy {
-            state = queue.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = queue
+                .done
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
             continue;
         }
         state.busy = true;
         let batch = std::mem::take(&mut state.waiting);
         drop(state);
         let (tickets, entries): (Vec<u64>, Vec<Vec<Entry>>) = batch.into_iter().unzip();
-        let unfinished = Err(Failure::internal("lines of the ledger were not written to their end"));
-        let mut turn = Turn { queue: &queue, tickets, outcome: unfinished };
+        let unfinished = Err(Failure::internal(
+            "lines of the ledger were not written to their end",
+        ));
+        let mut turn = Turn {
+            queue: &queue,
+            tickets,
+            outcome: unfinished,
+        };
         turn.outcome = ledger.write(&entries.concat());
         drop(turn);
         state = locked(&queue.state);

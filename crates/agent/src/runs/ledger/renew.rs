@@ -1,9 +1,9 @@
 //! A new ledger after a broken one, and records that no ledger holds.
 //!
-//! The broken ledger is kept aside. Every line of it that something still vouches for is taken over with the mark
-//! `earlier`. A record that no such line holds is entered as `found`: from then on a change of it is seen, and
-//! `runs verify` says that nothing vouches for it before. So no record is lost, and nothing that was changed before
-//! passes for what was entered.
+//! The broken ledger is kept aside. Every line of it that something still vouches for is taken over
+//! with the mark `earlier`. A record that no such line holds is entered as `found`: from then on a
+//! change of it is seen, and `runs verify` says that nothing vouches for it before. So no record is
+//! lost, and nothing that was changed before passes for what was entered.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -32,12 +32,13 @@ pub struct Renewed {
 }
 
 impl Ledger {
-    /// Sets a ledger aside as `ledger.broken-<utc>.jsonl` and begins a new one. Its first line holds the old one's hash;
-    /// the vouched lines of the old one follow, then the records that stand in none of them.
+    /// Sets a ledger aside as `ledger.broken-<utc>.jsonl` and begins a new one. Its first line
+    /// holds the old one's hash; the vouched lines of the old one follow, then the records that
+    /// stand in none of them.
     ///
     /// # Errors
-    /// Those of the disk and of `durable.sqlite`; then the old ledger is where it was, or aside with another `--renew` to
-    /// be done.
+    /// Those of the disk and of `durable.sqlite`; then the old ledger is where it was, or aside
+    /// with another `--renew` to be done.
     pub fn renew(&self) -> Result<Renewed> {
         let folder = private::make_folder(&self.runs_dir)?;
         let _lock = self.lock(&folder)?;
@@ -49,27 +50,40 @@ impl Ledger {
         if let Some(bytes) = folder.read_bytes(FILE, u64::MAX).map_err(fail)? {
             old = bytes;
             let stamp = now().replace(['-', ':'], "");
-            let taken: Vec<String> = folder.entries().map_err(fail)?.into_iter().map(|entry| entry.name).collect();
+            let taken: Vec<String> = folder
+                .entries()
+                .map_err(fail)?
+                .into_iter()
+                .map(|entry| entry.name)
+                .collect();
             let free = |n: &u32| !taken.contains(&aside_name(&stamp, *n));
             let name = aside_name(&stamp, (0..).find(free).unwrap_or(0));
             folder.rename(FILE, &name).map_err(fail)?;
             done.aside = Some(self.runs_dir.join(name));
         }
         let kept = Chain::vouched(&old, &heads);
-        let mut lines: Vec<Line> = kept.into_iter().filter(|line| line.kind != Kind::Open).map(taken_over).collect();
+        let mut lines: Vec<Line> = kept
+            .into_iter()
+            .filter(|line| line.kind != Kind::Open)
+            .map(taken_over)
+            .collect();
         done.lines = lines.len();
         let entered = self.add_strays(&mut lines, &heads, &mut done)?;
         done.lost = self.gone(&entered);
         lines.extend(done.lost.iter().map(|id| new(Kind::Lost, id, None)));
         let mut writer = Writer::open(folder, FILE)?;
-        writer.enter(&Entry { sha256: done.aside.as_ref().map(|_| Sha256::of(&old)), ..Entry::new(Kind::Open) })?;
+        writer.enter(&Entry {
+            sha256: done.aside.as_ref().map(|_| Sha256::of(&old)),
+            ..Entry::new(Kind::Open)
+        })?;
         lines.into_iter().try_for_each(|line| writer.add(line))?;
         let (head, mark) = writer.finish()?;
         durable.set_head(&self.runs_dir, &head, &mark, true)?;
         Ok(done)
     }
 
-    /// Enters every record that the ledger does not hold: with its line of a ledger that is kept aside, or as `found`.
+    /// Enters every record that the ledger does not hold: with its line of a ledger that is kept
+    /// aside, or as `found`.
     ///
     /// # Errors
     /// `LEDGER_BROKEN`: renew it first. Those of the disk and of `durable.sqlite`.
@@ -82,7 +96,13 @@ impl Ledger {
         let anchor = self.resume(&mut writer, Some(&durable))?;
         Self::open_with(&mut writer, &anchor, true)?;
         let mut done = Renewed::default();
-        let mut lines: Vec<Line> = self.read()?.unwrap_or_default().lines.into_iter().map(|(line, _)| line).collect();
+        let mut lines: Vec<Line> = self
+            .read()?
+            .unwrap_or_default()
+            .lines
+            .into_iter()
+            .map(|(line, _)| line)
+            .collect();
         let known = lines.len();
         self.add_strays(&mut lines, &heads, &mut done)?;
         if lines.len() > known || anchor != Anchor::Kept {
@@ -95,18 +115,36 @@ impl Ledger {
     }
 
     fn archive(&self) -> Archive {
-        Archive { runs_dir: self.runs_dir.clone(), ledger: self.clone() }
+        Archive {
+            runs_dir: self.runs_dir.clone(),
+            ledger: self.clone(),
+        }
     }
 
     /// Adds a line for each record that `lines` do not hold. Gives what they hold then.
-    fn add_strays(&self, lines: &mut Vec<Line>, heads: &[Head], done: &mut Renewed) -> Result<HashMap<RunId, Entered>> {
+    fn add_strays(
+        &self,
+        lines: &mut Vec<Line>,
+        heads: &[Head],
+        done: &mut Renewed,
+    ) -> Result<HashMap<RunId, Entered>> {
         let archive = self.archive();
         let mut entered = Archive::entered_in(lines.iter());
         let strays = Self::strays(&archive, &entered)?;
-        let aside = if strays.is_empty() { Vec::new() } else { self.kept_aside()? };
+        let aside = if strays.is_empty() {
+            Vec::new()
+        } else {
+            self.kept_aside()?
+        };
         for line in aside.iter().flat_map(|bytes| Chain::vouched(bytes, heads)) {
             let ends = matches!(line.kind, Kind::End | Kind::Found | Kind::Prune);
-            let Some(id) = line.run.as_ref().filter(|id| ends && strays.binary_search(id).is_ok()) else { continue };
+            let Some(id) = line
+                .run
+                .as_ref()
+                .filter(|id| ends && strays.binary_search(id).is_ok())
+            else {
+                continue;
+            };
             if !entered.get(id).is_some_and(Entered::is_over) {
                 let line = taken_over(line);
                 Archive::note(&mut entered, &line);
@@ -131,9 +169,13 @@ impl Ledger {
     /// Runs that lines hold, that were not pruned, and whose folder is gone.
     fn gone(&self, entered: &HashMap<RunId, Entered>) -> Vec<RunId> {
         let archive = self.archive();
-        let is_gone = |id: &RunId, run: &Entered| !run.pruned && !run.lost && !archive.has_folder(id);
-        let mut gone: Vec<RunId> =
-            entered.iter().filter(|(id, run)| is_gone(id, run)).map(|(id, _)| id.clone()).collect();
+        let is_gone =
+            |id: &RunId, run: &Entered| !run.pruned && !run.lost && !archive.has_folder(id);
+        let mut gone: Vec<RunId> = entered
+            .iter()
+            .filter(|(id, run)| is_gone(id, run))
+            .map(|(id, _)| id.clone())
+            .collect();
         gone.sort_unstable();
         gone
     }
@@ -157,14 +199,26 @@ impl Ledger {
     fn kept_aside(&self) -> Result<Vec<Vec<u8>>> {
         let fail = |e: std::io::Error| {
             state::refusal(&e).unwrap_or_else(|| {
-                Failure::new(ErrorCode::FileReadError, format!("{} cannot be read: {e}", self.runs_dir.display()))
-                    .with_hint("local-agent doctor")
+                Failure::new(
+                    ErrorCode::FileReadError,
+                    format!("{} cannot be read: {e}", self.runs_dir.display()),
+                )
+                .with_hint("local-agent doctor")
             })
         };
-        let Some(folder) = StateDirectory::open(&self.runs_dir).map_err(fail)? else { return Ok(Vec::new()) };
+        let Some(folder) = StateDirectory::open(&self.runs_dir).map_err(fail)? else {
+            return Ok(Vec::new());
+        };
         let is_aside = |name: &str| name.starts_with("ledger.broken-") && name.ends_with(".jsonl");
-        let files = folder.entries().map_err(fail)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
-        let mut names: Vec<String> = files.map(|entry| entry.name).filter(|name| is_aside(name)).collect();
+        let files = folder
+            .entries()
+            .map_err(fail)?
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::File);
+        let mut names: Vec<String> = files
+            .map(|entry| entry.name)
+            .filter(|name| is_aside(name))
+            .collect();
         names.sort_unstable();
         let mut out = Vec::new();
         for name in names.iter().rev() {
@@ -175,13 +229,29 @@ impl Ledger {
 }
 
 fn taken_over(line: Line) -> Line {
-    Line { earlier: true, ..line }
+    Line {
+        earlier: true,
+        ..line
+    }
 }
 
 fn new(kind: Kind, id: &RunId, record_sha256: Option<Sha256>) -> Line {
-    Line { n: 0, at: now(), kind, run: Some(id.clone()), tool: None, record_sha256, earlier: false, prev: None }
+    Line {
+        n: 0,
+        at: now(),
+        kind,
+        run: Some(id.clone()),
+        tool: None,
+        record_sha256,
+        earlier: false,
+        prev: None,
+    }
 }
 
 fn aside_name(stamp: &str, n: u32) -> String {
-    if n == 0 { format!("ledger.broken-{stamp}.jsonl") } else { format!("ledger.broken-{stamp}-{n}.jsonl") }
+    if n == 0 {
+        format!("ledger.broken-{stamp}.jsonl")
+    } else {
+        format!("ledger.broken-{stamp}-{n}.jsonl")
+    }
 }

@@ -20,8 +20,8 @@ fn state(ledger: &Ledger) -> Result<Anchor> {
     ledger.look()?.anchor
 }
 
-/// Puts other bytes into the file, as another program would: later than the last line was written, by the clock of the
-/// file system, which ticks every few milliseconds.
+/// Puts other bytes into the file, as another program would: later than the last line was written,
+/// by the clock of the file system, which ticks every few milliseconds.
 fn damage(ledger: &Ledger, bytes: impl AsRef<[u8]>) {
     std::thread::sleep(Duration::from_millis(20));
     std::fs::write(ledger.path(), bytes).unwrap();
@@ -61,15 +61,29 @@ fn s31_any_change_of_any_line_is_seen_and_nothing_is_written_on_top() {
         ("the first line is gone", join(&lines[1..])),
         ("the tail is cut", join(&lines[..3])),
         ("all but the first is cut", join(&lines[..1])),
-        ("the tail is cut in a line", whole[..whole.len() - 20].to_owned()),
-        ("a line is doubled", join(&[lines[0], lines[1], lines[1], lines[2], lines[3], lines[4]])),
+        (
+            "the tail is cut in a line",
+            whole[..whole.len() - 20].to_owned(),
+        ),
+        (
+            "a line is doubled",
+            join(&[lines[0], lines[1], lines[1], lines[2], lines[3], lines[4]]),
+        ),
         ("it is empty", String::new()),
         ("it is junk", "junk\n".to_owned()),
     ];
     for (what, bytes) in damaged {
         damage(&ledger, &bytes);
-        assert_eq!(state(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{what}");
-        assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{what}");
+        assert_eq!(
+            state(&ledger).unwrap_err().code,
+            ErrorCode::LedgerBroken,
+            "{what}"
+        );
+        assert_eq!(
+            begin(&ledger).unwrap_err().code,
+            ErrorCode::LedgerBroken,
+            "{what}"
+        );
         assert_eq!(text(&ledger), bytes, "{what}: nothing is written to it");
     }
     std::fs::remove_file(ledger.path()).unwrap();
@@ -97,8 +111,16 @@ fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader_and_by_the_next_wr
     }
     for bytes in damaged {
         damage(&ledger, &bytes);
-        assert_eq!(state(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{bytes}");
-        assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken, "{bytes}");
+        assert_eq!(
+            state(&ledger).unwrap_err().code,
+            ErrorCode::LedgerBroken,
+            "{bytes}"
+        );
+        assert_eq!(
+            begin(&ledger).unwrap_err().code,
+            ErrorCode::LedgerBroken,
+            "{bytes}"
+        );
         assert_eq!(text(&ledger), bytes, "nothing is written behind a change");
     }
     damage(&ledger, &whole);
@@ -107,7 +129,8 @@ fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader_and_by_the_next_wr
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
-/// The head was once read after the file, so that each line that was written in between was an alarm.
+/// The head was once read after the file, so that each line that was written in between was an
+/// alarm.
 #[test]
 fn a_reader_beside_writers_never_raises_an_alarm() {
     let (_dir, ledger) = world();
@@ -125,7 +148,11 @@ fn a_reader_beside_writers_never_raises_an_alarm() {
             looks += 1;
             let look = ledger.look().unwrap();
             let lines = look.chain.map_or(0, |chain| chain.lines.len());
-            assert!(matches!(look.anchor, Ok(Anchor::Kept)) || lines == 0, "{:?} at {lines} lines", look.anchor);
+            assert!(
+                matches!(look.anchor, Ok(Anchor::Kept)) || lines == 0,
+                "{:?} at {lines} lines",
+                look.anchor
+            );
             assert!(lines >= longest, "it never gets shorter");
             longest = lines;
         }
@@ -148,7 +175,10 @@ fn a_reader_beside_renewals_never_raises_an_alarm() {
         });
         let looks: Vec<_> = (0..100).map(|_| ledger.look().unwrap().anchor).collect();
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert!(looks.iter().all(|anchor| *anchor == Ok(Anchor::Kept)), "{looks:?}");
+        assert!(
+            looks.iter().all(|anchor| *anchor == Ok(Anchor::Kept)),
+            "{looks:?}"
+        );
     });
 }
 
@@ -158,7 +188,9 @@ fn s31_a_ledger_that_is_rewritten_as_a_whole_is_another_one() {
     begin(&ledger).unwrap();
     let forged = Ledger::new(&dir.path().join("forged"), &dir.path().join("other.sqlite"));
     // Within one second the lines of two ledgers differ only in what they enter.
-    forged.append(&[(Kind::Begin, None, Some(Sha256::of(b"another record")))]).unwrap();
+    forged
+        .append(&[(Kind::Begin, None, Some(Sha256::of(b"another record")))])
+        .unwrap();
     std::fs::copy(forged.path(), ledger.path()).unwrap();
     assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken);
 }
@@ -175,8 +207,13 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     begin(&ledger).unwrap();
     assert!(text(&ledger).starts_with(&whole) && text(&ledger).lines().count() == 4);
     // A whole line of which the head was not told.
-    let mut writer =
-        Writer::open(StateDirectory::open(ledger.path().parent().unwrap()).unwrap().unwrap(), FILE).unwrap();
+    let mut writer = Writer::open(
+        StateDirectory::open(ledger.path().parent().unwrap())
+            .unwrap()
+            .unwrap(),
+        FILE,
+    )
+    .unwrap();
     writer.head = ledger.read().unwrap().unwrap().head();
     writer.enter(&Entry::new(Kind::Begin)).unwrap();
     writer.finish().unwrap();
@@ -197,13 +234,21 @@ fn s28_s30_s31_a_call_of_a_tool_is_a_line_of_the_chain_redacted_and_on_one_line(
         bytes: 7,
     };
     let key = format!("sk-ant-{}", "a1B2c3D4".repeat(6));
-    for subject in ["notes:a.md", "forged\n{\"n\":1}", &"\u{1}".repeat(10_000), &key] {
+    for subject in [
+        "notes:a.md",
+        "forged\n{\"n\":1}",
+        &"\u{1}".repeat(10_000),
+        &key,
+    ] {
         assert_eq!(ledger.enter_tool(None, tool(subject)).unwrap(), None);
     }
     begin(&ledger).unwrap();
     let text = text(&ledger);
     assert_eq!(text.lines().count(), 6);
-    assert!(text.lines().all(|line| line.len() < 4096) && !text.contains(&key), "{text}");
+    assert!(
+        text.lines().all(|line| line.len() < 4096) && !text.contains(&key),
+        "{text}"
+    );
     let chain = ledger.read().unwrap().unwrap();
     assert_eq!((chain.lines.len(), &chain.broken), (6, &None));
     assert_eq!(chain.lines[1].0.tool.as_ref().unwrap(), &tool("notes:a.md"));
@@ -219,12 +264,27 @@ fn a_lost_database_is_said_and_not_begun_again_until_somebody_says_so() {
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(dir.path().join(format!("durable.sqlite{suffix}")));
     }
-    assert!(matches!(state(&ledger).unwrap(), Anchor::Unreadable(f) if f.code == ErrorCode::DurableMissing));
-    assert_eq!(begin(&ledger).unwrap().unwrap().code, ErrorCode::DurableMissing);
-    assert!(!durable.exists(), "the ledger goes on, and nothing is begun in silence");
+    assert!(
+        matches!(state(&ledger).unwrap(), Anchor::Unreadable(f) if f.code == ErrorCode::DurableMissing)
+    );
+    assert_eq!(
+        begin(&ledger).unwrap().unwrap().code,
+        ErrorCode::DurableMissing
+    );
+    assert!(
+        !durable.exists(),
+        "the ledger goes on, and nothing is begun in silence"
+    );
     assert!(Durable::begin_anew(&durable, "now").unwrap());
     ledger.vouch().unwrap();
-    let kinds: Vec<Kind> = ledger.read().unwrap().unwrap().lines.iter().map(|(line, _)| line.kind).collect();
+    let kinds: Vec<Kind> = ledger
+        .read()
+        .unwrap()
+        .unwrap()
+        .lines
+        .iter()
+        .map(|(line, _)| line.kind)
+        .collect();
     assert_eq!(kinds, [Kind::Open, Kind::Begin, Kind::Begin, Kind::Anchor]);
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
@@ -265,7 +325,10 @@ fn s35_many_writers_at_once_make_one_chain() {
         }
     });
     let chain = ledger.read().unwrap().unwrap();
-    assert_eq!((chain.lines.len(), &chain.broken, chain.torn), (17, &None, 0));
+    assert_eq!(
+        (chain.lines.len(), &chain.broken, chain.torn),
+        (17, &None, 0)
+    );
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
@@ -277,15 +340,33 @@ fn a_new_ledger_takes_over_every_line_that_something_vouches_for() {
     }
     let whole = text(&ledger);
     let lines: Vec<&str> = whole.lines().collect();
-    // The fourth line is changed; the hash of each other one stands in the next, or in the database.
-    damage(&ledger, whole.replacen(lines[3], &lines[3].replace("\"at\":\"2", "\"at\":\"1"), 1));
+    // The fourth line is changed; the hash of each other one stands in the next, or in the
+    // database.
+    damage(
+        &ledger,
+        whole.replacen(lines[3], &lines[3].replace("\"at\":\"2", "\"at\":\"1"), 1),
+    );
     let done = ledger.renew().unwrap();
     assert_eq!((done.lines, &done.found, &done.lost), (5, &vec![], &vec![]));
     let chain = ledger.read().unwrap().unwrap();
-    assert!(chain.lines[1..].iter().all(|(line, _)| line.earlier && line.kind == Kind::Begin));
+    assert!(
+        chain.lines[1..]
+            .iter()
+            .all(|(line, _)| line.earlier && line.kind == Kind::Begin)
+    );
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
-    assert!(!ledger.read().unwrap().unwrap().lines.last().unwrap().0.earlier);
+    assert!(
+        !ledger
+            .read()
+            .unwrap()
+            .unwrap()
+            .lines
+            .last()
+            .unwrap()
+            .0
+            .earlier
+    );
     // A whole ledger loses nothing.
     assert_eq!(ledger.renew().unwrap().lines, 6);
 }
@@ -300,18 +381,34 @@ fn lines_that_wait_together_are_each_entered_once() {
                 threads.spawn(move || {
                     for m in 0..4_u8 {
                         let sha = Some(Sha256::of(&[n, m]));
-                        assert_eq!(ledger.append(&[(Kind::Begin, None, sha), (Kind::End, None, sha)]).unwrap(), None);
+                        assert_eq!(
+                            ledger
+                                .append(&[(Kind::Begin, None, sha), (Kind::End, None, sha)])
+                                .unwrap(),
+                            None
+                        );
                         // Who comes back finds the own lines on the disk.
                         let chain = ledger.read().unwrap().unwrap();
-                        assert!(chain.lines.iter().any(|(line, _)| line.record_sha256 == sha));
+                        assert!(
+                            chain
+                                .lines
+                                .iter()
+                                .any(|(line, _)| line.record_sha256 == sha)
+                        );
                     }
                 });
             }
         }
     });
     let chain = ledger.read().unwrap().unwrap();
-    assert_eq!((chain.lines.len(), &chain.broken), (1 + 2 * 12 * 4 * 2, &None));
+    assert_eq!(
+        (chain.lines.len(), &chain.broken),
+        (1 + 2 * 12 * 4 * 2, &None)
+    );
     for pair in chain.lines[1..].chunks(2) {
-        assert_eq!(pair[0].0.record_sha256, pair[1].0.record_sha256, "lines of one caller stay together");
+        assert_eq!(
+            pair[0].0.record_sha256, pair[1].0.record_sha256,
+            "lines of one caller stay together"
+        );
     }
 }

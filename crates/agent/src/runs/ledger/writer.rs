@@ -27,9 +27,22 @@ impl Writer {
     /// Opens the ledger `name` in `folder`, or makes it for its owner alone.
     pub(super) fn open(folder: StateDirectory, name: &str) -> Result<Self> {
         let path = &folder.path().join(name);
-        let file = folder.update(name).map_err(|e| private::unwritable(path, &e))?;
-        let is_new = file.metadata().map_err(|e| private::unwritable(path, &e))?.len() == 0;
-        Ok(Self { path: path.to_owned(), file, head: None, pending: Vec::new(), is_new, folder })
+        let file = folder
+            .update(name)
+            .map_err(|e| private::unwritable(path, &e))?;
+        let is_new = file
+            .metadata()
+            .map_err(|e| private::unwritable(path, &e))?
+            .len()
+            == 0;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            head: None,
+            pending: Vec::new(),
+            is_new,
+            folder,
+        })
     }
 
     fn fail(&self, error: &std::io::Error) -> Failure {
@@ -39,9 +52,16 @@ impl Writer {
     /// The hash of the first line; lines are far shorter than what is read.
     pub(super) fn first_line(&mut self) -> Result<Option<Sha256>> {
         let mut start = vec![0; 4096];
-        self.file.seek(SeekFrom::Start(0)).map_err(|e| self.fail(&e))?;
+        self.file
+            .seek(SeekFrom::Start(0))
+            .map_err(|e| self.fail(&e))?;
         let read = self.file.read(&mut start).map_err(|e| self.fail(&e))?;
-        let line = start.get(..read).and_then(|bytes| bytes.split(|b| *b == b'\n').next().filter(|l| l.len() < read));
+        let line = start.get(..read).and_then(|bytes| {
+            bytes
+                .split(|b| *b == b'\n')
+                .next()
+                .filter(|l| l.len() < read)
+        });
         Ok(line.map(Sha256::of))
     }
 
@@ -53,9 +73,16 @@ impl Writer {
         }
         let from = length.saturating_sub(4096);
         let mut end = Vec::new();
-        self.file.seek(SeekFrom::Start(from)).map_err(|e| self.fail(&e))?;
-        (&self.file).take(4096).read_to_end(&mut end).map_err(|e| self.fail(&e))?;
-        let Some(text) = end.strip_suffix(b"\n") else { return Ok(false) };
+        self.file
+            .seek(SeekFrom::Start(from))
+            .map_err(|e| self.fail(&e))?;
+        (&self.file)
+            .take(4096)
+            .read_to_end(&mut end)
+            .map_err(|e| self.fail(&e))?;
+        let Some(text) = end.strip_suffix(b"\n") else {
+            return Ok(false);
+        };
         let last = text.rsplit(|b| *b == b'\n').next().unwrap_or(text);
         Ok(Sha256::of(last) == head.sha256)
     }
@@ -65,7 +92,8 @@ impl Writer {
         self.file.set_len(whole).map_err(|e| self.fail(&e))
     }
 
-    /// What the system knows of the file: when it differs, somebody has written to it, or put another in its place.
+    /// What the system knows of the file: when it differs, somebody has written to it, or put
+    /// another in its place.
     pub(super) fn mark(&self) -> Result<String> {
         let meta = self.file.metadata().map_err(|e| self.fail(&e))?;
         Ok(mark_of(&meta))
@@ -91,28 +119,45 @@ impl Writer {
     pub(super) fn add(&mut self, line: Line) -> Result<()> {
         let before = self.head.clone();
         let n = before.as_ref().map_or(0, |head| head.lines);
-        let line = Line { n, prev: before.as_ref().map(|head| head.sha256), ..line };
-        let text = serde_json::to_string(&line)
-            .map_err(|e| Failure::internal(format!("a line of the ledger cannot be written: {e}")))?;
+        let line = Line {
+            n,
+            prev: before.as_ref().map(|head| head.sha256),
+            ..line
+        };
+        let text = serde_json::to_string(&line).map_err(|e| {
+            Failure::internal(format!("a line of the ledger cannot be written: {e}"))
+        })?;
         let sha256 = Sha256::of(text.as_bytes());
         let bytes = before.as_ref().map_or(0, |head| head.bytes) + text.len() as u64 + 1;
         let ledger = before.map_or(sha256, |head| head.ledger);
-        self.head = Some(Head { ledger, lines: n + 1, bytes, sha256 });
+        self.head = Some(Head {
+            ledger,
+            lines: n + 1,
+            bytes,
+            sha256,
+        });
         self.pending.extend_from_slice(text.as_bytes());
         self.pending.push(b'\n');
         Ok(())
     }
 
-    /// Writes what was added, at once, and waits for the disk. Gives the new head, and the file's mark.
+    /// Writes what was added, at once, and waits for the disk. Gives the new head, and the file's
+    /// mark.
     pub(super) fn finish(mut self) -> Result<(Head, String)> {
-        self.file.seek(SeekFrom::End(0)).map_err(|e| self.fail(&e))?;
-        self.file.write_all(&self.pending).map_err(|e| self.fail(&e))?;
+        self.file
+            .seek(SeekFrom::End(0))
+            .map_err(|e| self.fail(&e))?;
+        self.file
+            .write_all(&self.pending)
+            .map_err(|e| self.fail(&e))?;
         self.file.sync_data().map_err(|e| self.fail(&e))?;
         if self.is_new {
             self.folder.sync().map_err(|e| self.fail(&e))?;
         }
         let mark = self.mark()?;
-        let head = self.head.ok_or_else(|| Failure::internal("a ledger was written without a line"))?;
+        let head = self
+            .head
+            .ok_or_else(|| Failure::internal("a ledger was written without a line"))?;
         Ok((head, mark))
     }
 }
@@ -121,8 +166,19 @@ impl Writer {
 fn mark_of(meta: &std::fs::Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;
     // The time of change cannot be set back by the means that set the time of modification.
-    let (modified, changed) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
-    format!("{} {} {}.{:09} {}.{:09}", meta.len(), meta.ino(), modified.0, modified.1, changed.0, changed.1)
+    let (modified, changed) = (
+        (meta.mtime(), meta.mtime_nsec()),
+        (meta.ctime(), meta.ctime_nsec()),
+    );
+    format!(
+        "{} {} {}.{:09} {}.{:09}",
+        meta.len(),
+        meta.ino(),
+        modified.0,
+        modified.1,
+        changed.0,
+        changed.1
+    )
 }
 
 #[cfg(not(unix))]
