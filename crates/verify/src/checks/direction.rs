@@ -7,8 +7,8 @@ use crate::finding::{Detail, Objection};
 use crate::text::Token;
 
 /// How much of the rest of a statement must be the same to reject, and to doubt.
-const SAME: f64 = 0.75;
-const ALIKE: f64 = 0.5;
+const SAME: f64 = 0.5;
+const ALIKE: f64 = 0.33;
 
 /// Opposites in statements that are about the same thing.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
@@ -36,7 +36,8 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     }
     let (near, other) = opposed?;
     // The opposite of a word that the claim has too is no opposite of the claim.
-    if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
+    let said = |e: &Token| pairing.own.tokens.iter().any(|t| t.id == e.id);
+    if said(other) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;
     }
     let rest = rest_share(case, pairing, near, token);

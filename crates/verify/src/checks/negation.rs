@@ -12,10 +12,10 @@ use crate::tables::{Quantity, Status};
 use crate::text::{Token, lower_case};
 
 /// From this share on, two statements are the same but for their negation.
-const SAME: f64 = 0.8;
+const SAME: f64 = 0.65;
 
 /// From this share on, a difference in negation raises a doubt.
-const ALIKE: f64 = 0.6;
+const ALIKE: f64 = 0.5;
 
 /// What is negated on one side only.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
