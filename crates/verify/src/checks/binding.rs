@@ -24,7 +24,7 @@ const MOST_RIVALS: usize = 24;
 /// What was found.
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut affinities = Affinities::new(case.cited);
-    let terms = own_terms(case.claim, &mut affinities);
+    let terms = own_terms(case, &mut affinities);
     if let Some(found) = exchanged(case, &terms, &affinities) {
         return vec![found];
     }
@@ -38,7 +38,9 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
 
 /// The terms of a claim that can vote or be exchanged, each once, and looked up. An identifier that
 /// the cited text does not have as it is stands for its one word.
-fn own_terms(claim: &Reading, affinities: &mut Affinities<'_>) -> Vec<Term> {
+fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
+    let claim = case.claim;
+    let code = code_ranges(case);
     let mut out: Vec<Term> = Vec::new();
     let mut alone: Option<usize> = None;
     for term in &claim.terms {
@@ -61,8 +63,32 @@ fn own_terms(claim: &Reading, affinities: &mut Affinities<'_>) -> Vec<Term> {
             }
             term.kind = TermKind::Code;
         }
+        let start = claim.text.tokens.get(term.tokens.start).map_or(0, |t| t.start);
+        if term.kind == TermKind::Word && code.iter().any(|range| range.contains(&start)) {
+            term.kind = TermKind::Code;
+        }
         if !out.iter().any(|t| t.id == term.id) {
             out.push(term);
+        }
+    }
+    out
+}
+
+/// Where single words between back-ticks are in the normalised claim.
+fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
+    let mut from = 0;
+    let mut out = Vec::new();
+    for span in a::code_spans(case.raw) {
+        let normal = local_agent_text::evidence::Normal::of(span);
+        let word = normal.as_str();
+        let rest = case.claim.normal.get(from..).unwrap_or("");
+        let Some(at) = rest.find(word).filter(|_| !word.is_empty()) else {
+            continue;
+        };
+        let start = from + at;
+        from = start + word.len();
+        if !word.contains(' ') {
+            out.push(start..from);
         }
     }
     out
@@ -90,6 +116,7 @@ struct Votes {
 
 /// Two things of the claim that have each other's attributes in the cited text.
 fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Option<Objection> {
+    let label = super::affinity::label_end(case.claim, 0).unwrap_or(0);
     let mut best: Option<(usize, Objection)> = None;
     for (i, x) in terms.iter().enumerate() {
         for (j, y) in terms.iter().enumerate().skip(i + 1) {
@@ -97,6 +124,7 @@ fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Op
             if !known
                 || !same_kind(case.claim, x, case.claim, y)
                 || are_listed(case.claim, terms, i, j)
+                || (x.tokens.start < label) != (y.tokens.start < label)
             {
                 continue;
             }
@@ -178,14 +206,15 @@ fn judge_exchange(
     let against = votes[0].against.len() + votes[1].against.len();
     let both = votes.iter().all(|v| !v.against.is_empty());
     let labels = affinities.is_label(x.id) && affinities.is_label(y.id);
-    let things = x.kind != TermKind::Word || labels;
+    let things = x.kind != TermKind::Word;
     if votes.iter().any(|v| v.for_claim > 0) || against == 0 {
         return None;
     }
     let effect = match (both, things, against) {
         (true, true, _) => Effect::Rejects,
         (true, false, 3..) => Effect::Doubts,
-        (false, true, 2..) => Effect::Doubts,
+        (false, true, 3..) => Effect::Doubts,
+        (false, true, _) if labels => Effect::Doubts,
         _ => return None,
     };
     let voice = votes.iter().flat_map(|v| &v.against).next();

@@ -64,7 +64,7 @@ fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
     if share >= LEAST {
         return None;
     }
-    let effect = if code == Code::Cause && share <= NOTHING {
+    let effect = if code == Code::Cause && share <= NOTHING && words.len() > ENOUGH {
         Effect::Rejects
     } else {
         Effect::Doubts

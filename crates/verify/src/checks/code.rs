@@ -44,6 +44,9 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
 /// What the absence of a piece of code does to the claim.
 fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     let words: Vec<&str> = words(shown).take(MOST_WORDS).collect();
+    if is_chord(case, shown) {
+        return None;
+    }
     let cited: Vec<String> = case.cited.iter().map(|s| folded(&s.item.text)).collect();
     let absent = |word: &&str| {
         let word = folded(word);
@@ -67,10 +70,20 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     (apart && words.len() > 1).then_some(Effect::Doubts)
 }
 
+/// Whether it names keys that are pressed together, and the cited text has them, blanks aside.
+fn is_chord(case: &Case<'_>, shown: &str) -> bool {
+    let bare = |text: &str| -> String {
+        let lower = text.to_lowercase();
+        lower.chars().filter(|c| !c.is_whitespace()).collect()
+    };
+    let chord = bare(shown);
+    shown.contains('+') && case.cited.iter().any(|s| bare(&s.item.text).contains(&chord))
+}
+
 /// The words of a piece of code: cut at blanks and at brackets, commas and equals signs.
 fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';'))
-        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
 }
 
 /// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.

@@ -36,12 +36,15 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     }
     let (near, other) = opposed?;
     // The opposite of a word that the claim has too is no opposite of the claim.
-    let said = |e: &Token| pairing.own.tokens.iter().any(|t| t.id == e.id);
-    if said(other) || near.share < ALIKE || near.share < 0.9 * best.share {
+    if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;
     }
-    let rest = rest_share(case, pairing, near, token);
+    let excepts = near.statement.tokens.iter().any(|t| {
+        matches!(near.source.reading.word(t), "except" | "excluding" | "unless" | "but")
+    });
+    let rest = rest_share(pairing, near, token);
     let effect = match rest {
+        r if r >= ALIKE && excepts => Effect::Doubts,
         r if r >= SAME => Effect::Rejects,
         r if r >= ALIKE => Effect::Doubts,
         _ => return None,
@@ -55,8 +58,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
 }
 
 /// The share of the other content words of the claim's statement that the near one holds.
-fn rest_share(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
-    let _ = case;
+fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
     let rest: Vec<u32> = pairing
         .own
         .tokens
@@ -71,6 +73,9 @@ fn rest_share(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, token: &T
         .iter()
         .filter(|id| near.statement.tokens.iter().any(|e| e.id == **id))
         .count();
+    if held < 2 {
+        return 0.0;
+    }
     super::ratio(held, rest.len())
 }
 

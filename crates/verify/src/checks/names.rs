@@ -35,6 +35,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             continue;
         }
         let known = carried(case, i)
+            || case.asked.has(token.id)
             || stands_for_pronoun(case, alignment, i)
             || given_name(case, alignment, i)
             || explained(case, i);

@@ -9,8 +9,11 @@ use crate::tables::Quantity;
 use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
-const ALIKE: f64 = 0.5;
-const SAME: f64 = 0.7;
+const ALIKE: f64 = 0.4;
+const SAME: f64 = 0.5;
+
+/// How much of a statement must be the same where one side alone restricts it.
+const RESTRICTED: f64 = 0.65;
 
 /// Quantities of the claim that its nearest statements do not have.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
@@ -37,9 +40,10 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     let strict = |q: Option<Quantity>| {
         matches!(q, Some(Quantity::Universal | Quantity::Nothing))
     };
+    let both = |t: &Token| &*lower_case(case.claim.word(t)) == "both";
     let token = own(case, pairing)
         .iter()
-        .find(|t| strict(t.quantity()) && !t.negated && !t.negates())?;
+        .find(|t| strict(t.quantity()) && !t.negated && !t.negates() && !both(t))?;
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
         let reading = near.source.reading;
@@ -48,7 +52,7 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
         if quantities().any(|t| t.quantity() == token.quantity()) {
             return None;
         }
-        let other = quantities().find(|t| t.quantity() != token.quantity());
+        let other = quantities().find(|t| !strict(t.quantity()));
         clash = clash.or(other.map(|t| (near, t)));
     }
     let (near, other) = clash?;
@@ -75,7 +79,8 @@ fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option
             .iter()
             .any(|t| restricts(reading, t) || narrows(reading, t))
     };
-    let token = claimed.filter(|_| !pairing.near.iter().any(has))?;
+    let close = best.share >= RESTRICTED;
+    let token = claimed.filter(|_| close && !pairing.near.iter().any(has))?;
     let detail = Detail::Added {
         said: case.claim.word(token).to_owned(),
     };

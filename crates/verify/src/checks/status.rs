@@ -9,7 +9,7 @@ use crate::text::Token;
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.4;
-const SAME: f64 = 0.7;
+const SAME: f64 = 0.5;
 
 /// Whether something that is `own` cannot be `theirs`.
 fn excludes(own: Status, theirs: Status) -> bool {
