@@ -8,11 +8,11 @@
 
 use super::affinity::Affinities;
 use super::{Case, Effect, Extent};
+use crate::Code;
 use crate::atoms::{self as a, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
-use crate::Code;
 
 /// How much closer a term must be to one thing than to another to vote for it.
 const CLOSER: f64 = 0.3;
@@ -63,7 +63,11 @@ fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
             }
             term.kind = TermKind::Code;
         }
-        let start = claim.text.tokens.get(term.tokens.start).map_or(0, |t| t.start);
+        let start = claim
+            .text
+            .tokens
+            .get(term.tokens.start)
+            .map_or(0, |t| t.start);
         if term.kind == TermKind::Word && code.iter().any(|range| range.contains(&start)) {
             term.kind = TermKind::Code;
         }
@@ -99,7 +103,13 @@ fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
 fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<impl Fn(&Term) -> u32> {
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
-    let clause = |t: &Term| claim.text.tokens.get(t.tokens.start).map_or(0, |t| t.clause);
+    let clause = |t: &Term| {
+        claim
+            .text
+            .tokens
+            .get(t.tokens.start)
+            .map_or(0, |t| t.clause)
+    };
     let by_part = part(x) != part(y);
     if !by_part && clause(x) == clause(y) {
         return None;
@@ -153,8 +163,10 @@ fn are_listed(claim: &Reading, terms: &[Term], i: usize, j: usize) -> bool {
         let word = claim.text.tokens.get(at).map_or("", |t| claim.word(t));
         let term = terms.get(i + 1..j).unwrap_or(&[]).iter();
         let mut same = term.filter(|t| t.kind == x.kind);
-        matches!(word, "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the")
-            || same.any(|t| t.tokens.contains(&at))
+        matches!(
+            word,
+            "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the"
+        ) || same.any(|t| t.tokens.contains(&at))
     };
     between.clone().all(small)
 }
@@ -234,11 +246,7 @@ fn judge_exchange(
 }
 
 /// A thing of the claim in whose place the cited text has another one.
-fn replaced(
-    case: &Case<'_>,
-    terms: &[Term],
-    affinities: &mut Affinities<'_>,
-) -> Option<Objection> {
+fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
     let claim = case.claim;
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
@@ -248,7 +256,8 @@ fn replaced(
         let label = affinities.is_label(x.id);
         let opens = i == 0 || x.tokens.start < named;
         let value = x.kind == TermKind::Number;
-        if !affinities.has(x.id) || !(label && opens || value) {
+        let name = is_name(case, x);
+        if !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
         }
         let near = |t: &Term| part(t) == part(x) || t.tokens.start < named;
@@ -266,7 +275,9 @@ fn replaced(
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
             let enough = 2;
-            if !(labels || value)
+            let names = name && rival.is_name;
+            let all = against == voters.len();
+            if !(labels || value || names && all)
                 || for_claim > 0
                 || against < enough
                 || best.as_ref().is_some_and(|(n, _)| *n >= against)
@@ -283,6 +294,7 @@ fn replaced(
             };
             let effect = match (labels, against) {
                 (true, 2..) => Effect::Rejects,
+                _ if names && all => Effect::Rejects,
                 _ => Effect::Doubts,
             };
             best = Some((
@@ -298,15 +310,48 @@ fn replaced(
 struct Rival {
     id: u32,
     text: String,
+    is_name: bool,
+}
+
+/// Whether a term of the claim is a name; the first word of a sentence is one where the cited text
+/// has it as one.
+fn is_name(case: &Case<'_>, x: &Term) -> bool {
+    let capital = case
+        .claim
+        .text
+        .tokens
+        .get(x.tokens.start)
+        .is_some_and(|t| t.capital);
+    let named = |r: &Reading| {
+        let sentences = r.sentences_with(x.id).iter().take(8);
+        let mut terms = sentences.flat_map(|s| r.terms_of(*s as usize));
+        terms.any(|t| t.id == x.id && t.kind == TermKind::Name)
+            || r.text
+                .tokens
+                .iter()
+                .filter(|t| t.id == x.id)
+                .all(|t| t.capital)
+                && r.has(x.id)
+    };
+    let word = case.claim.shown(x.tokens.clone());
+    x.kind == TermKind::Name
+        || x.kind == TermKind::Word
+            && capital
+            && !super::names::ends_as_a_word(word)
+            && case.cited.iter().any(|s| named(s.reading))
 }
 
 /// Terms of the cited text of the kind of `x`, which the claim does not have, in sentences that
 /// hold one of the voters.
 fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Rival> {
+    let name = is_name(case, x);
     let mut out: Vec<Rival> = Vec::new();
     for source in case.cited {
         let reading = source.reading;
-        for s in voters.iter().flat_map(|v| reading.sentences_with(*v).iter().take(6)) {
+        for s in voters
+            .iter()
+            .flat_map(|v| reading.sentences_with(*v).iter().take(6))
+        {
             for term in reading.terms_of(*s as usize) {
                 if out.len() >= MOST_RIVALS {
                     return out;
@@ -314,9 +359,20 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
                 let new = !terms.iter().any(|t| t.id == term.id)
                     && !out.iter().any(|r| r.id == term.id)
                     && !case.claim.has(term.id);
-                if new && (term.kind == x.kind || same_kind(case.claim, x, reading, term)) {
+                let capital = reading
+                    .text
+                    .tokens
+                    .get(term.tokens.start)
+                    .is_some_and(|t| t.capital);
+                let is_name = capital && term.kind != TermKind::Number;
+                let alike = term.kind == x.kind || same_kind(case.claim, x, reading, term);
+                if new && (alike || is_name && name) {
                     let text = shown(reading, term);
-                    out.push(Rival { id: term.id, text });
+                    out.push(Rival {
+                        id: term.id,
+                        text,
+                        is_name,
+                    });
                 }
             }
         }

@@ -40,7 +40,10 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         return None;
     }
     let excepts = near.statement.tokens.iter().any(|t| {
-        matches!(near.source.reading.word(t), "except" | "excluding" | "unless" | "but")
+        matches!(
+            near.source.reading.word(t),
+            "except" | "excluding" | "unless" | "but"
+        )
     });
     let rest = rest_share(pairing, near, token);
     let effect = match rest {

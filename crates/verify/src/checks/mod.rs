@@ -116,7 +116,8 @@ pub fn check(case: &Case<'_>) -> Findings {
     let foreign = language::differ(case.claim, &readings);
     out.add(atoms::check(case, &alignment));
     out.objections.extend(code::check(case));
-    out.objections.extend(names::check(case, &alignment, foreign));
+    out.objections
+        .extend(names::check(case, &alignment, foreign));
     if out.objections.is_empty() {
         out.objections.extend(binding::check(case));
     }
@@ -132,7 +133,7 @@ pub fn check(case: &Case<'_>) -> Findings {
             out.objections.extend(quantity::check(case, &pairings));
             out.objections.extend(modality::check(case, &pairings));
             out.objections.extend(status::check(case, &pairings));
-            out.objections.extend(clauses::check(case));
+            out.objections.extend(clauses::check(case, &pairings));
             out.objections.extend(novelty::check(case));
         }
     }

@@ -41,7 +41,10 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         clash = clash.or(theirs.first().map(|(t, f)| (near, *t, *f)));
     }
     let (near, theirs, other) = clash?;
-    let far = matches!((force, other), (Force::May, Force::Must) | (Force::Must, Force::May));
+    let far = matches!(
+        (force, other),
+        (Force::May, Force::Must) | (Force::Must, Force::May)
+    );
     let effect = match (far, best.share >= SAME) {
         (true, true) => Effect::Rejects,
         _ => Effect::Doubts,

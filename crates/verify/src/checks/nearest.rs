@@ -109,9 +109,15 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
 fn held(case: &Case<'_>, statement: &Statement, token: &Token) -> f64 {
     let opposite = |t: &Token| {
         let pairs = token.pairs().iter();
-        pairs.clone().any(|(n, side)| t.pairs().contains(&(*n, !side)))
+        pairs
+            .clone()
+            .any(|(n, side)| t.pairs().contains(&(*n, !side)))
     };
-    if statement.tokens.iter().any(|t| t.id == token.id || opposite(t)) {
+    if statement
+        .tokens
+        .iter()
+        .any(|t| t.id == token.id || opposite(t))
+    {
         return 1.0;
     }
     let alike = case.lexicon.alike(token.id);

@@ -258,7 +258,10 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     }
     let counted = case.claim.text.tokens.get(atom.tokens.end);
     let sources = counted.map(|t| case.claim.word(t));
-    if matches!(sources, Some("notes" | "sources" | "documents" | "files" | "passages")) {
+    if matches!(
+        sources,
+        Some("notes" | "sources" | "documents" | "files" | "passages")
+    ) {
         return is(case.cited.len());
     }
     let measured = n.unit.is_some() || n.per.is_some() || n.bound.is_some();

@@ -48,16 +48,29 @@ fn is_cue(reading: &Reading, tokens: &[Token], token: &Token) -> bool {
     let word = lower_case(reading.word(token));
     let order = matches!(
         &*word,
-        "before" | "after" | "above" | "below" | "over" | "under" | "precedes" | "follows" | "beats"
-            | "vor" | "nach" | "über" | "unter"
+        "before"
+            | "after"
+            | "above"
+            | "below"
+            | "over"
+            | "under"
+            | "precedes"
+            | "follows"
+            | "beats"
+            | "vor"
+            | "nach"
+            | "über"
+            | "unter"
     );
     let after = tokens.iter().filter(|t| t.start > token.start).take(2);
-    let compared = after.map(|t| lower_case(reading.word(t))).any(|w| w == "than" || w == "als");
+    let compared = after
+        .map(|t| lower_case(reading.word(t)))
+        .any(|w| w == "than" || w == "als");
     order || compared && !token.pairs().is_empty()
 }
 
 /// The two things that both sides have on different sides of their word: one that the claim has
-/// before and the text behind it, and one the other way round; nothing is on the same side.
+/// before and the text behind it, and one the other way round; less is on the same side.
 fn crossed<'t>(
     own: &'t [Token],
     at: usize,
@@ -74,6 +87,6 @@ fn crossed<'t>(
     let second: Vec<&Token> = after.clone().filter(|t| only(t, ahead, behind)).collect();
     let same = before.filter(|t| only(t, ahead, behind)).count()
         + after.filter(|t| only(t, behind, ahead)).count();
-    let crossed = (first.first()?, second.first()?);
-    (same == 0).then_some((*crossed.0, *crossed.1))
+    let pair = (first.first()?, second.first()?);
+    (first.len() + second.len() > same).then_some((*pair.0, *pair.1))
 }

@@ -22,9 +22,7 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
         let Some(best) = pairing.near.first().filter(|n| n.share >= ALIKE) else {
             continue;
         };
-        out.extend(
-            differs(case, pairing, best).or_else(|| restricted(case, pairing, best)),
-        );
+        out.extend(differs(case, pairing, best).or_else(|| restricted(case, pairing, best)));
     }
     out.truncate(1);
     out
@@ -37,9 +35,7 @@ fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
 
 /// "all" where the text says "some", "none" where it says "all".
 fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
-    let strict = |q: Option<Quantity>| {
-        matches!(q, Some(Quantity::Universal | Quantity::Nothing))
-    };
+    let strict = |q: Option<Quantity>| matches!(q, Some(Quantity::Universal | Quantity::Nothing));
     let both = |t: &Token| &*lower_case(case.claim.word(t)) == "both";
     let token = own(case, pairing)
         .iter()
@@ -52,7 +48,9 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
         if quantities().any(|t| t.quantity() == token.quantity()) {
             return None;
         }
+        let part = tokens.windows(2).find(|pair| is_part(reading, pair));
         let other = quantities().find(|t| !strict(t.quantity()));
+        let other = other.or(part.and_then(|pair| pair.first()));
         clash = clash.or(other.map(|t| (near, t)));
     }
     let (near, other) = clash?;
@@ -67,6 +65,16 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     };
     let found = Objection::new(Code::Quantifier, effect, detail).at(token.start..token.end);
     Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// "a third of", "part of".
+fn is_part(reading: &Reading, pair: &[Token]) -> bool {
+    let [part, of] = pair else { return false };
+    let shares = [
+        "third", "thirds", "quarter", "quarters", "fifth", "tenth", "half", "percent", "fraction",
+        "part", "most", "some", "many", "few",
+    ];
+    reading.word(of) == "of" && shares.contains(&&*lower_case(reading.word(part)))
 }
 
 /// An "only" or "always" that one side has alone.
@@ -102,7 +110,21 @@ fn narrows(reading: &Reading, token: &Token) -> bool {
         || token.quantity().is_some()
         || matches!(
             &*lower_case(reading.word(token)),
-            "just" | "unless" | "except" | "must" | "sole" | "single" | "limited" | "restricted"
-                | "specific" | "unique" | "one" | "each" | "any" | "no" | "if" | "when"
+            "just"
+                | "unless"
+                | "except"
+                | "must"
+                | "sole"
+                | "single"
+                | "limited"
+                | "restricted"
+                | "specific"
+                | "unique"
+                | "one"
+                | "each"
+                | "any"
+                | "no"
+                | "if"
+                | "when"
         )
 }
