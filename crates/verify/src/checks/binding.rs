@@ -334,9 +334,10 @@ fn is_name(case: &Case<'_>, x: &Term) -> bool {
                 && r.has(x.id)
     };
     let word = case.claim.shown(x.tokens.clone());
-    x.kind == TermKind::Name
+    x.kind == TermKind::Name && word.contains(char::is_lowercase)
         || x.kind == TermKind::Word
             && capital
+            && word.contains(char::is_lowercase)
             && !super::names::ends_as_a_word(word)
             && case.cited.iter().any(|s| named(s.reading))
 }

@@ -8,7 +8,7 @@ use crate::text::Token;
 
 /// How much of the rest of a statement must be the same to reject, and to doubt.
 const SAME: f64 = 0.5;
-const ALIKE: f64 = 0.33;
+const ALIKE: f64 = 0.25;
 
 /// Opposites in statements that are about the same thing.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {

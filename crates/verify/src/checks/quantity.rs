@@ -9,7 +9,7 @@ use crate::tables::Quantity;
 use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
-const ALIKE: f64 = 0.4;
+const ALIKE: f64 = 0.33;
 const SAME: f64 = 0.5;
 
 /// How much of a statement must be the same where one side alone restricts it.

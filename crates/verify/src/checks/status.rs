@@ -8,7 +8,7 @@ use crate::tables::Status;
 use crate::text::Token;
 
 /// How much of a statement must be the same.
-const ALIKE: f64 = 0.4;
+const ALIKE: f64 = 0.33;
 const SAME: f64 = 0.5;
 
 /// Whether something that is `own` cannot be `theirs`.
