@@ -1,277 +1,331 @@
-//! The extractive answerer: the fewest sentences of the evidence that answer the question, in their
-//! exact bytes.
+//! The extractive answerer: the passages of the notes that answer the question, in their exact
+//! bytes.
 //!
 //! No model writes anything here, so nothing can be made up; what can go wrong is that the
-//! sentences do not fit, and [`super::fit`] decides that.
+//! passages do not fit, and [`confidence`] decides that. Then they are shown as what they are: the
+//! closest.
 //!
 //! | file | what it holds |
 //! | --- | --- |
+//! | `parts` | a question of two parts is two questions |
 //! | `question` | what is asked for: weighed words, the kind of answer |
-//! | `pins` | the time or number that the answer must be of |
-//! | `units` | what can be quoted: sentences, items, rows, code blocks, each with its surroundings |
-//! | `score` | how well one unit answers |
-//! | `select` | which units make the answer, and in what order |
-//! | `fit` | whether the best one is good enough to be shown |
-//! | `words`, `dates` | function words, question words, the calendar |
+//! | `constraints`, `calendar` | the time or number that the answer must be of |
+//! | `note` | a file as it is now: properties, sections, blocks, date |
+//! | `units` | what can be quoted: sentences, items, rows, properties, each with its surroundings |
+//! | `score`, `rank` | how well one unit answers |
+//! | `confidence` | whether the best one is good enough to be shown as the answer |
+//! | `passage` | what is shown around a unit |
+//! | `choose` | which passages make the answer |
+//! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary` | one kind of question each |
+//! | `amounts` | exact arithmetic |
+//! | `draft` | passages → a draft over a snapshot that holds them |
+//! | `cues` | function words and question words |
 
-use std::collections::HashSet;
+mod amounts;
+mod calendar;
+mod choose;
+mod confidence;
+mod constraints;
+mod cues;
+mod draft;
+mod hops;
+mod lists;
+mod note;
+mod parts;
+mod passage;
+mod question;
+mod rank;
+mod score;
+mod sides;
+mod steps;
+mod summary;
+mod tasks;
+mod times;
+mod totals;
+mod units;
 
-use super::question::Question;
-use super::score::{self, Features};
-use super::select::Part;
-use super::units::{self, Unit};
-use super::{fit, select, words};
+use choose::Choice;
 use local_agent_text::error::Result;
-use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
-use local_agent_text::markdown::BlockRole;
+use note::Note;
+use parts::Part;
+use passage::Passage;
+use question::{Kind, Question};
+use rank::{Found, Ranked};
+
+pub use calendar::Day;
+pub(super) use draft::{Drafted, draft};
+pub use draft::{Shown, ShownPiece};
+pub(super) use note::NoteSource;
+pub use passage::PieceForm;
+pub use question::{Operation, Rarity};
+pub use rank::{Comparison, Meaning};
+pub use totals::Computed;
 
 /// What an answer is extracted from.
-pub struct Evidence<'a> {
-    /// The frozen evidence.
-    pub snapshot: &'a EvidenceSnapshot,
-    /// The fused retrieval score of each item, in the snapshot's order, 0 or more; missing ones
-    /// count as 0.
-    pub scores: &'a [f32],
-    /// The inverse document frequency of a stemmed term ([`local_agent_index::lexical::terms`]) in
-    /// the whole index. Asked only for terms of the question.
-    pub idf: &'a dyn Fn(&str) -> f32,
-    /// The cosine of the question with each text, when a model is at hand. Called at most once.
-    pub similarity: Option<&'a Similarity<'a>>,
+pub(super) struct Evidence<'a> {
+    /// The notes that were found, as they are now, the best first.
+    pub notes: Vec<NoteSource>,
+    /// How common a stemmed term is in the whole index. Asked only for terms of the question.
+    pub rarity: &'a dyn Fn(&str) -> Rarity,
+    /// Compares the question with texts, when a model is at hand.
+    pub meaning: Option<&'a dyn Meaning>,
+    /// Gives the notes of a name or a day that a first answer leads to.
+    pub more: &'a dyn Fn(&Lookup<'_>) -> Result<Vec<NoteSource>>,
+    /// The day on which the question is asked.
+    pub today: Day,
 }
 
-/// Cosines of the question with some texts, in their order.
-pub type Similarity<'a> = dyn Fn(&[&str]) -> Result<Vec<f32>> + 'a;
-
-/// The outcome of extraction.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Extract {
-    /// Quotes in the bytes of their files, a citation after each; between them nothing but white
-    /// space.
-    Answer(Draft),
-    /// The evidence holds nothing that fits.
-    Nothing {
-        /// One plain sentence for a person.
-        why: String,
-    },
-}
-
-/// At most this many units are given to the model; the others were far behind before it was asked.
-const MAX_COMPARED: usize = 32;
-
-/// Extracts the answer to `question`. The same arguments give the same answer; the only error is
-/// that of `similarity`.
-pub fn extract(question: &str, evidence: &Evidence<'_>) -> Result<Extract> {
-    let ranked = rank(question, evidence)?;
-    if !fit::fits(&ranked) {
-        let why = if ranked.order.is_empty() {
-            "The search found no text that could be quoted."
-        } else {
-            "The notes that were found do not say."
-        };
-        return Ok(Extract::Nothing {
-            why: why.to_owned(),
-        });
-    }
-    Ok(Extract::Answer(draft(
-        evidence.snapshot,
-        &select::select(&ranked),
-    )))
-}
-
-/// A unit and how well it answers.
+/// Which further notes are wanted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
-    /// Its place in [`Ranked::units`].
-    pub index: usize,
-    pub features: Features,
-    pub score: f32,
+pub(super) enum Lookup<'a> {
+    /// Those called like this.
+    Named(&'a str),
+    /// Those whose path holds one of these.
+    InPath(&'a [String]),
 }
 
-/// A question, the units of the evidence, and how well each sayable one answers it.
-pub(super) struct Ranked<'a> {
-    pub question: Question,
-    pub snapshot: &'a EvidenceSnapshot,
-    pub units: Vec<Unit>,
-    /// The units that can be quoted, best first.
-    pub order: Vec<Candidate>,
-    pub with_model: bool,
+/// What was extracted.
+#[derive(Debug)]
+pub(super) struct Extracted {
+    pub notes: Vec<Note>,
+    /// What is shown, in order; none when nothing was found.
+    pub passages: Vec<Passage>,
+    /// Whether they answer; otherwise they are the closest.
+    pub certain: bool,
+    /// A value that follows from them.
+    pub computed: Option<Computed>,
+    /// What a person should know beside them: one or more plain sentences.
+    pub why: Option<String>,
 }
 
-impl Ranked<'_> {
-    pub fn unit(&self, index: usize) -> Option<&Unit> {
-        self.units.get(index)
+/// Extracts the answer to `question`. The same arguments give the same answer.
+///
+/// # Errors
+/// Those of `meaning` and `more`.
+pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracted> {
+    let Evidence {
+        notes,
+        rarity,
+        meaning,
+        more,
+        today,
+    } = evidence;
+    let mut sources = notes;
+    let asked = Question::read(question, today, rarity);
+    if let Some(period) = asked.period {
+        let days = days_in_paths(&period);
+        add_new(&mut sources, more(&Lookup::InPath(&days))?);
     }
-}
-
-pub(super) fn rank<'a>(question: &str, evidence: &Evidence<'a>) -> Result<Ranked<'a>> {
-    let question = Question::read(question, evidence.idf);
-    let items = evidence.snapshot.items();
-    let units = units::of_items(items, question.wants.code || question.wants.steps);
-    let best = evidence.scores.iter().copied().fold(0.0, f32::max);
-    let rank = |item: usize| {
-        let score = evidence.scores.get(item).copied().unwrap_or(0.0);
-        if best > 0.0 {
-            (score / best).clamp(0.0, 1.0)
-        } else {
-            0.0
+    let mut notes: Vec<Note> = sources.into_iter().map(Note::read).collect();
+    let mut units = units::of_notes(&notes);
+    if asked.kind != Kind::Summary {
+        // A first look, without the model, for the notes that two steps would need.
+        let first = rank::rank(
+            asked.clone(),
+            Found {
+                notes: &notes,
+                units: &units,
+            },
+            None,
+        )?;
+        let leads = hops::leads(&first);
+        let names: Vec<String> = hops::unknown(first.found, &leads)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let mut found = Vec::new();
+        for name in &names {
+            let new = more(&Lookup::Named(name))?;
+            found.extend(new.into_iter().map(Note::read));
         }
-    };
-    let retired = retired(items, &units);
-    let elsewhere = elsewhere(&question, items, &units);
-    let candidate = |(index, unit): (usize, &Unit)| {
-        let mut features = score::features(
-            &question,
-            &units,
-            index,
-            rank(unit.item),
-            retired.contains(&unit.item),
-        );
-        features.elsewhere = elsewhere.get(unit.item).copied().unwrap_or(0.0);
-        Candidate {
-            index,
-            features,
-            score: score::score(&features, false),
+        let known = |new: &Note| notes.iter().any(|n| n.path == new.path && n.source == new.source);
+        found.retain(|new| !known(new) && names.iter().any(|name| hops::is_called(new, name)));
+        if !found.is_empty() {
+            notes.extend(found);
+            units = units::of_notes(&notes);
         }
-    };
-    let mut order: Vec<Candidate> = units
-        .iter()
-        .enumerate()
-        .filter(|(_, u)| u.sayable)
-        .map(candidate)
-        .collect();
-    sort(&mut order);
-    if let Some(similarity) = evidence.similarity {
-        order.truncate(MAX_COMPARED);
-        let texts: Vec<String> = order.iter().map(|c| compared(&units, c.index)).collect();
-        let views: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let cosines = if views.is_empty() {
-            Vec::new()
-        } else {
-            similarity(&views)?
-        };
-        for (candidate, cosine) in order.iter_mut().zip(cosines) {
-            candidate.features.similar = cosine;
-            candidate.score = score::score(&candidate.features, true);
-        }
-        sort(&mut order);
     }
-    let with_model = evidence.similarity.is_some();
-    Ok(Ranked {
-        question,
-        snapshot: evidence.snapshot,
-        units,
-        order,
-        with_model,
+    let found = Found {
+        notes: &notes,
+        units: &units,
+    };
+    let parts = match asked.kind {
+        Kind::Difference | Kind::Summary => Vec::new(),
+        _ => parts::of(question),
+    };
+    let answer = match parts.as_slice() {
+        [_, _] => in_parts(&parts, found, (rarity, meaning, today))?,
+        _ => one(&rank::rank(asked, found, meaning)?),
+    };
+    Ok(Extracted {
+        passages: answer.choice.passages,
+        certain: answer.choice.certain,
+        computed: answer.computed,
+        why: answer.why,
+        notes,
     })
 }
 
-/// Of each item: the share of the question's weight in words that name another file or a heading in
-/// it, and stand nowhere in the item or above it. The question is about that other thing.
-fn elsewhere(question: &Question, items: &[EvidenceItem], units: &[Unit]) -> Vec<f32> {
-    let file = |item: usize| items.get(item).map(|i| (&i.source, &i.path));
-    let total = question.total();
-    let of_item = |item: usize| {
-        let is_own = |stem: &str| {
-            let mut own = units.iter().filter(|unit| unit.item == item);
-            own.any(|unit| {
-                score::holds(&unit.stems, stem) > 0.0 || score::holds(&unit.place, stem) > 0.0
-            })
-        };
-        let names_another = |stem: &str| {
-            units
-                .iter()
-                .any(|unit| file(unit.item) != file(item) && unit.place.contains(stem))
-        };
-        let others = question
-            .terms
-            .iter()
-            .filter(|term| names_another(&term.stem) && !is_own(&term.stem));
-        let weight: f32 = others.map(|term| term.weight).sum();
-        if total > 0.0 { weight / total } else { 0.0 }
-    };
-    (0..items.len()).map(of_item).collect()
+/// The answer to one question.
+struct Single {
+    choice: Choice,
+    computed: Option<Computed>,
+    why: Option<String>,
 }
 
-/// Best first; equals in the order of the evidence.
-fn sort(order: &mut [Candidate]) {
-    order.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-}
-
-/// Longer than this, a sentence that holds a state's name is about something else.
-const STATUS_WORDS: usize = 8;
-
-/// The items of files that say of themselves, in a short line, that they are superseded, rejected
-/// or the like.
-fn retired(items: &[EvidenceItem], units: &[Unit]) -> HashSet<usize> {
-    let says_so = |u: &&Unit| {
-        matches!(u.role, BlockRole::Paragraph | BlockRole::Quote)
-            && words::split(&u.plain).count() <= STATUS_WORDS
-            && words::NOT_IN_FORCE.are_in(&u.plain.to_lowercase())
-    };
-    let file = |item: usize| items.get(item).map(|i| (&i.source, &i.path));
-    let files: Vec<_> = units
-        .iter()
-        .filter(says_so)
-        .filter_map(|u| file(u.item))
-        .collect();
-    (0..items.len())
-        .filter(|i| file(*i).is_some_and(|f| files.contains(&f)))
-        .collect()
-}
-
-/// What the model compares with the question: the unit under its heading and lead-in; of a row,
-/// each cell with the name of its column.
-fn compared(units: &[Unit], index: usize) -> String {
-    let Some(unit) = units.get(index) else {
-        return String::new();
-    };
-    let lead = unit
-        .lead
-        .and_then(|i| units.get(i))
-        .map_or("", |u| u.plain.as_str());
-    let lines = match unit.role {
-        BlockRole::TableRow => {
-            let cells = lead.split('|').zip(unit.plain.split('|'));
-            let named: Vec<String> = cells
-                .map(|(name, cell)| format!("{}: {}", name.trim(), cell.trim()))
-                .collect();
-            vec![unit.heading.clone(), named.join(", ")]
-        }
-        _ => vec![unit.heading.clone(), lead.to_owned(), unit.plain.clone()],
-    };
-    lines
-        .into_iter()
-        .filter(|l| !l.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Lays the parts out: each quote is followed by its citation.
-fn draft(snapshot: &EvidenceSnapshot, parts: &[Part]) -> Draft {
-    let mut draft = Draft::default();
-    let text = |draft: &mut Draft, text: &str| {
-        if !text.is_empty() {
-            draft.push(Segment::Text(text.to_owned()));
-        }
-    };
-    for part in parts {
-        let Some(item) = snapshot.items().get(part.item) else {
-            continue;
-        };
-        let Some((span, _)) = item.locate(part.span.start, part.span.end) else {
-            continue;
-        };
-        text(&mut draft, part.joint);
-        draft.push(Segment::Quote {
-            label: item.label,
-            span,
-        });
-        if let Some(before) = part.before_cite {
-            text(&mut draft, before);
-            draft.push(Segment::Cite(item.label));
+impl From<Choice> for Single {
+    fn from(choice: Choice) -> Self {
+        Self {
+            choice,
+            computed: None,
+            why: None,
         }
     }
-    draft
+}
+
+fn one(ranked: &Ranked<'_>) -> Single {
+    match ranked.question.kind {
+        Kind::Summary => {
+            if let Some(choice) = summary::choose(ranked) {
+                let why = "These are the note's own headings and first sentences; without a chat model \
+                           nothing is put into other words.";
+                return Single {
+                    choice,
+                    computed: None,
+                    why: Some(why.to_owned()),
+                };
+            }
+        }
+        Kind::Tasks => {
+            if let Some(choice) = tasks::choose(ranked) {
+                return choice.into();
+            }
+        }
+        Kind::Total(operation) => {
+            if let Some((computed, passages)) = totals::compute(ranked, operation) {
+                return Single {
+                    choice: Choice::certain(passages),
+                    computed: Some(computed),
+                    why: None,
+                };
+            }
+        }
+        _ => {}
+    }
+    if !matches!(ranked.question.kind, Kind::Steps | Kind::List | Kind::Summary)
+        && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
+    {
+        return choice.into();
+    }
+    choose::choose(ranked).into()
+}
+
+/// What a question needs beside its text.
+type Means<'a> = (
+    &'a dyn Fn(&str) -> Rarity,
+    Option<&'a dyn Meaning>,
+    Day,
+);
+
+/// How much better a unit of the first part's note or section is for a second part that points at
+/// it.
+const SAME_NOTE: f32 = 0.15;
+
+/// Answers both parts; what was not found is named.
+fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single> {
+    let (rarity, meaning, today) = means;
+    let mut passages: Vec<Passage> = Vec::new();
+    let mut missing = Vec::new();
+    let mut closest = Vec::new();
+    let mut computed = None;
+    for part in parts {
+        let question = Question::read(&part.text, today, rarity);
+        let mut ranked = rank::rank(question, found, meaning)?;
+        if let Some(first) = passages.first().filter(|_| part.follows) {
+            prefer_note(&mut ranked, first.note);
+        }
+        let answer = one(&ranked);
+        if answer.choice.certain {
+            let new = answer.choice.passages.into_iter();
+            let known = |p: &Passage| {
+                p.pieces.iter().all(|piece| {
+                    passages
+                        .iter()
+                        .any(|other| other.shows(p.note, &piece.span))
+                })
+            };
+            let new: Vec<Passage> = new.filter(|p| !known(p)).collect();
+            passages.extend(new);
+            computed = computed.or(answer.computed);
+        } else {
+            missing.push(part.text.trim_end_matches(['?', '？', ' ']).to_owned());
+            closest.extend(answer.choice.passages);
+        }
+    }
+    if passages.is_empty() {
+        closest.truncate(3);
+        return Ok(Choice {
+            passages: closest,
+            certain: false,
+        }
+        .into());
+    }
+    let why = (!missing.is_empty()).then(|| {
+        let named: Vec<String> = missing.iter().map(|m| format!("“{m}”")).collect();
+        format!("No sentence was found that answers {}.", named.join(" and "))
+    });
+    Ok(Single {
+        choice: Choice::certain(passages),
+        computed,
+        why,
+    })
+}
+
+/// Puts the units of one note first where they fit nearly as well.
+fn prefer_note(ranked: &mut Ranked<'_>, note: usize) {
+    let units = ranked.found.units;
+    for candidate in &mut ranked.order {
+        if units.get(candidate.index).is_some_and(|u| u.note == note) {
+            candidate.score += SAME_NOTE;
+            candidate.features.covered = (candidate.features.covered + SAME_NOTE).min(1.0);
+        }
+    }
+    ranked.order.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then(a.index.cmp(&b.index))
+    });
+}
+
+/// Most days of a question's period that are looked for one by one.
+const MOST_DAYS: i64 = 14;
+
+/// How the days of a period are written in paths: each day, or of a longer one its months.
+fn days_in_paths(period: &calendar::Period) -> Vec<String> {
+    let (first, last) = (period.first.number(), period.last.number());
+    if last - first < MOST_DAYS {
+        return (first..=last)
+            .map(|day| Day::from_number(day).to_string())
+            .collect();
+    }
+    let month = |day: i64| {
+        let day = Day::from_number(day);
+        format!("{:04}-{:02}-", day.year, day.month)
+    };
+    let mut months: Vec<String> = (first..=last).map(month).collect();
+    months.dedup();
+    months.truncate(12);
+    months
+}
+
+fn add_new(sources: &mut Vec<NoteSource>, more: Vec<NoteSource>) {
+    for new in more {
+        let known = sources
+            .iter()
+            .any(|s| s.path == new.path && s.source == new.source);
+        if !known {
+            sources.push(new);
+        }
+    }
 }
 
 #[cfg(test)]

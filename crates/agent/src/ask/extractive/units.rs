@@ -1,291 +1,340 @@
-//! Evidence → the sentences, items, rows and code blocks an answer can be made of, each with its
-//! surroundings.
+//! Notes → the sentences, items, rows, code blocks and properties an answer can be made of, each
+//! with its surroundings.
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::rc::Rc;
 
+use local_agent_index::lexical::terms;
+use local_agent_text::markdown::{BlockKind, BlockRole, Sentence, plain, sentences};
+
+use super::calendar::{self, Day};
+use super::note::Note;
 use super::question::is_unspaced;
-use local_agent_text::evidence::EvidenceItem;
-use local_agent_text::markdown::{BlockRole, Sentence, plain, sentences};
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Sentence,
+    /// A sentence of a list item.
+    Item,
+    /// A row of a table.
+    Row,
+    /// The header of a table.
+    Header,
+    Code,
+    /// A key of the frontmatter with its value.
+    Property,
+    /// Nobody reads it, or it leads nowhere: comments, HTML, definitions.
+    Hidden,
+}
+
+/// What stands above a unit: the note's names and the headings.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// The innermost heading, else the note's title.
+    pub heading: String,
+    pub stems: HashSet<String>,
+    /// Of the note's names alone.
+    pub names: HashSet<String>,
+    /// Path and headings, as they are written.
+    pub written: String,
+}
 
 /// Something that can be quoted.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
-    /// Index of the item in the snapshot.
-    pub item: usize,
-    /// Bytes of the item's text.
+    /// Index of the note.
+    pub note: usize,
+    /// Bytes of the file.
     pub span: Range<usize>,
-    pub role: BlockRole,
-    /// Block of the item's text, as [`sentences`] counts.
-    pub block: usize,
-    /// Section of the item's text, counted from 0.
+    pub form: Form,
+    /// The innermost block around it; `None` for properties.
+    pub block: Option<usize>,
+    /// The outermost block around it.
+    pub outer: Option<usize>,
+    /// The innermost list item around it.
+    pub item: Option<usize>,
     pub section: usize,
-    /// The list it belongs to, counted from 0; items of one list follow each other.
-    pub list: Option<usize>,
-    /// Whether it is a numbered item.
-    pub numbered: bool,
+    /// Of a task: whether it is ticked.
+    pub task: Option<bool>,
     /// The words a person reads.
     pub plain: String,
     pub stems: HashSet<String>,
-    /// The headings above it and the file's name: innermost heading, and all stems.
-    pub heading: String,
-    pub place: HashSet<String>,
-    /// Source and path.
-    pub file: String,
-    /// The file's path and the headings, as they are written.
-    pub above: String,
-    /// The sentence or table header that leads in: index in the list of all units.
+    pub place: Rc<Place>,
+    /// What leads in: the sentence that ends with a colon, the table's header, the item around it.
     pub lead: Option<usize>,
     /// The sentence before it in the same block.
     pub before: Option<usize>,
+    /// The day it is of: its own, else that of its headings or its note.
+    pub date: Option<Day>,
+    /// Retrieval's score of its place, 0 to 1.
+    pub rank: f32,
     /// Whether it ends by sending the reader elsewhere: with a link.
     pub points_away: bool,
     /// Whether it can be quoted as (part of) an answer; the others are only surroundings.
     pub sayable: bool,
 }
 
-impl Unit {
-    /// Whether it ends like a sentence; fragments in lists, captions and notes to oneself mostly do
-    /// not.
-    pub fn ends(&self) -> bool {
-        let closing = |c: char| {
-            c.is_whitespace() || matches!(c, ')' | ']' | '"' | '\'' | '”' | '’' | '»' | '」' | '』')
-        };
-        self.plain
-            .trim_end_matches(closing)
-            .ends_with(['.', '!', '?', '…', '。', '！', '？'])
-    }
-}
-
-/// All units of `items`, in order.
-pub(super) fn of_items(items: &[EvidenceItem], with_code: bool) -> Vec<Unit> {
+/// All units of `notes`, in order.
+pub(super) fn of_notes(notes: &[Note]) -> Vec<Unit> {
     let mut out = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        Cutter::new(index, item, with_code).cut(&mut out);
+    for (index, note) in notes.iter().enumerate() {
+        Cutter::new(index, note).cut(&mut out);
     }
     out
 }
 
-/// Whether both are groups of lines of one code block.
-fn out_of_one_fence(last: &Unit, unit: &Unit) -> bool {
-    unit.role == BlockRole::Code
-        && last.item == unit.item
-        && last.role == unit.role
-        && last.block == unit.block
-}
-
-/// Walks one item.
+/// Walks one note.
 struct Cutter<'a> {
     index: usize,
-    item: &'a EvidenceItem,
-    with_code: bool,
-    /// Headings above the current sentence, with their levels.
-    path: Vec<(u8, String)>,
-    place: HashSet<String>,
-    above: String,
-    file: String,
-    section: usize,
-    list: usize,
+    note: &'a Note,
+    names: HashSet<String>,
+    places: Vec<Option<Rc<Place>>>,
+    /// The units of this note begin here.
+    first: usize,
 }
 
 impl<'a> Cutter<'a> {
-    fn new(index: usize, item: &'a EvidenceItem, with_code: bool) -> Self {
-        let file = format!("{}:{}", item.source, item.path);
-        let path = item
-            .heading
-            .headings()
-            .iter()
-            .map(|h| (h.level, plain(&h.title)))
-            .collect();
-        let mut this = Self {
+    fn new(index: usize, note: &'a Note) -> Self {
+        let names = terms(&note.names.join("\n")).into_iter().collect();
+        Self {
             index,
-            item,
-            with_code,
-            path,
-            place: HashSet::new(),
-            above: String::new(),
-            file,
-            section: 0,
-            list: 0,
-        };
-        this.settle();
-        this
-    }
-
-    /// What the file's name and the headings say.
-    fn settle(&mut self) {
-        let titles: String = self
-            .path
-            .iter()
-            .map(|(_, title)| format!("\n{title}"))
-            .collect();
-        let all = format!("{}{titles}", self.item.path.stem());
-        self.place = local_agent_index::lexical::terms(&all)
-            .into_iter()
-            .collect();
-        // Folders are called by years, too.
-        self.above = format!("{}{titles}", self.item.path);
+            note,
+            names,
+            places: vec![None; note.sections.len()],
+            first: 0,
+        }
     }
 
     fn cut(mut self, out: &mut Vec<Unit>) {
-        let first = out.len();
-        for sentence in sentences(&self.item.text) {
-            if sentence.role == BlockRole::Heading {
-                self.enter(sentence);
-                continue;
-            }
-            let unit = self.unit(sentence, out.get(first..).unwrap_or(&[]), first);
-            match out.last_mut().filter(|last| out_of_one_fence(last, &unit)) {
-                Some(last) => {
-                    last.span.end = unit.span.end;
-                    last.plain.push_str("\n\n");
-                    last.plain.push_str(&unit.plain);
-                    last.stems.extend(unit.stems);
+        self.first = out.len();
+        for index in 0..self.note.properties.len() {
+            let unit = self.property(index);
+            out.extend(unit);
+        }
+        for part in &self.note.parts {
+            for sentence in sentences(self.note.slice(part)) {
+                if sentence.role == BlockRole::Heading {
+                    continue;
                 }
-                None => out.push(unit),
+                let unit = self.unit(sentence, part.start, out);
+                match out.last_mut().filter(|last| is_same_fence(last, &unit)) {
+                    Some(last) => {
+                        last.span.end = unit.span.end;
+                        last.plain.push('\n');
+                        last.plain.push_str(&unit.plain);
+                        last.stems.extend(unit.stems);
+                    }
+                    None => out.push(unit),
+                }
             }
         }
     }
 
-    /// A heading inside the item: the path changes from here on.
-    fn enter(&mut self, heading: Sentence) {
-        let text = &self.item.text;
-        let span = heading.span;
-        let line = text[..span.start()].rfind('\n').map_or(0, |i| i + 1);
-        let marks = text[line..span.start()]
-            .bytes()
-            .filter(|b| *b == b'#')
-            .count();
-        let underline = text[span.end()..].trim_start_matches(['\r', '\n', ' ']);
-        let level = match marks {
-            0 if underline.starts_with('=') => 1,
-            0 => 2,
-            n => u8::try_from(n).unwrap_or(6),
-        };
-        self.path.retain(|(above, _)| *above < level);
-        self.path
-            .push((level, plain(&text[span.start()..span.end()])));
-        self.settle();
-        self.section += 1;
-    }
-
-    fn unit(&mut self, sentence: Sentence, before: &[Unit], first: usize) -> Unit {
-        let text = self.item.text.as_str();
-        let bare = trim(text, sentence);
-        let raw = text.get(bare.clone()).unwrap_or("");
-        let words = if sentence.role == BlockRole::Code {
-            raw.to_owned()
-        } else {
-            plain(raw)
-        };
-        let span = if sentence.role == BlockRole::Code {
-            fenced(text, bare.clone())
-        } else {
-            bare.clone()
-        };
-        let last = before.last().filter(|u| u.section == self.section);
-        let index = first + before.len();
-        let is_item = sentence.role == BlockRole::ListItem;
-        let follows_item = last.is_some_and(|u| u.role == BlockRole::ListItem);
-        if is_item && !follows_item {
-            self.list += 1;
+    fn place(&mut self, section: usize) -> Rc<Place> {
+        if let Some(Some(place)) = self.places.get(section) {
+            return Rc::clone(place);
         }
-        let lead = last.and_then(|u| match sentence.role {
-            BlockRole::TableRow if u.role == BlockRole::TableHeader => Some(index - 1),
-            BlockRole::TableRow if u.role == BlockRole::TableRow => u.lead,
-            BlockRole::ListItem if u.role == BlockRole::ListItem => u.lead,
-            BlockRole::ListItem | BlockRole::Code if u.plain.ends_with([':', '：']) => {
-                Some(index - 1)
-            }
-            _ => None,
-        });
-        let stems = local_agent_index::lexical::terms(&words)
+        let headings = self.note.sections.get(section).map(|s| &s.heading);
+        let titles: Vec<String> = headings
             .into_iter()
+            .flat_map(|path| path.headings())
+            .map(|h| plain(&h.title))
             .collect();
-        Unit {
-            item: self.index,
-            role: sentence.role,
-            block: sentence.block,
-            section: self.section,
-            list: is_item.then_some(self.list),
-            numbered: is_item
-                && mark_before(text, bare.start).is_some_and(|(_, m)| m.ends_with(['.', ')'])),
-            points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
-            sayable: sayable(sentence.role, raw, &words, self.with_code),
-            plain: words,
+        let mut stems = self.names.clone();
+        stems.extend(terms(&titles.join("\n")));
+        let place = Rc::new(Place {
+            heading: titles.last().unwrap_or(&self.note.title).clone(),
             stems,
-            heading: self.path.last().map(|(_, t)| t.clone()).unwrap_or_default(),
-            place: self.place.clone(),
-            above: self.above.clone(),
-            file: self.file.clone(),
+            names: self.names.clone(),
+            written: format!("{}\n{}", self.note.path, titles.join("\n")),
+        });
+        if let Some(slot) = self.places.get_mut(section) {
+            *slot = Some(Rc::clone(&place));
+        }
+        place
+    }
+
+    fn property(&mut self, index: usize) -> Option<Unit> {
+        let property = self.note.properties.get(index)?;
+        let key = spaced(&property.key);
+        let value = plain(&property.value);
+        let words = format!("{key}: {value}");
+        let quiet = ["uuid", "id", "cssclass", "cssclasses", "publish", "title"];
+        Some(Unit {
+            note: self.index,
+            span: property.span.clone(),
+            form: Form::Property,
+            block: None,
+            outer: None,
+            item: None,
+            section: 0,
+            task: None,
+            stems: terms(&words).into_iter().collect(),
+            date: calendar::latest(&value).or(self.note.date),
+            rank: self.note.rank_at(&(0..self.note.text.len())),
+            sayable: !quiet.contains(&property.key.to_lowercase().as_str()),
+            plain: words,
+            place: self.place(0),
+            lead: None,
+            before: None,
+            points_away: false,
+        })
+    }
+
+    fn unit(&mut self, sentence: Sentence, offset: usize, out: &[Unit]) -> Unit {
+        let whole = sentence.span.start() + offset..sentence.span.end() + offset;
+        let text = &self.note.text;
+        let bare = match sentence.role {
+            BlockRole::Code | BlockRole::TableRow | BlockRole::TableHeader => whole.clone(),
+            _ => without_marks(text, whole.clone()),
+        };
+        let raw = text.get(bare.clone()).unwrap_or("");
+        let form = form(sentence.role);
+        let words = match form {
+            Form::Code => raw.to_owned(),
+            _ => plain(raw),
+        };
+        let block = self.note.block_at(&bare);
+        let item = block.and_then(|b| self.innermost(b, BlockKind::Item));
+        let section = self.note.section_at(bare.start);
+        let outer = block.map(|b| self.note.outermost(b));
+        let own = out.get(self.first..).unwrap_or(&[]);
+        let place = self.place(section);
+        let span = match (form, block) {
+            (Form::Code, Some(block)) if self.note.kind_of(block) == Some(BlockKind::Code) => {
+                self.note.span_of(block)
+            }
+            _ => bare.clone(),
+        };
+        let (lead, before) = self.surroundings(form, block, item, section, own);
+        let own_day = (form != Form::Code).then(|| calendar::latest(&words)).flatten();
+        Unit {
+            note: self.index,
+            rank: self.note.rank_at(&span),
+            form,
+            block,
+            outer,
+            item,
+            section,
+            task: item.and_then(|i| self.note.blocks.get(i)?.task),
+            stems: terms(&words).into_iter().collect(),
+            date: own_day
+                .or_else(|| calendar::latest(&place.heading))
+                .or(self.note.date),
+            points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
+            sayable: is_sayable(form, raw, &words),
+            plain: words,
+            place,
             lead,
-            before: last
-                .filter(|u| u.block == sentence.block)
-                .map(|_| index - 1),
+            before,
             span,
         }
     }
+
+    fn innermost(&self, block: usize, kind: BlockKind) -> Option<usize> {
+        self.note
+            .around(block)
+            .find(|b| self.note.kind_of(*b) == Some(kind))
+    }
+
+    /// The unit that leads in, and the one before in the same block.
+    fn surroundings(
+        &self,
+        form: Form,
+        block: Option<usize>,
+        item: Option<usize>,
+        section: usize,
+        own: &[Unit],
+    ) -> (Option<usize>, Option<usize>) {
+        let at = |i: usize| Some(self.first + i);
+        let Some(last) = own.last().filter(|u| u.section == section && u.block.is_some()) else {
+            return (None, None);
+        };
+        let index = own.len() - 1;
+        let before = (last.block == block && last.item == item && form != Form::Row)
+            .then(|| at(index))
+            .flatten();
+        let is_first_of_block = before.is_none();
+        let lead = match form {
+            Form::Row if last.form == Form::Header => at(index),
+            Form::Row if last.form == Form::Row => last.lead,
+            _ if !is_first_of_block => last.lead,
+            Form::Item => self.lead_of_item(item, own),
+            Form::Code | Form::Header if leads_in(last) => at(index),
+            _ => None,
+        };
+        (lead, before)
+    }
+
+    /// Of an item inside another one: that one's text; of the others: the sentence above the list,
+    /// when it leads in.
+    fn lead_of_item(&self, item: Option<usize>, own: &[Unit]) -> Option<usize> {
+        let item = item?;
+        let parent = self
+            .note
+            .around(item)
+            .skip(1)
+            .find(|b| self.note.kind_of(*b) == Some(BlockKind::Item));
+        if let Some(parent) = parent {
+            let of_parent = own.iter().rposition(|u| u.item == Some(parent));
+            return of_parent.map(|i| self.first + i);
+        }
+        let outer = self.note.outermost(item);
+        let above = own.iter().rposition(|u| u.outer != Some(outer))?;
+        let near = own.get(above + 1).is_none_or(|u| u.outer == Some(outer));
+        let unit = own.get(above).filter(|u| near && leads_in(u))?;
+        (unit.form == Form::Sentence).then_some(self.first + above)
+    }
 }
 
-/// The list mark (`-`, `2.`) that stands before `at` on its line, and where; `None` when something
-/// else does.
-fn mark_before(text: &str, at: usize) -> Option<(usize, &str)> {
-    let line = text[..at].rfind('\n').map_or(0, |i| i + 1);
-    let lead = &text[line..at];
-    let start = line + lead.len() - lead.trim_start_matches([' ', '\t', '>']).len();
-    let mark = text[start..at].split_whitespace().next()?;
-    let rest = text[start + mark.len()..at].trim();
-    let numbered = mark
-        .strip_suffix(['.', ')'])
-        .is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-    let is_mark = numbered || matches!(mark, "-" | "*" | "+");
-    (is_mark && matches!(rest, "" | "[ ]" | "[x]" | "[X]")).then_some((start, mark))
+/// Whether what follows is announced: it ends with a colon.
+pub(super) fn leads_in(unit: &Unit) -> bool {
+    unit.plain.trim_end().ends_with([':', '：'])
 }
 
-/// Where the list item whose text starts at `at` begins with its mark; `at` when it has none.
-pub(super) fn with_mark(text: &str, at: usize) -> usize {
-    mark_before(text, at).map_or(at, |(start, _)| start)
+fn form(role: BlockRole) -> Form {
+    match role {
+        BlockRole::Paragraph | BlockRole::Quote => Form::Sentence,
+        BlockRole::ListItem => Form::Item,
+        BlockRole::TableRow => Form::Row,
+        BlockRole::TableHeader => Form::Header,
+        BlockRole::Code => Form::Code,
+        _ => Form::Hidden,
+    }
 }
 
-/// The lines of a code group with the fence around them, where the fence stands next to them.
-fn fenced(text: &str, group: Range<usize>) -> Range<usize> {
-    let is_fence = |line: &str| {
-        let line = line.trim_start_matches([' ', '\t', '>']);
-        line.starts_with("```") || line.starts_with("~~~")
-    };
-    let line_start = |at: usize| {
-        text.get(..at)
-            .and_then(|t| t.rfind('\n'))
-            .map_or(0, |i| i + 1)
-    };
-    let first = line_start(group.start);
-    let above = line_start(first.saturating_sub(1));
-    let start = if text.get(above..first).is_some_and(is_fence) {
-        above
-    } else {
-        group.start
-    };
-    let rest = text.get(group.end..).unwrap_or("");
-    let below = rest.trim_start_matches(['\r', '\n']);
-    let line = below.split('\n').next().unwrap_or("");
-    let end = if is_fence(line) {
-        group.end + (rest.len() - below.len()) + line.trim_end().len()
-    } else {
-        group.end
-    };
-    start..end
+/// Whether both are groups of lines of one code block.
+fn is_same_fence(last: &Unit, unit: &Unit) -> bool {
+    unit.form == Form::Code
+        && last.note == unit.note
+        && last.form == Form::Code
+        && last.block == unit.block
+}
+
+/// `dueDate`, `due_date`, `due-date` → `due date`.
+fn spaced(key: &str) -> String {
+    let mut out = String::with_capacity(key.len() + 4);
+    let mut was_lower = false;
+    for c in key.chars() {
+        match c {
+            '_' | '-' | '.' => out.push(' '),
+            c if c.is_uppercase() && was_lower => {
+                out.push(' ');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+        was_lower = c.is_lowercase();
+    }
+    out
 }
 
 /// The sentence's bytes without trailing block ids, tags, footnote marks and comments, which are
 /// not read as part of it.
-fn trim(text: &str, sentence: Sentence) -> Range<usize> {
-    let (start, mut end) = (sentence.span.start(), sentence.span.end());
-    if matches!(
-        sentence.role,
-        BlockRole::Code | BlockRole::TableRow | BlockRole::TableHeader
-    ) {
-        return start..end;
-    }
+fn without_marks(text: &str, span: Range<usize>) -> Range<usize> {
+    let (start, mut end) = (span.start, span.end);
     loop {
         let body = text.get(start..end).unwrap_or("").trim_end();
         let cut = if let Some(inside) = body.strip_suffix("%%") {
@@ -318,31 +367,35 @@ fn is_mark(word: &str) -> bool {
 }
 
 /// Whether a reader learns something from it alone.
-fn sayable(role: BlockRole, raw: &str, words: &str, with_code: bool) -> bool {
-    match role {
-        BlockRole::Code => return with_code,
-        BlockRole::TableRow => {
-            return words
+fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
+    match form {
+        Form::Code => return true,
+        Form::Row => {
+            let filled = words
                 .split('|')
-                .filter(|c| c.contains(char::is_alphanumeric))
-                .count()
-                > 1;
+                .filter(|cell| cell.contains(char::is_alphanumeric));
+            return filled.count() > 1;
         }
-        BlockRole::Paragraph | BlockRole::ListItem | BlockRole::Quote => {}
-        _ => return false,
+        Form::Header | Form::Hidden => return false,
+        Form::Sentence | Form::Item | Form::Property => {}
     }
     let hidden = raw.contains("%%") || raw.contains("<!--");
     let formula = raw.starts_with("$$") || raw.starts_with("\\[");
-    !hidden && !formula && tells(&without_links(raw)) && !words.is_empty()
+    !hidden && !formula && !words.is_empty() && (tells(&without_links(raw)) || tells_links(words))
 }
 
-/// At least two words, or four characters of an unspaced script, tags not counted.
+/// A list of names is an answer, a bare address is none.
+fn tells_links(words: &str) -> bool {
+    !words.contains("://") && words.chars().filter(|c| c.is_alphabetic()).count() > 2
+}
+
+/// At least one word, or four characters of an unspaced script, tags not counted.
 fn tells(text: &str) -> bool {
     let words = text
         .split_whitespace()
         .filter(|w| !is_mark(w) && w.contains(char::is_alphanumeric))
         .count();
-    words > 1 || text.chars().filter(|c| is_unspaced(*c)).count() > 3
+    words > 0 || text.chars().filter(|c| is_unspaced(*c)).count() > 3
 }
 
 /// `raw` with every link, picture, embed and bare address taken out.
