@@ -155,19 +155,6 @@ pub(super) const CODE: Cues = Cues(
     "コマンド|コード|スクリプト",
 );
 
-/// Words that point back at what was said before, at the start of a sentence.
-const BACKWARD: List = "it its this that these those they their them he his him she her such so then but and or also \
-    both there here however er sie es das dies diese dieser dieses damit dafür dadurch deshalb daher dort dann aber \
-    und seine ihre danach davon dazu vorher";
-/// The same in scripts without spaces.
-const BACKWARD_BARE: List = "それ これ あれ その この あの そこ ここ しかし だから また そして";
-
-/// Whether a sentence begins with a word that stands for something said before.
-pub(super) fn points_back(plain: &str) -> bool {
-    let first = split(plain).next().unwrap_or("").to_lowercase();
-    holds(BACKWARD, &first) || BACKWARD_BARE.split(' ').any(|w| plain.starts_with(w))
-}
-
 /// The quarters of a year by their place; and what a quarter is called.
 pub(super) const ORDINALS: [List; 4] = [
     "first 1st erstes ersten",

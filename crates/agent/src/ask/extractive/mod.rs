@@ -53,7 +53,7 @@ use question::{Kind, Question};
 use rank::{Found, Ranked};
 
 pub use calendar::Day;
-pub(super) use draft::{Drafted, draft};
+pub(super) use draft::draft;
 pub use draft::{Shown, ShownPiece};
 pub(super) use note::NoteSource;
 pub use passage::PieceForm;

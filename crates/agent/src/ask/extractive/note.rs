@@ -62,7 +62,6 @@ pub(in crate::ask) struct Property {
 pub(in crate::ask) struct Section {
     /// 0 for what stands above all headings.
     pub level: u8,
-    pub title: String,
     pub heading: HeadingPath,
     /// From the heading on.
     pub span: Range<usize>,
@@ -254,7 +253,6 @@ fn sections(text: &str, base: usize, headings: &[markdown::HeadingAt]) -> Vec<Se
     let start = |i: usize| headings.get(i).map_or(text.len(), |h| h.span.start());
     let mut out = vec![Section {
         level: 0,
-        title: String::new(),
         heading: HeadingPath::default(),
         span: base..start(0),
         body: base,
@@ -268,7 +266,6 @@ fn sections(text: &str, base: usize, headings: &[markdown::HeadingAt]) -> Vec<Se
         });
         out.push(Section {
             level: heading.level,
-            title: heading.title.clone(),
             heading: HeadingPath::new(stack.clone()).unwrap_or_default(),
             span: heading.span.start()..start(i + 1),
             body: heading.span.end(),
@@ -385,8 +382,8 @@ mod tests {
     fn sections_and_blocks_have_their_places_in_the_file() {
         let text = "---\na: b\n---\nTop\n\n# One\n\n- x\n- y\n\n## Two\n\nEnd\n";
         let note = note("a.md", text);
-        let titles: Vec<_> = note.sections.iter().map(|s| s.title.as_str()).collect();
-        assert_eq!(titles, ["", "One", "Two"]);
+        let titles: Vec<_> = note.sections.iter().map(|s| s.heading.to_string()).collect();
+        assert_eq!(titles, ["", "H1: One", "H1: One > H2: Two"]);
         let list = note.blocks_of_section(1).next().unwrap();
         assert_eq!(note.slice(&note.span_of(list)), "- x\n- y");
         let y = text.find("- y").unwrap();

@@ -51,7 +51,8 @@ pub(super) enum Kind {
 }
 
 /// What is computed from several values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Operation {
     Sum,
     Count,

@@ -21,8 +21,9 @@ const ABOUT: f32 = 0.5;
 const MOST_ROWS: usize = 60;
 
 /// A value that was computed, and from what.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Computed {
+    /// What was computed.
     pub operation: Operation,
     /// The value with its unit.
     pub value: String,
