@@ -316,11 +316,17 @@ fn unquoted(value: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(value)
 }
 
+/// Properties that say of which day a note is.
+const DATE_KEYS: [&str; 14] = [
+    "date", "day", "updated", "modified", "valid_from", "valid from", "as_of", "datum", "stand",
+    "gültig_ab", "fecha", "дата", "日期", "data",
+];
+
 /// The day of a note: of its file name, its folders, a property called like a date, its title.
 fn date(path: &RelPath, properties: &[Property], title: &str) -> Option<Day> {
     let called = |p: &&Property| {
         let key = p.key.to_lowercase();
-        matches!(key.as_str(), "date" | "day" | "datum" | "fecha" | "дата" | "日期")
+        DATE_KEYS.contains(&key.as_str())
     };
     let property = || {
         let found = properties.iter().find(called)?;
