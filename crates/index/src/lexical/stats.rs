@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::analyze::{Analyzer, Token};
+use local_agent_text::language::tokenize::{Analyzer, Token};
 use super::search::idf;
 use super::{Query, Reader, failure, guarded};
 use local_agent_text::error::Result;
@@ -32,9 +32,11 @@ pub fn coverage(stats: &[TermStat], text: &str) -> f32 {
     let mut present = HashSet::new();
     analyzer.analyze(text, &mut |token| match token {
         Token::Word { stem, .. } | Token::Whole { stem, .. } => {
-            drop(present.insert(stem.to_owned()))
+            present.insert(stem.to_owned());
         }
-        Token::Char { text, .. } | Token::Pair(text) => drop(present.insert(text.to_owned())),
+        Token::Char { text, .. } | Token::Pair(text) => {
+            present.insert(text.to_owned());
+        }
     });
     let (mut found, mut all) = (0.0, 0.0);
     for stat in stats {
