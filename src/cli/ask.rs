@@ -15,9 +15,7 @@ use super::output::{Output, talk, visible};
 use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
-use local_agent_agent::ask::{
-    self, Answer, Asked, Day, Event, Outcome, Readable, Run, Trail,
-};
+use local_agent_agent::ask::{self, Answer, Asked, Day, Event, Outcome, Readable, Run, Trail};
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::memory::Recalled;

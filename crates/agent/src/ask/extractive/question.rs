@@ -120,7 +120,9 @@ impl Question {
         let quiet = quiet_words(kind, period.is_some());
         let is_quiet = |term: &Term| {
             let word = term.word.to_lowercase();
-            quiet.iter().any(|list| list.split([' ', '|']).any(|w| w == word))
+            quiet
+                .iter()
+                .any(|list| list.split([' ', '|']).any(|w| w == word))
         };
         if terms.iter().any(|term| !is_quiet(term)) {
             terms.retain(|term| !is_quiet(term));
@@ -156,10 +158,15 @@ fn quiet_words(kind: Kind, dated: bool) -> Vec<&'static str> {
         Kind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
         Kind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
         Kind::Total(Operation::Sum) => {
-            vec![cues::SUM.spaced(), "come whole far added spend spent cost costs pay paid"]
+            vec![
+                cues::SUM.spaced(),
+                "come whole far added spend spent cost costs pay paid",
+            ]
         }
         Kind::Total(Operation::Count) => vec!["many number there"],
-        Kind::Total(Operation::Days) => vec!["days weeks months between day week month long until left got passed"],
+        Kind::Total(Operation::Days) => {
+            vec!["days weeks months between day week month long until left got passed"]
+        }
         Kind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
         Kind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
         Kind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],
@@ -271,7 +278,8 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         // "long" after "how" asks for an amount; nothing need be called so.
         let degree = asks && cues::holds(cues::DEGREES, &lower);
         asks = matches!(lower.as_str(), "how" | "wie");
-        let is_grammar = !shouted && !month && (degree || lower == "s" || cues::holds(list, &lower));
+        let is_grammar =
+            !shouted && !month && (degree || lower == "s" || cues::holds(list, &lower));
         out.push_str(if is_grammar { " " } else { piece });
     }
     out
@@ -442,11 +450,7 @@ mod tests {
     }
 
     fn stems(text: &str) -> Vec<String> {
-        read(text)
-            .terms
-            .into_iter()
-            .map(|t| t.stem)
-            .collect()
+        read(text).terms.into_iter().map(|t| t.stem).collect()
     }
 
     #[test]
@@ -459,14 +463,8 @@ mod tests {
             stems("Wie hoch ist die Kaltmiete?"),
             lexical::terms("Kaltmiete")
         );
-        assert_eq!(
-            stems("May I bake in May?"),
-            lexical::terms("bake May")
-        );
-        assert_eq!(
-            stems("What does IT do?"),
-            lexical::terms("IT")
-        );
+        assert_eq!(stems("May I bake in May?"), lexical::terms("bake May"));
+        assert_eq!(stems("What does IT do?"), lexical::terms("IT"));
         assert!(
             !stems("who is it").is_empty(),
             "nothing but grammar is still asked"

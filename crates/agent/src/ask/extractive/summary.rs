@@ -20,7 +20,9 @@ const HEADED: f32 = 0.4;
 /// The skeleton of the note that the question names, or of the one that fits best.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let named = |note: usize| {
-        let unit = passage::of_note(ranked.found, note).next().map(|(_, u)| u)?;
+        let unit = passage::of_note(ranked.found, note)
+            .next()
+            .map(|(_, u)| u)?;
         let credits: Vec<f32> = ranked
             .question
             .terms
@@ -48,7 +50,11 @@ fn section(ranked: &Ranked<'_>) -> Option<Passage> {
     let headed = |unit: &Unit| {
         let of = |t: &super::question::Term| {
             let named = unit.place.names.contains(&t.stem);
-            if named { 0.0 } else { score::covers(&unit.place.heading_stems, t) }
+            if named {
+                0.0
+            } else {
+                score::covers(&unit.place.heading_stems, t)
+            }
         };
         let credits: Vec<f32> = ranked.question.terms.iter().map(of).collect();
         score::share(&ranked.question, &credits)
@@ -73,7 +79,8 @@ fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     if length > SHORT {
         return None;
     }
-    let outer = (0..of.blocks.len()).filter(|b| of.blocks.get(*b).is_some_and(|b| b.parent.is_none()));
+    let outer =
+        (0..of.blocks.len()).filter(|b| of.blocks.get(*b).is_some_and(|b| b.parent.is_none()));
     let pieces: Vec<Piece> = outer
         .flat_map(|block| passage::whole_block(ranked.found, note, block))
         .collect();

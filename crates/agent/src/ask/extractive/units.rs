@@ -146,7 +146,12 @@ impl<'a> Cutter<'a> {
             .collect();
         let mut stems = self.names.clone();
         stems.extend(terms(&titles.join("\n")));
-        let folders = self.note.path.as_str().rsplit_once('/').map_or("", |(f, _)| f);
+        let folders = self
+            .note
+            .path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("", |(f, _)| f);
         stems.extend(terms(&folders.replace('/', " ")));
         let heading = titles.last().unwrap_or(&self.note.title).clone();
         let place = Rc::new(Place {
@@ -215,7 +220,9 @@ impl<'a> Cutter<'a> {
             _ => bare.clone(),
         };
         let (lead, before) = self.surroundings(form, block, item, section, own);
-        let own_day = (form != Form::Code).then(|| calendar::latest(&words)).flatten();
+        let own_day = (form != Form::Code)
+            .then(|| calendar::latest(&words))
+            .flatten();
         Unit {
             note: self.index,
             rank: self.note.rank_at(&span),
@@ -255,7 +262,10 @@ impl<'a> Cutter<'a> {
         own: &[Unit],
     ) -> (Option<usize>, Option<usize>) {
         let at = |i: usize| Some(self.first + i);
-        let Some(last) = own.last().filter(|u| u.section == section && u.block.is_some()) else {
+        let Some(last) = own
+            .last()
+            .filter(|u| u.section == section && u.block.is_some())
+        else {
             return (None, None);
         };
         let index = own.len() - 1;
