@@ -245,9 +245,12 @@ pub(super) struct Evidence {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AskResult {
-    /// `answered`, `abstained`, or `extractive_fallback`: the model's answer did not pass, these
-    /// are the notes' own sentences.
+    /// `answered`; `closest`: no sentence answers for certain, these passages come closest;
+    /// `abstained`; or `extractive_fallback`: the model's answer did not pass, these are the notes'
+    /// own sentences.
     pub(super) outcome: &'static str,
+    /// A value that was computed from the passages of `answer`, with the arithmetic.
+    pub(super) computed: Option<String>,
     /// With citations; null when the notes do not answer the question.
     pub(super) answer: Option<String>,
     /// Why there is no answer, not all of it, or not the model's.

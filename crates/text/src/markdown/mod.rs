@@ -1,6 +1,7 @@
 //! Bytes → frontmatter, blocks, sections, links, chunks. Pure; never fails.
 
 mod ancestor;
+mod blocks;
 mod comments;
 mod document;
 mod fit;
@@ -13,6 +14,7 @@ pub mod sentences;
 mod shallow;
 mod types;
 
+pub use blocks::{Block, BlockKind, blocks};
 pub use document::{chunker_sig, parse};
 pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};

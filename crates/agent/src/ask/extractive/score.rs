@@ -1,0 +1,558 @@
+//! How well one unit of evidence answers a question.
+
+use std::collections::HashSet;
+
+use super::constraints;
+use super::cues;
+use super::question::{Kind, Question, Term, Wants};
+use super::units::{Form, Unit, leads_in};
+use local_agent_verify::says_nothing_new;
+
+/// What a unit is judged by.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Features {
+    /// Share of the question's weight that stands in the unit or, discounted, around it.
+    pub covered: f32,
+    /// Share that stands in the unit itself.
+    pub own: f32,
+    /// Cosine of the question and the unit under its heading; 0 without a model.
+    pub similar: f32,
+    /// 1: the kind of thing asked for is there; −1: it is not; 0: no particular kind is asked for.
+    pub kind: f32,
+    /// The retrieval score of its place as a share of the best one.
+    pub rank: f32,
+    /// 1 for a question or the announcement of a list, less for a pointer to elsewhere.
+    pub empty: f32,
+    /// 1 when its note says that it is not in force.
+    pub retired: f32,
+    /// 1 when it is of another time or number than the question names.
+    pub time_mismatch: f32,
+    /// Share of the question's weight that names another note and is nowhere around it.
+    pub other_note: f32,
+    /// 1 when a name of the question stands nowhere around it.
+    pub unknown_name: f32,
+    /// How surely it lacks what is asked for, 0 to 2.5.
+    pub missing_answer_type: f32,
+}
+
+/// The score of a unit; `legible` is how well the model reads the question, 0 without a model. The
+/// weights of the first five began as a softmax regression ("the sentence that holds the answer is
+/// the best one") on 394 questions of XQuAD and the questions of the example vault, rounded. The
+/// others are set: a sentence that answers nothing, is not so, or is of another thing or time,
+/// loses to any that nearly fits.
+pub(super) fn score(f: &Features, legible: f32) -> f32 {
+    let common = 0.6 * f.covered + 0.11 * f.kind
+        - 0.3 * f.empty
+        - 0.3 * f.retired
+        - 0.3 * f.time_mismatch
+        - 0.3 * f.other_note
+        - 0.2 * f.unknown_name
+        - 0.1 * f.missing_answer_type;
+    let with_model = 0.33 * f.rank + 0.5 * f.similar;
+    let without = 0.2 * f.own + 0.4 * f.rank;
+    common + legible * with_model + (1.0 - legible) * without
+}
+
+/// How much of a term's weight counts when it stands around the unit instead of in it.
+const IN_LEAD: f32 = 0.75;
+const IN_PLACE: f32 = 0.7;
+const IN_HEADING: f32 = 0.85;
+/// Of a property: the other properties of its note, and how the note begins: so many units.
+const IN_PROPERTIES: f32 = 0.55;
+const BESIDE: usize = 24;
+const IN_BEFORE: f32 = 0.5;
+/// A word of the same family (`deliver`, `delivery`) instead of the word.
+const RELATED: f32 = 0.8;
+/// A word that differs in one letter from one that no note holds.
+const MISSPELT: f32 = 0.7;
+
+/// How much of each term of the question a unit covers, 0 to 1, in the order of the terms.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Credits {
+    /// With its surroundings.
+    pub all: Vec<f32>,
+    /// By itself.
+    pub own: Vec<f32>,
+    /// By what stands above it: headings, the note's names, the lead-in. Not discounted.
+    pub above: Vec<f32>,
+}
+
+impl Credits {
+    pub fn of(question: &Question, units: &[Unit], index: usize) -> Self {
+        let mut out = Self::default();
+        let Some(unit) = units.get(index) else {
+            return out;
+        };
+        let lead = unit.lead.and_then(|i| units.get(i));
+        let above_lead = lead.and_then(|u| u.lead).and_then(|i| units.get(i));
+        let before = unit.before.and_then(|i| units.get(i));
+        for term in &question.terms {
+            let of = |unit: Option<&Unit>| unit.map_or(0.0, |u| covers(&u.stems, term));
+            let in_place = covers(&unit.place.stems, term);
+            let in_lead = of(lead).max(of(above_lead));
+            // A row is quoted under its header: what stands there is said too.
+            let in_unit = match unit.form {
+                Form::Row => of(Some(unit)).max(in_lead),
+                _ => of(Some(unit)),
+            };
+            out.own.push(in_unit);
+            out.above.push(in_place.max(in_lead));
+            out.all.push(
+                in_unit
+                    .max(IN_LEAD * in_lead)
+                    .max(IN_PLACE * in_place)
+                    .max(IN_HEADING * covers(&unit.place.heading_stems, term))
+                    .max(IN_BEFORE * of(before)),
+            );
+        }
+        out
+    }
+}
+
+/// Adds what the other properties and the beginning of its note say to the credits of a property.
+pub(super) fn credit_properties(
+    question: &Question,
+    units: &[Unit],
+    index: usize,
+    credits: &mut Credits,
+) {
+    let Some(unit) = units.get(index) else {
+        return;
+    };
+    let is_beside = |u: &&Unit| u.note == unit.note && u.section <= 1;
+    let before = units[..index].iter().rev().take_while(is_beside);
+    let beside: Vec<&Unit> = before
+        .chain(units[index + 1..].iter().take_while(is_beside).take(BESIDE))
+        .collect();
+    for (term, credit) in question.terms.iter().zip(&mut credits.all) {
+        if !term.is_name {
+            let here = beside.iter().map(|u| covers(&u.stems, term));
+            *credit = credit.max(IN_PROPERTIES * here.fold(0.0, f32::max));
+        }
+    }
+}
+
+/// Whether a property says what was asked by itself: its key or value holds a word of the question
+/// that does not name the note.
+pub(super) fn says_itself(question: &Question, unit: &Unit) -> bool {
+    let mut terms = question.terms.iter();
+    terms.any(|t| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem))
+}
+
+/// 1 when the term is in `set`, less when only a word of its family is, or one that it may be
+/// misspelt for.
+pub(super) fn covers(set: &HashSet<String>, term: &Term) -> f32 {
+    let stem = term.stem.as_str();
+    if set.contains(stem) {
+        1.0
+    } else if set.iter().any(|other| related(other, stem)) {
+        RELATED
+    } else if !term.known && set.iter().any(|other| differs_in_one(other, stem)) {
+        MISSPELT
+    } else {
+        0.0
+    }
+}
+
+/// Whether two stems share a beginning that is at least five characters and three quarters of the
+/// longer one, or one is the other month's short name. Digits never are related.
+fn related(a: &str, b: &str) -> bool {
+    if a.as_bytes().first() != b.as_bytes().first() {
+        return false;
+    }
+    let shared = a
+        .chars()
+        .zip(b.chars())
+        .take_while(|(x, y)| x == y && x.is_alphabetic())
+        .count();
+    let longer = a.chars().count().max(b.chars().count());
+    let month = || shared >= 3 && cues::month(a).is_some() && cues::month(a) == cues::month(b);
+    (shared >= 5 && shared * 4 >= longer * 3) || month()
+}
+
+/// Whether two words of at least five letters differ in one letter that is missing, added, changed
+/// or swapped with the next.
+fn differs_in_one(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().min(b.len()) < 4
+        || a.len().max(b.len()) < 5
+        || a.len().abs_diff(b.len()) > 1
+        || a.iter().chain(&b).any(|c| c.is_ascii_digit())
+    {
+        return false;
+    }
+    let front = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[front..], &b[front..]);
+    let back = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
+    let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
+    let swapped = a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0];
+    swapped || a.len().max(b.len()) <= 1
+}
+
+/// The weighted mean of `credits`.
+pub(super) fn share(question: &Question, credits: &[f32]) -> f32 {
+    let total = question.total();
+    let found: f32 = question
+        .terms
+        .iter()
+        .zip(credits)
+        .map(|(t, c)| t.weight * c)
+        .sum();
+    if total > 0.0 { found / total } else { 0.0 }
+}
+
+/// The features of one unit, without a model.
+pub(super) fn features(
+    question: &Question,
+    units: &[Unit],
+    index: usize,
+    credits: &Credits,
+    retired: bool,
+) -> Features {
+    let Some(unit) = units.get(index) else {
+        return Features::default();
+    };
+    let leads = units
+        .get(index + 1)
+        .is_some_and(|next| next.lead == Some(index));
+    let retired = retired && !question.wants.past;
+    Features {
+        covered: share(question, &credits.all),
+        own: share(question, &credits.own),
+        similar: 0.0,
+        kind: answer_type(question, unit),
+        rank: unit.rank,
+        empty: emptiness(unit, leads),
+        retired: f32::from(u8::from(retired)),
+        time_mismatch: time_mismatch(question, units, index),
+        other_note: 0.0,
+        unknown_name: 0.0,
+        missing_answer_type: missing_answer_type(question, unit),
+    }
+}
+
+/// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty
+/// cell, 1 of a unit without an amount where one is asked for, ½ when it holds an amount of
+/// something else than time or length.
+fn missing_answer_type(question: &Question, unit: &Unit) -> f32 {
+    let wants = question.wants;
+    if answer_type(question, unit) >= 0.0 {
+        return 0.0;
+    }
+    if wants.phone || wants.email {
+        return 1.0;
+    }
+    if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
+        return 2.5;
+    }
+    let some = || cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word));
+    match wants.number || wants.extent {
+        false => 0.0,
+        true if wants.extent && has_number(question, &unit.plain) => 0.5,
+        true if some() => 0.0,
+        true => 1.0,
+    }
+}
+
+/// 1 when the unit is of another time or number than the question names: its day lies outside the
+/// question's days; or a constraint of the question is not around it, and another of its kind is:
+/// in the sentence, its lead-in, its headings and path, or else in the running text of its note
+/// above it, the nearest first.
+fn time_mismatch(question: &Question, units: &[Unit], index: usize) -> f32 {
+    let Some(unit) = units.get(index) else {
+        return 0.0;
+    };
+    if let Some(period) = question.period {
+        return match unit.date {
+            Some(day) if period.holds(day) => 0.0,
+            Some(_) => 1.0,
+            None => 0.5,
+        };
+    }
+    if question.constraints.is_empty() {
+        return f32::from(u8::from(is_other_row(question, units, index)));
+    }
+    let lead = unit
+        .lead
+        .and_then(|lead| units.get(lead))
+        .map_or("", |lead| &lead.plain);
+    let above = units[..index]
+        .iter()
+        .rev()
+        .take_while(|other| other.note == unit.note)
+        .filter(|other| other.form == Form::Sentence)
+        .map(|other| other.plain.clone());
+    if is_other_row(question, units, index) {
+        return 1.0;
+    }
+    let near = [unit.plain.as_str(), lead, &unit.place.written];
+    f32::from(u8::from(constraints::contradict(
+        &question.constraints,
+        near,
+        above,
+    )))
+}
+
+/// Whether the question names another row of the unit's table by its first cell, and not this one.
+fn is_other_row(question: &Question, units: &[Unit], index: usize) -> bool {
+    let Some(unit) = units.get(index).filter(|u| u.form == Form::Row) else {
+        return false;
+    };
+    let key = |u: &Unit| u.plain.split('|').next().unwrap_or("").to_lowercase();
+    let own = key(unit);
+    let is_row = |u: &&Unit| u.note == unit.note && u.outer == unit.outer;
+    let before = units[..index].iter().rev().take_while(is_row);
+    let others: Vec<String> = before
+        .chain(units[index + 1..].iter().take_while(is_row))
+        .filter(|u| u.form == Form::Row)
+        .map(key)
+        .collect();
+    let holds = |cell: &str, word: &str| cues::split(cell).any(|w| w == word);
+    question.terms.iter().any(|term| {
+        let word = term.word.to_lowercase();
+        !holds(&own, &word)
+            && covers(&unit.stems, term) == 0.0
+            && others.iter().any(|other| holds(other, &word))
+    })
+}
+
+/// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them
+/// as a claim; a pointer answers little.
+fn emptiness(unit: &Unit, leads: bool) -> f32 {
+    let plain = unit.plain.trim_end();
+    match unit.form {
+        Form::Code | Form::Row | Form::Property => 0.0,
+        Form::Item if leads && !leads_in(unit) => 0.1,
+        _ if plain.ends_with(['?', '？']) || says_nothing_new(plain) => 1.0,
+        _ if leads => 0.6,
+        _ if unit.points_away => 0.3,
+        _ if leads_in(unit) => 0.2,
+        _ => 0.0,
+    }
+}
+
+/// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular
+/// kind is.
+pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
+    let Wants {
+        time,
+        number,
+        extent,
+        person,
+        phone,
+        email,
+        reason,
+        definition,
+        ..
+    } = question.wants;
+    if phone || email {
+        let there = phone && has_phone(&unit.plain) || email && unit.plain.contains('@');
+        return if there { 1.0 } else { -1.0 };
+    }
+    if question.kind == Kind::Definition && is_entry(question, unit) {
+        return 2.0;
+    }
+    let asked = [
+        (time, has_time(&unit.plain)),
+        (
+            number && !time && !extent,
+            has_number(question, &unit.plain),
+        ),
+        (extent, has_extent(&unit.plain)),
+        (person, has_name(question, &unit.plain)),
+        (reason, has_reason(unit)),
+        (
+            definition || question.kind == Kind::Definition,
+            defines(question, unit),
+        ),
+    ];
+    let wanted: Vec<bool> = asked
+        .into_iter()
+        .filter(|(asked, _)| *asked)
+        .map(|(_, there)| there)
+        .collect();
+    match (wanted.is_empty(), wanted.iter().any(|there| *there)) {
+        (true, _) => 0.0,
+        (false, true) => 1.0,
+        (false, false) => -1.0,
+    }
+}
+
+/// A number of at least seven digits, whatever stands between them.
+fn has_phone(plain: &str) -> bool {
+    let mut digits = 0;
+    for c in plain.chars() {
+        match c {
+            c if c.is_ascii_digit() => digits += 1,
+            ' ' | '-' | '/' | '(' | ')' | '+' | '\u{a0}' => {}
+            _ => digits = 0,
+        }
+        if digits >= 7 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the unit is the entry of a glossary for what is asked: what stands before its first
+/// colon, dash or bar holds nothing but words of the question.
+fn is_entry(question: &Question, unit: &Unit) -> bool {
+    let head = unit
+        .plain
+        .split([':', '–', '—', '|', '：'])
+        .next()
+        .unwrap_or("");
+    let verb = ["is", "are", "means", "ist", "sind", "bedeutet", "est", "es"];
+    let words: Vec<&str> = head.split_whitespace().take(6).collect();
+    let end = words
+        .iter()
+        .position(|w| verb.contains(w))
+        .unwrap_or(words.len());
+    let head = words[..end].join(" ");
+    let stems = local_agent_index::lexical::terms(&head);
+    let asked = |stem: &String| {
+        let mut terms = question.terms.iter();
+        terms.any(|t| t.stem == *stem) || ["a", "an", "the"].contains(&stem.as_str())
+    };
+    let bounded = head.len() < unit.plain.trim().len();
+    bounded && !stems.is_empty() && stems.iter().all(asked)
+}
+
+fn has_time(plain: &str) -> bool {
+    let digit = |c: char| c.is_ascii_digit();
+    let year = plain.split(|c: char| !digit(c)).any(|d| d.len() == 4);
+    let clock = plain.split(char::is_whitespace).any(|w| {
+        w.split_once(':')
+            .is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit))
+    });
+    // 3日 is a day; 一日に12個 holds a number and no day.
+    let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
+    let mut pairs = plain.chars().zip(plain.chars().skip(1));
+    let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時' | '点'));
+    let named = |w: &str| cues::holds(cues::DAYS, w) || (w.len() > 2 && cues::month(w).is_some());
+    year || clock
+        || unspaced
+        || plain.contains('曜')
+        || cues::split(&plain.to_lowercase()).any(named)
+}
+
+/// An amount with a unit of time or of space, or time in words.
+fn has_extent(plain: &str) -> bool {
+    use local_agent_verify::Kind::{Calendar, Length, Time};
+    let digit = |c: char| c.is_ascii_digit();
+    let measures = |word: &str| {
+        local_agent_verify::unit(word).is_some_and(|of| {
+            of.iter()
+                .any(|(kind, _)| matches!(kind, Time | Calendar | Length))
+        })
+    };
+    let words: Vec<&str> = cues::split(plain).collect();
+    let amount =
+        |word: &str| word.ends_with(digit) || cues::holds(cues::NUMERALS, &word.to_lowercase());
+    let joined = |word: &str| word.starts_with(digit) && measures(word.trim_start_matches(digit));
+    words
+        .windows(2)
+        .any(|pair| amount(pair[0]) && measures(pair[1]))
+        || words
+            .iter()
+            .any(|word| joined(word) || cues::holds(cues::SPANS, &word.to_lowercase()))
+}
+
+/// A number that the question does not already hold.
+fn has_number(question: &Question, plain: &str) -> bool {
+    let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
+    let digits = plain
+        .split(|c: char| !c.is_ascii_digit())
+        .any(|d| !d.is_empty() && !asked(d));
+    let unspaced = || plain.chars().any(|c| cues::COUNTING.contains(c));
+    digits
+        || unspaced()
+        || cues::split(&plain.to_lowercase()).any(|w| cues::holds(cues::NUMERALS, w))
+}
+
+/// A capitalised word that the question does not hold. The first word of a sentence is capitalised
+/// anyway; it counts when the second is capitalised too.
+fn has_name(question: &Question, plain: &str) -> bool {
+    let new = |word: &str| {
+        let stems = local_agent_index::lexical::terms(word);
+        word.starts_with(char::is_uppercase)
+            && stems
+                .iter()
+                .all(|s| question.terms.iter().all(|t| t.stem != *s))
+    };
+    cues::split(plain).skip(1).any(new)
+}
+
+fn has_reason(unit: &Unit) -> bool {
+    cues::BECAUSE.are_in(&unit.plain.to_lowercase())
+        || cues::BECAUSE.are_in(&unit.place.heading.to_lowercase())
+}
+
+/// Whether the unit begins with the thing asked about, in its first words, its first cell, or as
+/// the note of that name begins.
+fn defines(question: &Question, unit: &Unit) -> bool {
+    let start: Vec<&str> = unit.plain.split_whitespace().take(3).collect();
+    let stems = local_agent_index::lexical::terms(&start.join(" "));
+    let mut terms = question.terms.iter().filter(|t| t.known);
+    terms.any(|t| stems.contains(&t.stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_year_a_clock_or_a_day_and_no_other_number() {
+        for text in [
+            "in 1998",
+            "at 9:40",
+            "on Monday",
+            "毎週火曜日",
+            "11月に来る",
+            "１０時に開く",
+        ] {
+            assert!(has_time(text), "{text}");
+        }
+        for text in ["14 apples", "9.40 euros", "一日に120斤しか焼かない"] {
+            assert!(!has_time(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_one_family_are_related_and_numbers_never() {
+        for (a, b) in [
+            ("deliver", "deliveri"),
+            ("decemb", "dec"),
+            ("prüfung", "prüfungen"),
+        ] {
+            assert!(related(a, b) && related(b, a), "{a} {b}");
+        }
+        for (a, b) in [
+            ("12345", "12346"),
+            ("port", "portal"),
+            ("mar", "mara"),
+            ("inter", "internet"),
+        ] {
+            assert!(!related(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_one_letter() {
+        for (a, b) in [
+            ("recieve", "receive"),
+            ("humidty", "humidity"),
+            ("sabine", "sabina"),
+        ] {
+            assert!(differs_in_one(a, b) && differs_in_one(b, a), "{a} {b}");
+        }
+        for (a, b) in [("mara", "mari"), ("april", "apples"), ("12345", "12346")] {
+            assert!(!differs_in_one(a, b), "{a} {b}");
+        }
+    }
+}
