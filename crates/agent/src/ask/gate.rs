@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::conversation::Judged;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{
     Draft, EvidenceSnapshot, FreshnessReport, Piece, Rendered, Segment,
@@ -106,6 +107,14 @@ pub(super) fn refusal(report: &Report) -> Failure {
         report.footer()
     );
     Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent index")
+}
+
+/// The refusal of the last of `drafts`, which are ordered from the last to the first.
+pub(super) fn refused(drafts: &[Judged]) -> Failure {
+    drafts.first().map_or_else(
+        || Failure::internal("a refused conversation holds no draft"),
+        |judged| refusal(&judged.report),
+    )
 }
 
 /// `draft` without the statements that a rejected claim touches. A statement ends with its

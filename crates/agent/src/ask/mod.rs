@@ -7,30 +7,35 @@
 //! | --- | --- |
 //! | `answerer` | who writes the answer, and why |
 //! | `prompt` | what a chat model is told |
-//! | `drafting` | the state machine around a chat model |
+//! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
+//! | `grounded` | its turns when everything is in one prompt |
+//! | `asker` | one call of a model, noted |
 //! | `extractive` and its helpers | answering without a model |
 //! | `file` | questions about one file |
-//! | `bounded` | the loop in which a model may call tools that read |
+//! | `bounded`, `tool_results` | the loop in which a model may call tools that read |
 //! | `wanted`, `envelope` | the calls of tools in a reply, in the server's format and as text |
 //! | `chat` | words without evidence |
 //! | `gate` | what of an extracted answer may be shown |
 //! | `trail` | everything that happened, for the record |
 
 mod answerer;
+mod asker;
 mod bounded;
 mod chat;
+mod conversation;
 mod dates;
-mod drafting;
 mod envelope;
 mod extractive;
 mod file;
 mod fit;
 mod gate;
+mod grounded;
 mod pins;
 mod prompt;
 mod question;
 mod score;
 mod select;
+mod tool_results;
 mod trail;
 mod units;
 mod wanted;
@@ -58,7 +63,9 @@ pub use extractive::{Evidence, Extract, extract};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
-use drafting::{Asker, Drafted};
+use asker::Asker;
+use conversation::{Drafted, Judged, converse};
+use grounded::GroundedTurns;
 
 /// Hits looked at for each place in the snapshot: neighbours, duplicates and changed files fall out
 /// on the way.
@@ -144,6 +151,27 @@ impl Answer {
         self.why = passed.held_back;
         self.report = Some(passed.report);
         self.draft = Some(passed.draft);
+    }
+
+    /// The draft of a chat model that the verifier passed, or its honest refusal to answer from
+    /// `what`.
+    fn accept(&mut self, judged: Judged, chat: &ChatAnswerer, what: &str) -> Result<()> {
+        let Judged {
+            draft,
+            report,
+            packed,
+        } = judged;
+        let model = chat.chat.model();
+        if report.outcome == local_agent_verify::Outcome::Abstained {
+            self.outcome = Outcome::Abstained;
+            self.why = Some(format!("`{}` found no answer in {what}.", model.name));
+        } else {
+            self.outcome = Outcome::Answered;
+            self.text = Some(draft.render(&packed.snapshot)?.text);
+        }
+        self.answerer = model.provider;
+        (self.report, self.draft, self.packed) = (Some(report), Some(draft), packed);
+        Ok(())
     }
 
     /// Back to where nothing was drafted.
@@ -246,48 +274,21 @@ fn answer(
     };
     let packed = &search.answer.packed;
     let drafted = match tools {
-        Some(tools) => bounded::draft(chat, packed, sandbox, tools, &question.verify, &mut asker)?,
-        None => drafting::draft(chat, packed, &question.verify, &mut asker)?,
+        Some(tools) => {
+            let mut turns = bounded::ToolTurns::new(chat, packed, sandbox, tools)?;
+            converse(&mut turns, &question.verify, &mut asker)?
+        }
+        None => {
+            let mut turns = GroundedTurns::new(chat, packed)?;
+            converse(&mut turns, &question.verify, &mut asker)?
+        }
     };
     match drafted {
-        Drafted::Answer {
-            text,
-            draft,
-            report,
-            packed,
-        } => {
-            let answerer = chat.chat.model().provider;
-            Ok(Answer {
-                outcome: Outcome::Answered,
-                text: Some(text),
-                report: Some(report),
-                draft: Some(draft),
-                packed,
-                answerer,
-                ..search.answer
-            })
+        Drafted::Accepted(judged) => {
+            search.answer.accept(judged, chat, "the evidence")?;
+            Ok(search.answer)
         }
-        Drafted::Refusal {
-            draft,
-            report,
-            packed,
-        } => {
-            let why = format!(
-                "`{}` found no answer in the evidence.",
-                chat.chat.model().name
-            );
-            let answerer = chat.chat.model().provider;
-            let (report, draft) = (Some(report), Some(draft));
-            Ok(Answer {
-                why: Some(why),
-                report,
-                draft,
-                packed,
-                answerer,
-                ..search.answer
-            })
-        }
-        Drafted::Rejected { report, .. } if question.strict => Err(gate::refusal(&report)),
+        Drafted::Rejected { drafts, .. } if question.strict => Err(gate::refused(&drafts)),
         Drafted::Rejected { reasons, .. } => {
             trail.timed("extract", || search.extract(question, engine))?;
             search.answer.replaces(&chat.chat.model().name, &reasons);

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::{Answer, Answerer, Chosen};
 use crate::llm::{Message, Model, Reply, prompt_sha256};
-use local_agent_text::error::Result;
+use local_agent_index::retrieval::Packed;
+use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::{EvidenceSnapshot, FreshnessReport};
 use local_agent_text::types::Sha256;
 use local_agent_verify::Report;
@@ -76,6 +77,36 @@ pub struct Round {
     pub refused: Option<String>,
     /// The tools that the model called in its reply, and what came of it.
     pub steps: Vec<ToolStep>,
+}
+
+impl Round {
+    /// A call that gave no reply that could be used; `evidence` is what the model was shown.
+    pub(super) fn refused(
+        purpose: Purpose,
+        call: Call,
+        failure: &Failure,
+        evidence: Option<&Packed>,
+    ) -> Self {
+        Self {
+            snapshot: evidence.map(|packed| packed.snapshot.clone()),
+            freshness: evidence.map_or_else(FreshnessReport::default, |p| p.freshness.clone()),
+            refused: Some(failure.code.to_string()),
+            ..Self::plain(purpose, call)
+        }
+    }
+
+    /// A call whose reply was no draft, and was taken.
+    pub(super) fn plain(purpose: Purpose, call: Call) -> Self {
+        Self {
+            purpose,
+            call,
+            snapshot: None,
+            freshness: FreshnessReport::default(),
+            report: None,
+            refused: None,
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// One call of a tool.
