@@ -116,6 +116,8 @@ fn print(context: &Context, judged: &Judged) {
         let verdict = match claim.verdict {
             Verdict::Verified => "verified",
             Verdict::Checked => "checked ",
+            Verdict::Derived => "derived ",
+            Verdict::Doubtful => "doubtful",
             Verdict::Rejected => "REJECTED",
         };
         let words: Vec<&str> = claim.text.split_whitespace().collect();
@@ -126,6 +128,7 @@ fn print(context: &Context, judged: &Judged) {
         let codes: Vec<&str> = claim
             .codes
             .iter()
+            .chain(&claim.doubts)
             .chain(&claim.remarks)
             .map(|c| c.as_str())
             .collect();

@@ -11,6 +11,7 @@ mod baselines;
 pub mod calibrate;
 pub mod claims;
 pub mod drafts;
+pub mod natural;
 pub mod passages;
 pub mod ranking;
 pub mod run;

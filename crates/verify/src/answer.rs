@@ -73,11 +73,20 @@ pub struct Unit {
     pub marks: Vec<usize>,
     /// Its text without the markers, trimmed.
     pub words: String,
+    /// Where runs of `words` begin, and where they begin in the answer; ascending.
+    runs: Vec<(usize, usize)>,
     /// How far its line is indented, in bytes.
     pub indent: usize,
 }
 
 impl Unit {
+    /// Where byte `at` of its words is in the answer.
+    pub fn place(&self, at: usize) -> Option<usize> {
+        let run = self.runs.partition_point(|(start, _)| *start <= at);
+        let (start, place) = self.runs.get(run.checked_sub(1)?)?;
+        Some(place + (at - start))
+    }
+
     /// Whether it says anything beside its markers.
     pub fn says_something(&self) -> bool {
         self.words.chars().any(char::is_alphanumeric)
@@ -194,7 +203,7 @@ impl Answer {
             {
                 next += 1;
             }
-            let words = without(
+            let (words, runs) = without(
                 &self.text,
                 range.clone(),
                 self.marks.get(first..next).unwrap_or(&[]),
@@ -213,6 +222,7 @@ impl Answer {
                 block: sentence.block,
                 marks: (first..next).collect(),
                 words,
+                runs,
                 indent,
             });
         }
@@ -276,15 +286,20 @@ fn mask(text: &str, marks: &[Mark]) -> String {
 }
 
 /// `text[range]` without the citations among `marks` (a quote inside one stays), and without the
-/// space that stood before them when a stop follows.
-fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> String {
+/// space that stood before them when a stop follows; and where its runs are in `text`.
+fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> (String, Vec<(usize, usize)>) {
     let mut out = String::with_capacity(range.len());
+    let mut runs = Vec::new();
+    let mut add = |out: &mut String, from: usize, to: usize| {
+        runs.push((out.len(), from));
+        out.push_str(text.get(from..to).unwrap_or(""));
+    };
     let mut at = range.start;
     for mark in marks.iter().filter(|m| m.is_citation()) {
-        out.push_str(text.get(at..mark.range.start).unwrap_or(""));
+        add(&mut out, at, mark.range.start);
         if let MarkKind::Written(MarkerKind::Quoted { quote, .. }) = &mark.kind {
             out.push('"');
-            out.push_str(text.get(quote.start()..quote.end()).unwrap_or(""));
+            add(&mut out, quote.start(), quote.end());
             out.push('"');
         }
         at = mark.range.end;
@@ -293,8 +308,16 @@ fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> String {
             out.truncate(out.trim_end().len());
         }
     }
-    out.push_str(text.get(at..range.end.max(at)).unwrap_or(""));
-    out.trim().to_owned()
+    add(&mut out, at, range.end.max(at));
+    let lead = out.len() - out.trim_start().len();
+    let trimmed = out.trim().to_owned();
+    let moved = runs
+        .into_iter()
+        .map(|(start, place)| match start.checked_sub(lead) {
+            Some(start) => (start, place),
+            None => (0, place + (lead - start)),
+        });
+    (trimmed, moved.collect())
 }
 
 #[cfg(test)]

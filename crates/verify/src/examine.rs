@@ -4,23 +4,25 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::Code;
 use super::answer::Unit;
 use super::checks::{self, Case, Extent, Findings, Source};
 use super::coverage::Kind;
+use super::finding::{Detail, Effect, Finding, Objection};
 use super::judge::Court;
 use super::phrases::{asks, says_nothing_new};
 use super::reading::Reading;
 use super::report::Place;
+use super::{Code, Derivation};
 use local_agent_text::evidence::Normal;
 use local_agent_text::markdown::BlockRole;
-use local_agent_text::types::Label;
+use local_agent_text::types::{ByteSpan, Label};
 
 /// What the layers found out about one claim.
 #[derive(Default)]
 pub(super) struct Examined {
-    pub problems: Vec<(Code, String)>,
-    pub remarks: Vec<(Code, String)>,
+    pub findings: Vec<Finding>,
+    /// What was computed, when a number of the claim follows from the cited text.
+    pub derivation: Option<Derivation>,
     /// The sentence that carries most of the claim.
     pub near: Option<Place>,
 }
@@ -64,15 +66,42 @@ impl<'a> Court<'a> {
             checks::check(&case)
         };
         let Findings {
-            problems,
-            remarks,
+            objections,
+            derivation,
             place,
         } = found;
         let near = place.and_then(|(label, range)| self.texts.get(label)?.place(range));
+        let findings = objections
+            .into_iter()
+            .map(|o| self.finding(unit, &normal, o));
         Examined {
-            problems,
-            remarks,
+            findings: findings.collect(),
+            derivation,
             near,
+        }
+    }
+
+    /// An objection with its places in the answer and in the files.
+    fn finding(&self, unit: &Unit, normal: &Normal, objection: Objection) -> Finding {
+        let Objection {
+            code,
+            effect,
+            claim,
+            evidence,
+            detail,
+        } = objection;
+        let raw = claim.and_then(|range| normal.raw(range));
+        let span = raw.and_then(|raw| {
+            let (start, end) = (unit.place(raw.start)?, unit.place(raw.end - 1)? + 1);
+            ByteSpan::new(start, end)
+        });
+        let evidence = evidence.and_then(|(label, range)| self.texts.get(label)?.place(range));
+        Finding {
+            code,
+            effect,
+            span,
+            evidence,
+            detail,
         }
     }
 
@@ -162,15 +191,18 @@ impl<'a> Court<'a> {
         let strange = lines
             .into_iter()
             .find(|line| !cited.iter().any(|text| text.contains(line)));
-        let problems = strange.map(|line| {
-            let line = super::identity::shorten(line);
-            (
-                Code::Code,
-                format!("The line “{line}” does not stand in the cited text."),
-            )
+        let findings = strange.map(|line| {
+            let said = super::identity::shorten(line);
+            Finding {
+                code: Code::Code,
+                effect: Effect::Rejects,
+                span: None,
+                evidence: None,
+                detail: Detail::Absent { said },
+            }
         });
         Examined {
-            problems: problems.into_iter().collect(),
+            findings: findings.into_iter().collect(),
             ..Examined::default()
         }
     }

@@ -6,12 +6,13 @@ use std::ops::Range;
 use super::answer::{Answer, MarkKind};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
+use super::finding::{Effect, Finding};
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
 use super::quotes::{Found, Judge, SHORTEST, quoted_ranges};
 use super::report::{CitationReport, Claim, Place, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
-use super::{Code, Scope, VerifyOptions, laundering};
+use super::{Code, Derivation, Scope, VerifyOptions, laundering};
 use local_agent_text::evidence::{
     Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal,
 };
@@ -415,20 +416,23 @@ impl Court<'_> {
         } else {
             self.examine(i, &labels, exact.is_some())
         };
-        problems.extend(examined.problems);
+        let mut findings: Vec<Finding> = problems
+            .into_iter()
+            .map(|(code, why)| Finding::pointer(code, why))
+            .collect();
+        findings.extend(examined.findings);
         let citations = self.citations(
             covered,
             &unit.words,
             &labels,
             exact.as_ref().or(quoted.as_ref()),
         );
-        let (verdict, evidence, mut why) =
-            self.verdict(&problems, exact, (quoted, examined.near), &labels);
-        let remarks: BTreeSet<Code> = examined.remarks.iter().map(|(code, _)| *code).collect();
-        for (_, remark) in &examined.remarks {
-            why = format!("{why} {remark}");
-        }
-        let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
+        let carriers = Carriers {
+            exact,
+            quoted,
+            near: examined.near,
+        };
+        let judged = self.verdict(&findings, carriers, examined.derivation.as_ref(), &labels);
         Some(Claim {
             text: if unit.words.is_empty() {
                 self.slice(&unit.range)
@@ -436,12 +440,15 @@ impl Court<'_> {
                 unit.words.clone()
             },
             span: ByteSpan::new(unit.range.start, unit.range.end)?,
-            verdict,
-            codes: codes.into_iter().collect(),
-            remarks: remarks.into_iter().collect(),
+            verdict: judged.verdict,
+            codes: codes_of(&findings, Effect::Rejects),
+            doubts: codes_of(&findings, Effect::Doubts),
+            remarks: codes_of(&findings, Effect::Remarks),
             citations,
-            evidence,
-            why,
+            findings,
+            derivation: examined.derivation,
+            evidence: judged.evidence,
+            why: judged.why,
         })
     }
 
@@ -466,58 +473,69 @@ impl Court<'_> {
         })
     }
 
-    /// L8. `problems` decide first; then the wording.
+    /// L8. What rejects decides first, then what raises a doubt, then the wording.
     fn verdict(
         &self,
-        problems: &[(Code, String)],
-        exact: Option<Place>,
-        (quoted, near): (Option<Place>, Option<Place>),
+        findings: &[Finding],
+        carriers: Carriers,
+        derivation: Option<&Derivation>,
         labels: &[Label],
-    ) -> (Verdict, Option<Place>, String) {
-        let first = || {
-            labels
-                .first()
-                .and_then(|l| self.texts.get(*l))
-                .map(|t| t.whole())
+    ) -> Judgement {
+        let worst = findings.iter().map(|f| f.effect).max();
+        let remarks = sentences_of(findings, Effect::Remarks);
+        let own = match worst {
+            Some(Effect::Rejects) => Some((Verdict::Rejected, Effect::Rejects)),
+            Some(Effect::Doubts) => Some((Verdict::Doubtful, Effect::Doubts)),
+            Some(Effect::Remarks) | None => None,
         };
-        if !problems.is_empty() {
-            let mut sentences: Vec<&str> = Vec::new();
-            for (_, why) in problems.iter().take(MOST_REASONS * 8) {
-                if sentences.len() < MOST_REASONS && !sentences.contains(&why.as_str()) {
-                    sentences.push(why);
+        let cited = labels.first().and_then(|l| self.texts.get(*l));
+        let Carriers {
+            exact,
+            quoted,
+            near,
+        } = carriers;
+        if let Some((verdict, effect)) = own {
+            let against = findings.iter().filter(|f| f.effect == effect);
+            let against = against.filter_map(|f| f.evidence.clone()).next();
+            let carrier = exact.or(quoted).or(against).or(near);
+            return Judgement {
+                verdict,
+                evidence: carrier.or_else(|| cited.map(|t| t.whole())),
+                why: join(sentences_of(findings, effect), remarks),
+            };
+        }
+        let (verdict, evidence, why) = if let Some(place) = exact {
+            let why = format!("Word for word in {}.", shown(&place));
+            (Verdict::Verified, Some(place), why)
+        } else if let Some(place) = quoted {
+            let why = format!(
+                "The quoted words are in {}; the sentence around them was not proven.",
+                shown(&place)
+            );
+            (Verdict::Checked, Some(place), why)
+        } else {
+            let place = near.or_else(|| cited.map(|t| t.whole()));
+            let at = place.as_ref().map_or_else(String::new, shown);
+            match derivation {
+                Some(derivation) => {
+                    let why = format!(
+                        "Computed from {at}: {derivation}; the words around it were not proven."
+                    );
+                    (Verdict::Derived, place, why)
+                }
+                None => {
+                    let why = format!(
+                        "Properly cited to {at}; the wording is the answer's own and was not proven."
+                    );
+                    (Verdict::Checked, place, why)
                 }
             }
-            return (
-                Verdict::Rejected,
-                exact.or(quoted).or(near).or_else(first),
-                sentences.join(" "),
-            );
-        }
-        let at = |p: &Place| {
-            let lines = if p.lines.first() == p.lines.last() {
-                "line"
-            } else {
-                "lines"
-            };
-            format!("{} ({}, {lines} {})", p.label, p.path, p.lines)
         };
-        if let Some(place) = exact {
-            let why = format!("Word for word in {}.", at(&place));
-            return (Verdict::Verified, Some(place), why);
+        Judgement {
+            verdict,
+            evidence,
+            why: join(vec![why], remarks),
         }
-        if let Some(place) = quoted {
-            let why = format!(
-                "The quoted words stand in {}; the sentence around them was not proven.",
-                at(&place)
-            );
-            return (Verdict::Checked, Some(place), why);
-        }
-        let place = near.or_else(first);
-        let cited = place.as_ref().map_or_else(String::new, at);
-        let why = format!(
-            "Properly cited to {cited}; the wording is the answer's own and was not proven."
-        );
-        (Verdict::Checked, place, why)
     }
 
     fn marker_problems(&self, marks: &[usize]) -> Vec<(Code, String)> {
@@ -616,20 +634,78 @@ impl Court<'_> {
     /// A marker outside every unit, when something is wrong with it.
     fn stray(&self, mark: usize) -> Option<Claim> {
         let problems = self.marker_problems(&[mark]);
+        if problems.is_empty() {
+            return None;
+        }
         let range = self.answer.marks.get(mark)?.range.clone();
-        let (verdict, evidence, why) = self.verdict(&problems, None, (None, None), &[]);
-        let codes: BTreeSet<Code> = problems.iter().map(|(code, _)| *code).collect();
-        (!problems.is_empty()).then_some(Claim {
+        let findings: Vec<Finding> = problems
+            .into_iter()
+            .map(|(code, why)| Finding::pointer(code, why))
+            .collect();
+        let judged = self.verdict(&findings, Carriers::default(), None, &[]);
+        Some(Claim {
             text: self.slice(&range),
             span: ByteSpan::new(range.start, range.end)?,
-            verdict,
-            codes: codes.into_iter().collect(),
+            verdict: judged.verdict,
+            codes: codes_of(&findings, Effect::Rejects),
+            doubts: Vec::new(),
             remarks: Vec::new(),
             citations: Vec::new(),
-            evidence,
-            why,
+            findings,
+            derivation: None,
+            evidence: judged.evidence,
+            why: judged.why,
         })
     }
+}
+
+/// Where a claim may be carried, the surest first.
+#[derive(Default)]
+struct Carriers {
+    /// It is there word for word.
+    exact: Option<Place>,
+    /// Its quotation is there.
+    quoted: Option<Place>,
+    /// The sentence that carries most of it.
+    near: Option<Place>,
+}
+
+/// The verdict on one claim.
+struct Judgement {
+    verdict: Verdict,
+    evidence: Option<Place>,
+    why: String,
+}
+
+/// The codes with this effect; sorted, each once.
+fn codes_of(findings: &[Finding], effect: Effect) -> Vec<Code> {
+    let codes = findings.iter().filter(|f| f.effect == effect);
+    let codes: BTreeSet<Code> = codes.map(|f| f.code).collect();
+    codes.into_iter().collect()
+}
+
+/// What has this effect, in words; each sentence once, not too many.
+fn sentences_of(findings: &[Finding], effect: Effect) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let of = findings.iter().filter(|f| f.effect == effect);
+    for sentence in of.take(MOST_REASONS * 8).map(Finding::sentence) {
+        if out.len() < MOST_REASONS && !out.contains(&sentence) {
+            out.push(sentence);
+        }
+    }
+    out
+}
+
+fn join(mut sentences: Vec<String>, more: Vec<String>) -> String {
+    sentences.extend(more);
+    sentences.join(" ")
+}
+
+/// A place as people read it: `E1 (plan.md, lines 3-4)`.
+fn shown(place: &Place) -> String {
+    let one = place.lines.first() == place.lines.last();
+    let lines = if one { "line" } else { "lines" };
+    format!("{} ({}, {lines} {})", place.label, place.path, place.lines)
 }
 
 fn what(role: BlockRole) -> &'static str {

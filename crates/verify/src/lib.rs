@@ -14,7 +14,7 @@
 //! | L5 polarity | is it negated, directed, bounded and decided alike? | `checks::{polarity, status}`, words in `data/` |
 //! | L6 support | do enough of its words stand there? | `support`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
-//! | L8 verdict | `verified`, `checked` or `rejected` | `judge`; the whole answer: `tally` |
+//! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |
 //!
 //! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything
 //! else that is clean is `checked`: nothing was found against it, and nothing more is said.
@@ -25,7 +25,9 @@ mod checks;
 mod codes;
 mod context;
 mod coverage;
+mod derivation;
 mod examine;
+mod finding;
 mod identity;
 mod judge;
 mod laundering;
@@ -48,10 +50,13 @@ mod content_attacks;
 
 pub use atoms::{Kind, unit};
 pub use codes::Code;
+pub use derivation::{Derivation, Operation};
+pub use finding::{Detail, Effect, Finding};
 pub use line_citations::{LineCitation, line_citations};
 pub use phrases::says_nothing_new;
 pub use report::{
-    CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, Report, Verdict,
+    CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, REPORT_VERSION,
+    Report, Verdict,
 };
 pub use support::{ClaimSupport, claim_support};
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Code;
+use super::{Code, Derivation, Finding};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Freshness, canonical_json};
 use local_agent_text::types::{ByteSpan, ChunkKey, Label, LineSpan, RelPath, Sha256, SourceName};
@@ -12,7 +12,7 @@ use local_agent_text::types::{ByteSpan, ChunkKey, Label, LineSpan, RelPath, Sha2
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Every claim is verified or checked.
+    /// No claim is rejected; some may be doubtful.
     Passed,
     /// The answer says that it cannot answer, and claims nothing.
     Abstained,
@@ -20,8 +20,12 @@ pub enum Outcome {
     Rejected,
 }
 
-/// How one claim fared. `Checked` is never to be worded as true: it says that nothing was found
-/// against the claim.
+/// The version of a report's fields and of the rules behind it: a report of another version of the
+/// same draft may differ. Version 1 had no such field and three verdicts.
+pub const REPORT_VERSION: u32 = 2;
+
+/// How one claim fared. Only `Rejected` keeps a claim from being shown. `Checked` is never to be
+/// worded as true: it says that nothing was found against the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -30,8 +34,36 @@ pub enum Verdict {
     /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the
     /// wording is the answerer's own, and nobody proved that it follows.
     Checked,
-    /// See its codes.
+    /// Properly cited, and its number was computed from numbers of the cited text: see
+    /// [`Claim::derivation`]. The words around the number were checked and not proven.
+    Derived,
+    /// Something speaks against the claim and nothing disproves it: see its doubts. It may be
+    /// shown, marked, beside the sentence that raises the doubt; a strict caller keeps it back.
+    Doubtful,
+    /// Disproved, or not properly cited: see its codes.
     Rejected,
+}
+
+impl Verdict {
+    /// Every verdict, the best first.
+    pub const ALL: [Self; 5] = [
+        Self::Verified,
+        Self::Derived,
+        Self::Checked,
+        Self::Doubtful,
+        Self::Rejected,
+    ];
+
+    /// The word for it, as in JSON: `verified`, `derived`, `checked`, `doubtful`, `rejected`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Checked => "checked",
+            Self::Derived => "derived",
+            Self::Doubtful => "doubtful",
+            Self::Rejected => "rejected",
+        }
+    }
 }
 
 /// Where a claim is carried.
@@ -75,13 +107,20 @@ pub struct Claim {
     pub verdict: Verdict,
     /// Why it was rejected; sorted, each once.
     pub codes: Vec<Code>,
+    /// Why it is doubted; sorted, each once. A rejected claim may have doubts too.
+    pub doubts: Vec<Code>,
     /// What a reader should know and what rejects nothing; sorted, each once.
     pub remarks: Vec<Code>,
     /// Its citations, those taken over from a neighbour included.
     pub citations: Vec<CitationReport>,
+    /// Everything that was found, in the order in which it was found: what rejects, what raises a
+    /// doubt, what only deserves a remark.
+    pub findings: Vec<Finding>,
+    /// For a derived claim: what was computed.
+    pub derivation: Option<Derivation>,
     /// Where it is carried.
     pub evidence: Option<Place>,
-    /// One or more sentences that a person understands.
+    /// One or more sentences that a person understands: the findings in words.
     pub why: String,
 }
 
@@ -134,6 +173,8 @@ pub struct Counts {
 /// same report, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
+    /// [`REPORT_VERSION`].
+    pub version: u32,
     /// Whether the answer may be shown: passed, or an honest abstention.
     pub ok: bool,
     /// The same as `ok`, under the ancestor's name.
@@ -142,6 +183,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// Every code that rejects something, sorted, each once.
     pub codes: Vec<Code>,
+    /// Every code that raises a doubt, sorted, each once.
+    pub doubts: Vec<Code>,
     /// The claims, in the order of the answer.
     pub claims: Vec<Claim>,
     /// The snapshot that was compared with.
@@ -189,11 +232,19 @@ impl Report {
         self
     }
 
+    /// Whether the answer may be shown where a doubt counts as a rejection.
+    pub fn ok_without_doubts(&self) -> bool {
+        self.ok && self.doubts.is_empty()
+    }
+
     /// Lets every span count in `answer` instead of the rendered text: `place` says where a span
     /// stands there; a span that stands nowhere stays. The report is sealed anew.
     pub fn relocate(&mut self, answer: &str, place: impl Fn(ByteSpan) -> Option<ByteSpan>) {
         for claim in &mut self.claims {
             claim.span = place(claim.span).unwrap_or(claim.span);
+            for finding in &mut claim.findings {
+                finding.span = finding.span.map(|span| place(span).unwrap_or(span));
+            }
             for citation in &mut claim.citations {
                 citation.span = place(citation.span).unwrap_or(citation.span);
             }

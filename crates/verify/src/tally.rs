@@ -6,7 +6,9 @@ use super::answer::{Mark, MarkKind};
 use super::coverage::Kind;
 use super::identity::Resolved;
 use super::judge::Court;
-use super::report::{Claim, Counts, Outcome, ParsedCitation, Report, strategy_name};
+use super::report::{
+    Claim, Counts, Outcome, ParsedCitation, REPORT_VERSION, Report, strategy_name,
+};
 use super::{Code, Scope};
 use local_agent_text::evidence::{Freshness, MarkerKind};
 use local_agent_text::types::{ChunkKey, Label, Sha256};
@@ -52,7 +54,9 @@ impl Court<'_> {
             (false, true) => Outcome::Abstained,
             (false, false) => Outcome::Passed,
         };
+        let doubts: BTreeSet<Code> = claims.iter().flat_map(|c| c.doubts.clone()).collect();
         let mut report = self.tally();
+        report.doubts = doubts.into_iter().collect();
         report.ok = outcome != Outcome::Rejected;
         report.valid = report.ok;
         report.outcome = outcome;
@@ -91,10 +95,12 @@ impl Court<'_> {
             .filter_map(|r| r.mismatch.clone())
             .collect();
         Report {
+            version: REPORT_VERSION,
             ok: false,
             valid: false,
             outcome: Outcome::Rejected,
             codes: Vec::new(),
+            doubts: Vec::new(),
             claims: Vec::new(),
             snapshot_id: self.snapshot.id(),
             answer_sha256: Sha256::of(self.answer.text.as_bytes()),

@@ -65,10 +65,11 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
         left = left.saturating_sub(bytes);
         claims.push(ClaimResult {
             text: claim.text.clone(),
-            verdict: verdict(claim.verdict).to_owned(),
+            verdict: claim.verdict.as_str().to_owned(),
             codes: claim
                 .codes
                 .iter()
+                .chain(&claim.doubts)
                 .chain(&claim.remarks)
                 .map(|code| code.as_str().to_owned())
                 .collect(),
@@ -113,14 +114,6 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
     let _ = writeln!(text, "\n{}", result.footer);
     say_next(&mut text, result.next_cursor.as_deref());
     Reply::new(text, &result)
-}
-
-const fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Verified => "verified",
-        Verdict::Checked => "checked",
-        Verdict::Rejected => "rejected",
-    }
 }
 
 const fn outcome(outcome: Outcome) -> &'static str {

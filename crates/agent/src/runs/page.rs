@@ -54,7 +54,9 @@ struct PlaceView {
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     Verified,
+    Derived,
     Checked,
+    Doubtful,
     Rejected,
 }
 
@@ -63,7 +65,9 @@ impl Verdict {
     const fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Verified => ("verified", "✓", "verified"),
+            Self::Derived => ("derived", "=", "derived"),
             Self::Checked => ("checked", "○", "checked"),
+            Self::Doubtful => ("doubtful", "?", "doubtful"),
             Self::Rejected => ("rejected", "✗", "rejected"),
         }
     }

@@ -244,7 +244,16 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         return Ok(done(Some(expected)));
     }
     let version = env!("CARGO_PKG_VERSION");
-    let why = if record.program_version == version {
+    let recorded = record.citation_validation.as_ref();
+    let judged_by = recorded
+        .and_then(|report| report.get("version")?.as_u64())
+        .unwrap_or(1);
+    let why = if judged_by != u64::from(verify::REPORT_VERSION) {
+        format!(
+            "rules of version {judged_by} judged it, and this program judges by version {}",
+            verify::REPORT_VERSION
+        )
+    } else if record.program_version == version {
         "the same version of the program wrote it".to_owned()
     } else {
         format!(

@@ -14,10 +14,11 @@ mod status;
 
 use std::ops::Range;
 
-use super::Code;
+use super::finding::{Detail, Effect, Objection};
 use super::reading::Reading;
 use super::support::{self, Features, Window, best_window, measure, weights};
 use super::text::Lexicon;
+use super::{Code, Derivation};
 use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
@@ -69,17 +70,22 @@ pub enum Extent {
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// What rejects the claim, each with a sentence.
-    pub problems: Vec<(Code, String)>,
-    /// What does not.
-    pub remarks: Vec<(Code, String)>,
+    /// What was found against it.
+    pub objections: Vec<Objection>,
+    /// What was computed, when a number of the claim follows from the cited text.
+    pub derivation: Option<Derivation>,
     /// The sentence that carries most of it: the item, and bytes of its normalised text.
     pub place: Option<(Label, Range<usize>)>,
 }
 
 impl Findings {
-    fn add(&mut self, found: Option<(Code, String)>) {
-        self.problems.extend(found);
+    fn worded(&mut self, effect: Effect, found: impl IntoIterator<Item = (Code, String)>) {
+        let objection = |(code, why)| Objection::new(code, effect, Detail::Pointer { why });
+        self.objections.extend(found.into_iter().map(objection));
+    }
+
+    fn add(&mut self, found: impl IntoIterator<Item = (Code, String)>) {
+        self.worded(Effect::Rejects, found);
     }
 }
 
@@ -96,28 +102,27 @@ pub fn check(case: &Case<'_>) -> Findings {
         out.place = Some(place);
     }
     let foreign = language::differ(case.claim, &readings);
-    out.problems.extend(atoms::check(case, &alignment));
-    out.problems.extend(names::check(case, &alignment, foreign));
-    if out.problems.is_empty() {
+    out.add(atoms::check(case, &alignment));
+    out.add(names::check(case, &alignment, foreign));
+    if out.objections.is_empty() {
         out.add(referent::check(case, &alignment).or_else(|| crossed::check(case, &alignment)));
     }
     if case.extent != Extent::Row {
-        out.problems.extend(polarity::check(case, &alignment));
+        out.add(polarity::check(case, &alignment));
         out.add(status::check(case, &alignment));
     }
     low_support(case, &readings, window, foreign, &mut out);
     if case.extent == Extent::Sentence {
-        out.remarks.extend(referent::conflict(case));
+        out.worded(Effect::Remarks, referent::conflict(case));
     }
     out
 }
 
 /// Only what other items say against a claim that stands in the evidence word for word.
 pub fn conflicts(case: &Case<'_>) -> Findings {
-    Findings {
-        remarks: referent::conflict(case).into_iter().collect(),
-        ..Findings::default()
-    }
+    let mut out = Findings::default();
+    out.worded(Effect::Remarks, referent::conflict(case));
+    out
 }
 
 fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> {
@@ -200,12 +205,12 @@ fn low_support(
         Some((_, label)) => {
             let why =
                 format!("{cited} does not carry this; {label} seems to, and is not cited here.");
-            out.problems.push((Code::BetterSpan, why));
+            out.add([(Code::BetterSpan, why)]);
         }
-        None if low => out.problems.push((
+        None if low => out.add([(
             Code::LowSupport,
             format!("Too little of this stands in {cited}."),
-        )),
+        )]),
         None => {}
     }
 }

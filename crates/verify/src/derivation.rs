@@ -1,0 +1,56 @@
+//! Numbers that are not in the cited text and follow from it: counts, sums, differences, extremes.
+
+use serde::Serialize;
+
+/// How a number was computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// How many items or rows there are.
+    Count,
+    /// All of them added.
+    Sum,
+    /// One less the other.
+    Difference,
+    /// One divided by the other.
+    Ratio,
+    /// The least of them.
+    Minimum,
+    /// The greatest of them.
+    Maximum,
+    /// The days, months or years between two dates.
+    Duration,
+}
+
+/// A number of a claim, computed from what the cited text has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Derivation {
+    /// How.
+    pub operation: Operation,
+    /// What it was computed from, as it is written in the cited text.
+    pub from: Vec<String>,
+    /// The number as the claim writes it.
+    pub result: String,
+}
+
+impl std::fmt::Display for Derivation {
+    /// The arithmetic in one line: `3 + 4.5 = 7.5`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let list = self.from.join(match self.operation {
+            Operation::Sum => " + ",
+            Operation::Difference => " − ",
+            Operation::Ratio => " ÷ ",
+            Operation::Duration => " to ",
+            Operation::Count | Operation::Minimum | Operation::Maximum => ", ",
+        });
+        let result = &self.result;
+        match self.operation {
+            Operation::Count => write!(f, "{result}: {list}"),
+            Operation::Minimum => write!(f, "{result} is the least of {list}"),
+            Operation::Maximum => write!(f, "{result} is the greatest of {list}"),
+            Operation::Sum | Operation::Difference | Operation::Ratio | Operation::Duration => {
+                write!(f, "{list} = {result}")
+            }
+        }
+    }
+}

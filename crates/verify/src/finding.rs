@@ -1,0 +1,287 @@
+//! What a check found, as data; and the one renderer that words it.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::Code;
+use super::report::Place;
+use local_agent_text::types::{ByteSpan, Label};
+
+/// What a finding does to its claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Nothing: a reader should know it.
+    Remarks,
+    /// The claim is doubtful, unless something else rejects it.
+    Doubts,
+    /// The claim is rejected.
+    Rejects,
+}
+
+/// What was found, in its own terms. The texts are copied from the claim and the evidence as they
+/// are there, but for white space and markup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Detail {
+    /// A fault of a citation, of a quotation or of coverage, in one sentence.
+    Pointer {
+        /// The sentence.
+        why: String,
+    },
+    /// The cited text does not have `said`.
+    Absent {
+        /// Words of the claim.
+        said: String,
+    },
+    /// The cited text has `found` where the claim has `said`.
+    Differs {
+        /// Words of the claim.
+        said: String,
+        /// Words of the evidence.
+        found: String,
+    },
+    /// The cited text has `said` too, but not of what the claim says it of.
+    Elsewhere {
+        /// Words of the claim.
+        said: String,
+        /// What the claim says them of.
+        of: String,
+        /// What the cited text says them of.
+        belongs_to: Option<String>,
+        /// What the cited text says of `of` instead.
+        found: Option<String>,
+    },
+    /// The claim negates what the cited text asserts.
+    ClaimNegates {
+        /// The negated words of the claim.
+        said: String,
+    },
+    /// The cited text negates what the claim asserts.
+    TextNegates {
+        /// The words of the claim that are negated in the evidence.
+        said: String,
+    },
+    /// The cited text says the opposite of `said`.
+    Opposite {
+        /// Words of the claim.
+        said: String,
+        /// Words of the evidence.
+        found: String,
+    },
+    /// The cited text has the same two things in the opposite order.
+    Reversed {
+        /// What the claim puts first.
+        first: String,
+        /// What the claim puts second.
+        second: String,
+    },
+    /// The cited text says `found`, which narrows the claim, and the claim leaves it out.
+    LeftOut {
+        /// Words of the evidence.
+        found: String,
+    },
+    /// The claim adds `said`, which narrows or widens it, and the cited text does not have it.
+    Added {
+        /// Words of the claim.
+        said: String,
+    },
+    /// Too little of the claim is in the cited items.
+    Unsupported {
+        /// The cited items.
+        cited: Vec<Label>,
+        /// Another item that seems to carry it.
+        better: Option<Label>,
+    },
+    /// Another item says otherwise of the same thing.
+    Contradicted {
+        /// That item.
+        by: Label,
+        /// Whether the claim cites it.
+        cited: bool,
+    },
+}
+
+/// One thing that a check found in one claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The stable code.
+    pub code: Code,
+    /// What it does to the claim.
+    pub effect: Effect,
+    /// The bytes of the answer that are objected to; they lie inside the claim's span. `None`: the
+    /// claim as a whole.
+    pub span: Option<ByteSpan>,
+    /// The sentence of the evidence that speaks against the claim, if one does.
+    pub evidence: Option<Place>,
+    /// What was found.
+    pub detail: Detail,
+}
+
+impl Finding {
+    /// The finding in one sentence that a person understands.
+    pub fn sentence(&self) -> String {
+        self.detail.sentence(self.code)
+    }
+
+    /// A fault that was worded where it was found, about the claim as a whole.
+    pub(crate) fn pointer(code: Code, why: impl Into<String>) -> Self {
+        Self {
+            code,
+            effect: Effect::Rejects,
+            span: None,
+            evidence: None,
+            detail: Detail::Pointer { why: why.into() },
+        }
+    }
+}
+
+impl Detail {
+    fn sentence(&self, code: Code) -> String {
+        match self {
+            Self::Pointer { why } => why.clone(),
+            Self::Absent { said } => match code {
+                Code::Name => format!("The cited text does not have the name “{said}”."),
+                Code::Cause => format!("The cited text gives no such reason: “{said}”."),
+                _ => format!("The cited text does not have “{said}”."),
+            },
+            Self::Differs { said, found } => {
+                format!("The cited text has “{found}” where the claim has “{said}”.")
+            }
+            Self::Elsewhere {
+                said,
+                of,
+                belongs_to,
+                found,
+            } => elsewhere(said, of, belongs_to.as_deref(), found.as_deref()),
+            Self::ClaimNegates { said } => {
+                format!("The claim negates “{said}”; the cited text does not.")
+            }
+            Self::TextNegates { said } => {
+                format!("The cited text negates “{said}”; the claim does not.")
+            }
+            Self::Opposite { said, found } => {
+                format!("The claim says “{said}”; the cited text says the opposite, “{found}”.")
+            }
+            Self::Reversed { first, second } => {
+                format!("The cited text has “{first}” and “{second}” the other way round.")
+            }
+            Self::LeftOut { found } => {
+                format!("The cited text says “{found}”, and the claim leaves it out.")
+            }
+            Self::Added { said } => {
+                format!("The claim says “{said}”, and the cited text does not.")
+            }
+            Self::Unsupported { cited, better } => unsupported(cited, *better),
+            Self::Contradicted { by, cited: true } => {
+                format!("{by}, which is cited too, says otherwise.")
+            }
+            Self::Contradicted { by, cited: false } => {
+                format!("{by} says otherwise, and is not cited here.")
+            }
+        }
+    }
+}
+
+fn elsewhere(said: &str, of: &str, belongs_to: Option<&str>, found: Option<&str>) -> String {
+    let mut out = match belongs_to {
+        Some(other) => format!("In the cited text “{said}” belongs to “{other}”, not to “{of}”"),
+        None => format!("In the cited text “{said}” does not belong to “{of}”"),
+    };
+    if let Some(found) = found {
+        out.push_str(&format!(", which has “{found}”"));
+    }
+    out.push('.');
+    out
+}
+
+fn unsupported(cited: &[Label], better: Option<Label>) -> String {
+    let names: Vec<String> = cited.iter().map(Label::to_string).collect();
+    let names = names.join(", ");
+    match better {
+        Some(label) => {
+            format!("{names} does not carry this; {label} seems to, and is not cited here.")
+        }
+        None => format!("Too little of this is in {names}."),
+    }
+}
+
+/// A finding of a check, before its places are known in the answer and in the files.
+#[derive(Debug, Clone)]
+pub(crate) struct Objection {
+    pub code: Code,
+    pub effect: Effect,
+    /// Bytes of the claim's normalised text.
+    pub claim: Option<Range<usize>>,
+    /// An item, and bytes of its normalised text.
+    pub evidence: Option<(Label, Range<usize>)>,
+    pub detail: Detail,
+}
+
+impl Objection {
+    /// An objection to the claim as a whole.
+    pub fn new(code: Code, effect: Effect, detail: Detail) -> Self {
+        Self {
+            code,
+            effect,
+            claim: None,
+            evidence: None,
+            detail,
+        }
+    }
+
+    /// The same, about these bytes of the claim's normalised text.
+    pub fn at(mut self, claim: Range<usize>) -> Self {
+        self.claim = Some(claim);
+        self
+    }
+
+    /// The same, because of this sentence of the evidence.
+    pub fn against(mut self, label: Label, sentence: Range<usize>) -> Self {
+        self.evidence = Some((label, sentence));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_detail_is_one_plain_sentence() {
+        let text = |s: &str| s.to_owned();
+        let details = [
+            Detail::Absent { said: text("a") },
+            Detail::Differs {
+                said: text("a"),
+                found: text("b"),
+            },
+            Detail::Elsewhere {
+                said: text("a"),
+                of: text("b"),
+                belongs_to: Some(text("c")),
+                found: Some(text("d")),
+            },
+            Detail::ClaimNegates { said: text("a") },
+            Detail::TextNegates { said: text("a") },
+            Detail::Opposite {
+                said: text("a"),
+                found: text("b"),
+            },
+            Detail::Reversed {
+                first: text("a"),
+                second: text("b"),
+            },
+            Detail::LeftOut { found: text("a") },
+            Detail::Added { said: text("a") },
+        ];
+        for detail in details {
+            let sentence = detail.sentence(Code::Referent);
+            assert!(
+                sentence.ends_with('.') && sentence.contains("“"),
+                "{sentence}"
+            );
+        }
+    }
+}
