@@ -12,6 +12,7 @@ use super::index::extend;
 use super::output::talk;
 use super::read::read_text;
 use super::try_it::config_for;
+use local_agent_agent::config::Config;
 use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
 use local_agent_agent::runs::{self, Record};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -24,20 +25,17 @@ const LARGEST: u64 = 8 << 20;
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let answer = answer(context, &args.answer)?;
     let judged = match (&args.snapshot, &args.vault) {
-        (Some(file), None) => {
+        (Some(file), _) => {
             let snapshot = snapshot(context, &context.environment.cwd.join(file))?;
-            against_snapshot(&answer, &snapshot)
+            against_snapshot(&answer, snapshot)
         }
         (None, Some(dir)) => {
-            let config = config_for(context, &context.environment.cwd.join(dir))?;
+            let config = vault_config(context, &context.environment.cwd.join(dir))?;
             against_files(&answer, &context.sandbox(&config)?)?
         }
-        _ => {
-            return Err(Failure::new(
-                ErrorCode::InvalidArgs,
-                "one of --snapshot and --vault must be given",
-            )
-            .with_hint("local-agent verify ANSWER --vault DIR"));
+        (None, None) => {
+            let config = context.load()?.config;
+            against_files(&answer, &context.sandbox(&config)?)?
         }
     };
     if args.json {
@@ -52,6 +50,23 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     } else {
         ExitCode::from(1)
     })
+}
+
+/// The folder as the one source, with every extension that the configured sources have, code
+/// included.
+fn vault_config(context: &mut Context, dir: &Path) -> Result<Config> {
+    // A folder can be judged where nothing is configured.
+    let configured = context.load().map(|loaded| loaded.config).ok();
+    let mut config = config_for(context, dir)?;
+    for source in &mut config.sources {
+        source.code = true;
+    }
+    for extension in configured.iter().flat_map(|c| &c.security.allowed_exts) {
+        if !config.security.allowed_exts.contains(extension) {
+            config.security.allowed_exts.push(extension.clone());
+        }
+    }
+    Ok(config)
 }
 
 fn answer(context: &Context, file: &Path) -> Result<String> {
@@ -98,7 +113,7 @@ fn body(judged: &Judged) -> Result<Value> {
     let unresolved: Vec<Value> = judged
         .unresolved
         .iter()
-        .map(|(citation, why)| json!({ "citation": citation, "why": why }))
+        .map(|one| json!({ "citation": one.citation, "why": one.why }))
         .collect();
     if let Some(fields) = body.as_object_mut() {
         fields.insert("unresolved".to_owned(), Value::Array(unresolved));
@@ -108,8 +123,12 @@ fn body(judged: &Judged) -> Result<Value> {
 
 fn print(context: &Context, judged: &Judged) {
     let out = context.out;
-    for (citation, why) in &judged.unresolved {
-        talk(&format!("{}: {}", out.shown(citation), out.shown(why)));
+    for one in &judged.unresolved {
+        talk(&format!(
+            "{}: {}",
+            out.shown(&one.citation),
+            out.shown(&one.why)
+        ));
     }
     let report = &judged.report;
     for claim in &report.claims {

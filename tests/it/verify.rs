@@ -63,21 +63,49 @@ fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
 
 #[test]
 fn citations_of_nothing_are_named_and_rejected() {
-    for (answer, why) in [
-        ("Alice leads it [gone.md:1-2].", "gone.md"),
-        ("Alice leads it [plan.md:90-91].", "the file has 6 lines"),
-        ("Alice leads it [../../etc/passwd.md:1].", "passwd"),
-        ("Alice leads it [E1].", "labels name nothing in a folder"),
+    for (answer, code, why) in [
+        (
+            "Alice leads it [gone.md:1-2].",
+            "NOT_IN_SNAPSHOT",
+            "gone.md",
+        ),
+        (
+            "Alice leads it [plan.md:90-91].",
+            "SPAN_OUT_OF_RANGE",
+            "has 6 lines",
+        ),
+        (
+            "Alice leads it [Plan.md:6].",
+            "PATH_MISMATCH",
+            "is called `plan.md`, not `Plan.md`",
+        ),
+        (
+            "Alice leads it [the plan](plan.md#people).",
+            "SPAN_OUT_OF_RANGE",
+            "no heading “people”",
+        ),
+        ("Alice leads it [[Gone]].", "NOT_IN_SNAPSHOT", "Gone.md"),
+        (
+            "Alice leads it `src/gone.rs:3`.",
+            "NOT_IN_SNAPSHOT",
+            "gone.rs",
+        ),
+        (
+            "Alice leads it [../../etc/passwd.md:1].",
+            "NOT_IN_SNAPSHOT",
+            "passwd",
+        ),
+        (
+            "Alice leads it [E1].",
+            "NOT_IN_SNAPSHOT",
+            "A label names nothing in a folder",
+        ),
     ] {
         let world = world(answer);
         let run = judge(&world);
         assert_eq!(run.code, 1, "{answer}");
         assert!(run.stderr.contains(why), "{answer}: {}", run.stderr);
-        assert!(
-            run.stdout.contains("NOT_IN_SNAPSHOT"),
-            "{answer}: {}",
-            run.stdout
-        );
+        assert!(run.stdout.contains(code), "{answer}: {}", run.stdout);
     }
 }
 
@@ -174,4 +202,87 @@ fn a_snapshot_is_judged_without_the_files() {
         "{}",
         tampered.stderr
     );
+}
+
+/// A vault with a plan in a folder, a module of code, and an answer beside it.
+fn repository(answer: &str) -> World {
+    let world = world(answer);
+    world.write("work/Budget.md", "# Budget\n\n## Costs of 2026\n\nThe harbour costs 5 million euros. ^costs\n\n## Later\n\nThe bridge costs 9 million euros.\n");
+    world.write("src/retry.rs", "/// Waits before another attempt.\npub fn retry() {\n    // The limit is 7 attempts.\n    let limit = 7;\n}\n");
+    world
+}
+
+#[test]
+fn every_form_of_a_citation_is_judged_against_what_it_names() {
+    for cite in [
+        "[work/Budget.md:5]",
+        "[vault:work/Budget.md:5]",
+        "`work/Budget.md:5`",
+        "(work/Budget.md:5)",
+        "[the budget](work/Budget.md#L5)",
+        "[budget](work/Budget.md)",
+        "[1](work/Budget.md#costs-of-2026)",
+        "[[Budget]]",
+        "[[budget#Costs of 2026|budget]]",
+        "[[Budget#^costs]]",
+        "[^1]",
+    ] {
+        let note = "\n\n[^1]: work/Budget.md:5\n";
+        let judge_with = |n: u32| {
+            let text = format!("The harbour costs {n} million euros {cite}.{note}");
+            judge(&repository(&text))
+        };
+        let (right, wrong) = (judge_with(5), judge_with(9));
+        assert_eq!(right.code, 0, "{cite}: {}{}", right.stdout, right.stderr);
+        // A whole note holds both sums, of two things.
+        assert!(
+            wrong.code == 1 || cite == "[[Budget]]" || cite == "[budget](work/Budget.md)",
+            "{cite}: {}",
+            wrong.stdout
+        );
+    }
+}
+
+#[test]
+fn code_is_evidence_and_its_lines_are_counted() {
+    let right = judge(&repository("The limit is 7 attempts (src/retry.rs:3)."));
+    assert_eq!(right.code, 0, "{}{}", right.stdout, right.stderr);
+    let wrong = judge(&repository("The limit is 9 attempts `src/retry.rs:3-4`."));
+    assert!(
+        wrong.code == 1 && wrong.stdout.contains("NUMBER"),
+        "{}",
+        wrong.stdout
+    );
+    // What only looks like a place is no citation.
+    let host = judge(&repository(
+        "The limit is 7 attempts [src/retry.rs:3], not `127.0.0.1:80`.",
+    ));
+    assert!(!host.stdout.contains("NOT_IN_SNAPSHOT"), "{}", host.stdout);
+}
+
+#[test]
+fn without_a_folder_the_configured_sources_are_the_evidence() {
+    let world = World::with(&[("plan.md", PLAN)]);
+    let answer = world.root().join("answer.md");
+    for (text, code) in [
+        ("Alice leads the project [plan.md:6].", 0),
+        ("Bob leads the project [plan.md:6].", 1),
+    ] {
+        fs::write(&answer, text).unwrap();
+        let run = world.run(&["verify", answer.to_str().unwrap()]);
+        assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
+    }
+    // The name under which `search` tells agents to cite.
+    let hit = world.json(&["query", "who leads the project", "--json"]);
+    let source = hit["hits"][0]["source"]
+        .as_str()
+        .unwrap_or("notes")
+        .to_owned();
+    fs::write(
+        &answer,
+        format!("Alice leads the project [{source}:plan.md:6]."),
+    )
+    .unwrap();
+    let run = world.run(&["verify", answer.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use local_agent_agent::operations::Limits;
 
@@ -145,18 +145,18 @@ pub struct Chat {
     pub json: bool,
 }
 
+/// Without `--snapshot` and `--vault` the evidence is the files of the configured sources.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("evidence").required(true)))]
 pub struct Verify {
     /// File with the answer; `-` reads stdin
     pub answer: PathBuf,
     /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or
     /// [source: …]
-    #[arg(long, value_name = "FILE", group = "evidence")]
+    #[arg(long, value_name = "FILE", conflicts_with = "vault")]
     pub snapshot: Option<PathBuf>,
-    /// Evidence: the files below this folder as they are now. The answer cites [path:12-18] or
-    /// links with lines
-    #[arg(long, value_name = "DIR", group = "evidence")]
+    /// Evidence: the files below this folder as they are now [default: the files of the configured
+    /// sources]. The answer cites [path:12-18], `path:12`, [text](path#L12), [[Note#Heading]]
+    #[arg(long, value_name = "DIR")]
     pub vault: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
