@@ -2,7 +2,8 @@
 //!
 //! A citation covers its own sentence, list item or row, and nothing more. What else a citation may
 //! cover is listed here, completely: a paragraph of citations covers the sentence before it, or the
-//! whole code or quote block before it; a sentence that ends with a colon and is cited covers the
+//! whole code or quote block before it; a short answer ("Yes.") is covered by the sentence behind
+//! it; a sentence that ends with a colon and is cited covers the
 //! code or quote block after it; a quotation of several sentences is covered by the citation after
 //! it; a lead-in is covered when everything it leads to is.
 
@@ -10,7 +11,7 @@ use std::ops::Range;
 
 use super::answer::{Answer, Unit};
 use super::phrases::{
-    Abstention, abstention, announces, ends_with_colon, is_advice, is_courtesy, is_meta,
+    Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy, is_meta,
     is_question, plain_lower, refuses_and_claims, title_claims,
 };
 use local_agent_text::markdown::BlockRole;
@@ -76,6 +77,7 @@ pub fn cover(
     cover_blocks_after_colons(answer, &lower, &mut out, &cites);
     share_within_quotes(answer, quotes, &mut out);
     cover_lead_ins(answer, &mut out, &cites);
+    cover_short_answers(answer, &lower, &mut out, &cites);
     out
 }
 
@@ -264,6 +266,37 @@ fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Cove
         let marks = out.get(last).map(|c| c.own.clone()).unwrap_or_default();
         for covered in out.get_mut(first..last).unwrap_or(&mut []) {
             covered.inherited.extend(marks.iter().take(MOST_INHERITED));
+        }
+    }
+}
+
+/// "Yes." and its like at the beginning of an answer or a paragraph are covered by the citations of
+/// the sentence behind them.
+fn cover_short_answers(
+    answer: &Answer,
+    lower: &[String],
+    out: &mut [Covered],
+    cites: &impl Fn(usize) -> bool,
+) {
+    for i in 0..answer.units.len() {
+        let (Some(unit), Some(text)) = (answer.units.get(i), lower.get(i)) else {
+            continue;
+        };
+        let block = |n: usize| answer.units.get(n).map(|u| u.block);
+        let begins = i == 0 || block(i - 1) != Some(unit.block);
+        let own = out.get(i).map(|c| (c.kind, c.own.iter().any(|m| cites(*m))));
+        let free = matches!(own, Some((Kind::Claim, false)));
+        if !(free && begins && unit.role == BlockRole::Paragraph && answers_in_short(text)) {
+            continue;
+        }
+        let next = out.get(i + 1..).unwrap_or(&[]).iter().take(2);
+        let marks = next
+            .map(|c| c.own.iter().chain(&c.inherited).copied())
+            .map(|marks| marks.filter(|m| cites(*m)).collect::<Vec<_>>())
+            .find(|marks| !marks.is_empty());
+        if let (Some(covered), Some(marks)) = (out.get_mut(i), marks) {
+            covered.kind = Kind::LeadIn;
+            covered.inherited.extend(marks.into_iter().take(MOST_INHERITED));
         }
     }
 }

@@ -263,6 +263,7 @@ impl<'a> Court<'a> {
             .filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t))
             .collect();
         let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
+        let is_header = unit.role == BlockRole::TableHeader;
         let telling = |t: &&&super::text::Token| {
             t.number
                 || t.status().is_some()

@@ -37,10 +37,12 @@ mod quotes;
 mod reading;
 mod report;
 mod source_text;
+mod statements;
 mod stem;
 mod support;
 mod tables;
 mod tally;
+mod terms;
 mod text;
 
 #[cfg(test)]

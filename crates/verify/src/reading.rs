@@ -6,7 +6,10 @@ use std::ops::Range;
 
 use super::atoms::{Atom, Unit, What, atoms, unit};
 use super::checks::{Language, Thing};
-use super::text::{Lexicon, Sentence, Text, Token, lower_case};
+use super::statements::{Statement, statements};
+use super::terms::{Term, parts, terms};
+use super::text::{Cut, Lexicon, Sentence, Text, Token, lower_case};
+use local_agent_text::markdown::BlockRole;
 
 /// A text read for comparison.
 #[derive(Default)]
@@ -17,6 +20,8 @@ pub struct Reading {
     pub text: Text,
     /// Its atoms, in order.
     pub atoms: Vec<Atom>,
+    /// Its terms, in order.
+    pub terms: Vec<Term>,
     /// Stem → sentences that hold it, ascending.
     stems: Postings,
     /// First letters of a stem → sentences that hold one like it, ascending.
@@ -28,6 +33,8 @@ pub struct Reading {
     lower: OnceCell<String>,
     units: OnceCell<Vec<Unit>>,
     capitals: OnceCell<Capitals>,
+    parts: OnceCell<Vec<u32>>,
+    statements: OnceCell<Vec<Statement>>,
 }
 
 /// The capitalised words of a text.
@@ -116,7 +123,7 @@ pub const ALIKE: f64 = 0.8;
 
 impl Reading {
     /// Reads `normal`, cut into sentences at `cuts`.
-    pub fn of(normal: &str, cuts: &[Range<usize>], lexicon: &mut Lexicon) -> Self {
+    pub fn of(normal: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
         let text = Text::read(normal, cuts, lexicon);
         let atoms = atoms(normal, &text);
         let mut stems = Vec::with_capacity(text.tokens.len());
@@ -129,11 +136,19 @@ impl Reading {
                 .iter()
                 .filter_map(|(id, n)| Some((lexicon.alike(*id)?, *n))),
         );
+        let terms = terms(normal, &text, &atoms, lexicon);
+        for (n, sentence) in (0_u32..).zip(&text.sentences) {
+            let from = terms.partition_point(|t| t.tokens.start < sentence.tokens.start);
+            let to = terms.partition_point(|t| t.tokens.start < sentence.tokens.end);
+            let compounds = terms.get(from..to).unwrap_or(&[]).iter();
+            stems.extend(compounds.filter(|t| t.is_compound).map(|t| (t.id, n)));
+        }
         let (stems, alike) = (Postings::of(stems), Postings::of(alike));
         Self {
             normal: normal.to_owned(),
             text,
             atoms,
+            terms,
             stems,
             alike,
             ..Self::default()
@@ -142,7 +157,12 @@ impl Reading {
 
     /// A claim: one sentence, whatever stops it holds.
     pub fn claim(normal: &str, lexicon: &mut Lexicon) -> Self {
-        Self::of(normal, std::slice::from_ref(&(0..normal.len())), lexicon)
+        let whole = Cut {
+            bytes: 0..normal.len(),
+            role: BlockRole::Paragraph,
+            block: 0,
+        };
+        Self::of(normal, &[whole], lexicon)
     }
 
     /// The sentences that hold this stem.
@@ -257,6 +277,40 @@ impl Reading {
         self.atoms.get(from..to).unwrap_or(&[])
     }
 
+    /// The terms that begin in sentence `n`.
+    pub fn terms_of(&self, n: usize) -> &[Term] {
+        let Some(sentence) = self.sentence(n) else {
+            return &[];
+        };
+        let from = self
+            .terms
+            .partition_point(|t| t.tokens.start < sentence.tokens.start);
+        let to = self
+            .terms
+            .partition_point(|t| t.tokens.start < sentence.tokens.end);
+        self.terms.get(from..to).unwrap_or(&[])
+    }
+
+    /// The words between two tokens and in them.
+    pub fn shown(&self, tokens: Range<usize>) -> &str {
+        let tokens = self.text.tokens.get(tokens).unwrap_or(&[]);
+        match (tokens.first(), tokens.last()) {
+            (Some(first), Some(last)) => self.normal.get(first.start..last.end).unwrap_or(""),
+            _ => "",
+        }
+    }
+
+    /// For every token: which part of its sentence it is in, where parts are cut at signs and words
+    /// that begin a new statement.
+    pub fn parts(&self) -> &[u32] {
+        self.parts.get_or_init(|| parts(self))
+    }
+
+    /// What the text states, in order.
+    pub fn statements(&self) -> &[Statement] {
+        self.statements.get_or_init(|| statements(self))
+    }
+
     /// The sentence that a token stands in.
     pub fn sentence_of(&self, token: usize) -> usize {
         self.text
@@ -292,7 +346,11 @@ mod tests {
         let second = text.find(" A har").unwrap();
         let reading = Reading::of(
             text,
-            &[0..first, first..second, second..text.len()],
+            &[0..first, first..second, second..text.len()].map(|bytes| Cut {
+                bytes,
+                role: BlockRole::Paragraph,
+                block: 0,
+            }),
             &mut lexicon,
         );
         let claim = Reading::claim("harbour", &mut lexicon);

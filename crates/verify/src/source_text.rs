@@ -7,12 +7,12 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
-use local_agent_text::markdown::sentences;
-use local_agent_text::types::{ByteSpan, Label};
+use local_agent_text::markdown::{BlockRole, Sentence, sentences};
+use local_agent_text::types::Label;
 
 use super::reading::Reading;
 use super::report::Place;
-use super::text::Lexicon;
+use super::text::{Cut, Lexicon};
 
 /// All items of a snapshot.
 pub struct SourceTexts<'a> {
@@ -26,7 +26,7 @@ pub struct SourceText<'a> {
     /// The item itself.
     pub item: &'a EvidenceItem,
     normal: OnceCell<Normal>,
-    cuts: OnceCell<Vec<Range<usize>>>,
+    cuts: OnceCell<Vec<Cut>>,
     reading: OnceCell<Reading>,
     starts: OnceCell<Starts>,
     words: OnceCell<HashSet<String>>,
@@ -164,7 +164,7 @@ impl SourceText<'_> {
     }
 
     /// The sentences of the normalised text.
-    pub fn cuts(&self) -> &[Range<usize>] {
+    pub fn cuts(&self) -> &[Cut] {
         self.cuts
             .get_or_init(|| cuts(&self.item.text, self.normal()))
     }
@@ -176,12 +176,12 @@ impl SourceText<'_> {
             let mut by_opening: Vec<_> = self
                 .cuts()
                 .iter()
-                .map(|cut| (opening(cut.start), cut.start))
+                .map(|cut| (opening(cut.bytes.start), cut.bytes.start))
                 .collect();
             by_opening.sort_unstable();
             Starts {
                 by_opening,
-                ends: self.cuts().iter().map(|cut| cut.end).collect(),
+                ends: self.cuts().iter().map(|cut| cut.bytes.end).collect(),
             }
         })
     }
@@ -226,17 +226,34 @@ impl Starts {
     }
 }
 
-/// Where the sentences of `raw` stand in its normalised text.
-fn cuts(raw: &str, normal: &Normal) -> Vec<Range<usize>> {
-    let place = |span: ByteSpan| {
-        let end = normal.position(span.end());
+/// Where the sentences of `raw` are in its normalised text; of code, where its lines are.
+fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
+    let place = |start: usize, end: usize, sentence: &Sentence| {
+        let end = normal.position(end);
         let end = normal
             .as_str()
             .get(..end)
             .map_or(end, |t| t.trim_end().len());
-        normal.position(span.start()).min(end)..end
+        Cut {
+            bytes: normal.position(start).min(end)..end,
+            role: sentence.role,
+            block: sentence.block,
+        }
     };
-    sentences(raw).into_iter().map(|s| place(s.span)).collect()
+    let mut out = Vec::new();
+    for sentence in sentences(raw) {
+        let (start, end) = (sentence.span.start(), sentence.span.end());
+        if sentence.role != BlockRole::Code {
+            out.push(place(start, end, &sentence));
+            continue;
+        }
+        let mut at = start;
+        for line in raw.get(start..end).unwrap_or("").split_inclusive('\n') {
+            out.push(place(at, at + line.len(), &sentence));
+            at += line.len();
+        }
+    }
+    out
 }
 
 /// Reads markdown for comparison.

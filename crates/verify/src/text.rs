@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
+use local_agent_text::markdown::BlockRole;
+
 use super::tables::{Entry, Mood, Quantity, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
@@ -65,7 +67,8 @@ const NUMBERS: &[(&str, &str)] = &[
 const ALIKE_LETTERS: usize = 5;
 
 impl Lexicon {
-    fn intern(&mut self, stem: &str) -> u32 {
+    /// The number of a stem, or of a name that is compared as a whole; a new one if need be.
+    pub fn intern(&mut self, stem: &str) -> u32 {
         if let Some(id) = self.ids.get(stem) {
             return *id;
         }
@@ -136,6 +139,15 @@ pub struct Token {
 }
 
 impl Token {
+    /// The same word, negated as given; a negated content word is negated by itself.
+    pub fn with_negation(self, negated: bool) -> Self {
+        Self {
+            negated,
+            head: self.is_content(),
+            ..self
+        }
+    }
+
     /// Whether it carries no content of its own.
     pub fn is_stop(&self) -> bool {
         // "gate B", "vitamin D": a letter that is a name.
@@ -197,6 +209,17 @@ impl Token {
     }
 }
 
+/// Where a sentence, cell row or line of code is in a normalised text, and in what kind of block.
+#[derive(Debug, Clone)]
+pub struct Cut {
+    /// Bytes of the normalised text.
+    pub bytes: Range<usize>,
+    /// The kind of block.
+    pub role: BlockRole,
+    /// Which block of its text.
+    pub block: usize,
+}
+
 /// One sentence: its bytes in the normalised text, and its tokens.
 #[derive(Debug, Clone)]
 pub struct Sentence {
@@ -204,6 +227,10 @@ pub struct Sentence {
     pub bytes: Range<usize>,
     /// Indices of tokens.
     pub tokens: Range<usize>,
+    /// The kind of block that it is in.
+    pub role: BlockRole,
+    /// Which block of the text.
+    pub block: usize,
 }
 
 /// A text as words.
@@ -217,13 +244,13 @@ pub struct Text {
 
 impl Text {
     /// Reads `text` (normalised), cut into sentences at `cuts`.
-    pub fn read(text: &str, cuts: &[Range<usize>], lexicon: &mut Lexicon) -> Self {
+    pub fn read(text: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
         // A word and the blank after it are five bytes or more in most languages.
         let mut this = Self {
             tokens: Vec::with_capacity(text.len() / 5 + 1),
             sentences: Vec::with_capacity(cuts.len()),
         };
-        for bytes in cuts {
+        for Cut { bytes, role, block } in cuts {
             let from = this.tokens.len();
             this.sentence(text, bytes.clone(), lexicon);
             if this.tokens.len() > from {
@@ -231,6 +258,8 @@ impl Text {
                 this.sentences.push(Sentence {
                     bytes: bytes.clone(),
                     tokens: from..this.tokens.len(),
+                    role: *role,
+                    block: *block,
                 });
             }
         }

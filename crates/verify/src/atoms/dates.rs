@@ -37,6 +37,32 @@ impl Date {
             && covered(self.year.is_some(), other.year.is_some())
     }
 
+    /// How many days lie between two days; days without a year are of one year.
+    pub fn days_to(&self, other: &Self) -> Option<f64> {
+        let year = self.year.or(other.year).unwrap_or(2001);
+        let number = |date: &Self| {
+            let month = i64::from(date.month?);
+            let day = i64::from(date.day?);
+            let year = i64::from(date.year.unwrap_or(year)) - i64::from(month <= 2);
+            // Days of the Gregorian calendar since March of the year 0.
+            let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+            Some(365 * year + leaps + (153 * ((month + 9) % 12) + 2) / 5 + day)
+        };
+        let apart = (number(self)? - number(other)?).unsigned_abs();
+        u32::try_from(apart).ok().map(f64::from)
+    }
+
+    /// How many months lie between two months; months without a year are of one year.
+    pub fn months_to(&self, other: &Self) -> Option<f64> {
+        let year = self.year.or(other.year).unwrap_or(2001);
+        let number = |date: &Self| {
+            let month = i64::from(date.month?);
+            Some(i64::from(date.year.unwrap_or(year)) * 12 + month)
+        };
+        let apart = (number(self)? - number(other)?).unsigned_abs();
+        u32::try_from(apart).ok().map(f64::from)
+    }
+
     /// The weekday of a full date, 0 is Monday (Sakamoto's method).
     pub fn computed_weekday(&self) -> Option<u32> {
         const SHIFT: [i32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];

@@ -30,15 +30,12 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
                 (!there).then(|| missing(Code::Date, shown))
             }
             What::Literal(Literal::Version { key, compare }) => version(case, key, compare, shown),
-            What::Literal(_) => (!stands(case, shown)).then(|| missing(Code::Code, shown)),
+            // Code between back-ticks is looked at as a whole, in `code`.
+            What::Literal(_) => {
+                (!in_code(case, shown) && !stands(case, shown)).then(|| missing(Code::Code, shown))
+            }
         };
         out.extend(wrong);
-    }
-    for span in a::code_spans(case.raw) {
-        let normal = local_agent_text::evidence::Normal::of(span);
-        if !stands(case, normal.as_str()) && !normal.as_str().is_empty() {
-            out.push(missing(Code::Code, span));
-        }
     }
     for address in hidden_addresses(case.raw) {
         if !case.cited.iter().any(|s| s.item.text.contains(address)) {
@@ -136,9 +133,16 @@ pub(super) fn all<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Atom> + use<'
     readings(case).flat_map(|r| r.atoms.iter())
 }
 
+/// Whether a literal is part of code between back-ticks.
+fn in_code(case: &Case<'_>, literal: &str) -> bool {
+    a::code_spans(case.raw)
+        .iter()
+        .any(|span| span.contains(literal))
+}
+
 /// Whether a literal stands in a cited item, its heading or its path. Plain words and camelCase may
 /// differ in case.
-fn stands(case: &Case<'_>, literal: &str) -> bool {
+pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
     let bare = literal.trim_end_matches("()");
     let exact = |text: &str| text.contains(bare);
     if readings(case).any(|r| exact(&r.normal))

@@ -1,11 +1,16 @@
 //! L4–L6: does the cited text say what the claim says? One file a layer; here they are put
 //! together.
 
+mod affinity;
 mod align;
 mod atoms;
+mod binding;
+mod code;
 mod crossed;
+mod derive;
 mod language;
 mod names;
+mod nearest;
 mod negation;
 mod numbers;
 mod polarity;
@@ -103,11 +108,17 @@ pub fn check(case: &Case<'_>) -> Findings {
     }
     let foreign = language::differ(case.claim, &readings);
     out.add(atoms::check(case, &alignment));
-    out.add(names::check(case, &alignment, foreign));
+    out.objections.extend(code::check(case));
+    out.objections.extend(names::check(case, &alignment, foreign));
+    if out.objections.is_empty() {
+        out.objections.extend(binding::check(case));
+    }
     if out.objections.is_empty() {
         out.add(referent::check(case, &alignment).or_else(|| crossed::check(case, &alignment)));
     }
     if case.extent != Extent::Row {
+        let pairings = nearest::pairings(case);
+        out.objections.extend(negation::check(case, &pairings));
         out.add(polarity::check(case, &alignment));
         out.add(status::check(case, &alignment));
     }

@@ -4,57 +4,65 @@
 //! the cited text has another name in its place, or a pronoun for somebody whom it has named:
 //! nothing else tells "Karim leads" from "Revenue grew".
 
-use super::Case;
+use super::{Case, Effect};
 use super::align::{Aligned, Alignment};
 use crate::Code;
-use crate::atoms::What;
+use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::Token;
 
 /// The names that are not carried. Nouns are capitalised in German, so a claim in another language
 /// than its evidence is held only to words that look the same in both.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<(Code, String)> {
+pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
     if foreign {
         return Vec::new();
     }
     let tokens = &case.claim.text.tokens;
-    if in_title_case(tokens) {
-        return Vec::new();
-    }
-    let literal = |i: usize| {
-        case.claim
-            .atoms
-            .iter()
-            .any(|a| a.tokens.contains(&i) && !matches!(a.what, What::Number(_)))
-    };
-    let mut out = Vec::new();
+    let titled = in_title_case(case.claim, tokens);
+    let atom = |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i));
+    let mut missing: Vec<&Token> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        let roman = case
-            .claim
-            .word(token)
-            .chars()
-            .all(|c| matches!(c, 'I' | 'V' | 'X'));
+        let word = case.claim.word(token);
+        let roman = word.chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
+        let skipped = roman || atom(i) || titled && !is_abbreviation(word);
         if !is_name(token)
-            || roman
-            || literal(i)
-            || token.first && !replaces_a_name(case, alignment, token)
+            || skipped
+            || token.first && !is_abbreviation(word) && !replaces_a_name(case, alignment, token)
         {
             continue;
         }
-        if !(carried(case, i)
+        let known = carried(case, i)
             || stands_for_pronoun(case, alignment, i)
             || given_name(case, alignment, i)
-            || explained(case, i))
-        {
-            let shown = case.claim.word(token);
-            out.push((
-                Code::Name,
-                format!("The name “{shown}” does not stand in the cited text."),
-            ));
+            || explained(case, i);
+        if !known && !missing.iter().any(|t| t.id == token.id) {
+            missing.push(token);
         }
     }
-    out.dedup();
-    out
+    let alone = missing.len() == 1;
+    missing
+        .iter()
+        .map(|token| {
+            let word = case.claim.word(token);
+            let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
+            let mild = elsewhere || alone && is_abbreviation(word) && word.len() <= USUAL_LETTERS;
+            let effect = if mild { Effect::Doubts } else { Effect::Rejects };
+            let detail = Detail::Absent {
+                said: word.to_owned(),
+            };
+            Objection::new(Code::Name, effect, detail).at(token.start..token.end)
+        })
+        .collect()
+}
+
+/// Abbreviations of so few letters are often everyday words: "an API", "the ID".
+const USUAL_LETTERS: usize = 4;
+
+/// Whether a word is written in capitals throughout.
+fn is_abbreviation(word: &str) -> bool {
+    word.chars().count() >= 2
+        && word.chars().filter(|c| c.is_alphabetic()).count() >= 2
+        && !word.contains(char::is_lowercase)
 }
 
 /// Capitalised, and no word that is often capitalised for other reasons.
@@ -67,11 +75,11 @@ pub fn is_name(token: &Token) -> bool {
         && token.mood().is_none()
 }
 
-/// Most words capitalised: a title, where capitals say nothing.
-fn in_title_case(tokens: &[Token]) -> bool {
+/// Most words capitalised: a title, where capitals say nothing. Abbreviations do not count.
+fn in_title_case(reading: &Reading, tokens: &[Token]) -> bool {
     let words: Vec<&Token> = tokens
         .iter()
-        .filter(|t| !t.number && t.is_content())
+        .filter(|t| !t.number && t.is_content() && !is_abbreviation(reading.word(t)))
         .collect();
     words.len() >= 4 && words.iter().filter(|t| t.capital).count() * 10 > words.len() * 8
 }
@@ -318,49 +326,37 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         })
 }
 
-/// From this share on, a sentence says what the claim says, but for who: one of two words, where
-/// the other is a name and weighs more.
-const NEAR: f64 = 0.45;
-
-/// Whether the first word of the claim stands where the nearest sentence has a name that the claim
-/// does not mention.
+/// Whether the first word of the claim is where the nearest sentence has a name that the claim does
+/// not mention: the same words follow, or the whole sentence is the same but for the name.
 fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
     let Some(best) = alignment.best() else {
         return false;
     };
-    let next_is_name = case
-        .claim
-        .text
-        .tokens
-        .iter()
-        .any(|t| t.start > token.end && t.start <= token.end + 2 && is_name(t) && !t.first);
-    if next_is_name {
-        return true;
-    }
-    let unmentioned =
-        |t: &&Token| (is_name(t)) && !case.claim.text.tokens.iter().any(|c| c.id == t.id);
+    let claim = &case.claim.text.tokens;
+    let unmentioned = |t: &Token| is_name(t) && !claim.iter().any(|c| c.id == t.id);
     let replaced = alignment.edits().iter().any(|e| {
-        e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(is_name)
+        e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(unmentioned)
     });
-    let other_name = || {
-        best.tokens().iter().filter(unmentioned).any(|t| {
-            !t.first
-                || t.clause == best.tokens().first().map_or(0, |f| f.clause)
-                    && looks_like_a_name(best.source.reading, t)
+    let next = claim.iter().find(|t| t.start > token.start);
+    let same_goes_on = next.is_some_and(|next| {
+        best.tokens().windows(2).any(|pair| {
+            let (name, verb) = (pair[0], pair[1]);
+            let named = unmentioned(&name)
+                && (!name.first || looks_like_a_name(best.source.reading, &name));
+            named && verb.id == next.id
         })
-    };
-    // "Allergies trouble her", "Design is led by Leila".
-    let says_who = case
-        .claim
-        .text
-        .tokens
+    });
+    // A pronoun where the text has named somebody: "Allergies trouble her".
+    let says_who = claim
         .iter()
         .any(|t| is_person(case.claim.word(t)) || !t.first && is_name(t));
-    replaced
-        || best.share >= NEAR
-            && (other_name() || !says_who && speaks_of_somebody_named(best))
-            && looks_like_a_name_here(case, token)
+    let pronoun = best.share >= NEAR && !says_who && speaks_of_somebody_named(best);
+    (replaced || same_goes_on || pronoun) && looks_like_a_name_here(case, token)
 }
+
+/// From this share on, a sentence says what the claim says, but for who: one of two words, where
+/// the other is a name and weighs more.
+const NEAR: f64 = 0.45;
 
 /// A capitalised first word that is capitalised elsewhere too, or is no word of the text in small
 /// letters.

@@ -1,96 +1,150 @@
 //! L5: what the claim denies is denied in the cited text, and the other way round.
+//!
+//! Statements are compared one by one: a "not" of another clause says nothing. Words that both
+//! statements share decide; where the nearest statements disagree among themselves, nothing is
+//! said.
 
-use super::Case;
-use super::align::{Aligned, Alignment};
+use std::ops::Range;
+
+use super::nearest::{Near, Pairing};
+use super::{Case, Effect};
 use crate::Code;
+use crate::finding::{Detail, Objection};
 use crate::tables::{Quantity, Status};
-use crate::text::Token;
+use crate::text::{Token, lower_case};
 
-/// What is negated on one side only; the surest sign first.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
-    let why = same_word(case, alignment)
-        .or_else(|| denied_by_the_claim_alone(case, alignment))
-        .or_else(|| denied_without_a_verb(case, alignment))
-        .or_else(|| denied_by_the_text_alone(case, alignment))
-        .or_else(|| edited(case, alignment))?;
-    Some((Code::Negation, why))
+/// From this share on, two statements are the same but for their negation.
+const SAME: f64 = 0.8;
+
+/// From this share on, a difference in negation raises a doubt.
+const ALIKE: f64 = 0.6;
+
+/// What is negated on one side only.
+pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+    let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    found.take(1).collect()
 }
 
-fn by_claim(word: &str) -> String {
-    format!("The claim negates “{word}”; the cited text does not.")
+/// How a statement of the evidence stands to one of the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    Agrees,
+    /// The claim alone denies the word.
+    ClaimDenies(usize),
+    /// The cited text alone denies the word.
+    TextDenies(usize),
+    Unclear,
 }
 
-fn by_text(word: &str) -> String {
-    format!("The cited text negates “{word}”; the claim does not.")
+fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
+    let best = pairing.near.first()?;
+    if best.share < ALIKE {
+        return None;
+    }
+    let stands: Vec<Stand> = pairing.near.iter().map(|n| stand(case, pairing, n)).collect();
+    let first = *stands.first()?;
+    let same = |s: &Stand| match (first, s) {
+        (Stand::ClaimDenies(_), Stand::ClaimDenies(_)) => true,
+        (Stand::TextDenies(_), Stand::TextDenies(_)) => true,
+        _ => false,
+    };
+    if !stands.iter().all(same) {
+        return None;
+    }
+    let (Stand::ClaimDenies(at) | Stand::TextDenies(at)) = first else {
+        return None;
+    };
+    let token = pairing.own.tokens.get(at)?;
+    let said = case.claim.word(token).to_owned();
+    let range = token.start..token.end;
+    let sure = best.share >= SAME && is_sure(case, pairing, best, first);
+    let effect = if sure { Effect::Rejects } else { Effect::Doubts };
+    let detail = match first {
+        Stand::ClaimDenies(_) => Detail::ClaimNegates { said },
+        _ => Detail::TextNegates { said },
+    };
+    let objection = Objection::new(Code::Negation, effect, detail).at(range);
+    Some(objection.against(best.source.item.label, sentence(best)?))
 }
 
-/// A word that both sides have is negated on one of them only.
-fn same_word(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
-    let mut held: Vec<&Token> = alignment.tokens().collect();
-    held.sort_by_key(|t| t.id);
-    for token in case.claim.text.tokens.iter().filter(|t| t.is_content()) {
-        let from = held.partition_point(|e| e.id < token.id);
-        let to = held.partition_point(|e| e.id <= token.id);
-        let same = held.get(from..to).unwrap_or(&[]);
-        let word = case.claim.word(token);
-        if same.is_empty() {
-            if prefixed(case, alignment, token) {
-                return Some(by_text(word));
+/// The sentence of a statement of the evidence.
+pub fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
+    let sentence = near.source.reading.sentence(near.statement.sentence)?;
+    Some(sentence.bytes.clone())
+}
+
+fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Stand {
+    let theirs = &near.statement.tokens;
+    let mut agrees = false;
+    let mut found = None;
+    for (at, token) in pairing.own.tokens.iter().enumerate() {
+        if !token.is_content() {
+            continue;
+        }
+        for e in theirs.iter().filter(|e| e.id == token.id) {
+            match (token.negated, e.negated) {
+                (true, true) | (false, false) => agrees |= token.negated || !e.negated,
+                (true, false) if token.head => {
+                    found = found.or(Some(Stand::ClaimDenies(at)));
+                }
+                (false, true) if e.head => found = found.or(Some(Stand::TextDenies(at))),
+                _ => {}
             }
-            continue;
-        }
-        if same.iter().any(|e| e.negated == token.negated) {
-            continue;
-        }
-        if token.head && token.negated {
-            return Some(by_claim(word));
-        }
-        if !token.negated && same.iter().any(|e| e.head && e.negated) {
-            return Some(by_text(word));
         }
     }
-    None
+    let Some(found) = found else {
+        return if agrees { Stand::Agrees } else { Stand::Unclear };
+    };
+    let side = |tokens: &[Token], reading: &crate::reading::Reading| {
+        tokens
+            .iter()
+            .any(|t| is_negative(t, &lower_case(reading.word(t))))
+    };
+    let other_denies = match found {
+        Stand::ClaimDenies(_) => side(theirs, near.source.reading),
+        _ => side(&pairing.own.tokens, case.claim),
+    };
+    if other_denies { Stand::Unclear } else { found }
 }
 
-/// Whether a word denies, turns or belittles, or stands under such a word.
-fn negative(token: &Token) -> bool {
+/// Whether nothing else can explain the difference: no condition, no contrast, no restriction.
+fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, stand: Stand) -> bool {
+    let hedges = |tokens: &[Token], reading: &crate::reading::Reading| {
+        tokens.iter().any(|t| {
+            matches!(
+                &*lower_case(reading.word(t)),
+                "unless" | "without" | "if" | "until" | "except" | "only" | "instead" | "rather"
+                    | "otherwise" | "but" | "even" | "when" | "or" | "nor" | "any"
+            )
+        })
+    };
+    let own = hedges(&pairing.own.tokens, case.claim);
+    let theirs = hedges(&near.statement.tokens, near.source.reading);
+    let _ = stand;
+    !own && !theirs
+}
+
+/// Whether a word denies, turns or belittles, or has a part that does.
+fn is_negative(token: &Token, word: &str) -> bool {
     token.negates()
         || token.turns()
-        || token.negated
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))
-        || token.status() == Some(Status::Rejected)
-}
-
-/// Whether a lower-case word of the cited text may carry what a claim denies.
-fn may_deny(token: &Token, word: &str) -> bool {
-    negative(token) || is_scarce(word) || has_negative_prefix(word) || word.ends_with("less")
+        || matches!(token.status(), Some(Status::Rejected | Status::Deprecated))
+        || is_scarce(word)
+        || has_negative_prefix(word)
+        || word.len() > 5 && word.ends_with("less")
 }
 
 /// Words of absence and of less.
 fn is_scarce(word: &str) -> bool {
     matches!(
         word,
-        "few"
-            | "little"
-            | "only"
-            | "less"
-            | "lower"
-            | "low"
-            | "fewer"
-            | "except"
-            | "absent"
-            | "despite"
-            | "although"
-            | "zero"
-            | "rather"
-            | "contrary"
-            | "however"
-            | "yet"
-            | "loss"
-            | "lost"
-            | "free"
-            | "minimal"
-            | "limited"
+        "few" | "little" | "only" | "less" | "lower" | "fewer" | "except" | "absent" | "despite"
+            | "although" | "zero" | "rather" | "contrary" | "however" | "loss" | "lost" | "free"
+            | "minimal" | "limited" | "instead" | "exclude" | "excludes" | "excluded" | "ignore"
+            | "ignores" | "ignored" | "skip" | "skips" | "skipped" | "omit" | "omits" | "omitted"
+            | "remove" | "removes" | "removed" | "disable" | "disables" | "disabled" | "missing"
+            | "blank" | "empty" | "incompatible" | "exclusive" | "different" | "too" | "rejects"
     )
 }
 
@@ -140,239 +194,6 @@ fn has_negative_prefix(word: &str) -> bool {
         .find_map(|p| word.strip_prefix(p));
     rest.is_some_and(|rest| {
         rest.len() > 3 && (rest.ends_with("ble") || begins(rest, &IN)) && !begins(rest, &["able"])
-    })
-}
-
-/// The claim denies something that the cited text speaks of, and nothing there denies anything.
-fn denied_by_the_claim_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
-    let claim = &case.claim.text.tokens;
-    let mut cue = None;
-    let denied = claim.iter().find(|t| {
-        let found =
-            t.head && t.negated && cue.is_some_and(|cue| t.clause == cue || t.clause == cue + 2);
-        cue = if t.negates() { Some(t.clause) } else { cue };
-        found
-    })?;
-    let denies = |a: &Aligned<'_>| {
-        let near = around(a.tokens(), denied.id);
-        near.iter()
-            .any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
-            || a.tokens().iter().any(|e| {
-                denied
-                    .pairs()
-                    .iter()
-                    .any(|(n, side)| e.pairs().contains(&(*n, !side)))
-            })
-    };
-    // Where a sentence has the denied word itself, the others need not be asked.
-    let says = |a: &&Aligned<'_>| a.tokens().iter().any(|t| t.id == denied.id);
-    let held = alignment.0.iter().any(|a| says(&a));
-    let best = alignment.best().map_or(0.0, |b| b.share);
-    let mut asked = alignment
-        .0
-        .iter()
-        .filter(|a| {
-            if held {
-                says(a)
-            } else {
-                a.share >= NEAREST * best
-            }
-        })
-        .peekable();
-    asked.peek()?;
-    (!asked.any(denies)).then(|| by_claim(case.claim.word(denied)))
-}
-
-/// "Yes, it was not, and …": a "not" that governs nothing denies the question, and nothing in the
-/// cited text denies.
-fn denied_without_a_verb(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
-    let claim = &case.claim.text.tokens;
-    let word = |t: &Token| case.claim.word(t).to_lowercase();
-    let at = claim
-        .iter()
-        .position(|t| t.negates() && (word(t) == "not" || word(t).ends_with("'t")))?;
-    let cue = claim.get(at)?;
-    let ends =
-        |next: &Token| next.clause != cue.clause || matches!(word(next).as_str(), "and" | "but");
-    let alone = claim.get(at + 1).is_none_or(ends);
-    let governs = claim
-        .iter()
-        .skip(at + 1)
-        .any(|t| t.head && t.negated && t.clause == cue.clause + 2);
-    let before = at
-        .checked_sub(1)
-        .and_then(|at| claim.get(at))
-        .map(word)
-        .unwrap_or_default();
-    if !alone || governs || matches!(before.as_str(), "or" | "if" | "why" | "") {
-        return None;
-    }
-    let best = alignment.best()?.share;
-    let mut near = alignment.0.iter().filter(|a| a.share >= NEAREST * best);
-    let denies = |a: &Aligned<'_>| {
-        a.tokens()
-            .iter()
-            .any(|t| may_deny(t, &a.source.reading.word(t).to_lowercase()))
-    };
-    (!near.any(denies)).then(|| "The claim says “not”; the cited text denies nothing.".to_owned())
-}
-
-/// How many words before and after a word may deny it.
-const ROUND: usize = 12;
-
-/// The words round those that are the same as the denied one; the whole sentence when none is.
-fn around(tokens: &[Token], denied: u32) -> &[Token] {
-    let first = tokens.iter().position(|t| t.id == denied).unwrap_or(0);
-    let last = tokens
-        .iter()
-        .rposition(|t| t.id == denied)
-        .unwrap_or(tokens.len());
-    tokens
-        .get(first.saturating_sub(ROUND)..tokens.len().min(last.saturating_add(ROUND + 1)))
-        .unwrap_or(tokens)
-}
-
-/// How near to the best sentence one must be to be asked whether it denies too.
-const NEAREST: f64 = 0.9;
-
-/// Most of the claim stands in one clause that is denied there, and the claim denies nothing.
-fn denied_by_the_text_alone(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
-    let claim = &case.claim.text.tokens;
-    let denies = |t: &Token| {
-        let word = case.claim.word(t);
-        negative(t)
-            || matches!(t.quantity(), Some(Quantity::Partial))
-            || t.mood().is_some()
-            || has_negative_prefix(&word.to_lowercase())
-            || word.ends_with("less")
-    };
-    let content: Vec<&Token> = claim.iter().filter(|t| t.is_content()).collect();
-    if content.len() < 2 || claim.iter().any(denies) {
-        return None;
-    }
-    let best = alignment.best().filter(|b| b.share >= 0.5)?;
-    let tokens = best.tokens();
-    let mut held: Vec<(u32, u32)> = tokens.iter().map(|t| (t.clause, t.id)).collect();
-    held.sort_unstable();
-    let cue = tokens.iter().find(|cue| {
-        let governs =
-            |t: &Token| t.head && t.negated && t.clause == cue.clause && t.start > cue.start;
-        let in_clause = || {
-            content
-                .iter()
-                .filter(|c| held.binary_search(&(cue.clause, c.id)).is_ok())
-                .count()
-        };
-        cue.negates()
-            && !opens_a_question(best, cue)
-            && !is_double(case, cue, tokens)
-            && tokens.iter().any(governs)
-            && in_clause() * 2 > content.len()
-    });
-    cue.map(|_| "The cited text is negated; the claim is not.".to_owned())
-}
-
-/// "Nobody knows why the sky is green" denies nothing of the sky.
-fn opens_a_question(sentence: &Aligned<'_>, cue: &Token) -> bool {
-    let asks = |word: &str| {
-        matches!(
-            word,
-            "why"
-                | "that"
-                | "whether"
-                | "if"
-                | "how"
-                | "what"
-                | "who"
-                | "which"
-                | "when"
-                | "where"
-                | "until"
-        )
-    };
-    let mut after = sentence
-        .tokens()
-        .iter()
-        .filter(|t| t.start > cue.start && t.clause == cue.clause);
-    after.any(|t| asks(sentence.source.reading.word(t)))
-}
-
-/// Nearly the same sentence, with one negation put in or left out.
-fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<String> {
-    let claim = &case.claim.text.tokens;
-    let near = alignment.best().map_or(&[][..], |b| b.tokens());
-    let odd = || {
-        let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
-        alignment
-            .edits()
-            .iter()
-            .filter(move |e| negates(e.claim) != negates(e.evidence))
-    };
-    let real = |t: &Token, tokens: &[Token]| {
-        t.negates()
-            && !tokens
-                .iter()
-                .any(|n| n.start > t.start && n.start <= t.end + 1 && n.hollow())
-    };
-    let added = odd()
-        .filter(|e| e.claim.is_some_and(|t| real(t, claim)))
-        .count();
-    let dropped = odd()
-        .filter(|e| {
-            e.evidence
-                .is_some_and(|t| real(t, near) && !is_double(case, t, near))
-        })
-        .count();
-    match (added, dropped) {
-        (1, 0) => Some("The claim is negated; the cited text is not.".to_owned()),
-        (0, 1) => Some("The cited text is negated; the claim is not.".to_owned()),
-        _ => None,
-    }
-}
-
-/// "not uncommon", "not without": what is negated is a negation itself.
-fn is_double(case: &Case<'_>, cue: &Token, tokens: &[Token]) -> bool {
-    let mut after = tokens
-        .iter()
-        .filter(|t| t.start > cue.start && t.clause == cue.clause);
-    after.any(|t| {
-        let stem = case.lexicon.stem(t.id);
-        let prefixed = t.head
-            && ["un", "in", "im", "non", "dis", "ir", "il"]
-                .iter()
-                .any(|p| stem.starts_with(p))
-            && stem.len() > 4;
-        t.negates() || t.turns() || prefixed
-    })
-}
-
-/// "available" where the text says "unavailable", both negated or neither.
-fn prefixed(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
-    const OTHER_WORDS: [&str; 14] = [
-        "cover", "play", "count", "tract", "solve", "miss", "order", "charge", "patch", "position",
-        "close", "til", "it", "der",
-    ];
-    let stem = case.lexicon.stem(token.id);
-    if stem.len() < 4 || token.capital {
-        return false;
-    }
-    let negates = |long: &str, short: &str| {
-        ["un", "non", "dis"]
-            .iter()
-            .any(|p| long.strip_prefix(p) == Some(short))
-            && !OTHER_WORDS.contains(&short)
-            || ["in", "im", "ir", "il"]
-                .iter()
-                .any(|p| long.strip_prefix(p) == Some(short))
-                && [
-                    "abl", "ibl", "ent", "ant", "iv", "ar", "act", "plet", "elig",
-                ]
-                .iter()
-                .any(|e| short.ends_with(e))
-    };
-    alignment.tokens().any(|e| {
-        let other = case.lexicon.stem(e.id);
-        e.negated == token.negated && (negates(other, stem) || negates(stem, other))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
-use super::{Case, Extent, names};
+use super::{Case, Extent, derive, names};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
@@ -23,8 +23,9 @@ pub fn check(
     match find(case, n, shown) {
         Found::Otherwise => None,
         Found::Missing { other_unit } => {
-            let excused =
-                !verbatim && (derived(case, n) || approximate(case, n)) || small_count(case, n);
+            let excused = !verbatim && (derived(case, n) || approximate(case, n))
+                || is_count(case, atom, n)
+                || derive::computed(case, n).is_some();
             (!excused).then(|| match other_unit {
                 Some(said) => (
                     Code::Unit,
@@ -177,7 +178,7 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
                 || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
         }
         (Some(unit), None) => {
-            a::same(n.value, m.value) && (named(reading, unit) || m.range)
+            a::same(n.value, m.value) && (named(reading, unit) || m.range || !m.words)
                 || a::same_kind(unit, PERCENT) && a::same(n.value, m.value * 100.0) && m.words
         }
     }
@@ -204,7 +205,7 @@ fn derived(case: &Case<'_>, n: &Number) -> bool {
     all(case).any(|e| matches!(&e.what, What::Number(m) if comparable(n, m) && holds(scaled(n, m))))
 }
 
-fn comparable(n: &Number, m: &Number) -> bool {
+pub(super) fn comparable(n: &Number, m: &Number) -> bool {
     match (n.unit, m.unit) {
         (Some(x), Some(y)) => a::same_kind(x, y),
         (None, _) => true,
@@ -238,16 +239,29 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     })
 }
 
-/// A small number in words that counts what is listed or cited.
-fn small_count(case: &Case<'_>, n: &Number) -> bool {
+/// Highest number that a person counts by looking.
+const MOST_COUNTED: f64 = 12.0;
+
+/// Whether a number counts or orders things instead of being read from the text: "two methods",
+/// "the first one", "all four". How many things a list of the claim has, or the list that it leads
+/// to, must then agree.
+fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let is = |count: usize| u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value));
-    n.unit.is_none()
-        && !n.ordinal
-        && (case.listed > 0 && is(case.listed)
-            || n.words
-                && case.cited.len() > 1
-                && is(case.cited.len())
-                && case.extent != Extent::Row)
+    if n.ordinal {
+        return n.words;
+    }
+    let whole = n.value.fract() == 0.0 && (1.0..=MOST_COUNTED).contains(&n.value);
+    if case.listed > 0 && is(case.listed) && n.value.fract() == 0.0 {
+        return true;
+    }
+    let measured = n.unit.is_some() || n.per.is_some() || n.bound.is_some();
+    if measured || !whole || !n.words || case.extent == Extent::Row {
+        return false;
+    }
+    if case.listed > 1 && case.extent == Extent::LeadIn {
+        return false;
+    }
+    derive::own_list(case.claim, atom.tokens.end).is_none_or(is)
 }
 
 fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {

@@ -4,7 +4,7 @@
 //! opposite there; where the cited text has neither, nothing is said against the claim.
 
 use super::align::{Alignment, Edit};
-use super::{Case, Extent, negation};
+use super::{Case, Extent};
 use crate::Code;
 use crate::reading::Reading;
 use crate::tables::{Mood, Quantity};
@@ -14,7 +14,6 @@ use crate::text::Token;
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
     let changed = alignment.edits();
-    out.extend(negation::check(case, alignment));
     out.extend(direction(case, alignment, changed));
     if case.extent == Extent::Sentence {
         out.extend(swapped(case, alignment));

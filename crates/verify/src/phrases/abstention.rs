@@ -142,9 +142,61 @@ const EVIDENCE: &[&str] = &[
     "files",
     "material",
     "information",
+    "overview",
+    "guide",
+    "page",
+    "pages",
+    "section",
+    "sections",
+    "article",
+    "document",
+    "documentation",
+    "docs",
+    "primer",
+    "manual",
+    "table",
+    "tables",
+    "text",
+    "texts",
+    "chapter",
+    "post",
+    "readme",
+    "description",
+    "recipe",
+    "example",
+    "examples",
+    "reference",
+    "notizen",
+    "quelle",
+    "quellen",
+    "auszüge",
+    "text",
+    "abschnitt",
 ];
 
 const SAYING: &[&str] = &[
+    "quantify",
+    "spell",
+    "go",
+    "offer",
+    "detail",
+    "mentioned",
+    "stated",
+    "specified",
+    "described",
+    "covered",
+    "explained",
+    "given",
+    "included",
+    "part",
+    "nennen",
+    "nennt",
+    "erwähnen",
+    "erwähnt",
+    "sagen",
+    "sagt",
+    "enthalten",
+    "enthält",
     "mention",
     "say",
     "state",
@@ -243,6 +295,9 @@ pub fn abstention(lower: &str) -> Option<Abstention> {
     {
         return Some(Abstention::Gap);
     }
+    if says_nothing_of(lower) {
+        return Some(Abstention::Gap);
+    }
     // "The notes do not say …": evidence, then a negation, then a verb of saying, close together.
     let all: Vec<&str> = words(lower).take(60).collect();
     let subject = all.iter().take(8).position(|w| EVIDENCE.contains(w))?;
@@ -270,6 +325,30 @@ pub fn abstention(lower: &str) -> Option<Abstention> {
             .any(|w| SAYING.contains(w))
     });
     (says || silent).then_some(Abstention::Gap)
+}
+
+/// Words that begin what is not said: "It does not say which of them is better".
+const OPEN_QUESTION: &[&str] = &[
+    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "anything", "much",
+];
+
+/// "It does not say which …", "They give no reason": a pronoun, a negation, a verb of saying, and
+/// what is left open.
+fn says_nothing_of(lower: &str) -> bool {
+    let all: Vec<&str> = words(lower).take(12).collect();
+    let pronoun = all.iter().take(2).any(|w| matches!(*w, "it" | "they" | "this" | "none"));
+    let denies = |w: &&str| {
+        matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nor")
+    };
+    let Some(at) = all.iter().take(5).position(|w| denies(&w)) else {
+        return false;
+    };
+    let rest = all.get(at + 1..).unwrap_or(&[]);
+    let Some(verb) = rest.iter().take(2).position(|w| SAYING.contains(w)) else {
+        return false;
+    };
+    let object = rest.get(verb + 1..).unwrap_or(&[]);
+    pronoun && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
 }
 
 /// Whether a text has signs of writing without blanks.

@@ -24,6 +24,24 @@ const FINITE: &[&str] = &[
     "soll", "darf", "sont", "était",
 ];
 
+/// Most words of an answer in short.
+const SHORT: usize = 9;
+
+/// How an answer in short begins: "Yes.", "No, not in the free plan.", "Only on Sundays.", "Two.".
+const ANSWERS: &[&str] = &[
+    "yes", "no", "not", "only", "possibly", "partly", "partially", "perhaps", "maybe", "sometimes",
+    "usually", "generally", "mostly", "almost", "neither", "both", "either", "one", "two", "three",
+    "four", "five", "six", "ja", "nein", "nicht", "nur", "teilweise", "oui", "non", "sí",
+];
+
+/// Whether a sentence answers a question in short, so that the sentence behind it has to carry it.
+/// It has no number in digits and few words.
+pub fn answers_in_short(lower: &str) -> bool {
+    let mut all = words(lower);
+    let opens = all.next().is_some_and(|first| ANSWERS.contains(&first));
+    opens && all.count() < SHORT && !lower.contains(|c: char| c.is_numeric())
+}
+
 /// `text` as words that can be compared: normalised, lower case.
 pub fn plain_lower(text: &str) -> String {
     Normal::of(text).as_str().to_lowercase()

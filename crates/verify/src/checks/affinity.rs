@@ -1,0 +1,220 @@
+//! How closely two terms belong together in the cited text.
+//!
+//! Terms belong together when one statement has both: the same clause; a cell of a table and the
+//! names of its row and column; a list item and its label; less closely the same sentence, a list
+//! and the words that lead to it, a text and its heading, a sentence and the one before it that its
+//! pronoun refers to.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::Source;
+use crate::reading::Reading;
+use crate::terms::Term;
+use local_agent_text::markdown::BlockRole;
+
+/// In the same clause.
+const CLAUSE: f64 = 1.0;
+/// In the same part of a sentence.
+const PART: f64 = 0.8;
+/// In the same sentence.
+const SENTENCE: f64 = 0.5;
+/// A list item and the words that lead to the list.
+const LEAD_IN: f64 = 0.45;
+/// A sentence and its heading.
+const HEADING: f64 = 0.35;
+/// A sentence and the one before it.
+const BEFORE: f64 = 0.3;
+
+/// Most sentences of one source in which a term is looked at, and most sentences that one lead-in
+/// or heading reaches; both bound the work on hostile text.
+const MOST_SENTENCES: usize = 24;
+
+/// One place of a term.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Which source, and which of its sentences.
+    sentence: (usize, usize),
+    /// Which clause; `None`: it belongs to all of the sentence.
+    clause: Option<u32>,
+    /// Which part of the sentence.
+    part: u32,
+    /// How closely it belongs to the sentence.
+    weight: f64,
+}
+
+/// Looks terms up in the cited text, each once.
+pub struct Affinities<'a> {
+    sources: &'a [Source<'a>],
+    places: HashMap<u32, Vec<Place>, RandomState>,
+}
+
+impl<'a> Affinities<'a> {
+    /// Nothing is looked up yet.
+    pub fn new(sources: &'a [Source<'a>]) -> Self {
+        Self {
+            sources,
+            places: HashMap::default(),
+        }
+    }
+
+    /// Looks up the places of a term.
+    pub fn look_up(&mut self, id: u32) {
+        if self.places.contains_key(&id) {
+            return;
+        }
+        let mut out = Vec::new();
+        for (n, source) in self.sources.iter().enumerate() {
+            let reading = source.reading;
+            for s in reading.sentences_with(id).iter().take(MOST_SENTENCES) {
+                places(reading, n, *s as usize, id, &mut out);
+            }
+        }
+        self.places.insert(id, out);
+    }
+
+    /// Whether the term is anywhere in the cited text.
+    pub fn has(&self, id: u32) -> bool {
+        self.places.get(&id).is_some_and(|p| !p.is_empty())
+    }
+
+    /// How closely two terms belong together: 0 to 1. Both must have been looked up.
+    pub fn of(&self, a: u32, b: u32) -> f64 {
+        let (Some(a), Some(b)) = (self.places.get(&a), self.places.get(&b)) else {
+            return 0.0;
+        };
+        let mut best = 0.0_f64;
+        for x in a {
+            for y in b.iter().filter(|y| y.sentence == x.sentence) {
+                best = best.max(together(x, y));
+            }
+        }
+        best
+    }
+}
+
+fn together(a: &Place, b: &Place) -> f64 {
+    let near = match (a.clause, b.clause) {
+        (Some(x), Some(y)) if x == y => CLAUSE,
+        (Some(_), Some(_)) if a.part == b.part => PART,
+        (Some(_), Some(_)) => SENTENCE,
+        // Two names of rows or columns say nothing of each other.
+        (None, None) => SENTENCE,
+        _ => CLAUSE,
+    };
+    near * a.weight.min(b.weight)
+}
+
+/// The places of a term that sentence `s` of source `n` gives it.
+fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<Place>) {
+    let Some(sentence) = reading.sentence(s) else {
+        return;
+    };
+    let label_ends = label_end(reading, s);
+    for term in reading.terms_of(s).iter().filter(|t| t.id == id) {
+        let at = term.tokens.start;
+        let part = reading.parts().get(at).copied().unwrap_or(0);
+        let clause = match sentence.role {
+            BlockRole::TableRow => column(reading, s, term).filter(|c| *c > 1),
+            _ if label_ends.is_some_and(|end| at < end) => None,
+            _ => reading.text.tokens.get(at).map(|t| t.clause),
+        };
+        let whole_row = sentence.role == BlockRole::TableRow;
+        out.push(Place {
+            sentence: (n, s),
+            clause,
+            part: if whole_row { 0 } else { part },
+            weight: 1.0,
+        });
+        reach(reading, n, s, term, out);
+    }
+}
+
+/// What else a term reaches: the cells below a header, the items after a lead-in, the text below a
+/// heading, the sentence that goes on with a pronoun.
+fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<Place>) {
+    let Some(sentence) = reading.sentence(s) else {
+        return;
+    };
+    let mut add = |s: usize, clause: Option<u32>, weight: f64| {
+        out.push(Place {
+            sentence: (n, s),
+            clause,
+            part: 0,
+            weight,
+        });
+    };
+    let role = |s: usize| reading.sentence(s).map(|s| s.role);
+    let text = reading.normal.get(sentence.bytes.clone()).unwrap_or("");
+    match sentence.role {
+        BlockRole::TableHeader => {
+            let column = column(reading, s, term);
+            let rows = (s + 1..).take_while(|n| role(*n) == Some(BlockRole::TableRow));
+            rows.take(MOST_SENTENCES)
+                .for_each(|row| add(row, column, 1.0));
+        }
+        BlockRole::Heading => {
+            let below = (s + 1..).take_while(|n| role(*n).is_some_and(|r| r != BlockRole::Heading));
+            below
+                .take(MOST_SENTENCES)
+                .for_each(|below| add(below, None, HEADING));
+        }
+        own if text.ends_with(':') => {
+            let listed = |n: usize| {
+                role(n).is_some_and(|r| {
+                    matches!(r, BlockRole::Code | BlockRole::TableRow)
+                        || r == BlockRole::ListItem && own != BlockRole::ListItem
+                })
+            };
+            let after = (s + 1..).take_while(|n| listed(*n));
+            after
+                .take(MOST_SENTENCES)
+                .for_each(|item| add(item, None, LEAD_IN));
+        }
+        own => {
+            if role(s + 1) == Some(own) && begins_with_pronoun(reading, s + 1) {
+                add(s + 1, None, BEFORE);
+            }
+        }
+    }
+}
+
+fn begins_with_pronoun(reading: &Reading, s: usize) -> bool {
+    let first = reading.tokens_of(s).first();
+    first.is_some_and(|t| {
+        let word = crate::text::lower_case(reading.word(t));
+        matches!(
+            &*word,
+            "it" | "they" | "this" | "these" | "he" | "she" | "its" | "their" | "es" | "sie" | "er"
+        )
+    })
+}
+
+/// Which cell of its row a term is in, counted from 1.
+fn column(reading: &Reading, s: usize, term: &Term) -> Option<u32> {
+    let sentence = reading.sentence(s)?;
+    let token = reading.text.tokens.get(term.tokens.start)?;
+    let before = reading.normal.get(sentence.bytes.start..token.start)?;
+    u32::try_from(before.matches('|').count()).ok()
+}
+
+/// Most words of a label.
+const LABEL: usize = 6;
+
+/// Where the label of a sentence ends, in tokens: "Label: text", "Label – text".
+pub fn label_end(reading: &Reading, s: usize) -> Option<usize> {
+    let sentence = reading.sentence(s)?;
+    let tokens = sentence.tokens.clone();
+    let inside = tokens.start + 1..tokens.end.min(tokens.start + LABEL + 1);
+    inside.into_iter().find(|i| {
+        let (Some(before), Some(token)) = (
+            reading.text.tokens.get(i - 1),
+            reading.text.tokens.get(*i),
+        ) else {
+            return false;
+        };
+        let gap = reading.normal.get(before.end..token.start).unwrap_or("");
+        gap.contains(": ") || gap.contains(" – ") || gap.contains(" — ") || gap.contains(" - ")
+    })
+}

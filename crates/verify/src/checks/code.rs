@@ -1,0 +1,117 @@
+//! L4: code between back-ticks is code of the cited text.
+//!
+//! A command that the claim puts together from a pattern of the cited text ("`tool add NAME`") is
+//! compared word by word: a word that is nowhere rejects; words that are never beside each other
+//! raise a doubt.
+
+use super::{Case, Effect, atoms};
+use crate::Code;
+use crate::atoms::code_spans;
+use crate::finding::{Detail, Objection};
+use local_agent_text::evidence::Normal;
+
+/// Most words of one piece of code.
+const MOST_WORDS: usize = 12;
+
+/// What code of the claim is not in the cited text.
+pub fn check(case: &Case<'_>) -> Vec<Objection> {
+    let mut out: Vec<Objection> = Vec::new();
+    let mut from = 0;
+    for span in code_spans(case.raw) {
+        let normal = Normal::of(span);
+        let shown = normal.as_str();
+        if shown.is_empty() || atoms::stands(case, shown) {
+            continue;
+        }
+        let Some(effect) = weigh(case, shown) else {
+            continue;
+        };
+        let said = crate::identity::shorten(shown);
+        let found = Objection::new(Code::Code, effect, Detail::Absent { said });
+        let at = case.claim.normal.get(from..).and_then(|rest| rest.find(shown));
+        out.push(match at {
+            Some(at) => {
+                let start = from + at;
+                from = start + shown.len();
+                found.at(start..from)
+            }
+            None => found,
+        });
+    }
+    out
+}
+
+/// What the absence of a piece of code does to the claim.
+fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
+    let words: Vec<&str> = words(shown).take(MOST_WORDS).collect();
+    let cited: Vec<String> = case.cited.iter().map(|s| folded(&s.item.text)).collect();
+    let absent = |word: &&str| {
+        let word = folded(word);
+        !word.is_empty() && !cited.iter().any(|text| holds(text, &word))
+    };
+    if words.iter().any(absent) {
+        let elsewhere = |text: &str| holds(&folded(text), &folded(shown));
+        let others = case.others.iter().any(|s| elsewhere(&s.item.text));
+        let free = words.len() > 2 && words.iter().filter(|w| absent(w)).all(|w| is_free(w));
+        return match (free, others) {
+            (true, _) => None,
+            (_, true) => Some(Effect::Doubts),
+            (_, false) => Some(Effect::Rejects),
+        };
+    }
+    let beside = |pair: &[&str]| {
+        let (a, b) = (folded(pair[0]), folded(pair[1]));
+        cited.iter().any(|text| are_beside(text, &a, &b))
+    };
+    let apart = words.windows(2).any(|pair| !beside(pair));
+    (apart && words.len() > 1).then_some(Effect::Doubts)
+}
+
+/// The words of a piece of code: cut at blanks and at brackets, commas and equals signs.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';'))
+        .filter(|word| word.chars().any(char::is_alphanumeric))
+}
+
+/// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.
+fn is_free(word: &str) -> bool {
+    let number = word.chars().all(|c| c.is_numeric() || matches!(c, '.' | '-'));
+    number || word.contains('/') && !word.starts_with(['-', '/']) || word.starts_with("/path")
+}
+
+fn folded(text: &str) -> String {
+    text.to_lowercase()
+}
+
+/// Whether `word` is in `text` and is not a part of a longer word.
+fn holds(text: &str, word: &str) -> bool {
+    places(text, word).next().is_some()
+}
+
+fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
+        let starts = word.starts_with(|c: char| c.is_alphanumeric());
+        let ends = word.ends_with(|c: char| c.is_alphanumeric());
+        let before = text.get(..*at).and_then(|t| t.chars().next_back());
+        let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
+        !(starts && is_part(before)) && !(ends && is_part(after))
+    })
+}
+
+/// How many characters may be between two words that are beside each other: brackets, quote marks.
+const GAP: usize = 6;
+
+/// Most places of a word that are looked at.
+const MOST_PLACES: usize = 64;
+
+fn are_beside(text: &str, a: &str, b: &str) -> bool {
+    places(text, a).take(MOST_PLACES).any(|at| {
+        let rest = text.get(at + a.len()..).unwrap_or("");
+        let found = rest.find(b).unwrap_or(usize::MAX);
+        found <= GAP
+            && rest
+                .get(..found)
+                .is_some_and(|gap| !gap.contains(char::is_alphanumeric))
+    })
+}

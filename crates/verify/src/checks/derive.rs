@@ -1,0 +1,121 @@
+//! L4: numbers of a claim that follow from numbers of the cited text.
+
+use super::Case;
+use super::numbers::comparable;
+use crate::atoms::{self as a, Atom, Date, Number, What};
+use crate::derivation::{Derivation, Operation};
+use crate::reading::Reading;
+
+/// How a number of the claim follows from two others that the claim names and the cited text has.
+pub fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    let claim = case.claim;
+    let named: Vec<(&Atom, &Number)> = claim
+        .atoms
+        .iter()
+        .filter_map(|atom| match &atom.what {
+            What::Number(m) if !a::same(m.value, n.value) && comparable(n, m) => Some((atom, m)),
+            _ => None,
+        })
+        .filter(|(_, m)| has_number(case, m))
+        .take(6)
+        .collect();
+    let shown = |atom: &Atom| claim.normal.get(atom.bytes.clone()).unwrap_or("").to_owned();
+    let made = |operation, x: &Atom, y: &Atom| Derivation {
+        operation,
+        from: vec![shown(x), shown(y)],
+        result: result(claim, n),
+    };
+    for (i, (x, p)) in named.iter().enumerate() {
+        for (y, q) in named.iter().skip(i + 1) {
+            let (larger, smaller) = if p.value >= q.value { (x, y) } else { (y, x) };
+            if a::same((p.value - q.value).abs(), n.value) {
+                return Some(made(Operation::Difference, larger, smaller));
+            }
+            if a::same(p.value + q.value, n.value) {
+                return Some(made(Operation::Sum, x, y));
+            }
+            if q.value != 0.0 && p.value != 0.0 {
+                let ratio = (p.value / q.value).max(q.value / p.value);
+                if a::same(ratio, n.value) && ratio > 1.0 {
+                    return Some(made(Operation::Ratio, larger, smaller));
+                }
+            }
+        }
+    }
+    duration(case, n)
+}
+
+fn result(claim: &Reading, n: &Number) -> String {
+    let own = claim.atoms.iter().find(|atom| match &atom.what {
+        What::Number(m) => a::same(m.value, n.value) && m.unit == n.unit,
+        _ => false,
+    });
+    own.and_then(|atom| claim.normal.get(atom.bytes.clone()))
+        .unwrap_or("")
+        .to_owned()
+}
+
+fn has_number(case: &Case<'_>, m: &Number) -> bool {
+    case.cited.iter().any(|source| {
+        source.reading.atoms.iter().any(|atom| match &atom.what {
+            What::Number(e) => a::same(e.value, m.value),
+            _ => false,
+        })
+    })
+}
+
+/// The days, weeks or months between two dates that the claim names.
+fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    let unit = n.unit?;
+    let dates: Vec<(&Atom, &Date)> = case
+        .claim
+        .atoms
+        .iter()
+        .filter_map(|atom| match &atom.what {
+            What::Date(date) => Some((atom, date)),
+            _ => None,
+        })
+        .take(4)
+        .collect();
+    for (i, (x, p)) in dates.iter().enumerate() {
+        for (y, q) in dates.iter().skip(i + 1) {
+            let apart = |size: f64, kind: a::Kind| {
+                let wanted: a::Unit = match kind {
+                    a::Kind::Time => &[(a::Kind::Time, 86_400.0)],
+                    _ => &[(a::Kind::Calendar, 1.0)],
+                };
+                a::equal_amounts(n.value, unit, size, wanted)
+            };
+            let days = p.days_to(q).is_some_and(|d| apart(d, a::Kind::Time));
+            let months = p.months_to(q).is_some_and(|m| apart(m, a::Kind::Calendar));
+            if days || months {
+                let shown =
+                    |atom: &Atom| case.claim.normal.get(atom.bytes.clone()).unwrap_or("").to_owned();
+                return Some(Derivation {
+                    operation: Operation::Duration,
+                    from: vec![shown(x), shown(y)],
+                    result: result(case.claim, n),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// How many things a claim lists behind a colon after token `from`: "three kinds: a, b and c".
+/// `None` when it lists none.
+pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
+    let start = claim.text.tokens.get(from.checked_sub(1)?)?.end;
+    let rest = claim.normal.get(start..)?;
+    let colon = rest.find(": ").or_else(|| rest.find(" – "))?;
+    if rest.get(..colon)?.contains([',', ';', '.']) {
+        return None;
+    }
+    let list = rest.get(colon + 2..)?;
+    let list = list.split(['.', ';']).next()?;
+    let (before, last) = list.rsplit_once(" and ").or_else(|| list.rsplit_once(" or "))?;
+    let short = |item: &str| (1..=4).contains(&item.split_whitespace().count());
+    let items: Vec<&str> = before.split(", ").collect();
+    let plain = items.iter().all(|item| short(item.trim_end_matches(','))) && short(last);
+    plain.then_some(items.len() + 1)
+}

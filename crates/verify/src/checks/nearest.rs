@@ -1,0 +1,113 @@
+//! Which statements of the cited text speak of the same thing as a statement of the claim.
+
+use super::{Case, Source};
+use crate::statements::Statement;
+use crate::text::Token;
+
+/// A statement of the cited text, and how much of the claim's statement it holds.
+#[derive(Clone, Copy)]
+pub struct Near<'a> {
+    /// Its item.
+    pub source: Source<'a>,
+    /// The statement.
+    pub statement: &'a Statement,
+    /// Share of the content words of the claim's statement, rare words counting more.
+    pub share: f64,
+}
+
+/// A statement of the claim with what is near it, nearest first.
+pub struct Pairing<'a> {
+    /// The claim's own statement.
+    pub own: &'a Statement,
+    /// Statements of the cited text.
+    pub near: Vec<Near<'a>>,
+}
+
+/// A statement that holds less is about something else.
+const LEAST: f64 = 0.4;
+
+/// How much worse than the nearest a statement may be and still be asked.
+const ALMOST: f64 = 0.85;
+
+/// Most words of a statement, most sentences that hold one of them, and most statements that are
+/// kept; all bound the work on hostile text.
+const MOST_WORDS: usize = 60;
+const MOST_SENTENCES: usize = 40;
+const MOST_NEAR: usize = 6;
+
+/// Pairs every statement of the claim with the statements of the cited text that are nearest.
+pub fn pairings<'a>(case: &Case<'a>) -> Vec<Pairing<'a>> {
+    let claim = case.claim;
+    let pair = |own: &'a Statement| Pairing {
+        own,
+        near: near(case, own),
+    };
+    claim.statements().iter().map(pair).collect()
+}
+
+/// Whether a word tells what a statement is about.
+fn counts(token: &Token) -> bool {
+    token.is_content() || token.number
+}
+
+fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
+    let mut words: Vec<(u32, f64)> = Vec::new();
+    for token in own.tokens.iter().filter(|t| counts(t)).take(MOST_WORDS) {
+        if !words.iter().any(|(id, _)| *id == token.id) {
+            words.push((token.id, weight(case, token)));
+        }
+    }
+    let total: f64 = words.iter().map(|(_, w)| w).sum();
+    if words.len() < 2 {
+        return Vec::new();
+    }
+    let mut out: Vec<Near<'a>> = Vec::new();
+    for source in case.cited {
+        let reading = source.reading;
+        let mut asked = vec![false; reading.text.sentences.len() + 1];
+        for (id, _) in &words {
+            for s in reading.sentences_with(*id).iter().take(MOST_SENTENCES) {
+                // A statement can be completed by the sentence before it.
+                for s in [*s as usize, *s as usize + 1] {
+                    asked.get_mut(s).into_iter().for_each(|a| *a = true);
+                }
+            }
+        }
+        for statement in reading.statements() {
+            if !asked.get(statement.sentence).copied().unwrap_or(false) {
+                continue;
+            }
+            let held = |(id, _): &&(u32, f64)| {
+                statement.tokens.iter().any(|t| t.id == *id)
+            };
+            let share = words.iter().filter(held).map(|(_, w)| w).sum::<f64>() / total;
+            if share >= LEAST {
+                out.push(Near {
+                    source: *source,
+                    statement,
+                    share,
+                });
+            }
+        }
+    }
+    out.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let best = out.first().map_or(0.0, |n| n.share);
+    out.retain(|n| n.share >= ALMOST * best);
+    out.truncate(MOST_NEAR);
+    out
+}
+
+/// Words in few sentences of the cited text count more.
+fn weight(case: &Case<'_>, token: &Token) -> f64 {
+    let found: usize = case
+        .cited
+        .iter()
+        .map(|s| s.reading.sentences_with(token.id).len())
+        .sum();
+    match found {
+        0 | 1 => 1.0,
+        2 | 3 => 0.8,
+        4..=8 => 0.6,
+        _ => 0.4,
+    }
+}

@@ -1,0 +1,176 @@
+//! A text as statements: what is said of what, with everything that a reader adds in their head.
+//!
+//! A sentence is cut into parts where a new statement begins. A part that cannot be understood
+//! alone is completed: a short one by the rest of its sentence, or by the sentence before it; "The
+//! other does not." by what the first one does; a cell of a table by the names of its row and its
+//! column; a list item by its label.
+
+use std::ops::Range;
+
+use super::reading::Reading;
+use super::text::{Token, lower_case};
+use local_agent_text::markdown::BlockRole;
+
+/// Content words that make a part understandable alone.
+const ENOUGH: usize = 3;
+
+/// Most words that one statement takes over; bounds the work on hostile text.
+const MOST_TAKEN: usize = 40;
+
+/// One statement.
+pub struct Statement {
+    /// Its sentence.
+    pub sentence: usize,
+    /// Its own tokens, as indices.
+    pub own: Range<usize>,
+    /// All its tokens: its own and those that complete it, negated as they are here.
+    pub tokens: Vec<Token>,
+}
+
+/// The statements of a text, in order.
+pub fn statements(reading: &Reading) -> Vec<Statement> {
+    let mut out = Vec::new();
+    let mut header: Option<usize> = None;
+    for (s, sentence) in reading.text.sentences.iter().enumerate() {
+        match sentence.role {
+            BlockRole::TableHeader => header = Some(s),
+            BlockRole::TableRow => row(reading, s, header, &mut out),
+            _ => {
+                header = None;
+                parts(reading, s, &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// The parts of a sentence, completed.
+fn parts(reading: &Reading, s: usize, out: &mut Vec<Statement>) {
+    let Some(sentence) = reading.sentence(s) else {
+        return;
+    };
+    let all = sentence.tokens.clone();
+    let part = |i: usize| reading.parts().get(i).copied();
+    let mut from = all.start;
+    while from < all.end {
+        let to = (from + 1..all.end)
+            .find(|i| part(*i) != part(from))
+            .unwrap_or(all.end);
+        let own = from..to;
+        let mut tokens: Vec<Token> = slice(reading, own.clone()).to_vec();
+        if is_elliptic(reading, slice(reading, own.clone())) {
+            let before = before(reading, s, &own);
+            tokens.extend(before.iter().map(|t| t.with_negation(!t.negated)));
+        } else if content(&tokens) < ENOUGH {
+            let rest = slice(reading, all.clone()).iter();
+            let own_tokens = slice(reading, own.clone());
+            let outside = |t: &&Token| !own_tokens.iter().any(|o| o.start == t.start);
+            tokens.extend(rest.filter(outside).take(MOST_TAKEN).copied());
+            if content(&tokens) < ENOUGH {
+                tokens.extend(before(reading, s, &all).iter().copied());
+            }
+        }
+        out.push(Statement {
+            sentence: s,
+            own,
+            tokens,
+        });
+        from = to;
+    }
+}
+
+fn slice(reading: &Reading, range: Range<usize>) -> &[Token] {
+    reading.text.tokens.get(range).unwrap_or(&[])
+}
+
+fn content(tokens: &[Token]) -> usize {
+    tokens.iter().filter(|t| t.is_content()).count()
+}
+
+/// "The other does not": it ends with a negation that governs nothing.
+fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
+    let word = |t: &Token| lower_case(reading.word(t)).into_owned();
+    let ends = own.last().is_some_and(|t| {
+        let word = word(t);
+        t.negates() && (word == "not" || word.ends_with("'t") || word == "nicht")
+    });
+    ends && content(own) > 0
+}
+
+/// What is said before `own`: the part before it, or the sentence before its own in the same block.
+fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token] {
+    let Some(sentence) = reading.sentence(s) else {
+        return &[];
+    };
+    if own.start > sentence.tokens.start {
+        let from = own.start.saturating_sub(MOST_TAKEN).max(sentence.tokens.start);
+        return slice(reading, from..own.start);
+    }
+    let earlier = s.checked_sub(1).and_then(|s| reading.sentence(s));
+    let earlier = earlier.filter(|earlier| earlier.block == sentence.block);
+    earlier.map_or(&[], |earlier| {
+        let from = earlier.tokens.end.saturating_sub(MOST_TAKEN);
+        slice(reading, from.max(earlier.tokens.start)..earlier.tokens.end)
+    })
+}
+
+/// The cells of a row, each with the names of its row and its column. "No" denies the column.
+fn row(reading: &Reading, s: usize, header: Option<usize>, out: &mut Vec<Statement>) {
+    let cells = cells(reading, s);
+    let columns = header.map(|h| self::cells(reading, h)).unwrap_or_default();
+    let name = cells.first().cloned().unwrap_or(0..0);
+    for (n, cell) in cells.iter().enumerate().skip(1) {
+        let own = slice(reading, cell.clone());
+        let denies = cell_denies(reading, s, n, own);
+        let mut tokens: Vec<Token> = slice(reading, name.clone()).to_vec();
+        let column = columns.get(n).cloned().unwrap_or(0..0);
+        let named = slice(reading, column).iter();
+        tokens.extend(named.map(|t| match denies {
+            true => t.with_negation(!t.negated),
+            false => *t,
+        }));
+        tokens.extend(own);
+        out.push(Statement {
+            sentence: s,
+            own: cell.clone(),
+            tokens,
+        });
+    }
+}
+
+/// Whether a cell says no.
+fn cell_denies(reading: &Reading, s: usize, n: usize, own: &[Token]) -> bool {
+    match own {
+        [] => {
+            let sentence = reading.sentence(s).map(|s| s.bytes.clone());
+            let text = sentence.and_then(|b| reading.normal.get(b)).unwrap_or("");
+            let cell = text.trim_start_matches('|').split('|').nth(n).unwrap_or("");
+            matches!(cell.trim(), "✗" | "✘" | "❌" | "x" | "-" | "–" | "—")
+        }
+        [one] => matches!(&*lower_case(reading.word(one)), "no" | "none" | "nein" | "x"),
+        [one, two] => one.negates() && matches!(&*lower_case(reading.word(two)), "available" | "supported"),
+        _ => false,
+    }
+}
+
+/// The tokens of each cell of a row.
+fn cells(reading: &Reading, s: usize) -> Vec<Range<usize>> {
+    let Some(sentence) = reading.sentence(s) else {
+        return Vec::new();
+    };
+    let text = reading.normal.get(sentence.bytes.clone()).unwrap_or("");
+    let lead = usize::from(text.starts_with('|'));
+    let mut at = sentence.tokens.start;
+    let mut end = sentence.bytes.start + lead;
+    let mut out = Vec::new();
+    for cell in text.get(lead..).unwrap_or("").trim_end_matches('|').split('|') {
+        end += cell.len();
+        let to = (at..sentence.tokens.end)
+            .find(|i| reading.text.tokens.get(*i).is_none_or(|t| t.start >= end))
+            .unwrap_or(sentence.tokens.end);
+        out.push(at..to);
+        at = to;
+        end += 1;
+    }
+    out
+}
