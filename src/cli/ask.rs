@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::args::Ask as Args;
+use super::claims;
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
@@ -14,7 +15,7 @@ use super::output::{Output, talk, visible};
 use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
-use local_agent_agent::ask::{self, Answer, Asked, Event, Trail};
+use local_agent_agent::ask::{self, Answer, Asked, ClaimNote, Event, Trail};
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::memory::Recalled;
@@ -184,6 +185,7 @@ impl Progress {
                     ask::Purpose::Repair => "draft again, the first one was refused",
                     ask::Purpose::Turn => "a turn with tools",
                     ask::Purpose::Chat => "a reply",
+                    ask::Purpose::Judge => "a second opinion on one sentence",
                 };
                 self.0
                     .enable_steady_tick(std::time::Duration::from_millis(120));
@@ -243,6 +245,9 @@ fn report(
         "outcome": answer.outcome,
         "answer": answer.text,
         "why": answer.why,
+        "doubts": answer.doubts(),
+        "left_out": answer.left_out,
+        "opinions": answer.opinions,
         "answerer": answer.answerer,
         "provider": trail.provider,
         "provider_why": trail.provider_why,
@@ -266,7 +271,8 @@ fn report(
     body
 }
 
-/// One call of a model, without any words of it: what was refused is in the run's record.
+/// One call of a model. Of its words only those sentences are here that were refused, each with its
+/// reason; the whole reply is in the run's record.
 pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
@@ -275,6 +281,7 @@ pub(super) fn round(round: &ask::Round) -> Value {
         "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,
+        "refused_claims": round.refused_claims(),
         "report_sha256": round.report.as_ref().map(|r| r.sha256),
         "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
     })
@@ -309,7 +316,11 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
             if !config.ask.show_as_verified {
                 out.line("UNVERIFIED (citation validation is switched off in the configuration)");
             }
-            out.line(&out.shown(text));
+            let marked = match &answer.report {
+                Some(report) => claims::marked(text, report),
+                None => text.clone(),
+            };
+            out.line(&out.shown(&marked));
             // An answer about one file ends with its own footer.
             if let Some(report) = answer.report.as_ref().filter(|_| answer.file.is_none()) {
                 out.line("");
@@ -324,5 +335,19 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
     }
     if let Some(why) = &answer.why {
         out.line(&out.shown(why));
+    }
+    print_notes(out, "In doubt", &answer.doubts());
+    print_notes(out, "Left out", &answer.left_out);
+}
+
+/// Sentences with the reasons, under a heading; nothing when there are none.
+fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
+    if notes.is_empty() {
+        return;
+    }
+    out.line("");
+    out.line(&format!("{heading} ({}):", notes.len()));
+    for note in notes {
+        out.line(&out.shown(&claims::line(note)));
     }
 }

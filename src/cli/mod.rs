@@ -7,6 +7,7 @@
 pub mod args;
 mod ask;
 mod chat;
+mod claims;
 mod client_config;
 mod completions;
 mod config;

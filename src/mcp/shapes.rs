@@ -244,14 +244,30 @@ pub(super) struct Evidence {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct NotedSentence {
+    /// Without citations.
+    pub(super) sentence: String,
+    pub(super) codes: Vec<String>,
+    /// The same in words.
+    pub(super) reason: String,
+    /// What the source says: `source:path:lines: words`; null where nothing is cited.
+    pub(super) source: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AskResult {
-    /// `answered`, `abstained`, or `extractive_fallback`: the model's answer did not pass, these
+    /// `answered`; `partial`: the sentences of a model's answer that passed; `abstained`; or
+    /// `extractive_fallback`: no sentence of the model's answer passed, these
     /// are the notes' own sentences.
     pub(super) outcome: &'static str,
     /// With citations; null when the notes do not answer the question.
     pub(super) answer: Option<String>,
     /// Why there is no answer, not all of it, or not the model's.
     pub(super) why: Option<String>,
+    /// Sentences of `answer` that something speaks against and nothing disproves.
+    pub(super) doubts: Vec<NotedSentence>,
+    /// Sentences of the model's answer that were refused; they are not in `answer`.
+    pub(super) left_out: Vec<NotedSentence>,
     /// Who wrote it: `extractive`, `ollama`, `openai`.
     pub(super) answerer: String,
     /// Whether every claim of `answer` passed the checks and the configuration lets that be said.

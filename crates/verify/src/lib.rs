@@ -32,6 +32,7 @@ mod finding;
 mod identity;
 mod judge;
 mod laundering;
+mod opinion;
 mod phrases;
 mod quotes;
 mod reading;
@@ -55,6 +56,7 @@ pub use codes::Code;
 pub use derivation::{Derivation, Operation};
 pub use file_citations::{CitedPart, FileCitation, FileCitations, FileTarget, file_citations};
 pub use finding::{Detail, Effect, Finding};
+pub use opinion::{Opinion, differs_only_in_negation};
 pub use phrases::says_nothing_new;
 pub use report::{
     CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, REPORT_VERSION,

@@ -10,7 +10,7 @@ use local_agent_agent::operations::place as runs_place;
 use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
 use local_agent_agent::runs::{Archive, thaw};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_verify::{Outcome, Verdict};
+use local_agent_verify::Outcome;
 
 pub(super) const SPEC: Spec = Spec {
     name: "verify",

@@ -74,11 +74,23 @@ pub(super) struct Judged {
     pub packed: Packed,
 }
 
+/// How drafts are judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub options: VerifyOptions,
+    /// A doubt counts as a rejection, and a refused draft ends in a failure.
+    pub strict: bool,
+}
+
 /// How a conversation ended.
 pub(super) enum Drafted {
     /// The verifier passed all of it, or it claims nothing and says that the evidence does not
     /// answer.
-    Accepted(Judged),
+    Accepted {
+        judged: Judged,
+        /// The report on the draft before it, when that was refused.
+        before: Option<Report>,
+    },
     /// Refused twice.
     Rejected {
         /// Codes, or a word of its own, of the last draft.
@@ -93,11 +105,11 @@ pub(super) enum Drafted {
 /// Errors: those of the turns and of the observer; `SECOND_PASS_FORMAT_VIOLATION`.
 pub(super) fn converse(
     turns: &mut dyn Turns,
-    options: &VerifyOptions,
+    rules: &Rules,
     asker: &mut Asker<'_, '_>,
 ) -> Result<Drafted> {
     let mut again = None;
-    let (mut reformed, mut drafts) = (false, Vec::new());
+    let (mut reformed, mut drafts): (bool, Vec<Judged>) = (false, Vec::new());
     loop {
         let received = match turns.next_reply(again, asker) {
             // The first draft is all there is to judge.
@@ -128,9 +140,9 @@ pub(super) fn converse(
         };
         let draft = Draft::parse(body, &packed.snapshot);
         let report = asker.trail.timed("verify", || {
-            verify::verify(&draft, &packed.snapshot, &packed.freshness, options)
+            verify::verify(&draft, &packed.snapshot, &packed.freshness, &rules.options)
         });
-        let refused = refused(body, received.reply.finish, &report);
+        let refused = refused(body, received.reply.finish, &report, rules.strict);
         let judged = Judged {
             draft,
             report,
@@ -144,9 +156,10 @@ pub(super) fn converse(
             asker,
         )?;
         let Some(reasons) = refused else {
-            return Ok(Drafted::Accepted(judged));
+            let before = drafts.into_iter().next().map(|judged| judged.report);
+            return Ok(Drafted::Accepted { judged, before });
         };
-        let objections = objections(&reasons, &judged);
+        let objections = objections(&reasons, &judged, rules.strict);
         drafts.insert(0, judged);
         if drafts.len() > 1 {
             return Ok(Drafted::Rejected { reasons, drafts });
@@ -157,22 +170,40 @@ pub(super) fn converse(
 }
 
 /// Why a draft is not taken; `None` when it is.
-fn refused(body: &str, finish: Finish, report: &Report) -> Option<String> {
+fn refused(body: &str, finish: Finish, report: &Report, strict: bool) -> Option<String> {
     if body.trim().is_empty() {
         return Some(BLANK.to_owned());
     }
     if finish == Finish::Length {
         return Some(CUT.to_owned());
     }
-    (!report.ok).then(|| super::gate::codes(report))
+    let ok = if strict {
+        report.ok_without_doubts()
+    } else {
+        report.ok
+    };
+    (!ok).then(|| codes(report, strict))
+}
+
+/// The codes of what rejects, and of doubts where they count, between commas.
+pub(super) fn codes(report: &Report, strict: bool) -> String {
+    let doubts = report.doubts.iter().filter(|_| strict);
+    let mut codes: Vec<&str> = report
+        .codes
+        .iter()
+        .chain(doubts)
+        .map(|c| c.as_str())
+        .collect();
+    codes.dedup();
+    codes.join(", ")
 }
 
 /// What the model is told about its draft.
-fn objections(reasons: &str, judged: &Judged) -> String {
+fn objections(reasons: &str, judged: &Judged, strict: bool) -> String {
     match reasons {
         BLANK => "- It was blank.\n".to_owned(),
         CUT => "- It was cut off at the length limit. Write at most half as much.\n".to_owned(),
-        _ => prompt::objections(&judged.report),
+        _ => prompt::objections(&judged.report, &judged.packed.snapshot, strict),
     }
 }
 

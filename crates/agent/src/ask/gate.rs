@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::conversation::Judged;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use super::conclusion::refusal;
+use local_agent_text::error::Result;
 use local_agent_text::evidence::{
     Draft, EvidenceSnapshot, FreshnessReport, Piece, Rendered, Segment,
 };
@@ -100,23 +100,6 @@ pub(super) fn codes(report: &Report) -> String {
         .join(", ")
 }
 
-pub(super) fn refusal(report: &Report) -> Failure {
-    let message = format!(
-        "the answer did not pass verification: {} {}",
-        codes(report),
-        report.footer()
-    );
-    Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent index")
-}
-
-/// The refusal of the last of `drafts`, which are ordered from the last to the first.
-pub(super) fn refused(drafts: &[Judged]) -> Failure {
-    drafts.first().map_or_else(
-        || Failure::internal("a refused conversation holds no draft"),
-        |judged| refusal(&judged.report),
-    )
-}
-
 /// `draft` without the statements that a rejected claim touches. A statement ends with its
 /// citations.
 fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draft {
@@ -157,6 +140,7 @@ fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draf
 mod tests {
     use super::*;
     use local_agent_testing::fixture::snapshot;
+    use local_agent_text::error::ErrorCode;
     use local_agent_text::evidence::Freshness;
 
     /// Quotes of whole items, each cited, an empty line between them.

@@ -8,6 +8,9 @@
 //! | `answerer` | who writes the answer, and why |
 //! | `prompt` | what a chat model is told |
 //! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
+//! | `conclusion`, `salvage` | what of it is shown: all, the part that passes, or nothing |
+//! | `claim_notes` | a refused or doubtful sentence, its reason, its source |
+//! | `second_opinion` | a model that is asked whether the cited text supports a claim |
 //! | `grounded` | its turns when everything is in one prompt |
 //! | `asker` | one call of a model, noted |
 //! | `extractive` and its helpers | answering without a model |
@@ -22,6 +25,8 @@ mod answerer;
 mod asker;
 mod bounded;
 mod chat;
+mod claim_notes;
+mod conclusion;
 mod conversation;
 mod dates;
 mod envelope;
@@ -33,7 +38,9 @@ mod grounded;
 mod pins;
 mod prompt;
 mod question;
+mod salvage;
 mod score;
+mod second_opinion;
 mod select;
 mod tool_results;
 mod trail;
@@ -59,12 +66,15 @@ use local_agent_verify::{Report, VerifyOptions};
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
+pub use claim_notes::{ClaimNote, SourceSentence};
 pub use extractive::{Evidence, Extract, extract};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
+pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
 use asker::Asker;
-use conversation::{Drafted, Judged, converse};
+use conclusion::{Conclusion, Written, conclude};
+use conversation::{Judged, Rules, converse};
 use grounded::GroundedTurns;
 
 /// Hits looked at for each place in the snapshot: neighbours, duplicates and changed files fall out
@@ -98,6 +108,8 @@ pub struct Question<'a> {
 pub enum Outcome {
     /// There is an answer, and every claim in it passed.
     Answered,
+    /// A chat model's answer was refused twice; what is shown are the sentences of it that passed.
+    Partial,
     /// The notes hold nothing that answers the question.
     Abstained,
     /// A chat model's answer was refused twice; what is shown instead are the best sentences
@@ -110,6 +122,7 @@ impl Outcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
+            Self::Partial => "partial",
             Self::Abstained => "abstained",
             Self::ExtractiveFallback => "extractive_fallback",
         }
@@ -130,6 +143,10 @@ pub struct Answer {
     pub report: Option<Report>,
     /// The draft that `report` is about.
     pub draft: Option<Draft>,
+    /// Sentences of a model's answer that were refused and are not shown in `text`.
+    pub left_out: Vec<ClaimNote>,
+    /// What was thought of claims beside the checks; `report` holds it already.
+    pub opinions: Vec<ClaimOpinion>,
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
@@ -153,25 +170,65 @@ impl Answer {
         self.draft = Some(passed.draft);
     }
 
-    /// The draft of a chat model that the verifier passed, or its honest refusal to answer from
-    /// `what`.
-    fn accept(&mut self, judged: Judged, chat: &ChatAnswerer, what: &str) -> Result<()> {
+    /// The sentences of the answer that are in doubt, with what raises the doubt.
+    pub fn doubts(&self) -> Vec<ClaimNote> {
+        let report = self.report.as_ref().filter(|_| self.text.is_some());
+        report.map_or_else(Vec::new, |report| conclusion::doubts(report, &self.packed))
+    }
+
+    /// Takes what a conversation came to. `what`: where the model looked. `extract`: lets the
+    /// extractive answerer answer where no sentence of the model passed.
+    fn conclude(
+        &mut self,
+        conclusion: Conclusion,
+        chat: &ChatAnswerer,
+        what: &str,
+        extract: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let name = &chat.chat.model().name;
+        match conclusion {
+            Conclusion::Whole(written) => {
+                let is_answer = written.text.is_some();
+                self.write(written, chat);
+                if is_answer {
+                    self.outcome = Outcome::Answered;
+                } else {
+                    self.why = Some(format!("`{name}` found no answer in {what}."));
+                }
+            }
+            Conclusion::Part {
+                written,
+                left_out,
+                reasons,
+            } => {
+                self.write(written, chat);
+                self.outcome = Outcome::Partial;
+                self.left_out = left_out;
+                self.why = Some(format!(
+                    "The answer of `{name}` did not pass verification as a whole ({reasons}); shown is what passed."
+                ));
+            }
+            Conclusion::Nothing { left_out, reasons } => {
+                extract(self)?;
+                self.left_out = left_out;
+                self.replaces(name, &reasons);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a model wrote, in place of whatever was here.
+    fn write(&mut self, written: Written, chat: &ChatAnswerer) {
+        self.forget();
         let Judged {
             draft,
             report,
             packed,
-        } = judged;
-        let model = chat.chat.model();
-        if report.outcome == local_agent_verify::Outcome::Abstained {
-            self.outcome = Outcome::Abstained;
-            self.why = Some(format!("`{}` found no answer in {what}.", model.name));
-        } else {
-            self.outcome = Outcome::Answered;
-            self.text = Some(draft.render(&packed.snapshot)?.text);
-        }
-        self.answerer = model.provider;
+        } = written.judged;
+        self.text = written.text;
+        self.answerer = chat.chat.model().provider;
         (self.report, self.draft, self.packed) = (Some(report), Some(draft), packed);
-        Ok(())
+        self.opinions = written.opinions;
     }
 
     /// Back to where nothing was drafted.
@@ -180,9 +237,8 @@ impl Answer {
         (self.text, self.why, self.report, self.draft) = (None, None, None, None);
     }
 
-    /// What was extracted stands in for an answer of `model` that was refused for `reasons`.
-    /// Nothing of the refused answer, its report included, is in here: a report holds the words it
-    /// refuses.
+    /// What was extracted stands in for an answer of `model` of which no sentence passed. The
+    /// report and the draft are of what is shown.
     fn replaces(&mut self, model: &str, reasons: &str) {
         let own = self
             .why
@@ -195,7 +251,7 @@ impl Answer {
             "no sentence of the notes answers it either"
         };
         self.why = Some(format!(
-            "The answer of `{model}` did not pass verification ({reasons}); {what}.{own}"
+            "No sentence of the answer of `{model}` passed verification ({reasons}); {what}.{own}"
         ));
     }
 }
@@ -259,42 +315,49 @@ fn answer(
             .map(|()| search.answer);
     };
     // Nothing that bears on the question: no model is asked to make something of it.
+    let mut is_extracted = false;
     if tools.is_none() && (search.answer.packed.snapshot.items().is_empty() || !search.is_relevant)
     {
         trail.timed("extract", || search.extract(question, engine))?;
         if search.answer.text.is_none() {
             return Ok(search.answer);
         }
-        search.answer.forget();
+        is_extracted = true;
     }
+    let rules = Rules {
+        options: question.verify,
+        strict: question.strict,
+    };
+    let packed = search.answer.packed.first(usize::MAX);
     let mut asker = Asker {
         chat: &chat.chat,
         trail,
         observe,
     };
-    let packed = &search.answer.packed;
     let drafted = match tools {
         Some(tools) => {
-            let mut turns = bounded::ToolTurns::new(chat, packed, sandbox, tools)?;
-            converse(&mut turns, &question.verify, &mut asker)?
+            let mut turns = bounded::ToolTurns::new(chat, &packed, sandbox, tools)?;
+            converse(&mut turns, &rules, &mut asker)?
         }
-        None => {
-            let mut turns = GroundedTurns::new(chat, packed)?;
-            converse(&mut turns, &question.verify, &mut asker)?
-        }
+        None => converse(&mut GroundedTurns::new(chat, &packed)?, &rules, &mut asker)?,
     };
-    match drafted {
-        Drafted::Accepted(judged) => {
-            search.answer.accept(judged, chat, "the evidence")?;
-            Ok(search.answer)
+    let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
+    let Search {
+        mut answer,
+        model,
+        asked,
+        ..
+    } = search;
+    answer.conclude(conclusion, chat, "the evidence", |answer| {
+        if is_extracted {
+            return Ok(());
         }
-        Drafted::Rejected { drafts, .. } if question.strict => Err(gate::refused(&drafts)),
-        Drafted::Rejected { reasons, .. } => {
-            trail.timed("extract", || search.extract(question, engine))?;
-            search.answer.replaces(&chat.chat.model().name, &reasons);
-            Ok(search.answer)
-        }
-    }
+        let model = model.get().map(Arc::as_ref);
+        trail.timed("extract", || {
+            extract_into(answer, model, &asked, question, engine)
+        })
+    })?;
+    Ok(answer)
 }
 
 /// What was found for one question, and what extraction needs beside it.
@@ -350,6 +413,8 @@ fn retrieve(
         packed,
         report: None,
         draft: None,
+        left_out: Vec::new(),
+        opinions: Vec::new(),
         coverage: found.coverage,
         stale: found.stale,
         top_cosine: found.top_cosine,
@@ -367,29 +432,36 @@ fn retrieve(
 impl Search {
     /// Lets the extractive answerer answer.
     fn extract(&mut self, question: &Question<'_>, engine: &Engine) -> Result<()> {
-        let similarity =
-            |texts: &[&str]| similarities(self.model.get().map(Arc::as_ref), &self.asked, texts);
-        let with_model = self
-            .model
-            .get()
-            .is_some()
-            .then_some(&similarity as Similarity<'_>);
-        match draft(question.text, engine, &self.answer.packed, with_model)? {
-            Extract::Nothing { why } => self.answer.why = Some(why),
-            Extract::Answer(draft) => {
-                let packed = &self.answer.packed;
-                let passed = gate::gate(
-                    draft,
-                    &packed.snapshot,
-                    &packed.freshness,
-                    &question.verify,
-                    question.strict,
-                )?;
-                self.answer.take(passed);
-            }
-        }
-        Ok(())
+        let model = self.model.get().map(Arc::as_ref);
+        extract_into(&mut self.answer, model, &self.asked, question, engine)
     }
+}
+
+/// Lets the extractive answerer answer from the evidence of `answer`. `asked` is the question's
+/// vector.
+fn extract_into(
+    answer: &mut Answer,
+    model: Option<&Embedder>,
+    asked: &[f32],
+    question: &Question<'_>,
+    engine: &Engine,
+) -> Result<()> {
+    let similarity = |texts: &[&str]| similarities(model, asked, texts);
+    let with_model = model.is_some().then_some(&similarity as Similarity<'_>);
+    match draft(question.text, engine, &answer.packed, with_model)? {
+        Extract::Nothing { why } => answer.why = Some(why),
+        Extract::Answer(draft) => {
+            let passed = gate::gate(
+                draft,
+                &answer.packed.snapshot,
+                &answer.packed.freshness,
+                &question.verify,
+                question.strict,
+            )?;
+            answer.take(passed);
+        }
+    }
+    Ok(())
 }
 
 /// Cosine of the question with each text.

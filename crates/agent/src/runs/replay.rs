@@ -240,6 +240,13 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         &record.freshness,
         &record.checking.options(),
     );
+    // What a model thought is not asked for again.
+    let opinions: Vec<verify::Opinion> =
+        record.opinions.iter().map(ClaimOpinion::opinion).collect();
+    let report = match opinions.is_empty() {
+        true => report,
+        false => report.with_opinions(&opinions),
+    };
     if report.sha256 == expected {
         return Ok(done(Some(expected)));
     }

@@ -8,11 +8,11 @@
 
 use super::affinity::Affinities;
 use super::{Case, Effect, Extent};
+use crate::Code;
 use crate::atoms::{self as a, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
-use crate::Code;
 
 /// How much closer a term must be to one thing than to another to vote for it.
 const CLOSER: f64 = 0.4;
@@ -98,7 +98,11 @@ fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Op
             if claimed || against < 2 || best.as_ref().is_some_and(|(n, _)| *n >= against) {
                 continue;
             }
-            let effect = if both { Effect::Rejects } else { Effect::Doubts };
+            let effect = if both {
+                Effect::Rejects
+            } else {
+                Effect::Doubts
+            };
             let voice = votes.iter().flat_map(|v| &v.against).next();
             let said = voice.and_then(|k| terms.get(*k));
             let (of, belongs_to) = match votes[0].against.is_empty() {
@@ -122,11 +126,7 @@ fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Op
 }
 
 /// A thing of the claim in whose place the cited text has another one.
-fn replaced(
-    case: &Case<'_>,
-    terms: &[Term],
-    affinities: &mut Affinities<'_>,
-) -> Option<Objection> {
+fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
     let claim = case.claim;
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
@@ -182,7 +182,10 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
     let mut out: Vec<Rival> = Vec::new();
     for source in case.cited {
         let reading = source.reading;
-        for s in voters.iter().flat_map(|v| reading.sentences_with(*v).iter().take(6)) {
+        for s in voters
+            .iter()
+            .flat_map(|v| reading.sentences_with(*v).iter().take(6))
+        {
             for term in reading.terms_of(*s as usize) {
                 if out.len() >= MOST_RIVALS {
                     return out;

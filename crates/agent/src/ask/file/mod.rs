@@ -29,7 +29,8 @@ pub use pattern::named_file;
 
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
-use super::conversation::{Drafted, Form, Received, Turns, converse};
+use super::conclusion::conclude;
+use super::conversation::{Form, Received, Rules, Turns, converse};
 use super::extractive::{Evidence, Extract, extract};
 use super::prompt::{self, Nonce};
 use super::trail::{Asked, Event, Observe, Purpose, Round, Trail};
@@ -123,6 +124,8 @@ fn answer(
         packed,
         report: None,
         draft: None,
+        left_out: Vec::new(),
+        opinions: Vec::new(),
         coverage: Coverage {
             chunks: 0,
             embedded: 0,
@@ -146,20 +149,18 @@ fn answer(
                 trail,
                 observe,
             };
+            let rules = Rules {
+                options: options(question),
+                strict: question.strict,
+            };
             let drafted = {
                 let mut turns = FileTurns::new(question.text, &read, &answer.packed, chat)?;
-                converse(&mut turns, &options(question), &mut asker)?
+                converse(&mut turns, &rules, &mut asker)?
             };
-            match drafted {
-                Drafted::Accepted(judged) => answer.accept(judged, chat, "the file")?,
-                Drafted::Rejected { drafts, .. } if question.strict => {
-                    return Err(gate::refused(&drafts));
-                }
-                Drafted::Rejected { reasons, .. } => {
-                    trail.timed("extract", || extracted(question, &mut answer, load))?;
-                    answer.replaces(&chat.chat.model().name, &reasons);
-                }
-            }
+            let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
+            answer.conclude(conclusion, chat, "the file", |answer| {
+                trail.timed("extract", || extracted(question, answer, load))
+            })?;
         }
     }
     if let (Some(text), Some(file)) = (&mut answer.text, &answer.file) {
