@@ -49,6 +49,8 @@ pub enum Status {
     Rejected,
     /// On its way out.
     Deprecated,
+    /// Gone.
+    Removed,
     /// In force.
     Active,
     /// Finished.
@@ -136,7 +138,7 @@ impl Tables {
         {
             let inflects = matches!(
                 class,
-                "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "done"
+                "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "removed" | "done"
             );
             if inflects && word.len() > 3 {
                 let key = this.stem_of(word);
@@ -203,6 +205,7 @@ fn mark(entry: &mut Entry, class: &str) {
         "decided" => entry.status = Some(Status::Decided),
         "rejected" => entry.status = Some(Status::Rejected),
         "deprecated" => entry.status = Some(Status::Deprecated),
+        "removed" => entry.status = Some(Status::Removed),
         "active" => entry.status = Some(Status::Active),
         "done" => entry.status = Some(Status::Done),
         "ongoing" => entry.status = Some(Status::Ongoing),

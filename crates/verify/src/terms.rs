@@ -96,7 +96,8 @@ fn kind_of(token: &Token, word: &str) -> TermKind {
     }
 }
 
-/// The identifier that begins at token `i`: its end, and its name in lower case.
+/// The identifier that begins at token `i`: its end, and its name in lower case. A sign before it
+/// is a part of the name: `/MT` and `_MT` are two things.
 fn compound(normal: &str, tokens: &[Token], i: usize) -> Option<(usize, String)> {
     let first = tokens.get(i)?;
     let mut end = i + 1;
@@ -104,13 +105,7 @@ fn compound(normal: &str, tokens: &[Token], i: usize) -> Option<(usize, String)>
     let mut signs = false;
     while let Some(next) = tokens.get(end) {
         let gap = normal.get(last.end..next.start)?;
-        let joins = gap.is_empty()
-            || gap.chars().all(|c| {
-                matches!(
-                    c,
-                    '_' | '.' | ':' | '/' | '\\' | '-' | '#' | '@' | '=' | '+' | '$' | '*'
-                )
-            });
+        let joins = gap.is_empty() || gap.chars().all(is_joint);
         if !joins || next.end - first.start > LONGEST {
             break;
         }
@@ -121,7 +116,27 @@ fn compound(normal: &str, tokens: &[Token], i: usize) -> Option<(usize, String)>
     let name = normal.get(first.start..last.end)?;
     let digits = name.contains(|c: char| c.is_ascii_digit());
     let letters = name.contains(char::is_alphabetic);
-    (end > i + 1 && letters && (signs || digits)).then(|| (end, name.to_lowercase()))
+    let sign = sign_before(normal, first.start);
+    let is_one = letters && (end > i + 1 && (signs || digits) || !sign.is_empty());
+    is_one.then(|| (end, format!("{sign}{}", name.to_lowercase())))
+}
+
+/// Signs inside an identifier.
+fn is_joint(c: char) -> bool {
+    matches!(
+        c,
+        '_' | '.' | ':' | '/' | '\\' | '-' | '#' | '@' | '=' | '+' | '$' | '*'
+    )
+}
+
+/// The sign that begins an identifier at byte `start`: `/x`, `--x`, `.x`.
+fn sign_before(normal: &str, start: usize) -> &str {
+    let before = normal.get(..start).unwrap_or("");
+    let bare = before.trim_end_matches(['/', '_', '.', '#', '@', '$', '-']);
+    let sign = before.get(bare.len()..).unwrap_or("");
+    let begins = bare.is_empty()
+        || bare.ends_with(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | '[' | '|' | ','));
+    if begins && sign.len() <= 2 { sign } else { "" }
 }
 
 /// Words that begin a new statement inside a sentence.

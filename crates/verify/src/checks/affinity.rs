@@ -17,7 +17,7 @@ use local_agent_text::markdown::BlockRole;
 /// In the same clause.
 const CLAUSE: f64 = 1.0;
 /// In the same part of a sentence.
-const PART: f64 = 0.8;
+const PART: f64 = 0.65;
 /// In the same sentence.
 const SENTENCE: f64 = 0.5;
 /// A list item and the words that lead to the list.
@@ -25,7 +25,7 @@ const LEAD_IN: f64 = 0.45;
 /// A sentence and its heading.
 const HEADING: f64 = 0.35;
 /// A sentence and the one before it.
-const BEFORE: f64 = 0.3;
+const BEFORE: f64 = 0.4;
 
 /// Most sentences of one source in which a term is looked at, and most sentences that one lead-in
 /// or heading reaches; both bound the work on hostile text.
@@ -72,6 +72,12 @@ impl<'a> Affinities<'a> {
             }
         }
         self.places.insert(id, out);
+    }
+
+    /// Whether the term names a row, a column or an item somewhere.
+    pub fn is_label(&self, id: u32) -> bool {
+        let label = |p: &Place| p.clause.is_none() && p.weight >= CLAUSE;
+        self.places.get(&id).is_some_and(|p| p.iter().any(label))
     }
 
     /// Whether the term is anywhere in the cited text.

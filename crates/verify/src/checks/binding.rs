@@ -8,14 +8,14 @@
 
 use super::affinity::Affinities;
 use super::{Case, Effect, Extent};
-use crate::Code;
 use crate::atoms::{self as a, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
+use crate::Code;
 
 /// How much closer a term must be to one thing than to another to vote for it.
-const CLOSER: f64 = 0.4;
+const CLOSER: f64 = 0.3;
 
 /// Most terms of a claim, and most rivals of one term; both bound the work on hostile text.
 const MOST_TERMS: usize = 28;
@@ -24,8 +24,7 @@ const MOST_RIVALS: usize = 24;
 /// What was found.
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut affinities = Affinities::new(case.cited);
-    let terms = own_terms(case.claim);
-    terms.iter().for_each(|t| affinities.look_up(t.id));
+    let terms = own_terms(case.claim, &mut affinities);
     if let Some(found) = exchanged(case, &terms, &affinities) {
         return vec![found];
     }
@@ -37,21 +36,49 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
         .collect()
 }
 
-/// The terms of a claim that can vote or be exchanged, each once.
-fn own_terms(claim: &Reading) -> Vec<Term> {
+/// The terms of a claim that can vote or be exchanged, each once, and looked up. An identifier that
+/// the cited text does not have as it is stands for its one word.
+fn own_terms(claim: &Reading, affinities: &mut Affinities<'_>) -> Vec<Term> {
     let mut out: Vec<Term> = Vec::new();
+    let mut alone: Option<usize> = None;
     for term in &claim.terms {
-        if term.kind != TermKind::Part && !out.iter().any(|t| t.id == term.id) {
-            out.push(term.clone());
+        if out.len() >= MOST_TERMS {
+            break;
+        }
+        affinities.look_up(term.id);
+        let single = term.tokens.len() == 1;
+        if term.is_compound {
+            let missing = single && !affinities.has(term.id);
+            alone = missing.then_some(term.tokens.start);
+            if missing {
+                continue;
+            }
+        }
+        let mut term = term.clone();
+        if term.kind == TermKind::Part {
+            if alone != Some(term.tokens.start) {
+                continue;
+            }
+            term.kind = TermKind::Code;
+        }
+        if !out.iter().any(|t| t.id == term.id) {
+            out.push(term);
         }
     }
-    out.truncate(MOST_TERMS);
     out
 }
 
-fn clause_of(claim: &Reading, term: &Term) -> u32 {
-    let token = claim.text.tokens.get(term.tokens.start);
-    token.map_or(0, |t| t.clause)
+/// Which group of the claim each term is in: the parts of its sentence, where `x` and `y` are in
+/// different ones, else its clauses.
+fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<impl Fn(&Term) -> u32> {
+    let parts = claim.parts();
+    let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
+    let clause = |t: &Term| claim.text.tokens.get(t.tokens.start).map_or(0, |t| t.clause);
+    let by_part = part(x) != part(y);
+    if !by_part && clause(x) == clause(y) {
+        return None;
+    }
+    Some(move |t: &Term| if by_part { part(t) } else { clause(t) })
 }
 
 /// Voices for and against the claim.
@@ -63,80 +90,139 @@ struct Votes {
 
 /// Two things of the claim that have each other's attributes in the cited text.
 fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Option<Objection> {
-    let claim = case.claim;
     let mut best: Option<(usize, Objection)> = None;
     for (i, x) in terms.iter().enumerate() {
         for (j, y) in terms.iter().enumerate().skip(i + 1) {
-            let (cx, cy) = (clause_of(claim, x), clause_of(claim, y));
-            if cx == cy || !same_kind(claim, x, claim, y) {
+            let known = affinities.has(x.id) && affinities.has(y.id);
+            if !known
+                || !same_kind(case.claim, x, case.claim, y)
+                || are_listed(case.claim, terms, i, j)
+            {
                 continue;
             }
-            if !(affinities.has(x.id) && affinities.has(y.id)) {
+            let Some(votes) = exchange_votes(case, terms, (i, j), affinities) else {
                 continue;
-            }
-            let mut votes = [Votes::default(), Votes::default()];
-            for (k, t) in terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j) {
-                let clause = clause_of(claim, t);
-                let side = if clause == cx {
-                    0
-                } else if clause == cy {
-                    1
-                } else {
-                    continue;
-                };
-                let (own, other) = if side == 0 { (x, y) } else { (y, x) };
-                let lead = affinities.of(t.id, own.id) - affinities.of(t.id, other.id);
-                if lead >= CLOSER {
-                    votes[side].for_claim += 1;
-                } else if lead <= -CLOSER {
-                    votes[side].against.push(k);
-                }
-            }
+            };
             let against = votes[0].against.len() + votes[1].against.len();
-            let both = votes.iter().all(|v| !v.against.is_empty());
-            let claimed = votes.iter().any(|v| v.for_claim > 0);
-            if claimed || against < 2 || best.as_ref().is_some_and(|(n, _)| *n >= against) {
-                continue;
+            if best.as_ref().is_none_or(|(n, _)| *n < against)
+                && let Some(found) = judge_exchange(case, terms, (x, y), &votes, affinities)
+            {
+                best = Some((against, found));
             }
-            let effect = if both {
-                Effect::Rejects
-            } else {
-                Effect::Doubts
-            };
-            let voice = votes.iter().flat_map(|v| &v.against).next();
-            let said = voice.and_then(|k| terms.get(*k));
-            let (of, belongs_to) = match votes[0].against.is_empty() {
-                false => (x, y),
-                true => (y, x),
-            };
-            let detail = Detail::Elsewhere {
-                said: said.map_or(String::new(), |t| shown(claim, t)),
-                of: shown(claim, of),
-                belongs_to: Some(shown(claim, belongs_to)),
-                found: None,
-            };
-            let range = bytes(claim, of);
-            best = Some((
-                against,
-                Objection::new(Code::Referent, effect, detail).at(range),
-            ));
         }
     }
     best.map(|(_, found)| found)
 }
 
+/// Whether two terms are items of one list, or words of one phrase: nothing but commas, "and" and
+/// other terms of one word is between them.
+fn are_listed(claim: &Reading, terms: &[Term], i: usize, j: usize) -> bool {
+    let (Some(x), Some(y)) = (terms.get(i), terms.get(j)) else {
+        return false;
+    };
+    let between = x.tokens.end..y.tokens.start.max(x.tokens.end);
+    let small = |at: usize| {
+        let word = claim.text.tokens.get(at).map_or("", |t| claim.word(t));
+        let term = terms.get(i + 1..j).unwrap_or(&[]).iter();
+        let mut same = term.filter(|t| t.kind == x.kind);
+        matches!(word, "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the")
+            || same.any(|t| t.tokens.contains(&at))
+    };
+    between.clone().all(small)
+}
+
+/// How the other terms vote on terms `i` and `j`: those of the group of `i`, those of the group of
+/// `j`.
+fn exchange_votes(
+    case: &Case<'_>,
+    terms: &[Term],
+    (i, j): (usize, usize),
+    affinities: &Affinities<'_>,
+) -> Option<[Votes; 2]> {
+    let (x, y) = (terms.get(i)?, terms.get(j)?);
+    let group = groups(case.claim, x, y)?;
+    let (gx, gy) = (group(x), group(y));
+    let mut votes = [Votes::default(), Votes::default()];
+    for (k, t) in terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j) {
+        if is_phrase(t, x) || is_phrase(t, y) {
+            continue;
+        }
+        let (side, own, other) = match group(t) {
+            g if g == gx => (0, x, y),
+            g if g == gy => (1, y, x),
+            _ => continue,
+        };
+        let lead = affinities.of(t.id, own.id) - affinities.of(t.id, other.id);
+        if lead >= CLOSER {
+            votes[side].for_claim += 1;
+        } else if lead <= -CLOSER {
+            votes[side].against.push(k);
+        }
+    }
+    Some(votes)
+}
+
+/// Whether two terms of one kind are beside each other, as the words of a phrase are.
+fn is_phrase(t: &Term, x: &Term) -> bool {
+    t.kind == x.kind && (t.tokens.end == x.tokens.start || x.tokens.end == t.tokens.start)
+}
+
+/// What such votes say against the claim.
+fn judge_exchange(
+    case: &Case<'_>,
+    terms: &[Term],
+    (x, y): (&Term, &Term),
+    votes: &[Votes; 2],
+    affinities: &Affinities<'_>,
+) -> Option<Objection> {
+    let against = votes[0].against.len() + votes[1].against.len();
+    let both = votes.iter().all(|v| !v.against.is_empty());
+    let labels = affinities.is_label(x.id) && affinities.is_label(y.id);
+    let things = x.kind != TermKind::Word || labels;
+    if votes.iter().any(|v| v.for_claim > 0) || against == 0 {
+        return None;
+    }
+    let effect = match (both, things, against) {
+        (true, true, _) => Effect::Rejects,
+        (true, false, 3..) => Effect::Doubts,
+        (false, true, 2..) => Effect::Doubts,
+        _ => return None,
+    };
+    let voice = votes.iter().flat_map(|v| &v.against).next();
+    let said = voice.and_then(|k| terms.get(*k));
+    let (of, belongs_to) = match votes[0].against.is_empty() {
+        false => (x, y),
+        true => (y, x),
+    };
+    let claim = case.claim;
+    let detail = Detail::Elsewhere {
+        said: said.map_or(String::new(), |t| shown(claim, t)),
+        of: shown(claim, of),
+        belongs_to: Some(shown(claim, belongs_to)),
+        found: None,
+    };
+    Some(Objection::new(Code::Referent, effect, detail).at(bytes(claim, of)))
+}
+
 /// A thing of the claim in whose place the cited text has another one.
-fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
+fn replaced(
+    case: &Case<'_>,
+    terms: &[Term],
+    affinities: &mut Affinities<'_>,
+) -> Option<Objection> {
     let claim = case.claim;
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
+    let named = super::affinity::label_end(claim, 0).unwrap_or(0);
     let mut best: Option<(usize, Objection)> = None;
     for (i, x) in terms.iter().enumerate() {
-        if x.kind == TermKind::Word || !affinities.has(x.id) {
+        let label = affinities.is_label(x.id);
+        let opens = i == 0 || x.tokens.start < named;
+        let value = x.kind == TermKind::Number;
+        if !affinities.has(x.id) || !(label && opens || value) {
             continue;
         }
-        let label = super::affinity::label_end(claim, 0).unwrap_or(0);
-        let near = |t: &Term| part(t) == part(x) || t.tokens.start < label;
+        let near = |t: &Term| part(t) == part(x) || t.tokens.start < named;
         let voters: Vec<u32> = terms
             .iter()
             .enumerate()
@@ -145,11 +231,17 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             .collect();
         for rival in rivals(case, terms, x, &voters) {
             affinities.look_up(rival.id);
+            let labels = label && affinities.is_label(rival.id);
             let lead = |t: &u32| affinities.of(*t, x.id) - affinities.of(*t, rival.id);
             let leads: Vec<f64> = voters.iter().map(lead).collect();
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
-            if for_claim > 0 || against < 2 || best.as_ref().is_some_and(|(n, _)| *n >= against) {
+            let enough = 2;
+            if !(labels || value)
+                || for_claim > 0
+                || against < enough
+                || best.as_ref().is_some_and(|(n, _)| *n >= against)
+            {
                 continue;
             }
             let voice = leads.iter().position(|l| *l <= -CLOSER);
@@ -160,7 +252,10 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
                 belongs_to: None,
                 found: Some(rival.text),
             };
-            let effect = Effect::Doubts;
+            let effect = match (labels, against) {
+                (true, 2..) => Effect::Rejects,
+                _ => Effect::Doubts,
+            };
             best = Some((
                 against,
                 Objection::new(Code::Referent, effect, detail).at(bytes(claim, x)),
@@ -182,10 +277,7 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
     let mut out: Vec<Rival> = Vec::new();
     for source in case.cited {
         let reading = source.reading;
-        for s in voters
-            .iter()
-            .flat_map(|v| reading.sentences_with(*v).iter().take(6))
-        {
+        for s in voters.iter().flat_map(|v| reading.sentences_with(*v).iter().take(6)) {
             for term in reading.terms_of(*s as usize) {
                 if out.len() >= MOST_RIVALS {
                     return out;
@@ -193,7 +285,7 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
                 let new = !terms.iter().any(|t| t.id == term.id)
                     && !out.iter().any(|r| r.id == term.id)
                     && !case.claim.has(term.id);
-                if new && same_kind(case.claim, x, reading, term) {
+                if new && (term.kind == x.kind || same_kind(case.claim, x, reading, term)) {
                     let text = shown(reading, term);
                     out.push(Rival { id: term.id, text });
                 }

@@ -5,15 +5,19 @@ mod affinity;
 mod align;
 mod atoms;
 mod binding;
+mod clauses;
 mod code;
 mod crossed;
 mod derive;
+mod direction;
 mod language;
+mod modality;
 mod names;
 mod nearest;
 mod negation;
+mod novelty;
 mod numbers;
-mod polarity;
+mod quantity;
 mod referent;
 mod status;
 
@@ -120,8 +124,14 @@ pub fn check(case: &Case<'_>) -> Findings {
     if case.extent != Extent::Row {
         let pairings = nearest::pairings(case);
         out.objections.extend(negation::check(case, &pairings));
-        out.add(polarity::check(case, &alignment));
-        out.add(status::check(case, &alignment));
+        out.objections.extend(direction::check(case, &pairings));
+        if case.extent == Extent::Sentence {
+            out.objections.extend(quantity::check(case, &pairings));
+            out.objections.extend(modality::check(case, &pairings));
+            out.objections.extend(status::check(case, &pairings));
+            out.objections.extend(clauses::check(case));
+            out.objections.extend(novelty::check(case));
+        }
     }
     low_support(case, &readings, window, foreign, &mut out);
     if case.extent == Extent::Sentence {
@@ -135,6 +145,11 @@ pub fn conflicts(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     out.worded(Effect::Remarks, referent::conflict(case));
     out
+}
+
+fn ratio(part: usize, of: usize) -> f64 {
+    let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+    number(part) / number(of.max(1))
 }
 
 fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> {

@@ -27,7 +27,10 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
         let skipped = roman || atom(i) || titled && !is_abbreviation(word);
         if !is_name(token)
             || skipped
-            || token.first && !is_abbreviation(word) && !replaces_a_name(case, alignment, token)
+            || token.first
+                && !is_abbreviation(word)
+                && !named_elsewhere(case, token)
+                && !replaces_a_name(case, alignment, token)
         {
             continue;
         }
@@ -57,6 +60,17 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             Objection::new(Code::Name, effect, detail).at(token.start..token.end)
         })
         .collect()
+}
+
+/// Whether another item of the snapshot has the word as a name, in capitals inside a sentence, and
+/// no text has it in small letters.
+fn named_elsewhere(case: &Case<'_>, token: &Token) -> bool {
+    let named = |r: &Reading| {
+        let mut tokens = r.text.tokens.iter();
+        tokens.any(|t| t.id == token.id && t.capital && !t.first)
+    };
+    case.others.iter().any(|s| s.reading.has(token.id) && named(s.reading))
+        && looks_like_a_name_here(case, token)
 }
 
 /// Abbreviations of so few letters are often everyday words: "an API", "the ID".

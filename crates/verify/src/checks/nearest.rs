@@ -1,5 +1,7 @@
 //! Which statements of the cited text speak of the same thing as a statement of the claim.
 
+use std::ops::Range;
+
 use super::{Case, Source};
 use crate::statements::Statement;
 use crate::text::Token;
@@ -43,6 +45,12 @@ pub fn pairings<'a>(case: &Case<'a>) -> Vec<Pairing<'a>> {
         near: near(case, own),
     };
     claim.statements().iter().map(pair).collect()
+}
+
+/// The bytes of the sentence of a statement of the cited text.
+pub fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
+    let sentence = near.source.reading.sentence(near.statement.sentence)?;
+    Some(sentence.bytes.clone())
 }
 
 /// Whether a word tells what a statement is about.

@@ -4,9 +4,7 @@
 //! statements share decide; where the nearest statements disagree among themselves, nothing is
 //! said.
 
-use std::ops::Range;
-
-use super::nearest::{Near, Pairing};
+use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -73,12 +71,6 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     };
     let objection = Objection::new(Code::Negation, effect, detail).at(range);
     Some(objection.against(best.source.item.label, sentence(best)?))
-}
-
-/// The sentence of a statement of the evidence.
-pub fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
-    let sentence = near.source.reading.sentence(near.statement.sentence)?;
-    Some(sentence.bytes.clone())
 }
 
 fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Stand {

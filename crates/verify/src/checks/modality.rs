@@ -1,0 +1,81 @@
+//! L5: the claim is as sure and as binding as the cited text.
+
+use super::nearest::{Pairing, sentence};
+use super::{Case, Effect};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::tables::Mood;
+use crate::text::{Token, lower_case};
+
+/// How much of a statement must be the same.
+const ALIKE: f64 = 0.5;
+const SAME: f64 = 0.7;
+
+/// How binding a statement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Force {
+    May,
+    Should,
+    Must,
+}
+
+/// Statements of the claim that are more or less binding than those they are nearest to.
+pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+    let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    found.take(1).collect()
+}
+
+fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
+    let best = pairing.near.first().filter(|n| n.share >= ALIKE)?;
+    let own_tokens = case.claim.text.tokens.get(pairing.own.own.clone())?;
+    let own = forces(case.claim, own_tokens);
+    let (at, force) = *own.first()?;
+    let mut clash = None;
+    for near in &pairing.near {
+        let reading = near.source.reading;
+        let theirs = forces(reading, reading.tokens_of(near.statement.sentence));
+        if theirs.is_empty() || theirs.iter().any(|(_, f)| *f == force) {
+            return None;
+        }
+        clash = clash.or(theirs.first().map(|(t, f)| (near, *t, *f)));
+    }
+    let (near, theirs, other) = clash?;
+    let far = matches!((force, other), (Force::May, Force::Must) | (Force::Must, Force::May));
+    let effect = match (far, best.share >= SAME) {
+        (true, true) => Effect::Rejects,
+        _ => Effect::Doubts,
+    };
+    let detail = Detail::Differs {
+        said: case.claim.word(at).to_owned(),
+        found: near.source.reading.word(theirs).to_owned(),
+    };
+    let found = Objection::new(Code::Modality, effect, detail).at(at.start..at.end);
+    Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// The binding words among some tokens, a denied one turned: "need not" is "may".
+fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)> {
+    let word = |t: &Token| lower_case(reading.word(t)).into_owned();
+    let mut out = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let next = tokens.get(i + 1);
+        let denied = token.negated || next.is_some_and(Token::negates);
+        let obliges = matches!(&*word(token), "have" | "has" | "had")
+            && next.is_some_and(|t| word(t) == "to");
+        let force = match token.mood() {
+            _ if obliges => Some(Force::Must),
+            Some(Mood::Must) => Some(Force::Must),
+            Some(Mood::Should) => Some(Force::Should),
+            Some(Mood::May | Mood::Can) => Some(Force::May),
+            _ => None,
+        };
+        let force = match (force, denied) {
+            (Some(Force::Must), true) => Some(Force::May),
+            (Some(Force::May), true) => Some(Force::Must),
+            (force, _) => force,
+        };
+        out.extend(force.map(|f| (token, f)));
+    }
+    out
+}

@@ -1,0 +1,103 @@
+//! L5: the claim says as much of a thing as the cited text: all, most, some, only, none.
+
+use super::nearest::{Near, Pairing, sentence};
+use super::{Case, Effect};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::tables::Quantity;
+use crate::text::{Token, lower_case};
+
+/// How much of a statement must be the same.
+const ALIKE: f64 = 0.5;
+const SAME: f64 = 0.7;
+
+/// Quantities of the claim that its nearest statements do not have.
+pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+    let mut out: Vec<Objection> = Vec::new();
+    for pairing in pairings {
+        let Some(best) = pairing.near.first().filter(|n| n.share >= ALIKE) else {
+            continue;
+        };
+        out.extend(
+            differs(case, pairing, best).or_else(|| restricted(case, pairing, best)),
+        );
+    }
+    out.truncate(1);
+    out
+}
+
+fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
+    let tokens = &case.claim.text.tokens;
+    tokens.get(pairing.own.own.clone()).unwrap_or(&[])
+}
+
+/// "all" where the text says "some", "none" where it says "all".
+fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
+    let strict = |q: Option<Quantity>| {
+        matches!(q, Some(Quantity::Universal | Quantity::Nothing))
+    };
+    let token = own(case, pairing)
+        .iter()
+        .find(|t| strict(t.quantity()) && !t.negated && !t.negates())?;
+    let mut clash: Option<(&Near<'_>, &Token)> = None;
+    for near in &pairing.near {
+        let reading = near.source.reading;
+        let tokens = reading.tokens_of(near.statement.sentence);
+        let quantities = || tokens.iter().filter(|t| t.quantity().is_some());
+        if quantities().any(|t| t.quantity() == token.quantity()) {
+            return None;
+        }
+        let other = quantities().find(|t| t.quantity() != token.quantity());
+        clash = clash.or(other.map(|t| (near, t)));
+    }
+    let (near, other) = clash?;
+    let effect = if best.share >= SAME {
+        Effect::Rejects
+    } else {
+        Effect::Doubts
+    };
+    let detail = Detail::Differs {
+        said: case.claim.word(token).to_owned(),
+        found: near.source.reading.word(other).to_owned(),
+    };
+    let found = Objection::new(Code::Quantifier, effect, detail).at(token.start..token.end);
+    Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// An "only" or "always" that one side has alone.
+fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
+    let claimed = own(case, pairing).iter().find(|t| restricts(case.claim, t));
+    let has = |near: &Near<'_>| {
+        let reading = near.source.reading;
+        let tokens = reading.tokens_of(near.statement.sentence);
+        tokens
+            .iter()
+            .any(|t| restricts(reading, t) || narrows(reading, t))
+    };
+    let token = claimed.filter(|_| !pairing.near.iter().any(has))?;
+    let detail = Detail::Added {
+        said: case.claim.word(token).to_owned(),
+    };
+    let found = Objection::new(Code::Quantifier, Effect::Doubts, detail);
+    let found = found.at(token.start..token.end);
+    Some(found.against(best.source.item.label, sentence(best)?))
+}
+
+fn restricts(reading: &Reading, token: &Token) -> bool {
+    matches!(
+        &*lower_case(reading.word(token)),
+        "only" | "always" | "never" | "exclusively" | "solely" | "every" | "all" | "nur" | "immer"
+    )
+}
+
+/// Words that restrict in another way.
+fn narrows(reading: &Reading, token: &Token) -> bool {
+    token.negates()
+        || token.quantity().is_some()
+        || matches!(
+            &*lower_case(reading.word(token)),
+            "just" | "unless" | "except" | "must" | "sole" | "single" | "limited" | "restricted"
+                | "specific" | "unique" | "one" | "each" | "any" | "no" | "if" | "when"
+        )
+}
