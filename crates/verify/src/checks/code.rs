@@ -28,11 +28,7 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
         };
         let said = crate::identity::shorten(shown);
         let found = Objection::new(Code::Code, effect, Detail::Absent { said });
-        let at = case
-            .claim
-            .normal
-            .get(from..)
-            .and_then(|rest| rest.find(shown));
+        let at = case.claim.normal.get(from..).and_then(|rest| rest.find(shown));
         out.push(match at {
             Some(at) => {
                 let start = from + at;
@@ -79,9 +75,7 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.
 fn is_free(word: &str) -> bool {
-    let number = word
-        .chars()
-        .all(|c| c.is_numeric() || matches!(c, '.' | '-'));
+    let number = word.chars().all(|c| c.is_numeric() || matches!(c, '.' | '-'));
     number || word.contains('/') && !word.starts_with(['-', '/']) || word.starts_with("/path")
 }
 
@@ -96,15 +90,13 @@ fn holds(text: &str, word: &str) -> bool {
 
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |at| {
-            let starts = word.starts_with(|c: char| c.is_alphanumeric());
-            let ends = word.ends_with(|c: char| c.is_alphanumeric());
-            let before = text.get(..*at).and_then(|t| t.chars().next_back());
-            let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
-            !(starts && is_part(before)) && !(ends && is_part(after))
-        })
+    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
+        let starts = word.starts_with(|c: char| c.is_alphanumeric());
+        let ends = word.ends_with(|c: char| c.is_alphanumeric());
+        let before = text.get(..*at).and_then(|t| t.chars().next_back());
+        let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
+        !(starts && is_part(before)) && !(ends && is_part(after))
+    })
 }
 
 /// How many characters may be between two words that are beside each other: brackets, quote marks.

@@ -113,8 +113,7 @@ pub fn check(case: &Case<'_>) -> Findings {
     let foreign = language::differ(case.claim, &readings);
     out.add(atoms::check(case, &alignment));
     out.objections.extend(code::check(case));
-    out.objections
-        .extend(names::check(case, &alignment, foreign));
+    out.objections.extend(names::check(case, &alignment, foreign));
     if out.objections.is_empty() {
         out.objections.extend(binding::check(case));
     }

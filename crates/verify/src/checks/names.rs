@@ -4,8 +4,8 @@
 //! the cited text has another name in its place, or a pronoun for somebody whom it has named:
 //! nothing else tells "Karim leads" from "Revenue grew".
 
-use super::align::{Aligned, Alignment};
 use super::{Case, Effect};
+use super::align::{Aligned, Alignment};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -49,11 +49,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             let word = case.claim.word(token);
             let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
             let mild = elsewhere || alone && is_abbreviation(word) && word.len() <= USUAL_LETTERS;
-            let effect = if mild {
-                Effect::Doubts
-            } else {
-                Effect::Rejects
-            };
+            let effect = if mild { Effect::Doubts } else { Effect::Rejects };
             let detail = Detail::Absent {
                 said: word.to_owned(),
             };

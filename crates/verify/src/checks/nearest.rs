@@ -85,7 +85,9 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
             if !asked.get(statement.sentence).copied().unwrap_or(false) {
                 continue;
             }
-            let held = |(id, _): &&(u32, f64)| statement.tokens.iter().any(|t| t.id == *id);
+            let held = |(id, _): &&(u32, f64)| {
+                statement.tokens.iter().any(|t| t.id == *id)
+            };
             let share = words.iter().filter(held).map(|(_, w)| w).sum::<f64>() / total;
             if share >= LEAST {
                 out.push(Near {
