@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 
-use super::args::Ask as Args;
+use super::args::{Ask as Args, CitationForm};
 use super::claims;
 use super::context::Context;
 use super::enter::Needs;
@@ -15,7 +16,9 @@ use super::output::{Output, talk, visible};
 use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
-use local_agent_agent::ask::{self, Answer, Asked, ClaimNote, Event, Trail};
+use local_agent_agent::ask::{
+    self, Answer, Asked, ClaimNote, Day, Event, Outcome, Readable, Run, Trail,
+};
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::memory::Recalled;
@@ -57,6 +60,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         strict: args.strict,
         asked_by: "cli",
         tools: args.tools.then_some(&make_tools),
+        today: args.now.unwrap_or_else(today),
     };
     let progress = Progress::new();
     let done = operations::ask::ask(&desk, &wanted, &mut |event| progress.tell(event));
@@ -79,7 +83,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         extend(&mut body, run_log::fields(run.as_ref()));
         context.out.json(body);
     } else {
-        print(context.out, config, &answer);
+        print(context.out, config, &answer, args.citations);
         print_memory(context.out, &recalled);
         say_who(&trail, args.big || args.fast);
         say_index_stale(&answer.packed.index_stale);
@@ -244,6 +248,7 @@ fn report(
         "question": args.question,
         "outcome": answer.outcome,
         "answer": answer.text,
+        "computed": answer.computed,
         "why": answer.why,
         "doubts": answer.doubts(),
         "left_out": answer.left_out,
@@ -309,13 +314,37 @@ fn print_memory(out: Output, recalled: &[Recalled]) {
     }
 }
 
-/// The answer and its footer, or why there is none.
-pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
-    match &answer.text {
-        Some(text) => {
-            if !config.ask.show_as_verified {
-                out.line("UNVERIFIED (citation validation is switched off in the configuration)");
+/// The day that it is now, in UTC.
+pub(super) fn today() -> Day {
+    let now = OffsetDateTime::now_utc();
+    Day {
+        year: u32::try_from(now.year()).unwrap_or(0),
+        month: u32::from(u8::from(now.month())),
+        day: u32::from(now.day()),
+    }
+}
+
+/// The answer with its sources, or why there is none.
+pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: CitationForm) {
+    if answer.text.is_some() && !config.ask.show_as_verified {
+        out.line("UNVERIFIED (citation validation is switched off in the configuration)");
+    }
+    if answer.outcome == Outcome::Closest {
+        out.line("I found no sentence that answers this for certain. Closest:");
+        out.line("");
+    }
+    let readable = match form {
+        CitationForm::Numbers => ask::readable(answer),
+        CitationForm::Canonical => None,
+    };
+    match (&answer.text, readable) {
+        (Some(_), Some(readable)) => {
+            print_readable(out, &readable, config.ask.show_as_verified);
+            if let Some(file) = &answer.file {
+                out.line(&out.dim(&file.footer));
             }
+        }
+        (Some(text), None) => {
             let marked = match &answer.report {
                 Some(report) => claims::marked(text, report),
                 None => text.clone(),
@@ -327,13 +356,18 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer) {
                 out.line(&out.dim(&report.footer()));
             }
         }
-        None if answer.report.as_ref().is_some_and(|r| !r.ok) => {
+        (None, _) if answer.report.as_ref().is_some_and(|r| !r.ok) => {
             out.line("There is no answer that can be shown.")
         }
-        None if answer.file.is_some() => out.line("The file holds nothing that answers this."),
-        None => out.line("The notes hold nothing that answers this."),
+        (None, _) if answer.file.is_some() => out.line("The file holds nothing on this."),
+        (None, _) => out.line("The notes hold nothing on this."),
     }
-    if let Some(why) = &answer.why {
+    // That nothing is certain was said above.
+    let why = answer
+        .why
+        .as_ref()
+        .filter(|_| answer.outcome != Outcome::Closest);
+    if let Some(why) = why {
         out.line(&out.shown(why));
     }
     print_notes(out, "In doubt", &answer.doubts());
@@ -349,5 +383,24 @@ fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
     out.line(&format!("{heading} ({}):", notes.len()));
     for note in notes {
         out.line(&out.shown(&claims::line(note)));
+    }
+}
+
+/// Passages, sources, and how they were checked.
+fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
+    for line in &readable.lines {
+        let run = |run: &Run| match run.bold {
+            true => out.bold(&out.shown(&run.text)),
+            false => out.shown(&run.text),
+        };
+        let line: String = line.iter().map(run).collect();
+        out.line(line.trim_end());
+    }
+    out.line("");
+    for source in &readable.sources {
+        out.line(&out.dim(&out.shown(source)));
+    }
+    if let Some(checked) = readable.checked.as_ref().filter(|_| is_checked) {
+        out.line(&out.dim(checked));
     }
 }

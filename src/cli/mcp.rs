@@ -43,6 +43,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
         library: Library::that_stays(config, Some(context.embedding(config)?)),
         roots: context.roots(),
         log: Box::new(talk),
+        today: super::ask::today,
         loaded,
     };
     mcp::serve(service, rmcp::transport::stdio_pipes)?;

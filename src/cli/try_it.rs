@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::args::Try;
+use super::args::{CitationForm, Try};
 use super::ask as ask_command;
 use super::context::Context;
 use super::index::extend;
@@ -77,7 +77,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let mut answers = Vec::new();
     for text in &questions {
         let chosen = ask::Chosen::extractive("`try` asks nobody");
-        let question = operations::ask::question(&config, text);
+        let question = operations::ask::question(&config, text, ask_command::today());
         let answer = ask::ask(
             &question,
             &engine,
@@ -220,7 +220,7 @@ fn show(context: &Context, config: &Config, question: &str, answer: &Answer) {
     context
         .out
         .line(&context.out.bold(&format!("? {question}")));
-    ask_command::print(context.out, config, answer);
+    ask_command::print(context.out, config, answer, CitationForm::Numbers);
     for path in &answer.packed.index_stale {
         talk(&format!(
             "stale: {path} changed while it was being read (fix: run the same command again)"

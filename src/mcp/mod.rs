@@ -29,6 +29,7 @@ use rmcp::service::ServerInitializeError;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use local_agent_agent::ask::Day;
 use local_agent_agent::config::Loaded;
 use local_agent_agent::operations::standing::Standing;
 use local_agent_agent::operations::{self, Library};
@@ -59,6 +60,8 @@ pub struct Service {
     pub roots: Map<String, Value>,
     /// Where a person may read what is going on; never the stream that carries the protocol.
     pub log: Box<dyn Fn(&str) + Send + Sync>,
+    /// The day that it is now.
+    pub today: fn() -> Day,
 }
 
 impl Service {

@@ -256,10 +256,13 @@ pub(super) struct NotedSentence {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AskResult {
-    /// `answered`; `partial`: the sentences of a model's answer that passed; `abstained`; or
-    /// `extractive_fallback`: no sentence of the model's answer passed, these
-    /// are the notes' own sentences.
+    /// `answered`; `closest`: no sentence answers for certain, these passages come closest;
+    /// `partial`: the sentences of a model's answer that passed; `abstained`; or
+    /// `extractive_fallback`: no sentence of the model's answer passed, these are the notes' own
+    /// sentences.
     pub(super) outcome: &'static str,
+    /// A value that was computed from the passages of `answer`, with the arithmetic.
+    pub(super) computed: Option<String>,
     /// With citations; null when the notes do not answer the question.
     pub(super) answer: Option<String>,
     /// Why there is no answer, not all of it, or not the model's.

@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use super::answer::{Answer, Unit};
 use super::phrases::{
-    Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy,
-    is_meta, is_question, plain_lower, refuses_and_claims, title_claims,
+    Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy, is_meta,
+    is_question, plain_lower, refuses_and_claims, title_claims,
 };
 use local_agent_text::markdown::BlockRole;
 
@@ -284,9 +284,7 @@ fn cover_short_answers(
         };
         let block = |n: usize| answer.units.get(n).map(|u| u.block);
         let begins = i == 0 || block(i - 1) != Some(unit.block);
-        let own = out
-            .get(i)
-            .map(|c| (c.kind, c.own.iter().any(|m| cites(*m))));
+        let own = out.get(i).map(|c| (c.kind, c.own.iter().any(|m| cites(*m))));
         let free = matches!(own, Some((Kind::Claim, false)));
         if !(free && begins && unit.role == BlockRole::Paragraph && answers_in_short(text)) {
             continue;
@@ -298,9 +296,7 @@ fn cover_short_answers(
             .find(|marks| !marks.is_empty());
         if let (Some(covered), Some(marks)) = (out.get_mut(i), marks) {
             covered.kind = Kind::LeadIn;
-            covered
-                .inherited
-                .extend(marks.into_iter().take(MOST_INHERITED));
+            covered.inherited.extend(marks.into_iter().take(MOST_INHERITED));
         }
     }
 }

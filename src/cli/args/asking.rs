@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use local_agent_agent::ask::Day;
 use local_agent_agent::operations::Limits;
 
 /// Restrictions that `query` and `ask` share.
@@ -126,11 +127,31 @@ pub struct Ask {
     /// Write the evidence snapshot to this file
     #[arg(long, value_name = "FILE")]
     pub snapshot_out: Option<PathBuf>,
+    /// The day from which "yesterday" and "last week" are counted [default: today, in UTC]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    pub now: Option<Day>,
+    /// How citations are printed
+    #[arg(long, value_name = "FORM", default_value = "numbers")]
+    pub citations: CitationForm,
     #[command(flatten)]
     pub scope: ScopeArgs,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// How the citations of an answer are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum CitationForm {
+    /// `[1]`, and a list of sources
+    #[default]
+    Numbers,
+    /// The full form, as records and `--json` hold it
+    Canonical,
+}
+
+fn day(text: &str) -> Result<Day, String> {
+    Day::parse(text).ok_or_else(|| "write a day as 2026-06-20".to_owned())
 }
 
 #[derive(Debug, Args)]

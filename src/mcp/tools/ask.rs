@@ -6,7 +6,7 @@ use super::words::{behind, covered, framed, lines, say_limits};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{budget, cut};
 use crate::mcp::shapes::{AskArgs, AskResult, Evidence, NotedSentence};
-use local_agent_agent::ask::{Answer, Asked, ClaimNote, Event, Purpose};
+use local_agent_agent::ask::{Answer, Asked, ClaimNote, Event, Outcome, Purpose};
 use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
 use local_agent_agent::operations::ask::{Ask, Desk, Done};
@@ -16,8 +16,8 @@ pub(super) const SPEC: Spec = Spec {
     name: "ask",
     title: "Ask the notes",
     description: "Answers a question from the notes. Every claim of the answer is cited and was checked against the \
-        evidence, which comes with it under labels E1, E2, …. When the notes do not answer the question, it \
-        abstains. The run is recorded on this machine.",
+        evidence, which comes with it under labels E1, E2, …. When no sentence of the notes answers the question \
+        for certain, the outcome is `closest` and the closest passages come instead. The run is recorded on this machine.",
     input: input::<AskArgs>,
     output: output::<AskResult>,
     subject: "question",
@@ -48,6 +48,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         strict: args.strict,
         asked_by: &call.asked_by,
         tools: None,
+        today: (call.service.today)(),
     };
     call.tell("looking for evidence".to_owned());
     let done = operations::ask::ask(&desk, &wanted, &mut |event| {
@@ -83,6 +84,9 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         sent_to: trail.sent_to,
         coverage: covered(answer.coverage),
         stale: behind(&answer.stale, &answer.packed.index_stale),
+        computed: answer.computed.map(|computed| {
+            format!("{} = {}", computed.value, computed.arithmetic)
+        }),
         answer: answer.text,
     };
     Reply::new(ask_text(&result), &result)
@@ -148,8 +152,14 @@ fn ask_text(result: &AskResult) -> String {
     let mut text = match &result.answer {
         Some(answer) => format!("{}\n", answer.trim_end()),
         None if !result.left_out.is_empty() => "There is no answer that can be shown.\n".to_owned(),
-        None => "The notes hold nothing that answers this.\n".to_owned(),
+        None => "The notes hold nothing on this.\n".to_owned(),
     };
+    if let Some(computed) = &result.computed {
+        text.insert_str(0, &format!("{computed}\n\n"));
+    }
+    if result.outcome == Outcome::Closest.as_str() {
+        text.insert_str(0, "No sentence answers this for certain. Closest:\n\n");
+    }
     if !result.verified && result.answer.is_some() {
         text.insert_str(
             0,

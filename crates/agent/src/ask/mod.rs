@@ -13,7 +13,9 @@
 //! | `second_opinion` | a model that is asked whether the cited text supports a claim |
 //! | `grounded` | its turns when everything is in one prompt |
 //! | `asker` | one call of a model, noted |
-//! | `extractive` and its helpers | answering without a model |
+//! | `extractive` | answering without a model |
+//! | `gather`, `meaning` | the notes and the model that extraction asks |
+//! | `readable` | an answer as a person reads it |
 //! | `file` | questions about one file |
 //! | `bounded`, `tool_results` | the loop in which a model may call tools that read |
 //! | `wanted`, `envelope` | the calls of tools in a reply, in the server's format and as text |
@@ -28,25 +30,20 @@ mod chat;
 mod claim_notes;
 mod conclusion;
 mod conversation;
-mod dates;
 mod envelope;
 mod extractive;
 mod file;
-mod fit;
 mod gate;
+mod gather;
 mod grounded;
-mod pins;
+mod meaning;
 mod prompt;
-mod question;
+mod readable;
 mod salvage;
-mod score;
 mod second_opinion;
-mod select;
 mod tool_results;
 mod trail;
-mod units;
 mod wanted;
-mod words;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -57,7 +54,7 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
 use local_agent_index::retrieval::{
-    self, Coverage, Engine, Mode, PackLimits, Packed, Request, Scope, Stale,
+    self, Coverage, Engine, Hit, Mode, PackLimits, Packed, Request, Scope, Stale,
 };
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::Draft;
@@ -67,14 +64,16 @@ pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
 pub use claim_notes::{ClaimNote, SourceSentence};
-pub use extractive::{Evidence, Extract, extract};
+pub use extractive::{Computed, Day, Operation, PieceForm, Shown, ShownPiece};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
+pub use readable::{Line, Readable, Run, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
 use asker::Asker;
 use conclusion::{Conclusion, Written, conclude};
 use conversation::{Judged, Rules, converse};
+use extractive::{Evidence, Extracted, Rarity};
 use grounded::GroundedTurns;
 
 /// Hits looked at for each place in the snapshot: neighbours, duplicates and changed files fall out
@@ -100,6 +99,8 @@ pub struct Question<'a> {
     /// Fail with `ASK_CITATION_INVALID` when anything in the draft is rejected, instead of leaving
     /// it out.
     pub strict: bool,
+    /// The day on which it is asked: what "yesterday" and "last week" are seen from.
+    pub today: Day,
 }
 
 /// How it ended, when it ended without a technical failure.
@@ -110,7 +111,9 @@ pub enum Outcome {
     Answered,
     /// A chat model's answer was refused twice; what is shown are the sentences of it that passed.
     Partial,
-    /// The notes hold nothing that answers the question.
+    /// No sentence answers the question for certain; what is shown comes closest.
+    Closest,
+    /// The notes hold nothing on the question.
     Abstained,
     /// A chat model's answer was refused twice; what is shown instead are the best sentences
     /// themselves.
@@ -123,6 +126,7 @@ impl Outcome {
         match self {
             Self::Answered => "answered",
             Self::Partial => "partial",
+            Self::Closest => "closest",
             Self::Abstained => "abstained",
             Self::ExtractiveFallback => "extractive_fallback",
         }
@@ -135,6 +139,10 @@ pub struct Answer {
     pub outcome: Outcome,
     /// The answer with canonical citations; `None` when abstained.
     pub text: Option<String>,
+    /// The passages of an answer that was extracted; of a model's answer none.
+    pub shown: Vec<Shown>,
+    /// A value that was computed from the passages.
+    pub computed: Option<Computed>,
     /// Why there is no answer, not all of it, or not the model's.
     pub why: Option<String>,
     pub packed: Packed,
@@ -157,15 +165,21 @@ pub struct Answer {
     pub file: Option<FileScope>,
 }
 
+/// What is said of the closest passages.
+const NOT_CERTAIN: &str = "No sentence of the notes answers this for certain.";
+
 impl Answer {
-    fn take(&mut self, passed: gate::Passed) {
-        self.outcome = if passed.text.is_some() {
-            Outcome::Answered
-        } else {
-            Outcome::Abstained
+    /// Takes what passed the gate. `certain`: it answers, instead of coming closest.
+    fn take(&mut self, passed: gate::Passed, certain: bool) {
+        self.outcome = match (&passed.text, certain) {
+            (None, _) => Outcome::Abstained,
+            (Some(_), true) => Outcome::Answered,
+            (Some(_), false) => Outcome::Closest,
         };
         self.text = passed.text;
-        self.why = passed.held_back;
+        let reasons = [self.why.take(), passed.held_back];
+        let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+        self.why = (!reasons.is_empty()).then(|| reasons.join(" "));
         self.report = Some(passed.report);
         self.draft = Some(passed.draft);
     }
@@ -231,10 +245,45 @@ impl Answer {
         self.opinions = written.opinions;
     }
 
+    /// Takes what was extracted, as far as it passes the gate.
+    fn take_extracted(
+        &mut self,
+        extracted: Extracted,
+        options: &VerifyOptions,
+        strict: bool,
+    ) -> Result<()> {
+        if extracted.passages.is_empty() {
+            self.why = Some("The search found no text that could be quoted.".to_owned());
+            return Ok(());
+        }
+        let drafted = extractive::draft(&extracted.notes, &extracted.passages, &self.packed)?;
+        self.packed = drafted.packed;
+        self.shown = drafted.shown;
+        let whole = drafted.draft.segments().len();
+        let passed = gate::gate(
+            drafted.draft,
+            &self.packed.snapshot,
+            &self.packed.freshness,
+            options,
+            strict,
+        )?;
+        // A value of which a row is missing is not shown.
+        let is_whole = passed.draft.segments().len() == whole && passed.text.is_some();
+        self.computed = extracted.computed.filter(|_| is_whole);
+        self.why = match extracted.certain {
+            true => extracted.why,
+            false => Some(NOT_CERTAIN.to_owned()),
+        };
+        self.take(passed, extracted.certain);
+        Ok(())
+    }
+
     /// Back to where nothing was drafted.
     fn forget(&mut self) {
         self.outcome = Outcome::Abstained;
         (self.text, self.why, self.report, self.draft) = (None, None, None, None);
+        self.shown.clear();
+        self.computed = None;
     }
 
     /// What was extracted stands in for an answer of `model` of which no sentence passed. The
@@ -311,15 +360,15 @@ fn answer(
     })?;
     let Answerer::Chat(chat) = &chosen.answerer else {
         return trail
-            .timed("extract", || search.extract(question, engine))
+            .timed("extract", || search.extract(question, engine, sandbox))
             .map(|()| search.answer);
     };
     // Nothing that bears on the question: no model is asked to make something of it.
     let mut is_extracted = false;
     if tools.is_none() && (search.answer.packed.snapshot.items().is_empty() || !search.is_relevant)
     {
-        trail.timed("extract", || search.extract(question, engine))?;
-        if search.answer.text.is_none() {
+        trail.timed("extract", || search.extract(question, engine, sandbox))?;
+        if search.answer.outcome != Outcome::Answered {
             return Ok(search.answer);
         }
         is_extracted = true;
@@ -344,17 +393,15 @@ fn answer(
     let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
     let Search {
         mut answer,
-        model,
-        asked,
+        found: extraction,
         ..
     } = search;
     answer.conclude(conclusion, chat, "the evidence", |answer| {
         if is_extracted {
             return Ok(());
         }
-        let model = model.get().map(Arc::as_ref);
         trail.timed("extract", || {
-            extract_into(answer, model, &asked, question, engine)
+            extraction.extract_into(answer, question, engine, sandbox)
         })
     })?;
     Ok(answer)
@@ -363,10 +410,14 @@ fn answer(
 /// What was found for one question, and what extraction needs beside it.
 struct Search {
     answer: Answer,
-    model: OnceCell<Arc<Embedder>>,
-    /// The question's vector; empty without a model.
-    asked: Vec<f32>,
+    found: Found,
     is_relevant: bool,
+}
+
+/// What extraction needs of a search.
+struct Found {
+    model: OnceCell<Arc<Embedder>>,
+    hits: Vec<Hit>,
 }
 
 fn retrieve(
@@ -385,7 +436,6 @@ fn retrieve(
         vector_weight: question.vector_weight,
     };
     let model = OnceCell::new();
-    let mut asked = Vec::new();
     let found = std::thread::scope(|threads| {
         let loading = engine.has_vectors().then(|| threads.spawn(load));
         engine.search(&request, || {
@@ -395,9 +445,9 @@ fn retrieve(
                     .unwrap_or_else(|_| Err(Failure::internal("loading the model panicked")))?,
                 None => return Err(Failure::internal("vectors are searched without a model")),
             };
-            asked = embedder.embed_query(question.text)?;
+            let asked = embedder.embed_query(question.text)?;
             let _ = model.set(embedder);
-            Ok(asked.clone())
+            Ok(asked)
         })
     })?;
     let limits = PackLimits {
@@ -409,6 +459,8 @@ fn retrieve(
     let answer = Answer {
         outcome: Outcome::Abstained,
         text: None,
+        shown: Vec::new(),
+        computed: None,
         why: None,
         packed,
         report: None,
@@ -423,81 +475,74 @@ fn retrieve(
     };
     Ok(Search {
         answer,
-        model,
-        asked,
+        found: Found {
+            model,
+            hits: found.hits,
+        },
         is_relevant: found.is_relevant,
     })
 }
 
 impl Search {
     /// Lets the extractive answerer answer.
-    fn extract(&mut self, question: &Question<'_>, engine: &Engine) -> Result<()> {
+    fn extract(
+        &mut self,
+        question: &Question<'_>,
+        engine: &Engine,
+        sandbox: &Sandbox,
+    ) -> Result<()> {
+        self.found
+            .extract_into(&mut self.answer, question, engine, sandbox)
+    }
+}
+
+impl Found {
+    /// Lets the extractive answerer answer in place of whatever `answer` holds.
+    fn extract_into(
+        &self,
+        answer: &mut Answer,
+        question: &Question<'_>,
+        engine: &Engine,
+        sandbox: &Sandbox,
+    ) -> Result<()> {
+        let library = gather::Library {
+            engine,
+            sandbox,
+            scope: &question.scope,
+        };
         let model = self.model.get().map(Arc::as_ref);
-        extract_into(&mut self.answer, model, &self.asked, question, engine)
+        let meaning = model.map(|model| meaning::ModelMeaning { model });
+        let rarity = rarity(question.text, engine)?;
+        let evidence = Evidence {
+            notes: library.notes(&self.hits)?,
+            rarity: &|stem| rarity.get(stem).copied().unwrap_or(UNSEEN),
+            meaning: meaning.as_ref().map(|m| m as &dyn extractive::Meaning),
+            more: &|lookup| library.more(lookup),
+            today: question.today,
+        };
+        let extracted = extractive::extract(question.text, evidence)?;
+        answer.take_extracted(extracted, &question.verify, question.strict)
     }
 }
 
-/// Lets the extractive answerer answer from the evidence of `answer`. `asked` is the question's
-/// vector.
-fn extract_into(
-    answer: &mut Answer,
-    model: Option<&Embedder>,
-    asked: &[f32],
-    question: &Question<'_>,
-    engine: &Engine,
-) -> Result<()> {
-    let similarity = |texts: &[&str]| similarities(model, asked, texts);
-    let with_model = model.is_some().then_some(&similarity as Similarity<'_>);
-    match draft(question.text, engine, &answer.packed, with_model)? {
-        Extract::Nothing { why } => answer.why = Some(why),
-        Extract::Answer(draft) => {
-            let passed = gate::gate(
-                draft,
-                &answer.packed.snapshot,
-                &answer.packed.freshness,
-                &question.verify,
-                question.strict,
-            )?;
-            answer.take(passed);
-        }
-    }
-    Ok(())
-}
+/// Of a term that the index was not asked for.
+const UNSEEN: Rarity = Rarity {
+    idf: 1.0,
+    known: true,
+};
 
-/// Cosine of the question with each text.
-type Similarity<'a> = &'a dyn Fn(&[&str]) -> Result<Vec<f32>>;
-
-fn draft(
-    question: &str,
-    engine: &Engine,
-    packed: &Packed,
-    similarity: Option<Similarity<'_>>,
-) -> Result<Extract> {
-    let stats = match engine.lexical() {
-        Some(reader) => reader.term_stats(&Query::plain(question))?,
-        None => Vec::new(),
+/// How common each term of the question is.
+fn rarity(question: &str, engine: &Engine) -> Result<HashMap<String, Rarity>> {
+    let Some(reader) = engine.lexical() else {
+        return Ok(HashMap::new());
     };
-    let idf: HashMap<&str, f32> = stats
-        .iter()
-        .map(|stat| (stat.term.as_str(), stat.idf()))
-        .collect();
-    let idf = |term: &str| idf.get(term).copied().unwrap_or(1.0);
-    let evidence = Evidence {
-        snapshot: &packed.snapshot,
-        scores: &packed.scores,
-        idf: &idf,
-        similarity,
+    let stats = reader.term_stats(&Query::plain(question))?;
+    let of = |stat: local_agent_index::lexical::TermStat| {
+        let rarity = Rarity {
+            idf: stat.idf(),
+            known: stat.doc_freq > 0,
+        };
+        (stat.term, rarity)
     };
-    extract(question, &evidence)
-}
-
-/// Cosine of the question with each text; the question's vector is `asked`.
-fn similarities(model: Option<&Embedder>, asked: &[f32], texts: &[&str]) -> Result<Vec<f32>> {
-    let Some(model) = model else {
-        return Ok(vec![0.0; texts.len()]);
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let embedded = model.embed_passages(texts, threads, 1024, &|_| ())?;
-    let dot = |vector: &[f32]| vector.iter().zip(asked).map(|(a, b)| a * b).sum();
-    Ok(embedded.iter().map(|one| dot(&one.vector)).collect())
+    Ok(stats.into_iter().map(of).collect())
 }

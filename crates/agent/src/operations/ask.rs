@@ -36,6 +36,8 @@ pub struct Ask<'a> {
     /// Makes tools that the chat model may look further with, for the run of this name; `None`: it
     /// gets none.
     pub tools: Option<&'a MakeTools<'a>>,
+    /// The day on which it is asked.
+    pub today: ask::Day,
 }
 
 /// Makes tools whose calls belong to a run.
@@ -78,7 +80,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Resu
     let question = Question {
         scope: scope(config, &wanted.limits)?,
         strict: wanted.strict || config.ask.strict,
-        ..question(config, wanted.question)
+        ..question(config, wanted.question, wanted.today)
     };
     match file_of(wanted, desk.sandbox) {
         Some(file) => recorded(
@@ -178,6 +180,7 @@ fn recorded(
                 max_chars: config.llm.max_chars_full_read,
                 verify: question.verify,
                 strict: question.strict,
+                today: question.today,
             };
             ask::ask_file(&question, sandbox, chosen, observe, load)
         }
@@ -199,7 +202,10 @@ fn recorded(
     };
     if let Ok(answer) = &mut asked.answer
         && matches!(subject, Subject::Notes(_))
-        && answer.outcome == ask::Outcome::Abstained
+        && matches!(
+            answer.outcome,
+            ask::Outcome::Abstained | ask::Outcome::Closest
+        )
     {
         // What is not indexed yet cannot answer.
         answer
@@ -216,7 +222,7 @@ fn recorded(
 }
 
 /// A question under the configured bounds, over everything.
-pub fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
+pub fn question<'a>(config: &Config, text: &'a str, today: ask::Day) -> Question<'a> {
     Question {
         text,
         scope: Scope::default(),
@@ -230,6 +236,7 @@ pub fn question<'a>(config: &Config, text: &'a str) -> Question<'a> {
             ..VerifyOptions::default()
         },
         strict: config.ask.strict,
+        today,
     }
 }
 

@@ -204,7 +204,7 @@ impl Job<'_> {
 }
 
 /// Runs `work` on `threads` threads at once and collects what they return.
-fn on_workers<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(super) fn on_workers<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| alone(&work))).collect();
         workers

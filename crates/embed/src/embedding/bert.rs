@@ -150,6 +150,37 @@ impl Bert {
         sequences: &[&[u32]],
         scratch: &mut Scratch,
     ) -> Result<Vec<Vec<f32>>> {
+        self.forward(sequences, scratch)?;
+        let mut rest = scratch.x.as_slice();
+        let mut vectors = Vec::with_capacity(sequences.len());
+        for sequence in sequences {
+            let (own, others) = rest.split_at(sequence.len() * self.hidden);
+            rest = others;
+            vectors.push(self.pooled(own)?);
+        }
+        Ok(vectors)
+    }
+
+    /// As [`Self::encode`]; with each vector the last hidden states of its tokens, [tokens,
+    /// hidden], not normalised.
+    pub(super) fn states(
+        &self,
+        sequences: &[&[u32]],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<(Vec<f32>, Vec<f32>)>> {
+        self.forward(sequences, scratch)?;
+        let mut rest = scratch.x.as_slice();
+        let mut out = Vec::with_capacity(sequences.len());
+        for sequence in sequences {
+            let (own, others) = rest.split_at(sequence.len() * self.hidden);
+            rest = others;
+            out.push((self.pooled(own)?, own.to_vec()));
+        }
+        Ok(out)
+    }
+
+    /// Leaves the last hidden states of all tokens in `scratch.x`.
+    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Result<()> {
         let Scratch {
             x,
             lengths,
@@ -160,25 +191,22 @@ impl Bert {
         self.embed(sequences, x)?;
         self.network
             .forward(x, lengths, network)
-            .map_err(Failure::internal)?;
-        let mut rest = x.as_slice();
-        let mut vectors = Vec::with_capacity(lengths.len());
-        for len in lengths {
-            let (own, others) = rest.split_at(*len * self.hidden);
-            rest = others;
-            let mut vector = vec![0.0; self.hidden];
-            let counted = if self.pooling == Pooling::Mean {
-                own
-            } else {
-                &own[..self.hidden]
-            };
-            kernels::add_rows(self.network.isa(), &mut vector, counted);
-            if !kernels::normalise(&mut vector) {
-                return Err(invalid(&self.id, "it made a vector that is not finite"));
-            }
-            vectors.push(vector);
+            .map_err(Failure::internal)
+    }
+
+    /// The unit vector of one sequence, from its last hidden states.
+    fn pooled(&self, states: &[f32]) -> Result<Vec<f32>> {
+        let mut vector = vec![0.0; self.hidden];
+        let counted = if self.pooling == Pooling::Mean {
+            states
+        } else {
+            states.get(..self.hidden).unwrap_or(states)
+        };
+        kernels::add_rows(self.network.isa(), &mut vector, counted);
+        if !kernels::normalise(&mut vector) {
+            return Err(invalid(&self.id, "it made a vector that is not finite"));
         }
-        Ok(vectors)
+        Ok(vector)
     }
 
     /// Word, position and type vectors of all tokens, normed: [tokens, hidden].

@@ -11,6 +11,7 @@ mod oracle;
 mod packed;
 mod pieces;
 mod server;
+mod states;
 mod tokens;
 mod weights;
 mod words;
@@ -26,6 +27,7 @@ use local_agent_text::types::{Fingerprint, HeadingPath};
 pub use batch::Embedded;
 pub use oracle::{Agreement, second_opinion};
 pub use server::{ServerEmbedder, ServerSpec, Wire};
+pub use states::{TokenStates, WordState};
 pub use tokens::TokenCounter;
 
 /// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
@@ -170,6 +172,22 @@ impl Encoder {
             batch_tokens,
             on_done,
         )
+    }
+
+    /// The vectors of passages and of each of their tokens, in their order, by `threads` workers.
+    /// What does not fit the window is cut off.
+    ///
+    /// Errors: `MODEL_INVALID` when a result is not finite.
+    pub fn token_states(&self, texts: &[&str], threads: usize) -> Result<Vec<TokenStates>> {
+        states::of_texts(&self.bert, &self.tokens, &self.passage, texts, threads)
+    }
+
+    /// The vectors of the words of a question, each in the context of all; words beyond the window
+    /// are left out.
+    ///
+    /// Errors: `MODEL_INVALID` when a result is not finite.
+    pub fn word_states(&self, words: &[&str]) -> Result<Vec<WordState>> {
+        states::of_words(&self.bert, &self.tokens, &self.query, words)
     }
 }
 

@@ -97,6 +97,23 @@ impl EvidenceItem {
     }
 }
 
+impl From<&EvidenceItem> for Excerpt {
+    /// The piece that the item was numbered from.
+    fn from(item: &EvidenceItem) -> Self {
+        Self {
+            chunk_key: item.chunk_key,
+            merged: item.merged.clone(),
+            source: item.source.clone(),
+            path: item.path.clone(),
+            path_is_shared: item.path_is_shared,
+            heading: item.heading.clone(),
+            span: item.span,
+            lines: item.lines,
+            text: item.text.clone(),
+        }
+    }
+}
+
 /// The evidence of one question. Whoever holds one holds items whose labels count from 1 in order,
 /// whose texts have the stated hashes and lengths, and an id that covers all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,6 +1,7 @@
 //! Bytes → frontmatter, blocks, sections, links, chunks. Pure; never fails.
 
 mod ancestor;
+mod blocks;
 mod comments;
 mod document;
 mod fit;
@@ -14,6 +15,7 @@ mod shallow;
 mod stops;
 mod types;
 
+pub use blocks::{Block, BlockKind, blocks};
 pub use document::{chunker_sig, parse};
 pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};

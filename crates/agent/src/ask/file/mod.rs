@@ -31,10 +31,11 @@ use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
 use super::conclusion::conclude;
 use super::conversation::{Form, Received, Rules, Turns, converse};
-use super::extractive::{Evidence, Extract, extract};
+use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
+use super::meaning::ModelMeaning;
 use super::prompt::{self, Nonce};
 use super::trail::{Asked, Event, Observe, Purpose, Round, Trail};
-use super::{Answer, Outcome, gate, similarities};
+use super::{Answer, Outcome};
 use crate::llm::{Message, Role};
 use contract::{TextResult, acquire};
 use local_agent_embed::embedding::Embedder;
@@ -58,6 +59,8 @@ pub struct FileQuestion<'a> {
     pub verify: VerifyOptions,
     /// Fail with `ASK_CITATION_INVALID` instead of falling back to the file's own sentences.
     pub strict: bool,
+    /// The day on which it is asked.
+    pub today: Day,
 }
 
 /// Answers a question from one file behind `sandbox`, by `chosen`. `load` gives the embedding model
@@ -120,6 +123,8 @@ fn answer(
     let mut answer = Answer {
         outcome: Outcome::Abstained,
         text: None,
+        shown: Vec::new(),
+        computed: None,
         why: None,
         packed,
         report: None,
@@ -286,53 +291,38 @@ pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
     }
 }
 
-/// The extractive answer from the file's own sentences.
+/// The extractive answer from the file's own passages.
 fn extracted(
     question: &FileQuestion<'_>,
     answer: &mut Answer,
     load: impl FnOnce() -> Result<Arc<Embedder>>,
 ) -> Result<()> {
     let topic = pattern::topic(question.text, question.file);
-    if pattern::wants_summary(question.text) && topic.split_whitespace().count() < 2 {
-        answer.why = Some(
-            "Without a chat model nothing is summed up; ask what the file says about something."
-                .to_owned(),
-        );
-        return Ok(());
-    }
+    let whole = pattern::wants_summary(question.text) && topic.split_whitespace().count() < 2;
+    let asked = if whole { question.text } else { &topic };
     let model = load()?;
-    let asked = model.embed_query(&topic)?;
-    let similarity = |texts: &[&str]| similarities(Some(&model), &asked, texts);
-    let idf = rarity(&answer.packed.snapshot);
-    let idf = |term: &str| idf(term);
-    let packed = &answer.packed;
+    let rarity = rarity(&answer.packed.snapshot);
+    let notes = answer.packed.snapshot.items().iter().map(|item| NoteSource {
+        source: item.source.clone(),
+        path: item.path.clone(),
+        path_is_shared: item.path_is_shared,
+        text: item.text.clone(),
+        hits: vec![(0..item.text.len(), 1.0)],
+    });
     let evidence = Evidence {
-        snapshot: &packed.snapshot,
-        scores: &packed.scores,
-        idf: &idf,
-        similarity: Some(&similarity),
+        notes: notes.collect(),
+        rarity: &rarity,
+        meaning: Some(&ModelMeaning { model: &model }),
+        more: &|_| Ok(Vec::new()),
+        today: question.today,
     };
-    match extract(&topic, &evidence)? {
-        Extract::Nothing { .. } => {
-            answer.why = Some("No sentence of the file answers this.".to_owned())
-        }
-        Extract::Answer(draft) => {
-            let passed = gate::gate(
-                draft,
-                &packed.snapshot,
-                &packed.freshness,
-                &options(question),
-                question.strict,
-            )?;
-            answer.take(passed);
-        }
-    }
-    Ok(())
+    let extracted = extractive::extract(asked, evidence)?;
+    answer.take_extracted(extracted, &options(question), question.strict)
 }
 
 /// How rare a term is among the paragraphs of the file: its inverse document frequency, paragraphs
 /// for documents.
-fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> f32 + use<> {
+fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> Rarity + use<> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut paragraphs = 0;
     for paragraph in snapshot
@@ -353,6 +343,9 @@ fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> f32 + use<> {
             paragraphs as f32,
             counts.get(term).copied().unwrap_or(0) as f32,
         );
-        (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+        Rarity {
+            idf: (1.0 + (all - with + 0.5) / (with + 0.5)).ln(),
+            known: with > 0.0,
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! What pins a question to one time, or to one of several things that differ by a number: "2023",
+//! What holds a question to one time, or to one of several things that differ by a number: "2023",
 //! "in March", "Q3", "week 7", "version 2.8.3". A sentence of another year covers nearly all words
 //! of such a question and answers another one.
 //!
 //! Only what contradicts is held against a sentence: another year where this one would stand. Notes
 //! that name no year at all may be of any.
 
-use super::words;
+use super::cues;
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Pin {
+pub(super) enum Constraint {
     /// 1900 to 2099.
     Year(u32),
     /// 1 to 12.
@@ -22,7 +22,7 @@ pub(super) enum Pin {
     Numbered(String, u32),
 }
 
-impl Pin {
+impl Constraint {
     /// Whether both say where the same thing stands, or one could be in the other's place.
     fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
@@ -32,30 +32,30 @@ impl Pin {
     }
 }
 
-/// Whether what stands near a sentence speaks against it: a pin of the question is not there, and a
+/// Whether what stands near a sentence speaks against it: a constraint of the question is not there, and a
 /// rival is. `near` begins with the sentence, its lead-in, and its place (any of them may hold the
-/// pin); what follows is asked in order, and the first that holds the pin or a rival decides.
+/// constraint); what follows is asked in order, and the first that holds the constraint or a rival decides.
 pub(super) fn contradict(
-    pins: &[Pin],
+    constraints: &[Constraint],
     near: [&str; 3],
     further: impl Iterator<Item = String> + Clone,
 ) -> bool {
-    let near: Vec<Pin> = near.iter().flat_map(|text| of(text)).collect();
-    pins.iter().any(|pin| {
-        if near.contains(pin) {
+    let near: Vec<Constraint> = near.iter().flat_map(|text| of(text)).collect();
+    constraints.iter().any(|constraint| {
+        if near.contains(constraint) {
             return false;
         }
-        if near.iter().any(|other| other.is_rival(pin)) {
+        if near.iter().any(|other| other.is_rival(constraint)) {
             return true;
         }
         let levels = further.clone().map(|text| of(&text));
-        let mut deciding = levels.filter(|level| level.iter().any(|other| other.is_rival(pin)));
-        deciding.next().is_some_and(|level| !level.contains(pin))
+        let mut deciding = levels.filter(|level| level.iter().any(|other| other.is_rival(constraint)));
+        deciding.next().is_some_and(|level| !level.contains(constraint))
     })
 }
 
-/// All pins of a text, in order of appearance.
-pub(super) fn of(text: &str) -> Vec<Pin> {
+/// All constraints of a text, in order of appearance.
+pub(super) fn of(text: &str) -> Vec<Constraint> {
     let words: Vec<&str> = text
         .split(|c: char| c.is_whitespace() || "_|,;()[]".contains(c))
         .collect();
@@ -73,8 +73,8 @@ pub(super) fn of(text: &str) -> Vec<Pin> {
     out
 }
 
-/// The pins that one word holds.
-fn one(before: &str, word: &str, after: &str, out: &mut Vec<Pin>) {
+/// The constraints that one word holds.
+fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     let bare = bare.strip_suffix(".md").unwrap_or(bare);
     let lower = bare.to_lowercase();
@@ -98,42 +98,42 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Pin>) {
     let next = after
         .trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase();
-    if words::holds(words::QUARTER, &lower) {
+    if cues::holds(cues::QUARTER, &lower) {
         // "third quarter", "quarter 3", "3. Quartal".
-        let ordinal = words::ORDINALS
+        let ordinal = cues::ORDINALS
             .iter()
-            .position(|names| words::holds(names, &previous))
+            .position(|names| cues::holds(names, &previous))
             .map(|at| at as u32 + 1);
         let digit = previous.parse().ok().or(next.parse().ok());
         out.extend(
             ordinal
                 .or(digit)
                 .filter(|quarter| (1..=4).contains(quarter))
-                .map(Pin::Quarter),
+                .map(Constraint::Quarter),
         );
     } else if let Some(quarter) = lower
         .strip_prefix('q')
         .and_then(|n| n.parse().ok())
         .filter(|q| (1..=4).contains(q))
     {
-        out.push(Pin::Quarter(quarter));
+        out.push(Constraint::Quarter(quarter));
     } else if dotted && bare.matches('.').count() > 1 {
-        out.push(Pin::Version(bare.to_owned()));
+        out.push(Constraint::Version(bare.to_owned()));
     } else if let Some(number) = count {
         let is_amount =
             word.starts_with(['€', '$', '£']) || local_agent_verify::unit(&next).is_some();
-        let grammar = words::of_language(&format!("{before} {word} {after}"));
+        let grammar = cues::of_language(&format!("{before} {word} {after}"));
         let names = previous.chars().count() > 1 && previous.chars().all(char::is_alphabetic);
         if bare.len() == 4 && (1900..2100).contains(&number) {
             out.extend(
-                (!is_amount && !after.starts_with(['€', '$', '£'])).then_some(Pin::Year(number)),
+                (!is_amount && !after.starts_with(['€', '$', '£'])).then_some(Constraint::Year(number)),
             );
         } else if names
             && !is_amount
-            && !words::holds(grammar, &previous)
-            && words::month(&previous).is_none()
+            && !cues::holds(grammar, &previous)
+            && cues::month(&previous).is_none()
         {
-            out.push(Pin::Numbered(previous, number));
+            out.push(Constraint::Numbered(previous, number));
         }
     } else {
         // "may" and "march" are verbs; a question's first word is capitalised. "Jan" without a
@@ -146,12 +146,12 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Pin>) {
             .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
         let is_named = is_name && (is_whole || beside_number)
             || !matches!(lower.as_str(), "may" | "march") && lower.chars().count() > 3;
-        out.extend(words::month(&lower).filter(|_| is_named).map(Pin::Month));
+        out.extend(cues::month(&lower).filter(|_| is_named).map(Constraint::Month));
     }
 }
 
 /// `2024-03-11`, `11.03.2024`, `3/11/2024`, `2024-03`, `03/2024`, `11.3.`.
-fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Pin>) -> bool {
+fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> bool {
     let parts: Vec<&str> = bare.split(['-', '.', '/']).collect();
     let numbers: Option<Vec<u32>> = parts.iter().map(|part| part.parse().ok()).collect();
     let Some(numbers) = numbers else { return false };
@@ -170,14 +170,14 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Pin>) -> bool {
             .iter()
             .copied()
             .filter(|n| is_year(*n))
-            .map(Pin::Year),
+            .map(Constraint::Year),
     );
-    out.extend(months.into_iter().map(Pin::Month));
+    out.extend(months.into_iter().map(Constraint::Month));
     true
 }
 
 /// `2026年3月`.
-fn unspaced_date(bare: &str, out: &mut Vec<Pin>) -> bool {
+fn unspaced_date(bare: &str, out: &mut Vec<Constraint>) -> bool {
     let before = |mark: char| {
         let (head, _) = bare.split_once(mark)?;
         let digits = head
@@ -190,12 +190,12 @@ fn unspaced_date(bare: &str, out: &mut Vec<Pin>) -> bool {
     let (year, month) = (before('年'), before('月'));
     out.extend(
         year.filter(|year| (1900..2100).contains(year))
-            .map(Pin::Year),
+            .map(Constraint::Year),
     );
     out.extend(
         month
             .filter(|month| (1..=12).contains(month))
-            .map(Pin::Month),
+            .map(Constraint::Month),
     );
     year.is_some() || month.is_some()
 }
@@ -203,13 +203,13 @@ fn unspaced_date(bare: &str, out: &mut Vec<Pin>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Pin::{Month, Quarter, Year};
+    use Constraint::{Month, Quarter, Year};
 
     #[test]
     fn a_question_is_pinned_by_years_months_quarters_versions_and_numbered_things() {
-        let week = Pin::Numbered("week".to_owned(), 7);
-        let version = Pin::Version("2.8.3".to_owned());
-        for (question, pins) in [
+        let week = Constraint::Numbered("week".to_owned(), 7);
+        let version = Constraint::Version("2.8.3".to_owned());
+        for (question, constraints) in [
             ("What did I earn in 2023?", &[Year(2023)][..]),
             (
                 "How much did we save in Q4 2024?",
@@ -240,13 +240,13 @@ mod tests {
             ),
             ("Can I get it for 2000 euros?", &[]),
         ] {
-            assert_eq!(of(question), pins, "{question}");
+            assert_eq!(of(question), constraints, "{question}");
         }
     }
 
     #[test]
     fn a_pin_is_the_same_however_it_is_written() {
-        for (pin, texts) in [
+        for (constraint, texts) in [
             (
                 Month(3),
                 &[
@@ -282,16 +282,16 @@ mod tests {
             ),
         ] {
             for text in texts {
-                assert!(of(text).contains(&pin), "{pin:?}: {text}: {:?}", of(text));
+                assert!(of(text).contains(&constraint), "{constraint:?}: {text}: {:?}", of(text));
             }
         }
     }
 
     #[test]
     fn what_is_not_said_does_not_contradict() {
-        let pins = of("How much was the rent in 2023?");
+        let constraints = of("How much was the rent in 2023?");
         let against = |near: [&str; 3], further: &[&str]| {
-            contradict(&pins, near, further.iter().map(|text| (*text).to_owned()))
+            contradict(&constraints, near, further.iter().map(|text| (*text).to_owned()))
         };
         assert!(
             !against(["The rent is 735 euros.", "", "Flat.md"], &[]),

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::pins;
-use super::question::{Question, Wants};
-use super::units::Unit;
-use super::words;
-use local_agent_text::markdown::BlockRole;
+use super::constraints;
+use super::cues;
+use super::question::{Kind, Question, Term, Wants};
+use super::units::{Form, Unit, leads_in};
 use local_agent_verify::says_nothing_new;
 
 /// What a unit is judged by.
@@ -20,38 +19,38 @@ pub(super) struct Features {
     pub similar: f32,
     /// 1: the kind of thing asked for is there; −1: it is not; 0: no particular kind is asked for.
     pub kind: f32,
-    /// The item's retrieval score as a share of the best item's.
+    /// The retrieval score of its place as a share of the best one.
     pub rank: f32,
     /// 1 for a question or the announcement of a list, less for a pointer to elsewhere.
     pub empty: f32,
     /// 1 when its note says that it is not in force.
     pub retired: f32,
     /// 1 when it is of another time or number than the question names.
-    pub elsewhen: f32,
+    pub time_mismatch: f32,
     /// Share of the question's weight that names another note and is nowhere around it.
-    pub elsewhere: f32,
+    pub other_note: f32,
+    /// 1 when a name of the question stands nowhere around it.
+    pub unknown_name: f32,
     /// How surely it lacks what is asked for, 0 to 2.5.
-    pub lacks: f32,
+    pub missing_answer_type: f32,
 }
 
-/// The score of a unit. The weights of the first five began as a softmax regression ("the sentence
-/// that holds the answer is the best one") on 394 questions of XQuAD and the questions of the
-/// example vault, rounded; those with a model were fitted again on 119 and the 67. Words of the
-/// question close together, the unit's length, its news and its first word were tried and gave
-/// nothing. The others are set: a sentence that answers nothing, is not so, or is of another thing
-/// or time, loses to any that nearly fits.
-pub(super) fn score(f: &Features, with_model: bool) -> f32 {
+/// The score of a unit; `legible` is how well the model reads the question, 0 without a model. The
+/// weights of the first five began as a softmax regression ("the sentence that holds the answer is
+/// the best one") on 394 questions of XQuAD and the questions of the example vault, rounded. The
+/// others are set: a sentence that answers nothing, is not so, or is of another thing or time,
+/// loses to any that nearly fits.
+pub(super) fn score(f: &Features, legible: f32) -> f32 {
     let common = 0.6 * f.covered + 0.11 * f.kind
         - 0.3 * f.empty
         - 0.3 * f.retired
-        - 0.3 * f.elsewhen
-        - 0.3 * f.elsewhere
-        - 0.1 * f.lacks;
-    if with_model {
-        common + 0.33 * f.rank + 0.5 * f.similar
-    } else {
-        common + 0.2 * f.own + 0.4 * f.rank
-    }
+        - 0.3 * f.time_mismatch
+        - 0.3 * f.other_note
+        - 0.2 * f.unknown_name
+        - 0.1 * f.missing_answer_type;
+    let with_model = 0.33 * f.rank + 0.5 * f.similar;
+    let without = 0.2 * f.own + 0.4 * f.rank;
+    common + legible * with_model + (1.0 - legible) * without
 }
 
 /// How much of a term's weight counts when it stands around the unit instead of in it.
@@ -60,6 +59,8 @@ const IN_PLACE: f32 = 0.7;
 const IN_BEFORE: f32 = 0.5;
 /// A word of the same family (`deliver`, `delivery`) instead of the word.
 const RELATED: f32 = 0.8;
+/// A word that differs in one letter from one that no note holds.
+const MISSPELT: f32 = 0.7;
 
 /// How much of each term of the question a unit covers, 0 to 1, in the order of the terms.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +69,7 @@ pub(super) struct Credits {
     pub all: Vec<f32>,
     /// By itself.
     pub own: Vec<f32>,
-    /// By what stands above it: headings, the file's name, the lead-in. Not discounted.
+    /// By what stands above it: headings, the note's names, the lead-in. Not discounted.
     pub above: Vec<f32>,
 }
 
@@ -79,37 +80,40 @@ impl Credits {
             return out;
         };
         let lead = unit.lead.and_then(|i| units.get(i));
+        let above_lead = lead.and_then(|u| u.lead).and_then(|i| units.get(i));
         let before = unit.before.and_then(|i| units.get(i));
         for term in &question.terms {
-            let in_unit = holds(&unit.stems, &term.stem);
-            let in_place = holds(&unit.place, &term.stem);
-            let in_lead = lead.map_or(0.0, |u| holds(&u.stems, &term.stem));
+            let of = |unit: Option<&Unit>| unit.map_or(0.0, |u| covers(&u.stems, term));
+            let in_place = covers(&unit.place.stems, term);
+            let in_lead = of(lead).max(of(above_lead));
             // A row is quoted under its header: what stands there is said too.
-            let in_unit = if unit.role == BlockRole::TableRow {
-                in_unit.max(in_lead)
-            } else {
-                in_unit
+            let in_unit = match unit.form {
+                Form::Row => of(Some(unit)).max(in_lead),
+                _ => of(Some(unit)),
             };
-            let in_before = before.map_or(0.0, |u| holds(&u.stems, &term.stem));
             out.own.push(in_unit);
             out.above.push(in_place.max(in_lead));
             out.all.push(
                 in_unit
                     .max(IN_LEAD * in_lead)
                     .max(IN_PLACE * in_place)
-                    .max(IN_BEFORE * in_before),
+                    .max(IN_BEFORE * of(before)),
             );
         }
         out
     }
 }
 
-/// 1 when `stem` is in `set`, less when only a word of its family is.
-pub(super) fn holds(set: &HashSet<String>, stem: &str) -> f32 {
+/// 1 when the term is in `set`, less when only a word of its family is, or one that it may be
+/// misspelt for.
+pub(super) fn covers(set: &HashSet<String>, term: &Term) -> f32 {
+    let stem = term.stem.as_str();
     if set.contains(stem) {
         1.0
     } else if set.iter().any(|other| related(other, stem)) {
         RELATED
+    } else if !term.known && set.iter().any(|other| differs_in_one(other, stem)) {
+        MISSPELT
     } else {
         0.0
     }
@@ -127,8 +131,27 @@ fn related(a: &str, b: &str) -> bool {
         .take_while(|(x, y)| x == y && x.is_alphabetic())
         .count();
     let longer = a.chars().count().max(b.chars().count());
-    let month = || shared >= 3 && words::month(a).is_some() && words::month(a) == words::month(b);
+    let month = || shared >= 3 && cues::month(a).is_some() && cues::month(a) == cues::month(b);
     (shared >= 5 && shared * 4 >= longer * 3) || month()
+}
+
+/// Whether two words of at least five letters differ in one letter that is missing, added, changed
+/// or swapped with the next.
+fn differs_in_one(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().min(b.len()) < 4
+        || a.len().max(b.len()) < 5
+        || a.len().abs_diff(b.len()) > 1
+        || a.iter().chain(&b).any(|c| c.is_ascii_digit())
+    {
+        return false;
+    }
+    let front = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[front..], &b[front..]);
+    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
+    let swapped = a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0];
+    swapped || a.len().max(b.len()) <= 1
 }
 
 /// The weighted mean of `credits`.
@@ -143,55 +166,47 @@ pub(super) fn share(question: &Question, credits: &[f32]) -> f32 {
     if total > 0.0 { found / total } else { 0.0 }
 }
 
-/// The features of one unit, without a model. `rank` and `retired` are the item's.
+/// The features of one unit, without a model.
 pub(super) fn features(
     question: &Question,
     units: &[Unit],
     index: usize,
-    rank: f32,
+    credits: &Credits,
     retired: bool,
 ) -> Features {
     let Some(unit) = units.get(index) else {
         return Features::default();
     };
-    let credits = Credits::of(question, units, index);
+    let leads = units.get(index + 1).is_some_and(|next| next.lead == Some(index));
+    let retired = retired && !question.wants.past;
     Features {
         covered: share(question, &credits.all),
         own: share(question, &credits.own),
         similar: 0.0,
-        kind: kind(question, unit),
-        rank,
-        empty: emptiness(
-            unit,
-            units
-                .get(index + 1)
-                .is_some_and(|next| next.lead == Some(index)),
-        ),
-        retired: if retired && !question.wants.past {
-            1.0
-        } else {
-            0.0
-        },
-        elsewhen: elsewhen(question, units, index),
-        elsewhere: 0.0,
-        lacks: lacks(question, unit),
+        kind: answer_type(question, unit),
+        rank: unit.rank,
+        empty: emptiness(unit, leads),
+        retired: f32::from(u8::from(retired)),
+        time_mismatch: time_mismatch(question, units, index),
+        other_note: 0.0,
+        unknown_name: 0.0,
+        missing_answer_type: missing_answer_type(question, unit),
     }
 }
 
 /// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty
 /// cell, 1 of a unit without an amount where one is asked for, ½ when it holds an amount of
 /// something else than time or length.
-fn lacks(question: &Question, unit: &Unit) -> f32 {
+fn missing_answer_type(question: &Question, unit: &Unit) -> f32 {
     let wants = question.wants;
-    if kind(question, unit) >= 0.0 {
+    if answer_type(question, unit) >= 0.0 {
         return 0.0;
     }
-    if unit.role == BlockRole::TableRow && unit.plain.split('|').any(|cell| cell.trim().is_empty())
-    {
+    if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
     let some =
-        || words::split(&unit.plain.to_lowercase()).any(|word| words::holds(words::SOME, word));
+        || cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word));
     match wants.number || wants.extent {
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
@@ -200,47 +215,60 @@ fn lacks(question: &Question, unit: &Unit) -> f32 {
     }
 }
 
-/// 1 when a pin of the question is not around the unit, and another of its kind is: in the
-/// sentence, its lead-in, its headings and path, or else in the running text of its file above it,
-/// the nearest first.
-fn elsewhen(question: &Question, units: &[Unit], index: usize) -> f32 {
-    let Some(unit) = units.get(index).filter(|_| !question.pins.is_empty()) else {
+/// 1 when the unit is of another time or number than the question names: its day lies outside the
+/// question's days; or a constraint of the question is not around it, and another of its kind is:
+/// in the sentence, its lead-in, its headings and path, or else in the running text of its note
+/// above it, the nearest first.
+fn time_mismatch(question: &Question, units: &[Unit], index: usize) -> f32 {
+    let Some(unit) = units.get(index) else {
         return 0.0;
     };
+    if let Some(period) = question.period {
+        return match unit.date {
+            Some(day) if period.holds(day) => 0.0,
+            Some(_) => 1.0,
+            None => 0.5,
+        };
+    }
+    if question.constraints.is_empty() {
+        return 0.0;
+    }
     let lead = unit
         .lead
         .and_then(|lead| units.get(lead))
         .map_or("", |lead| &lead.plain);
-    let running = |other: &&Unit| matches!(other.role, BlockRole::Paragraph | BlockRole::Quote);
     let above = units[..index]
         .iter()
         .rev()
-        .filter(|other| other.file == unit.file)
-        .filter(running);
-    let above = above.map(|other| other.plain.clone());
-    if pins::contradict(&question.pins, [&unit.plain, lead, &unit.above], above) {
-        1.0
-    } else {
-        0.0
-    }
+        .take_while(|other| other.note == unit.note)
+        .filter(|other| other.form == Form::Sentence)
+        .map(|other| other.plain.clone());
+    let near = [unit.plain.as_str(), lead, &unit.place.written];
+    f32::from(u8::from(constraints::contradict(
+        &question.constraints,
+        near,
+        above,
+    )))
 }
 
 /// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them
 /// as a claim; a pointer answers little.
 fn emptiness(unit: &Unit, leads: bool) -> f32 {
     let plain = unit.plain.trim_end();
-    match unit.role {
-        BlockRole::Code => 0.0,
-        _ if leads || plain.ends_with(['?', '？']) || says_nothing_new(plain) => 1.0,
-        _ if unit.points_away => 0.4,
-        _ if plain.ends_with([':', '：']) => 0.2,
+    match unit.form {
+        Form::Code | Form::Row | Form::Property => 0.0,
+        Form::Item if leads && !leads_in(unit) => 0.1,
+        _ if plain.ends_with(['?', '？']) || says_nothing_new(plain) => 1.0,
+        _ if leads => 0.6,
+        _ if unit.points_away => 0.3,
+        _ if leads_in(unit) => 0.2,
         _ => 0.0,
     }
 }
 
 /// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular
 /// kind is.
-pub(super) fn kind(question: &Question, unit: &Unit) -> f32 {
+pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
     let Wants {
         time,
         number,
@@ -259,7 +287,10 @@ pub(super) fn kind(question: &Question, unit: &Unit) -> f32 {
         (extent, has_extent(&unit.plain)),
         (person, has_name(question, &unit.plain)),
         (reason, has_reason(unit)),
-        (definition, defines(question, &unit.plain)),
+        (
+            definition || question.kind == Kind::Definition,
+            defines(question, unit),
+        ),
     ];
     let wanted: Vec<bool> = asked
         .into_iter()
@@ -280,16 +311,16 @@ fn has_time(plain: &str) -> bool {
         w.split_once(':')
             .is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit))
     });
-    // 3日 is a day; 一日に12個 holds a number and is none.
+    // 3日 is a day; 一日に12個 holds a number and no day.
     let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
     let mut pairs = plain.chars().zip(plain.chars().skip(1));
-    let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時'));
+    let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時' | '点'));
     let named =
-        |w: &str| words::holds(words::DAYS, w) || (w.len() > 3 && words::month(w).is_some());
+        |w: &str| cues::holds(cues::DAYS, w) || (w.len() > 2 && cues::month(w).is_some());
     year || clock
         || unspaced
         || plain.contains('曜')
-        || words::split(&plain.to_lowercase()).any(named)
+        || cues::split(&plain.to_lowercase()).any(named)
 }
 
 /// An amount with a unit of time or of space, or time in words.
@@ -302,16 +333,16 @@ fn has_extent(plain: &str) -> bool {
                 .any(|(kind, _)| matches!(kind, Time | Calendar | Length))
         })
     };
-    let words: Vec<&str> = words::split(plain).collect();
+    let words: Vec<&str> = cues::split(plain).collect();
     let amount =
-        |word: &str| word.ends_with(digit) || words::holds(words::NUMERALS, &word.to_lowercase());
+        |word: &str| word.ends_with(digit) || cues::holds(cues::NUMERALS, &word.to_lowercase());
     let joined = |word: &str| word.starts_with(digit) && measures(word.trim_start_matches(digit));
     words
         .windows(2)
         .any(|pair| amount(pair[0]) && measures(pair[1]))
         || words
             .iter()
-            .any(|word| joined(word) || words::holds(words::SPANS, &word.to_lowercase()))
+            .any(|word| joined(word) || cues::holds(cues::SPANS, &word.to_lowercase()))
 }
 
 /// A number that the question does not already hold.
@@ -320,10 +351,10 @@ fn has_number(question: &Question, plain: &str) -> bool {
     let digits = plain
         .split(|c: char| !c.is_ascii_digit())
         .any(|d| !d.is_empty() && !asked(d));
-    let unspaced = || plain.chars().any(|c| words::COUNTING.contains(c));
+    let unspaced = || plain.chars().any(|c| cues::COUNTING.contains(c));
     digits
         || unspaced()
-        || words::split(&plain.to_lowercase()).any(|w| words::holds(words::NUMERALS, w))
+        || cues::split(&plain.to_lowercase()).any(|w| cues::holds(cues::NUMERALS, w))
 }
 
 /// A capitalised word that the question does not hold. The first word of a sentence is capitalised
@@ -336,19 +367,21 @@ fn has_name(question: &Question, plain: &str) -> bool {
                 .iter()
                 .all(|s| question.terms.iter().all(|t| t.stem != *s))
     };
-    words::split(plain).skip(1).any(new)
+    cues::split(plain).skip(1).any(new)
 }
 
 fn has_reason(unit: &Unit) -> bool {
-    words::BECAUSE.are_in(&unit.plain.to_lowercase())
-        || words::BECAUSE.are_in(&unit.heading.to_lowercase())
+    cues::BECAUSE.are_in(&unit.plain.to_lowercase())
+        || cues::BECAUSE.are_in(&unit.place.heading.to_lowercase())
 }
 
-/// Whether the unit begins with the thing asked about.
-fn defines(question: &Question, plain: &str) -> bool {
-    let start: Vec<&str> = plain.split_whitespace().take(2).collect();
+/// Whether the unit begins with the thing asked about, in its first words, its first cell, or as
+/// the note of that name begins.
+fn defines(question: &Question, unit: &Unit) -> bool {
+    let start: Vec<&str> = unit.plain.split_whitespace().take(3).collect();
     let stems = local_agent_index::lexical::terms(&start.join(" "));
-    question.terms.iter().any(|t| stems.contains(&t.stem))
+    let mut terms = question.terms.iter().filter(|t| t.known);
+    terms.any(|t| stems.contains(&t.stem))
 }
 
 #[cfg(test)]
@@ -388,6 +421,16 @@ mod tests {
             ("inter", "internet"),
         ] {
             assert!(!related(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_one_letter() {
+        for (a, b) in [("recieve", "receive"), ("humidty", "humidity"), ("sabine", "sabina")] {
+            assert!(differs_in_one(a, b) && differs_in_one(b, a), "{a} {b}");
+        }
+        for (a, b) in [("mara", "mari"), ("april", "apples"), ("12345", "12346")] {
+            assert!(!differs_in_one(a, b), "{a} {b}");
         }
     }
 }

@@ -1,0 +1,271 @@
+//! Days and spans of days: what a text names, and what a question means by "last week".
+
+use std::fmt;
+
+use super::cues;
+
+/// A day; month or day are 0 when they are not named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day {
+    pub year: u32,
+    pub month: u32,
+    pub day: u32,
+}
+
+impl Day {
+    /// `None` when there is no such day.
+    pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
+        let fits = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+        (fits && (1..=9999).contains(&year)).then_some(Self { year, month, day })
+    }
+
+    /// Reads `2026-06-20`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.trim().split('-');
+        let mut next = || parts.next()?.parse::<u32>().ok();
+        let (year, month, day) = (next()?, next()?, next()?);
+        Self::new(year, month, day)
+    }
+
+    /// Days since 1970-01-01, negative before (Hinnant's `days_from_civil`).
+    pub fn number(self) -> i64 {
+        let (month, day) = (i64::from(self.month.max(1)), i64::from(self.day.max(1)));
+        let year = i64::from(self.year) - i64::from(month <= 2);
+        let era = year.div_euclid(400);
+        let of_era = year - era * 400;
+        let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    }
+
+    /// The day with this number (Hinnant's `civil_from_days`).
+    pub fn from_number(number: i64) -> Self {
+        let shifted = number + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted_month = (5 * of_year + 2) / 153;
+        let month = (shifted_month + 2) % 12 + 1;
+        let small = |n: i64| u32::try_from(n).unwrap_or(0);
+        Self {
+            year: small(year_of_era + era * 400 + i64::from(month <= 2)),
+            month: small(month),
+            day: small(of_year - (153 * shifted_month + 2) / 5 + 1),
+        }
+    }
+
+    /// 0 for Monday.
+    fn weekday(self) -> i64 {
+        (self.number() + 3).rem_euclid(7)
+    }
+
+    fn plus(self, days: i64) -> Self {
+        Self::from_number(self.number() + days)
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}", self.year)?;
+        if self.month > 0 {
+            write!(f, "-{:02}", self.month)?;
+        }
+        if self.day > 0 {
+            write!(f, "-{:02}", self.day)?;
+        }
+        Ok(())
+    }
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// A span of days, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Period {
+    pub first: Day,
+    pub last: Day,
+}
+
+impl Period {
+    /// Whether a day, or the month or year that is all that is known, lies in it at least partly.
+    pub fn holds(&self, day: Day) -> bool {
+        let (first, last) = match (day.month, day.day) {
+            (0, _) => (
+                Day { year: day.year, month: 1, day: 1 },
+                Day { year: day.year, month: 12, day: 31 },
+            ),
+            (month, 0) => month_of(day.year, month),
+            _ => (day, day),
+        };
+        first <= self.last && self.first <= last
+    }
+}
+
+fn month_of(year: u32, month: u32) -> (Day, Day) {
+    let last = days_in(year, month);
+    (Day { year, month, day: 1 }, Day { year, month, day: last })
+}
+
+/// The span of days that a question means, seen from `today`: a day, a month with or without its
+/// year, "yesterday", "last week". A bare year does not count.
+pub(super) fn period(question: &str, today: Day) -> Option<Period> {
+    let lower = question.to_lowercase();
+    let of = |(first, last): (Day, Day)| Some(Period { first, last });
+    let week = today.plus(-today.weekday());
+    let month = |back: u32| {
+        let months = today.year * 12 + today.month - 1 - back;
+        month_of(months / 12, months % 12 + 1)
+    };
+    let year = |year: u32| (month_of(year, 1).0, month_of(year, 12).1);
+    if cues::YESTERDAY.are_in(&lower) {
+        return of((today.plus(-1), today.plus(-1)));
+    }
+    if cues::TODAY.are_in(&lower) {
+        return of((today, today));
+    }
+    if cues::LAST_WEEK.are_in(&lower) {
+        return of((week.plus(-7), week.plus(-1)));
+    }
+    if cues::THIS_WEEK.are_in(&lower) {
+        return of((week, week.plus(6)));
+    }
+    if cues::LAST_MONTH.are_in(&lower) {
+        return of(month(1));
+    }
+    if cues::THIS_MONTH.are_in(&lower) {
+        return of(month(0));
+    }
+    if cues::LAST_YEAR.are_in(&lower) {
+        return of(year(today.year - 1));
+    }
+    let day = latest(question)?;
+    match day.day {
+        0 => of(month_of(day.year, day.month)),
+        _ => of((day, day)),
+    }
+}
+
+/// The latest date in `text`: `2026-02-01`, `1 February 2026`, `February 1, 2026`, `1. Februar
+/// 2026`, `01.02.2026`, `2026年2月1日`, `February 2026`. A bare year does not count.
+pub(super) fn latest(text: &str) -> Option<Day> {
+    all(text).into_iter().max()
+}
+
+/// All dates in `text`, in order of their years' places.
+pub(super) fn all(text: &str) -> Vec<Day> {
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return Vec::new();
+    }
+    let lower = text.to_lowercase();
+    let tokens: Vec<&str> = tokens(&lower);
+    let number = |i: Option<usize>| {
+        i.and_then(|i| tokens.get(i))
+            .and_then(|t| t.parse::<u32>().ok())
+    };
+    let month_at = |i: Option<usize>| i.and_then(|i| tokens.get(i)).and_then(|t| cues::month(t));
+    let small = |n: Option<u32>, most: u32| n.filter(|n| (1..=most).contains(n));
+    let mut out = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let year = number(Some(i)).filter(|y| token.len() == 4 && (1000..3000).contains(y));
+        let Some(year) = year else { continue };
+        let (one, two) = (i.checked_sub(1), i.checked_sub(2));
+        let forward = small(number(Some(i + 1)), 12).zip(small(number(Some(i + 2)), 31));
+        let backward = small(number(one), 12).zip(small(number(two), 31));
+        let (month, day) = match (month_at(one), month_at(two), forward, backward) {
+            (Some(month), ..) => (month, small(number(two), 31).unwrap_or(0)),
+            (_, Some(month), _, _) if number(one).is_some_and(|d| (1..=31).contains(&d)) => {
+                (month, number(one).unwrap_or(0))
+            }
+            (_, _, Some((month, day)), _) | (_, _, _, Some((month, day))) => (month, day),
+            _ => continue,
+        };
+        out.push(Day { year, month, day });
+    }
+    out
+}
+
+/// Runs of digits and runs of other letters.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    for word in cues::split(text) {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let digit = first.is_ascii_digit();
+            let end = rest
+                .find(|c: char| c.is_ascii_digit() != digit)
+                .unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            // The marks of a Japanese or Chinese date stand between its numbers.
+            if !matches!(run, "年" | "月" | "日" | "st" | "nd" | "rd" | "th") {
+                out.push(run);
+            }
+            rest = after;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn day(text: &str) -> Day {
+        Day::parse(text).unwrap()
+    }
+
+    #[test]
+    fn dates_are_read_however_they_are_written() {
+        for text in [
+            "on 2026-02-01",
+            "1 February 2026",
+            "February 1, 2026",
+            "February 1st, 2026",
+            "am 1. Februar 2026",
+            "01.02.2026",
+            "2026年2月1日から",
+            "1 Feb 2026",
+        ] {
+            assert_eq!(latest(text), Some(day("2026-02-01")), "{text}");
+        }
+        let may = Day { year: 2026, month: 5, day: 0 };
+        assert_eq!(latest("since May 2026"), Some(may));
+        assert_eq!(
+            latest("2025-01-03 and then 3 March 2026, built in 1998"),
+            Some(day("2026-03-03"))
+        );
+        assert_eq!(latest("in 1998 we paid 2026 euros"), None);
+    }
+
+    #[test]
+    fn words_for_time_are_seen_from_today() {
+        let today = day("2026-06-20");
+        let means = |text: &str| {
+            let period = period(text, today).unwrap();
+            format!("{}..{}", period.first, period.last)
+        };
+        assert_eq!(means("What did I do yesterday?"), "2026-06-19..2026-06-19");
+        assert_eq!(means("what happened last week"), "2026-06-08..2026-06-14");
+        assert_eq!(means("Was war letzten Monat?"), "2026-05-01..2026-05-31");
+        assert_eq!(means("on 2026-05-14?"), "2026-05-14..2026-05-14");
+        assert_eq!(means("in May 2025"), "2025-05-01..2025-05-31");
+        assert_eq!(period("Who leads it?", today), None);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_days_come_back(number in -700_000_i64..2_900_000) {
+            let day = Day::from_number(number);
+            prop_assert_eq!(day.number(), number);
+            prop_assert_eq!(Day::new(day.year, day.month, day.day), Some(day));
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Which passages answer: by the kind of question, then by what adds to the best one.
+
+use super::confidence;
+use super::passage::{self, Passage, Piece};
+use super::question::Kind;
+use super::rank::{Candidate, Ranked};
+use super::score;
+use super::units::{Form, Unit};
+use super::{lists, sides, steps, times};
+
+/// At most so many passages for one question, and so many characters of all together.
+const MAX_PASSAGES: usize = 3;
+const MAX_LENGTH: usize = 1600;
+/// A further passage must score this share of the best one …
+const NEAR_BEST: f32 = 0.85;
+/// … and add this share of the question's weight, …
+const GAIN: f32 = 0.18;
+/// … or cover the question as well as the best one, from another note.
+const AS_WELL: f32 = 0.93;
+/// A second passage that scores this share of the best one may as well be the answer.
+const TIE: f32 = 0.95;
+/// A word of the question that is credited with this much already is no news.
+const KNOWN: f32 = 0.5;
+/// Two units whose words overlap by more than this (of the shorter one's) say the same.
+const SAME: f32 = 0.7;
+/// Passages that are shown when nothing is certain.
+const CLOSEST: usize = 3;
+
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    pub passages: Vec<Passage>,
+    /// Whether they answer; otherwise they are the closest.
+    pub certain: bool,
+}
+
+impl Choice {
+    pub fn certain(passages: Vec<Passage>) -> Self {
+        Self {
+            passages,
+            certain: true,
+        }
+    }
+}
+
+/// Chooses the passages for a question; none when there is nothing to choose from.
+pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
+    let by_kind = match ranked.question.kind {
+        Kind::Steps => steps::choose(ranked),
+        Kind::List => lists::choose(ranked),
+        Kind::Difference => sides::choose(ranked),
+        Kind::Latest => times::latest(ranked),
+        _ if ranked.question.period.is_some() => times::in_period(ranked),
+        _ => None,
+    };
+    if let Some(choice) = by_kind {
+        return choice;
+    }
+    let fitting = ranked
+        .order
+        .first()
+        .filter(|best| confidence::fits(ranked, best));
+    match fitting {
+        Some(best) => Choice::certain(passages(ranked, best)),
+        None => closest(ranked),
+    }
+}
+
+/// The best passages when none is certain, each of another block.
+pub(super) fn closest(ranked: &Ranked<'_>) -> Choice {
+    let mut passages: Vec<Passage> = Vec::new();
+    for candidate in &ranked.order {
+        if passages.len() >= CLOSEST {
+            break;
+        }
+        let Some(unit) = ranked.unit(candidate.index) else {
+            continue;
+        };
+        let shown = passages.iter().any(|p| p.shows(unit.note, &unit.span));
+        if candidate.features.empty < 1.0 && !shown {
+            passages.extend(around(ranked, candidate.index));
+        }
+    }
+    Choice {
+        passages,
+        certain: false,
+    }
+}
+
+/// The passage around the best unit, and those that add to it.
+pub(super) fn passages(ranked: &Ranked<'_>, best: &Candidate) -> Vec<Passage> {
+    let question = &ranked.question;
+    let mut out: Vec<Passage> = Vec::new();
+    let mut chosen: Vec<&Candidate> = Vec::new();
+    let mut covered = vec![0.0f32; question.terms.len()];
+    for candidate in std::iter::once(best).chain(&ranked.order) {
+        if out.len() >= MAX_PASSAGES || candidate.score < NEAR_BEST * best.score {
+            break;
+        }
+        let Some(unit) = ranked.unit(candidate.index) else {
+            continue;
+        };
+        if out.iter().any(|p| p.shows(unit.note, &unit.span)) {
+            continue;
+        }
+        let first = chosen.is_empty();
+        if !first && !adds(ranked, best, candidate, &chosen, &covered) {
+            continue;
+        }
+        let Some(passage) = around(ranked, candidate.index) else {
+            continue;
+        };
+        let length: usize = out.iter().map(Passage::len).sum();
+        if !first && length + passage.len() > MAX_LENGTH {
+            continue;
+        }
+        for (had, credit) in covered.iter_mut().zip(&candidate.credits.all) {
+            *had = had.max(*credit);
+        }
+        chosen.push(candidate);
+        add(&mut out, passage);
+    }
+    newest_first(ranked, &chosen, &mut out);
+    out
+}
+
+/// Whether a further unit tells something that the chosen ones do not.
+fn adds(
+    ranked: &Ranked<'_>,
+    best: &Candidate,
+    candidate: &Candidate,
+    chosen: &[&Candidate],
+    covered: &[f32],
+) -> bool {
+    let f = &candidate.features;
+    let worse = f.empty >= 0.5
+        || f.unknown_name > 0.0
+        || f.time_mismatch > best.features.time_mismatch
+        || f.kind < best.features.kind
+        || chosen.iter().any(|c| says_same(ranked, c.index, candidate.index));
+    if worse {
+        return false;
+    }
+    let note = |c: &Candidate| ranked.unit(c.index).map(|u| u.note);
+    let gained: Vec<f32> = candidate
+        .credits
+        .own
+        .iter()
+        .zip(covered)
+        .map(|(c, had)| if *had >= KNOWN { 0.0 } else { (c - had).max(0.0) })
+        .collect();
+    let gains = score::share(&ranked.question, &gained) >= GAIN;
+    let as_well = f.covered >= AS_WELL * best.features.covered
+        && candidate.score >= AS_WELL * best.score
+        && note(best) != note(candidate);
+    let tie = candidate.score >= TIE * best.score;
+    gains && note(best) == note(candidate) || as_well || tie
+}
+
+/// Adds a passage; one that shares pieces with another of its note is merged into it.
+fn add(out: &mut Vec<Passage>, passage: Passage) {
+    let shares = |other: &Passage| {
+        other.note == passage.note && passage.pieces.iter().any(|p| other.pieces.contains(p))
+    };
+    match out.iter_mut().find(|other| shares(other)) {
+        Some(other) => {
+            let new = passage.pieces.into_iter();
+            let new: Vec<Piece> = new.filter(|p| !other.pieces.contains(p)).collect();
+            other.pieces.extend(new);
+            other.pieces.sort_by_key(|p| p.span.start);
+            other.keys.extend(passage.keys);
+        }
+        None => out.push(passage),
+    }
+}
+
+/// Two statements about the same thing from different notes: the newer one first.
+fn newest_first(ranked: &Ranked<'_>, chosen: &[&Candidate], out: &mut [Passage]) {
+    let date = |c: Option<&&Candidate>| c.and_then(|c| ranked.unit(c.index)?.date);
+    let (Some(first), Some(second)) = (date(chosen.first()), date(chosen.get(1))) else {
+        return;
+    };
+    let apart = out.len() > 1 && out[0].note != out[1].note;
+    let equal = chosen[1].score >= AS_WELL * chosen[0].score;
+    if apart && equal && second > first {
+        out.swap(0, 1);
+    }
+}
+
+/// Whether one of two units repeats the other.
+fn says_same(ranked: &Ranked<'_>, a: usize, b: usize) -> bool {
+    let (Some(a), Some(b)) = (ranked.unit(a), ranked.unit(b)) else {
+        return false;
+    };
+    let shared = a.stems.intersection(&b.stems).count() as f32;
+    shared / a.stems.len().min(b.stems.len()).max(1) as f32 > SAME
+}
+
+/// The passage around a unit, with what the question's kind asks beside it.
+pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
+    let found = ranked.found;
+    let unit = found.unit(index)?;
+    let mut out = passage::around(found, index)?;
+    if ranked.question.wants.time {
+        out.date = unit.date;
+    }
+    if ranked.question.wants.reason || needs_next(ranked, unit, index) {
+        with_next(ranked, index, &mut out);
+    }
+    if ranked.question.wants.code {
+        with_code(ranked, unit, &mut out);
+    }
+    Some(out)
+}
+
+/// Whether what was asked for stands in the next sentence.
+fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
+    let next = ranked.unit(index + 1).filter(|n| n.before == Some(index));
+    score::answer_type(&ranked.question, unit) < 0.0
+        && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
+}
+
+/// Adds the sentence behind, or the paragraph behind a paragraph of one sentence.
+fn with_next(ranked: &Ranked<'_>, index: usize, out: &mut Passage) {
+    let found = ranked.found;
+    let (Some(unit), Some(next)) = (found.unit(index), found.unit(index + 1)) else {
+        return;
+    };
+    let beside = next.note == unit.note && next.section == unit.section && next.sayable;
+    if !beside || !matches!(next.form, Form::Sentence | Form::Item) {
+        return;
+    }
+    if let Some(note) = found.note_of(next).filter(|_| !out.shows(next.note, &next.span)) {
+        out.pieces.push(passage::piece(note, next));
+        out.pieces.sort_by_key(|p| p.span.start);
+    }
+}
+
+/// Adds the first code block of the section.
+fn with_code(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
+    let found = ranked.found;
+    if unit.form == Form::Code {
+        return;
+    }
+    let code = passage::of_note(found, unit.note)
+        .find(|(_, u)| u.form == Form::Code && u.section == unit.section && u.block.is_some());
+    if let Some((_, code)) = code
+        && let Some(note) = found.note_of(code)
+        && !out.shows(code.note, &code.span)
+    {
+        out.pieces.push(passage::piece(note, code));
+        out.pieces.sort_by_key(|p| p.span.start);
+    }
+}

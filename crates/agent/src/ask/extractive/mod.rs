@@ -1,0 +1,332 @@
+//! The extractive answerer: the passages of the notes that answer the question, in their exact
+//! bytes.
+//!
+//! No model writes anything here, so nothing can be made up; what can go wrong is that the
+//! passages do not fit, and [`confidence`] decides that. Then they are shown as what they are: the
+//! closest.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `parts` | a question of two parts is two questions |
+//! | `question` | what is asked for: weighed words, the kind of answer |
+//! | `constraints`, `calendar` | the time or number that the answer must be of |
+//! | `note` | a file as it is now: properties, sections, blocks, date |
+//! | `units` | what can be quoted: sentences, items, rows, properties, each with its surroundings |
+//! | `score`, `rank` | how well one unit answers |
+//! | `confidence` | whether the best one is good enough to be shown as the answer |
+//! | `passage` | what is shown around a unit |
+//! | `choose` | which passages make the answer |
+//! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary` | one kind of question each |
+//! | `amounts` | exact arithmetic |
+//! | `draft` | passages → a draft over a snapshot that holds them |
+//! | `cues` | function words and question words |
+
+mod amounts;
+mod calendar;
+mod choose;
+mod confidence;
+mod constraints;
+mod cues;
+mod draft;
+mod hops;
+mod lists;
+mod note;
+mod parts;
+mod passage;
+mod question;
+mod rank;
+mod score;
+mod sides;
+mod steps;
+mod summary;
+mod tasks;
+mod times;
+mod totals;
+mod units;
+
+use choose::Choice;
+use local_agent_text::error::Result;
+use note::Note;
+use parts::Part;
+use passage::Passage;
+use question::{Kind, Question};
+use rank::{Found, Ranked};
+
+pub use calendar::Day;
+pub(super) use draft::draft;
+pub use draft::{Shown, ShownPiece};
+pub(super) use note::NoteSource;
+pub use passage::PieceForm;
+pub use question::{Operation, Rarity};
+pub use rank::{Comparison, Meaning};
+pub use totals::Computed;
+
+/// What an answer is extracted from.
+pub(super) struct Evidence<'a> {
+    /// The notes that were found, as they are now, the best first.
+    pub notes: Vec<NoteSource>,
+    /// How common a stemmed term is in the whole index. Asked only for terms of the question.
+    pub rarity: &'a dyn Fn(&str) -> Rarity,
+    /// Compares the question with texts, when a model is at hand.
+    pub meaning: Option<&'a dyn Meaning>,
+    /// Gives the notes of a name or a day that a first answer leads to.
+    pub more: &'a dyn Fn(&Lookup<'_>) -> Result<Vec<NoteSource>>,
+    /// The day on which the question is asked.
+    pub today: Day,
+}
+
+/// Which further notes are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Lookup<'a> {
+    /// Those called like this.
+    Named(&'a str),
+    /// Those whose path holds one of these.
+    InPath(&'a [String]),
+}
+
+/// What was extracted.
+#[derive(Debug)]
+pub(super) struct Extracted {
+    pub notes: Vec<Note>,
+    /// What is shown, in order; none when nothing was found.
+    pub passages: Vec<Passage>,
+    /// Whether they answer; otherwise they are the closest.
+    pub certain: bool,
+    /// A value that follows from them.
+    pub computed: Option<Computed>,
+    /// What a person should know beside them: one or more plain sentences.
+    pub why: Option<String>,
+}
+
+/// Extracts the answer to `question`. The same arguments give the same answer.
+///
+/// # Errors
+/// Those of `meaning` and `more`.
+pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracted> {
+    let Evidence {
+        notes,
+        rarity,
+        meaning,
+        more,
+        today,
+    } = evidence;
+    let mut sources = notes;
+    let asked = Question::read(question, today, rarity);
+    if let Some(period) = asked.period {
+        let days = days_in_paths(&period);
+        add_new(&mut sources, more(&Lookup::InPath(&days))?);
+    }
+    let mut notes: Vec<Note> = sources.into_iter().map(Note::read).collect();
+    let mut units = units::of_notes(&notes);
+    if asked.kind != Kind::Summary {
+        // A first look, without the model, for the notes that two steps would need.
+        let first = rank::rank(
+            asked.clone(),
+            Found {
+                notes: &notes,
+                units: &units,
+            },
+            None,
+        )?;
+        let leads = hops::leads(&first);
+        let names: Vec<String> = hops::unknown(first.found, &leads)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let mut found = Vec::new();
+        for name in &names {
+            let new = more(&Lookup::Named(name))?;
+            found.extend(new.into_iter().map(Note::read));
+        }
+        let known = |new: &Note| notes.iter().any(|n| n.path == new.path && n.source == new.source);
+        found.retain(|new| !known(new) && names.iter().any(|name| hops::is_called(new, name)));
+        if !found.is_empty() {
+            notes.extend(found);
+            units = units::of_notes(&notes);
+        }
+    }
+    let found = Found {
+        notes: &notes,
+        units: &units,
+    };
+    let parts = match asked.kind {
+        Kind::Difference | Kind::Summary => Vec::new(),
+        _ => parts::of(question),
+    };
+    let answer = match parts.as_slice() {
+        [_, _] => in_parts(&parts, found, (rarity, meaning, today))?,
+        _ => one(&rank::rank(asked, found, meaning)?),
+    };
+    Ok(Extracted {
+        passages: answer.choice.passages,
+        certain: answer.choice.certain,
+        computed: answer.computed,
+        why: answer.why,
+        notes,
+    })
+}
+
+/// The answer to one question.
+struct Single {
+    choice: Choice,
+    computed: Option<Computed>,
+    why: Option<String>,
+}
+
+impl From<Choice> for Single {
+    fn from(choice: Choice) -> Self {
+        Self {
+            choice,
+            computed: None,
+            why: None,
+        }
+    }
+}
+
+fn one(ranked: &Ranked<'_>) -> Single {
+    match ranked.question.kind {
+        Kind::Summary => {
+            if let Some(choice) = summary::choose(ranked) {
+                let why = "These are the note's own headings and first sentences; without a chat model \
+                           nothing is put into other words.";
+                return Single {
+                    choice,
+                    computed: None,
+                    why: Some(why.to_owned()),
+                };
+            }
+        }
+        Kind::Tasks => {
+            if let Some(choice) = tasks::choose(ranked) {
+                return choice.into();
+            }
+        }
+        Kind::Total(operation) => {
+            if let Some((computed, passages)) = totals::compute(ranked, operation) {
+                return Single {
+                    choice: Choice::certain(passages),
+                    computed: Some(computed),
+                    why: None,
+                };
+            }
+        }
+        _ => {}
+    }
+    if !matches!(ranked.question.kind, Kind::Steps | Kind::List | Kind::Summary)
+        && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
+    {
+        return choice.into();
+    }
+    choose::choose(ranked).into()
+}
+
+/// What a question needs beside its text.
+type Means<'a> = (
+    &'a dyn Fn(&str) -> Rarity,
+    Option<&'a dyn Meaning>,
+    Day,
+);
+
+/// How much better a unit of the first part's note or section is for a second part that points at
+/// it.
+const SAME_NOTE: f32 = 0.15;
+
+/// Answers both parts; what was not found is named.
+fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single> {
+    let (rarity, meaning, today) = means;
+    let mut passages: Vec<Passage> = Vec::new();
+    let mut missing = Vec::new();
+    let mut closest = Vec::new();
+    let mut computed = None;
+    for part in parts {
+        let question = Question::read(&part.text, today, rarity);
+        let mut ranked = rank::rank(question, found, meaning)?;
+        if let Some(first) = passages.first().filter(|_| part.follows) {
+            prefer_note(&mut ranked, first.note);
+        }
+        let answer = one(&ranked);
+        if answer.choice.certain {
+            let new = answer.choice.passages.into_iter();
+            let known = |p: &Passage| {
+                p.pieces.iter().all(|piece| {
+                    passages
+                        .iter()
+                        .any(|other| other.shows(p.note, &piece.span))
+                })
+            };
+            let new: Vec<Passage> = new.filter(|p| !known(p)).collect();
+            passages.extend(new);
+            computed = computed.or(answer.computed);
+        } else {
+            missing.push(part.text.trim_end_matches(['?', '？', ' ']).to_owned());
+            closest.extend(answer.choice.passages);
+        }
+    }
+    if passages.is_empty() {
+        closest.truncate(3);
+        return Ok(Choice {
+            passages: closest,
+            certain: false,
+        }
+        .into());
+    }
+    let why = (!missing.is_empty()).then(|| {
+        let named: Vec<String> = missing.iter().map(|m| format!("“{m}”")).collect();
+        format!("No sentence was found that answers {}.", named.join(" and "))
+    });
+    Ok(Single {
+        choice: Choice::certain(passages),
+        computed,
+        why,
+    })
+}
+
+/// Puts the units of one note first where they fit nearly as well.
+fn prefer_note(ranked: &mut Ranked<'_>, note: usize) {
+    let units = ranked.found.units;
+    for candidate in &mut ranked.order {
+        if units.get(candidate.index).is_some_and(|u| u.note == note) {
+            candidate.score += SAME_NOTE;
+            candidate.features.covered = (candidate.features.covered + SAME_NOTE).min(1.0);
+        }
+    }
+    ranked.order.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then(a.index.cmp(&b.index))
+    });
+}
+
+/// Most days of a question's period that are looked for one by one.
+const MOST_DAYS: i64 = 14;
+
+/// How the days of a period are written in paths: each day, or of a longer one its months.
+fn days_in_paths(period: &calendar::Period) -> Vec<String> {
+    let (first, last) = (period.first.number(), period.last.number());
+    if last - first < MOST_DAYS {
+        return (first..=last)
+            .map(|day| Day::from_number(day).to_string())
+            .collect();
+    }
+    let month = |day: i64| {
+        let day = Day::from_number(day);
+        format!("{:04}-{:02}-", day.year, day.month)
+    };
+    let mut months: Vec<String> = (first..=last).map(month).collect();
+    months.dedup();
+    months.truncate(12);
+    months
+}
+
+fn add_new(sources: &mut Vec<NoteSource>, more: Vec<NoteSource>) {
+    for new in more {
+        let known = sources
+            .iter()
+            .any(|s| s.path == new.path && s.source == new.source);
+        if !known {
+            sources.push(new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! A question of two parts is two questions.
+
+use super::cues;
+
+/// Words with which the second part points at what the first is about.
+const POINTS: &str = "it its they their them he his him she her this that there er sie es ihn ihr sein seine dort il elle \
+    leur él ella su он она оно они его её их";
+
+/// One of the questions in a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub text: String,
+    /// Whether it is about the same thing as the part before.
+    pub follows: bool,
+}
+
+/// The questions in `text`: cut after a question mark, and before "and" with a question word when
+/// both sides ask. One for most.
+pub(super) fn of(text: &str) -> Vec<Part> {
+    let mut cuts: Vec<&str> = Vec::new();
+    for sentence in text.split_inclusive(['?', '？']) {
+        let sentence = sentence.trim();
+        if !sentence.chars().any(char::is_alphanumeric) {
+            continue;
+        }
+        match at_and(sentence) {
+            Some((first, second)) => cuts.extend([first, second]),
+            None => cuts.push(sentence),
+        }
+    }
+    let asks = |part: &&str| cues::split(&part.to_lowercase()).any(is_asking);
+    let starts_polar = |part: &&str| {
+        let lower = part.to_lowercase();
+        cues::split(&lower).next().is_some_and(|w| cues::holds(cues::POLAR, w))
+    };
+    let all_ask = cuts.iter().all(|part| asks(part) || starts_polar(part));
+    if cuts.len() != 2 || !all_ask {
+        return vec![Part {
+            text: text.trim().to_owned(),
+            follows: false,
+        }];
+    }
+    let part = |(at, text): (usize, &&str)| Part {
+        text: (*text).to_owned(),
+        follows: at > 0 && points(text),
+    };
+    cuts.iter().enumerate().map(part).collect()
+}
+
+/// Cuts before "and" when a question word follows it and one stands before.
+fn at_and(sentence: &str) -> Option<(&str, &str)> {
+    let lower = sentence.to_lowercase();
+    if lower.len() != sentence.len() {
+        return None;
+    }
+    for and in [" and ", " und ", " et ", " y ", " и "] {
+        for (at, _) in lower.match_indices(and) {
+            let after = &lower[at + and.len()..];
+            let next = cues::split(after).next().unwrap_or("");
+            // "on which", "at what": the question word may follow a preposition.
+            let second = cues::split(after).nth(1).unwrap_or("");
+            let asks_after = is_asking(next) || next.len() <= 4 && is_asking(second);
+            let asks_before = cues::split(&lower[..at]).any(is_asking);
+            let enough = cues::split(after).count() > 2;
+            if asks_after && asks_before && enough {
+                let first = sentence.get(..at)?.trim_end_matches([',', ' ']);
+                return Some((first, sentence.get(at + and.len()..)?));
+            }
+        }
+    }
+    None
+}
+
+fn is_asking(word: &str) -> bool {
+    cues::holds(cues::ASKING, word)
+}
+
+/// Whether a part names its thing by a pronoun, or hardly at all.
+fn points(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words = || cues::split(&lower);
+    words().any(|w| cues::holds(POINTS, w)) || words().count() <= 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(question: &str) -> Vec<String> {
+        of(question).into_iter().map(|p| p.text).collect()
+    }
+
+    #[test]
+    fn two_questions_are_two_and_one_is_one() {
+        for (question, parts) in [
+            (
+                "When does the course start and who teaches it?",
+                &["When does the course start", "who teaches it?"][..],
+            ),
+            (
+                "Who leads it? What does it cost?",
+                &["Who leads it?", "What does it cost?"],
+            ),
+            (
+                "What did Ann and Bo decide?",
+                &["What did Ann and Bo decide?"],
+            ),
+            (
+                "At what temperature and humidity is it kept?",
+                &["At what temperature and humidity is it kept?"],
+            ),
+            (
+                "Wann kommt er und wo wohnt er dann?",
+                &["Wann kommt er", "wo wohnt er dann?"],
+            ),
+        ] {
+            assert_eq!(texts(question), parts, "{question}");
+        }
+        assert!(of("When does the course start and who teaches it?")[1].follows);
+    }
+}

@@ -1,0 +1,308 @@
+//! What is shown of a note: not a bare sentence but what a person would point at.
+
+use std::ops::Range;
+
+use super::calendar::Day;
+use super::note::Note;
+use super::rank::Found;
+use super::units::{Form, Unit, leads_in};
+use local_agent_text::markdown::BlockKind;
+
+/// A paragraph of at most so many characters is shown whole.
+const SHORT_PARAGRAPH: usize = 350;
+/// What is nested in an item, or announced by a sentence, is shown up to so many characters.
+const ANNOUNCED: usize = 1200;
+/// A table of at most so many rows is shown whole.
+pub(super) const WHOLE_TABLE: usize = 12;
+/// A longer code block is not shown.
+const LONGEST_CODE: usize = 2000;
+
+/// One run of bytes that is quoted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::ask) struct Piece {
+    /// Bytes of the file.
+    pub span: Range<usize>,
+    pub form: PieceForm,
+}
+
+/// How a piece is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceForm {
+    /// Running text.
+    Text,
+    /// A list item from its mark on.
+    Item,
+    /// The header of a table.
+    Header,
+    /// A row of a table.
+    Row,
+    /// A code block with its fences.
+    Code,
+    /// A key of the frontmatter with its value.
+    Property,
+    /// The heading of a note or section.
+    Heading,
+}
+
+/// A part of a note that is shown together.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::ask) struct Passage {
+    /// Index of the note.
+    pub note: usize,
+    /// In the order of the file.
+    pub pieces: Vec<Piece>,
+    /// The bytes that answer.
+    pub keys: Vec<Range<usize>>,
+    /// The day that it is of, when that belongs to the answer.
+    pub date: Option<Day>,
+}
+
+impl Passage {
+    pub fn new(note: usize, pieces: Vec<Piece>) -> Self {
+        Self {
+            note,
+            pieces,
+            keys: Vec::new(),
+            date: None,
+        }
+    }
+
+    /// Characters of it, roughly.
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(|p| p.span.len()).sum()
+    }
+
+    /// Whether `span` of note `note` is shown in it.
+    pub fn shows(&self, note: usize, span: &Range<usize>) -> bool {
+        let holds = |p: &Piece| p.span.start <= span.start && span.end <= p.span.end;
+        self.note == note && self.pieces.iter().any(holds)
+    }
+}
+
+/// The passage around one unit.
+pub(super) fn around(found: Found<'_>, index: usize) -> Option<Passage> {
+    let unit = found.unit(index)?;
+    let note = found.note_of(unit)?;
+    let pieces = match unit.form {
+        Form::Property => vec![Piece {
+            span: unit.span.clone(),
+            form: PieceForm::Property,
+        }],
+        Form::Row => rows(found, unit.lead, &[index]),
+        Form::Code => {
+            let mut pieces = lead_pieces(found, note, unit);
+            pieces.extend(pieces_of(found, unit, |u| u.block == unit.block));
+            pieces
+        }
+        Form::Item => item(found, note, unit),
+        _ => paragraph(found, note, index, unit),
+    };
+    let mut passage = Passage::new(unit.note, pieces);
+    passage.keys.push(unit.span.clone());
+    (!passage.pieces.is_empty()).then_some(passage)
+}
+
+/// The item with what is nested in it, below the items around it and the sentence that leads in.
+fn item(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
+    let Some(own) = unit.item else {
+        return Vec::new();
+    };
+    let mut pieces = lead_pieces(found, note, unit);
+    let ancestors: Vec<usize> = note
+        .around(own)
+        .skip(1)
+        .filter(|b| note.kind_of(*b) == Some(BlockKind::Item))
+        .collect();
+    pieces.extend(pieces_of(found, unit, |u| {
+        u.item.is_some_and(|i| ancestors.contains(&i)) && u.span.start < unit.span.start
+    }));
+    let within = |u: &Unit| u.item.is_some_and(|i| note.around(i).any(|b| b == own));
+    let nested = pieces_of(found, unit, within);
+    let long = nested.iter().map(|p| p.span.len()).sum::<usize>() > ANNOUNCED;
+    pieces.extend(match long {
+        true => pieces_of(found, unit, |u| u.item == Some(own)),
+        false => nested,
+    });
+    pieces
+}
+
+/// The sentence that leads in to the block of `unit`.
+fn lead_pieces(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
+    let mut lead = unit.lead;
+    // From a nested item up to what leads in to the whole list.
+    while let Some(above) = lead.and_then(|i| found.unit(i)) {
+        if above.outer != unit.outer {
+            return match note.slice(&above.span).len() <= SHORT_PARAGRAPH {
+                true => vec![piece(note, above)],
+                false => Vec::new(),
+            };
+        }
+        lead = above.lead;
+    }
+    Vec::new()
+}
+
+/// The sentence in its paragraph, and what it announces.
+fn paragraph(found: Found<'_>, note: &Note, index: usize, unit: &Unit) -> Vec<Piece> {
+    let Some(block) = unit.block else {
+        return Vec::new();
+    };
+    let short = note.span_of(block).len() <= SHORT_PARAGRAPH;
+    let before = unit.before;
+    let after = index + 1;
+    let near = |i: usize| i == index || Some(i) == before || i == after;
+    let chosen: Vec<usize> = of_note(found, unit.note)
+        .filter(|(i, u)| u.block == Some(block) && (short || near(*i)))
+        .filter(|(i, u)| *i == index || is_readable(u))
+        .map(|(i, _)| i)
+        .collect();
+    let units = chosen.iter().filter_map(|i| found.unit(*i));
+    let mut pieces = joined(note, units);
+    let last = chosen.last().and_then(|i| found.unit(*i));
+    if let Some(last) = last.filter(|u| leads_in(u)) {
+        pieces.extend(announced(found, note, last));
+    }
+    pieces
+}
+
+/// What a sentence that ends with a colon announces: the block that follows it.
+pub(super) fn announced(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
+    let section = note.sections.get(unit.section).map_or(0, |s| s.span.end);
+    let next = note
+        .blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| b.parent.is_none())
+        .find(|(_, b)| b.span.start() >= unit.span.end && b.span.start() < section);
+    let Some((outer, _)) = next else {
+        return Vec::new();
+    };
+    let pieces = whole_block(found, unit.note, outer);
+    let long = pieces.iter().map(|p| p.span.len()).sum::<usize>() > ANNOUNCED;
+    if long { Vec::new() } else { pieces }
+}
+
+/// Everything in an outermost block.
+pub(super) fn whole_block(found: Found<'_>, note: usize, outer: usize) -> Vec<Piece> {
+    let Some(of) = found.notes.get(note) else {
+        return Vec::new();
+    };
+    let units = of_note(found, note)
+        .filter(|(_, u)| u.outer == Some(outer) && is_readable(u))
+        .map(|(_, u)| u);
+    joined(of, units)
+}
+
+/// Rows of one table under their header, in the order of the file.
+pub(super) fn rows(found: Found<'_>, header: Option<usize>, chosen: &[usize]) -> Vec<Piece> {
+    let mut indices = chosen.to_vec();
+    indices.sort_unstable();
+    let units = header.into_iter().chain(indices);
+    units
+        .filter_map(|i| found.unit(i))
+        .filter_map(|u| Some(piece(found.note_of(u)?, u)))
+        .collect()
+}
+
+/// The rows of the table that row `index` stands in, as units.
+pub(super) fn rows_beside(found: Found<'_>, index: usize) -> Vec<usize> {
+    let Some(unit) = found.unit(index) else {
+        return Vec::new();
+    };
+    of_note(found, unit.note)
+        .filter(|(_, u)| u.form == Form::Row && u.outer == unit.outer)
+        .filter(|(_, u)| u.block.is_some() && u.lead == unit.lead)
+        .map(|(i, _)| i)
+        .collect()
+}
+
+/// The units of one note with their indices.
+pub(super) fn of_note<'a>(
+    found: Found<'a>,
+    note: usize,
+) -> impl Iterator<Item = (usize, &'a Unit)> {
+    let start = found.units.partition_point(|u| u.note < note);
+    let units = found.units.get(start..).unwrap_or(&[]);
+    units
+        .iter()
+        .enumerate()
+        .take_while(move |(_, u)| u.note == note)
+        .map(move |(i, u)| (start + i, u))
+}
+
+fn is_readable(unit: &Unit) -> bool {
+    unit.sayable || unit.form == Form::Header || leads_in(unit)
+}
+
+/// The pieces of the units of `unit`'s outermost block that `wanted` picks.
+fn pieces_of(found: Found<'_>, unit: &Unit, wanted: impl Fn(&Unit) -> bool) -> Vec<Piece> {
+    let Some(note) = found.note_of(unit) else {
+        return Vec::new();
+    };
+    let units = of_note(found, unit.note)
+        .filter(|(_, u)| u.outer == unit.outer && is_readable(u) && wanted(u))
+        .map(|(_, u)| u);
+    joined(note, units)
+}
+
+/// Units, in order → pieces: sentences that follow each other in one block become one piece.
+pub(super) fn joined<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>) -> Vec<Piece> {
+    let mut out: Vec<Piece> = Vec::new();
+    let mut last: Option<&Unit> = None;
+    for unit in units {
+        if unit.form == Form::Code && unit.span.len() > LONGEST_CODE {
+            continue;
+        }
+        let follows = last.is_some_and(|last| {
+            let gap = note.slice(&(last.span.end..unit.span.start));
+            last.block == unit.block
+                && last.item == unit.item
+                && matches!(unit.form, Form::Sentence | Form::Item)
+                && gap.chars().all(char::is_whitespace)
+        });
+        match out.last_mut().filter(|_| follows) {
+            Some(piece) => piece.span.end = unit.span.end,
+            None => {
+                let begins = last.is_none_or(|last| last.item != unit.item);
+                let mut next = piece(note, unit);
+                if unit.form == Form::Item && !begins {
+                    next = Piece {
+                        span: unit.span.clone(),
+                        form: PieceForm::Text,
+                    };
+                }
+                out.push(next);
+            }
+        }
+        last = Some(unit);
+    }
+    out
+}
+
+/// A unit as a piece; an item begins at its mark.
+pub(super) fn piece(note: &Note, unit: &Unit) -> Piece {
+    let form = match unit.form {
+        Form::Item => PieceForm::Item,
+        Form::Row => PieceForm::Row,
+        Form::Header => PieceForm::Header,
+        Form::Code => PieceForm::Code,
+        Form::Property => PieceForm::Property,
+        Form::Sentence | Form::Hidden => PieceForm::Text,
+    };
+    let mark = unit
+        .item
+        .filter(|_| unit.form == Form::Item)
+        .map(|item| note.span_of(item).start)
+        .filter(|start| {
+            let lead = note.slice(&(*start..unit.span.start));
+            !lead.contains('\n')
+        });
+    Piece {
+        span: mark.unwrap_or(unit.span.start)..unit.span.end,
+        form: if unit.form == Form::Item && mark.is_none() {
+            PieceForm::Text
+        } else {
+            form
+        },
+    }
+}

@@ -1,0 +1,506 @@
+//! What a question asks for: the words it is about, and the kind of answer it wants.
+//!
+//! Everything taken from the word lists is a soft cue: no answer is refused because of one.
+
+use std::collections::{HashMap, HashSet};
+
+use super::calendar::{self, Day, Period};
+use super::constraints::{self, Constraint};
+use super::cues;
+use local_agent_index::lexical;
+
+/// How common a stemmed term is in the index.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rarity {
+    /// Its inverse document frequency.
+    pub idf: f32,
+    /// Whether any chunk holds it.
+    pub known: bool,
+}
+
+/// A word of the question that says what it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Term {
+    /// As [`lexical::terms`] gives it.
+    pub stem: String,
+    /// The word it comes from, as it is written.
+    pub word: String,
+    /// How much it says: the index's idf, times the share of it that is not grammar.
+    pub weight: f32,
+    /// Whether it is the name or number of one thing: nothing else may stand in for it.
+    pub is_name: bool,
+    /// Whether any chunk holds it.
+    pub known: bool,
+}
+
+/// The kind of answer, which decides how it is put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Kind {
+    #[default]
+    Fact,
+    Steps,
+    List,
+    Definition,
+    Difference,
+    Reason,
+    Latest,
+    Tasks,
+    Total(Operation),
+    YesNo,
+    Summary,
+}
+
+/// What is computed from several values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    Sum,
+    Count,
+    Minimum,
+    Maximum,
+    Average,
+    /// Days between two dates.
+    Days,
+}
+
+/// What the answer must hold. More than one may be set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Wants {
+    pub time: bool,
+    pub number: bool,
+    /// "How long?": an amount of time or of space.
+    pub extent: bool,
+    pub person: bool,
+    pub reason: bool,
+    /// "What is X?", about one thing.
+    pub definition: bool,
+    /// "How do I …?"
+    pub steps: bool,
+    /// A command or code, named as such.
+    pub code: bool,
+    /// The question itself speaks of what is not in force.
+    pub past: bool,
+    /// More than one thing: "when …, and what …?"
+    pub several: bool,
+}
+
+/// How much of its weight a verb that says little keeps.
+const LIGHT: f32 = 0.35;
+
+/// How much of the mean weight a word gets that stands nowhere in the notes and is no name.
+const UNKNOWN: f32 = 0.6;
+
+/// A question, analysed.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    pub text: String,
+    pub terms: Vec<Term>,
+    pub kind: Kind,
+    pub wants: Wants,
+    /// The time or number that the answer must be of.
+    pub constraints: Vec<Constraint>,
+    /// The days that the answer must be of.
+    pub period: Option<Period>,
+}
+
+impl Question {
+    /// Reads `text`, asked on `today`; `rarity` weighs a stem. Terms are distinct and in order of
+    /// appearance.
+    pub fn read(text: &str, today: Day, rarity: &dyn Fn(&str) -> Rarity) -> Self {
+        let lower = text.to_lowercase();
+        let period = calendar::period(text, today);
+        let mut terms = terms(text, &lower, rarity);
+        let content = terms.len();
+        let wants = Wants::of(&lower, content);
+        let kind = Kind::of(&lower, &wants, content);
+        let quiet = quiet_words(kind, period.is_some());
+        let is_quiet = |term: &Term| {
+            let word = term.word.to_lowercase();
+            quiet.iter().any(|list| list.split([' ', '|']).any(|w| w == word))
+        };
+        if terms.iter().any(|term| !is_quiet(term)) {
+            terms.retain(|term| !is_quiet(term));
+        }
+        settle_weights(&mut terms);
+        Self {
+            text: text.to_owned(),
+            terms,
+            kind,
+            wants,
+            constraints: constraints::of(text),
+            period,
+        }
+    }
+
+    /// The weight of all terms together.
+    pub fn total(&self) -> f32 {
+        self.terms.iter().map(|t| t.weight).sum()
+    }
+
+    /// The words of the question, for comparing each with what a model reads in a unit.
+    pub fn words(&self) -> Vec<&str> {
+        cues::split(&self.text).collect()
+    }
+}
+
+/// Words that say which kind of answer is wanted and not what it is about.
+fn quiet_words(kind: Kind, dated: bool) -> Vec<&'static str> {
+    let mut lists = match kind {
+        Kind::Latest => vec![cues::LATEST.spaced()],
+        Kind::Tasks => vec![cues::TASK_WORDS],
+        Kind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
+        Kind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
+        Kind::Total(Operation::Sum) => vec![cues::SUM.spaced(), "spend spent cost costs pay paid"],
+        Kind::Total(Operation::Count) => vec!["many number there"],
+        Kind::Total(Operation::Days) => vec!["days weeks months between day week month long"],
+        Kind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
+        Kind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
+        Kind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],
+        Kind::Definition => vec!["mean means meaning define definition stand stands term exactly"],
+        Kind::Reason => vec!["reason reasons come"],
+        Kind::List => vec!["list name kinds types things items everything"],
+        _ => Vec::new(),
+    };
+    if dated {
+        lists.push("yesterday today last this week month year happened happen");
+        lists.push("gestern heute letzte letzter letzten diese dieser woche monat jahr");
+    }
+    lists
+}
+
+/// The terms of a question without grammar, each with the word it comes from.
+fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> {
+    let list = cues::of_language(lower);
+    let bare = without_grammar(text, list);
+    let source = if lexical::terms(&bare).is_empty() {
+        text
+    } else {
+        &bare
+    };
+    let shares = unspaced_shares(lower);
+    let mut seen = HashSet::new();
+    let mut out = Vec::new();
+    for word in cues::split(source) {
+        let light = cues::holds(cues::LIGHT, &word.to_lowercase());
+        for stem in lexical::terms(word) {
+            let share = match light {
+                true => LIGHT,
+                false => shares.get(&stem).copied().unwrap_or(1.0),
+            };
+            let Rarity { idf, known } = rarity(&stem);
+            let weight = idf.max(0.0) * share;
+            if seen.insert(stem.clone()) {
+                out.push(Term {
+                    stem,
+                    word: word.to_owned(),
+                    weight,
+                    is_name: is_name(word, text, list),
+                    known,
+                });
+            }
+        }
+    }
+    if out.iter().any(|t| t.weight > 0.0) {
+        out.retain(|t| t.weight > 0.0);
+    } else {
+        out.iter_mut().for_each(|t| t.weight = 1.0);
+    }
+    out
+}
+
+/// A word that is unknown to the notes is not what weighs most: the notes may say it otherwise.
+fn settle_weights(terms: &mut [Term]) {
+    let known: Vec<f32> = terms.iter().filter(|t| t.known).map(|t| t.weight).collect();
+    if known.is_empty() {
+        return;
+    }
+    let mean = known.iter().sum::<f32>() / known.len() as f32;
+    for term in terms.iter_mut().filter(|t| !t.known && !t.is_name) {
+        term.weight = term.weight.min(UNKNOWN * mean);
+    }
+}
+
+/// Whether a word is written like a name: with a capital that its place does not explain, in
+/// capitals throughout, or with a digit.
+fn is_name(word: &str, text: &str, list: &'static str) -> bool {
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    if word.chars().any(|c| c.is_ascii_digit()) {
+        return letters > 0;
+    }
+    let shouted = letters > 1 && word.chars().all(char::is_uppercase);
+    let Some(at) = text.find(word) else {
+        return shouted;
+    };
+    let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric() && !"?!.:".contains(c));
+    let begins = before.is_empty() || before.ends_with(['?', '!', '.', ':']);
+    let capital = word.starts_with(char::is_uppercase);
+    let month = cues::month(&word.to_lowercase()).is_some();
+    shouted || capital && !begins && !month && !cues::capitalises_nouns(list)
+}
+
+/// `text` with the function words of its language blanked out; parts of compounds stay.
+fn without_grammar(text: &str, list: &'static str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut asks = false;
+    for piece in text.split_inclusive(|c: char| c.is_whitespace() || "'’".contains(c)) {
+        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        // "IT", "US": capitals throughout are an abbreviation, not a pronoun.
+        let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
+        let lower = word.to_lowercase();
+        // "in May" is a month, "May I" is not.
+        let month = !out.trim().is_empty()
+            && word.starts_with(char::is_uppercase)
+            && cues::month(&lower).is_some();
+        // "long" after "how" asks for an amount; nothing need be called so.
+        let degree = asks && cues::holds(cues::DEGREES, &lower);
+        asks = matches!(lower.as_str(), "how" | "wie");
+        let is_grammar = !shouted && !month && (degree || lower == "s" || cues::holds(list, &lower));
+        out.push_str(if is_grammar { " " } else { piece });
+    }
+    out
+}
+
+/// Kinds of characters in scripts written without spaces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Hiragana,
+    Katakana,
+    Other,
+}
+
+fn script(c: char) -> Option<Script> {
+    match c {
+        'ぁ'..='ゟ' => Some(Script::Hiragana),
+        'ァ'..='ヿ' => Some(Script::Katakana),
+        c if is_unspaced(c) => Some(Script::Other),
+        _ => None,
+    }
+}
+
+/// Scripts written without spaces between words: kana, ideographs, Thai.
+pub(super) const fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{0e00}'..='\u{0e7f}' | '\u{20000}'..='\u{2ffff}')
+}
+
+/// How much each pair of neighbouring unspaced characters says, 0 to 1.
+///
+/// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is
+/// a particle and the start of a word, one that ends with it is the end of a word and its
+/// inflection. A katakana word of many characters is one word: its pairs share the weight of one
+/// and a half. A pair across two scripts is a seam. Chinese (ideographs and no kana) has its
+/// grammar in characters of their own: a pair with one of them says nothing.
+fn unspaced_shares(text: &str) -> HashMap<String, f32> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut shares = HashMap::new();
+    let chinese = !chars
+        .iter()
+        .any(|c| matches!(script(*c), Some(Script::Hiragana | Script::Katakana)));
+    let grammar =
+        |pair: &[char]| chinese && pair.iter().any(|c| cues::CHINESE_GRAMMAR.contains(*c));
+    let mut start = 0;
+    while start < chars.len() {
+        let kind = script(chars[start]);
+        let end = start
+            + chars[start..]
+                .iter()
+                .take_while(|c| script(**c) == kind)
+                .count();
+        let pairs = (end - start).saturating_sub(1);
+        let share = match kind {
+            Some(Script::Hiragana) => 0.0,
+            Some(Script::Katakana) => (1.5 / pairs.max(1) as f32).min(1.0),
+            _ => 1.0,
+        };
+        if kind.is_some() {
+            for pair in chars[start..end].windows(2) {
+                shares.insert(
+                    pair.iter().collect(),
+                    if grammar(pair) { 0.0 } else { share },
+                );
+            }
+            if end - start == 1 && kind == Some(Script::Hiragana) {
+                shares.insert(chars[start].to_string(), 0.0);
+            }
+            if let Some(next) = chars.get(end).filter(|c| script(**c).is_some()) {
+                let seam = if kind == Some(Script::Hiragana) {
+                    0.0
+                } else {
+                    0.35
+                };
+                shares.insert([chars[end - 1], *next].iter().collect(), seam);
+            }
+        }
+        start = end;
+    }
+    shares
+}
+
+impl Wants {
+    fn of(lower: &str, terms: usize) -> Self {
+        let all: Vec<&str> = cues::split(lower).collect();
+        let degree = all
+            .windows(2)
+            .any(|w| matches!(w, ["how" | "wie", d] if cues::holds(cues::DEGREES, d)));
+        Self {
+            time: cues::TIME.are_in(lower),
+            number: degree || cues::NUMBER.are_in(lower),
+            extent: cues::EXTENT.are_in(lower),
+            person: cues::PERSON.are_in(lower),
+            reason: cues::REASON.are_in(lower),
+            definition: terms <= 2 && cues::DEFINITION.are_in(lower),
+            steps: cues::STEPS.are_in(lower),
+            code: cues::CODE.are_in(lower),
+            past: cues::NOT_IN_FORCE.are_in(lower),
+            several: cues::split(lower)
+                .filter(|w| cues::holds(cues::ASKING, w))
+                .count()
+                > 1,
+        }
+    }
+}
+
+impl Kind {
+    fn of(lower: &str, wants: &Wants, terms: usize) -> Self {
+        let latest = cues::LATEST.are_in(lower) && !cues::NOT_LATEST.are_in(lower);
+        let first = cues::split(lower).next().unwrap_or("");
+        if cues::SUMMARY.are_in(lower) {
+            return Self::Summary;
+        }
+        if cues::DIFFERENCE.are_in(lower) {
+            return Self::Difference;
+        }
+        if let Some(operation) = Operation::of(lower) {
+            return Self::Total(operation);
+        }
+        if cues::TASKS.are_in(lower) && !wants.steps {
+            return Self::Tasks;
+        }
+        match () {
+            () if wants.reason => Self::Reason,
+            () if wants.steps => Self::Steps,
+            () if latest => Self::Latest,
+            () if wants.definition && terms <= 2 => Self::Definition,
+            () if wants.time || wants.number || wants.extent || wants.person => Self::Fact,
+            () if cues::PLACE.are_in(lower) => Self::Fact,
+            () if cues::LIST.are_in(lower) => Self::List,
+            () if cues::holds(cues::POLAR, first) => Self::YesNo,
+            () => Self::Fact,
+        }
+    }
+}
+
+impl Operation {
+    fn of(lower: &str) -> Option<Self> {
+        [
+            (&cues::BETWEEN, Self::Days),
+            (&cues::SUM, Self::Sum),
+            (&cues::AVERAGE, Self::Average),
+            (&cues::MINIMUM, Self::Minimum),
+            (&cues::MAXIMUM, Self::Maximum),
+            (&cues::COUNT, Self::Count),
+        ]
+        .into_iter()
+        .find(|(cue, _)| cue.are_in(lower))
+        .map(|(_, operation)| operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Question {
+        let today = Day::parse("2026-06-20").unwrap();
+        let rarity = Rarity {
+            idf: 1.0,
+            known: true,
+        };
+        Question::read(text, today, &|_| rarity)
+    }
+
+    fn stems(text: &str) -> Vec<String> {
+        read(text)
+            .terms
+            .into_iter()
+            .map(|t| t.stem)
+            .collect()
+    }
+
+    #[test]
+    fn grammar_is_not_what_a_question_is_about() {
+        assert_eq!(
+            stems("How do I reset the proofbox?"),
+            lexical::terms("reset proofbox")
+        );
+        assert_eq!(
+            stems("Wie hoch ist die Kaltmiete?"),
+            lexical::terms("Kaltmiete")
+        );
+        assert_eq!(
+            stems("May I bake in May?"),
+            lexical::terms("bake May")
+        );
+        assert_eq!(
+            stems("What does IT do?"),
+            lexical::terms("IT")
+        );
+        assert!(
+            !stems("who is it").is_empty(),
+            "nothing but grammar is still asked"
+        );
+    }
+
+    #[test]
+    fn japanese_grammar_weighs_nothing_and_long_loanwords_no_more_than_words() {
+        let question = read("定休日のベーカリーはいつですか。");
+        let of = |stem: &str| {
+            question
+                .terms
+                .iter()
+                .find(|t| t.stem == stem)
+                .map_or(0.0, |t| t.weight)
+        };
+        assert_eq!((of("定休"), of("です"), of("のベ")), (1.0, 0.0, 0.0));
+        assert!(of("ーカ") > 0.0 && of("ーカ") < 0.5);
+    }
+
+    #[test]
+    fn chinese_grammar_weighs_nothing() {
+        let stems = stems("黑豹队的防守丢了多少分？");
+        assert!(
+            stems.contains(&"防守".to_owned()) && stems.contains(&"黑豹".to_owned()),
+            "{stems:?}"
+        );
+        assert!(
+            stems.iter().all(|s| !s.contains(['的', '了', '多'])),
+            "{stems:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_wanted_is_read_from_the_question() {
+        let wants = |text: &str| read(text).wants;
+        assert!(
+            wants("When was it built?").time
+                && wants("Wann kam er?").time
+                && wants("いつ来ますか").time
+        );
+        assert!(wants("How far is the mill?").number && wants("Wie viele Brote?").number);
+        assert!(
+            wants("How do I bake?").steps
+                && wants("Was ist zu tun?").steps
+                && wants("どうすればいいですか").steps
+        );
+        assert!(
+            wants("What is yudane?").definition
+                && !wants("What is the price of a red wheel?").definition
+        );
+        assert!(
+            wants("When did it come, and what did it cost?").several
+                && wants("Wann und wo war es?").several
+        );
+        assert!(!wants("How many loaves do we bake a day?").several);
+        assert_eq!(wants("blue umbrella"), Wants::default());
+    }
+}

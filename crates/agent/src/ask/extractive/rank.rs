@@ -1,0 +1,323 @@
+//! The units of the evidence, best first.
+
+use std::collections::HashSet;
+
+use super::cues;
+use super::note::Note;
+use super::question::Question;
+use super::score::{self, Credits, Features};
+use super::units::{Form, Unit};
+use local_agent_text::error::Result;
+
+/// At most this many units are given to the model; the others were far behind before it was asked.
+const MAX_COMPARED: usize = 32;
+
+/// A word of the question and a word of a unit mean nothing to each other below the first cosine,
+/// and the same above the second. (Of the last hidden states of MiniLM: unrelated words in running
+/// text are at .25 on average, the same word in two sentences at .75.)
+const UNRELATED: f32 = 0.42;
+const SAME: f32 = 0.78;
+
+/// How much a word counts that means the same and is another word.
+const ALIGNED: f32 = 0.85;
+
+/// What a model thinks of some texts and a question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Comparison {
+    /// The cosine of the question and each text.
+    pub cosines: Vec<f32>,
+    /// For each text and each word of the question: the best cosine of the word with a word of the
+    /// text. Empty when the model shows no words.
+    pub words: Vec<Vec<f32>>,
+    /// How well the model reads each word of the question, 0 to 1; empty like `words`.
+    pub legible: Vec<f32>,
+}
+
+/// A model that compares a question with texts.
+pub trait Meaning {
+    /// Compares `question`, whose words are `words`, with each of `texts`.
+    ///
+    /// # Errors
+    /// Those of the model.
+    fn compare(&self, question: &str, words: &[&str], texts: &[&str]) -> Result<Comparison>;
+}
+
+/// A unit and how well it answers.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// Its place in [`Ranked::units`].
+    pub index: usize,
+    pub features: Features,
+    pub credits: Credits,
+    pub score: f32,
+}
+
+/// What was found: notes and their units.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'a> {
+    pub notes: &'a [Note],
+    pub units: &'a [Unit],
+}
+
+impl<'a> Found<'a> {
+    pub fn unit(&self, index: usize) -> Option<&'a Unit> {
+        self.units.get(index)
+    }
+
+    pub fn note_of(&self, unit: &Unit) -> Option<&'a Note> {
+        self.notes.get(unit.note)
+    }
+}
+
+/// A question, what was found for it, and how well each unit that can be quoted answers it.
+pub(super) struct Ranked<'a> {
+    pub question: Question,
+    pub found: Found<'a>,
+    /// The units that can be quoted, best first.
+    pub order: Vec<Candidate>,
+    /// How well the model reads the question, 0 to 1; 0 without a model.
+    pub legible: f32,
+}
+
+impl<'a> Ranked<'a> {
+    pub fn unit(&self, index: usize) -> Option<&'a Unit> {
+        self.found.unit(index)
+    }
+
+    pub fn best(&self) -> Option<&Candidate> {
+        self.order.first()
+    }
+}
+
+/// Ranks all units for `question`; the only error is that of `meaning`.
+pub(super) fn rank<'a>(
+    question: Question,
+    found: Found<'a>,
+    meaning: Option<&dyn Meaning>,
+) -> Result<Ranked<'a>> {
+    let retired = retired(found.units);
+    let other_note = other_note(&question, found);
+    let sections = Mentions::of(&question, found.units);
+    let mut order: Vec<Candidate> = Vec::new();
+    for (index, unit) in found.units.iter().enumerate().filter(|(_, u)| u.sayable) {
+        let credits = Credits::of(&question, found.units, index);
+        let mut features = score::features(
+            &question,
+            found.units,
+            index,
+            &credits,
+            retired.contains(&unit.note),
+        );
+        features.other_note = other_note.get(unit.note).copied().unwrap_or(0.0);
+        features.unknown_name = sections.unknown_name(&question, unit, &credits);
+        order.push(Candidate {
+            index,
+            score: score::score(&features, 0.0),
+            features,
+            credits,
+        });
+    }
+    sort(&mut order);
+    let mut ranked = Ranked {
+        question,
+        found,
+        order,
+        legible: 0.0,
+    };
+    if let Some(meaning) = meaning {
+        compare(&mut ranked, meaning)?;
+    }
+    Ok(ranked)
+}
+
+/// Lets the model weigh the best units.
+fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
+    ranked.order.truncate(MAX_COMPARED);
+    if ranked.order.is_empty() {
+        return Ok(());
+    }
+    let texts: Vec<String> = ranked
+        .order
+        .iter()
+        .map(|c| compared(ranked.found, c.index))
+        .collect();
+    let views: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let words = ranked.question.words();
+    let comparison = meaning.compare(&ranked.question.text, &words, &views)?;
+    let legible = legibility(&ranked.question, &words, &comparison);
+    let question = &ranked.question;
+    for (at, candidate) in ranked.order.iter_mut().enumerate() {
+        let Some(cosine) = comparison.cosines.get(at) else {
+            continue;
+        };
+        candidate.features.similar = *cosine;
+        if let Some(best) = comparison.words.get(at) {
+            align(question, &words, best, &comparison.legible, candidate);
+        }
+        candidate.score = score::score(&candidate.features, legible);
+    }
+    ranked.legible = legible;
+    sort(&mut ranked.order);
+    Ok(())
+}
+
+/// Credits words of the question with words of the unit that mean the same. A name means one thing
+/// only.
+fn align(
+    question: &Question,
+    words: &[&str],
+    best: &[f32],
+    legible: &[f32],
+    candidate: &mut Candidate,
+) {
+    for (term, credit) in question.terms.iter().zip(&mut candidate.credits.all) {
+        let Some(at) = words.iter().position(|w| *w == term.word) else {
+            continue;
+        };
+        let (Some(cosine), Some(legible)) = (best.get(at), legible.get(at)) else {
+            continue;
+        };
+        if !term.is_name {
+            let means = ((cosine - UNRELATED) / (SAME - UNRELATED)).clamp(0.0, 1.0);
+            *credit = credit.max(ALIGNED * legible * means);
+        }
+    }
+    candidate.features.covered = score::share(question, &candidate.credits.all);
+}
+
+/// How well the model reads what the question is about: the mean over its terms by weight. A model
+/// that does not show words is taken to read everything.
+fn legibility(question: &Question, words: &[&str], comparison: &Comparison) -> f32 {
+    if comparison.legible.is_empty() {
+        return 1.0;
+    }
+    let of = |word: &str| {
+        let at = words.iter().position(|w| *w == word)?;
+        comparison.legible.get(at).copied()
+    };
+    let shares: Vec<f32> = question
+        .terms
+        .iter()
+        .map(|term| of(&term.word).unwrap_or(0.0))
+        .collect();
+    score::share(question, &shares)
+}
+
+/// Best first; equals in the order of the evidence.
+fn sort(order: &mut [Candidate]) {
+    order.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+}
+
+/// Which names of the question each section speaks of.
+struct Mentions {
+    /// (note, section) → for each term whether a unit of the section holds it.
+    sections: std::collections::HashMap<(usize, usize), Vec<bool>>,
+}
+
+impl Mentions {
+    fn of(question: &Question, units: &[Unit]) -> Self {
+        let mut sections = std::collections::HashMap::new();
+        if !question.terms.iter().any(|t| t.is_name) {
+            return Self { sections };
+        }
+        for unit in units {
+            let seen = sections
+                .entry((unit.note, unit.section))
+                .or_insert_with(|| vec![false; question.terms.len()]);
+            for (slot, term) in seen.iter_mut().zip(&question.terms) {
+                *slot |= term.is_name && score::covers(&unit.stems, term) > 0.0;
+            }
+        }
+        Self { sections }
+    }
+
+    /// 1 when a name of the question stands neither in the unit, nor around it, nor in the rest of
+    /// its section.
+    fn unknown_name(&self, question: &Question, unit: &Unit, credits: &Credits) -> f32 {
+        let seen = self.sections.get(&(unit.note, unit.section));
+        let is_missing = |at: usize| {
+            let here = credits.all.get(at).is_some_and(|credit| *credit > 0.0);
+            !here && seen.is_none_or(|seen| !seen.get(at).copied().unwrap_or(false))
+        };
+        let mut names = question.terms.iter().enumerate().filter(|(_, t)| t.is_name);
+        f32::from(u8::from(names.any(|(at, _)| is_missing(at))))
+    }
+}
+
+/// Of each note: the share of the question's weight in words that name another note, and stand
+/// nowhere in this one. The question is about that other thing.
+fn other_note(question: &Question, found: Found<'_>) -> Vec<f32> {
+    let total = question.total();
+    let mut named = vec![vec![false; question.terms.len()]; found.notes.len()];
+    let mut held = named.clone();
+    for unit in found.units {
+        let (Some(named), Some(held)) = (named.get_mut(unit.note), held.get_mut(unit.note)) else {
+            continue;
+        };
+        for (at, term) in question.terms.iter().enumerate() {
+            let in_names = unit.place.names.contains(&term.stem);
+            named[at] |= in_names;
+            held[at] = held[at]
+                || in_names
+                || score::covers(&unit.stems, term) > 0.0
+                || score::covers(&unit.place.stems, term) > 0.0;
+        }
+    }
+    let of_note = |note: usize| {
+        let weight: f32 = question
+            .terms
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !held.get(note).is_some_and(|held| held[*at]))
+            .filter(|(at, _)| named.iter().any(|names| names[*at]))
+            .map(|(_, term)| term.weight)
+            .sum();
+        if total > 0.0 { weight / total } else { 0.0 }
+    };
+    (0..found.notes.len()).map(of_note).collect()
+}
+
+/// Longer than this, a sentence that holds a state's name is about something else.
+const STATUS_WORDS: usize = 8;
+
+/// The notes that say of themselves, in a short line or a property, that they are superseded,
+/// rejected or the like.
+fn retired(units: &[Unit]) -> HashSet<usize> {
+    let says_so = |u: &&Unit| {
+        matches!(u.form, Form::Sentence | Form::Property)
+            && cues::split(&u.plain).count() <= STATUS_WORDS
+            && cues::NOT_IN_FORCE.are_in(&u.plain.to_lowercase())
+    };
+    units.iter().filter(says_so).map(|u| u.note).collect()
+}
+
+/// What the model compares with the question: the unit under its heading and lead-in; of a row,
+/// each cell with the name of its column.
+pub(super) fn compared(found: Found<'_>, index: usize) -> String {
+    let Some(unit) = found.unit(index) else {
+        return String::new();
+    };
+    let lead = unit
+        .lead
+        .and_then(|i| found.unit(i))
+        .map_or("", |u| u.plain.as_str());
+    let lines = match unit.form {
+        Form::Row => {
+            let cells = lead.split('|').zip(unit.plain.split('|'));
+            let named: Vec<String> = cells
+                .map(|(name, cell)| format!("{}: {}", name.trim(), cell.trim()))
+                .collect();
+            vec![unit.place.heading.clone(), named.join(", ")]
+        }
+        _ => vec![
+            unit.place.heading.clone(),
+            lead.to_owned(),
+            unit.plain.chars().take(600).collect(),
+        ],
+    };
+    lines
+        .into_iter()
+        .filter(|l| !l.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,119 @@
+//! Two things compared: the table that holds both, or the best passage of each.
+
+use super::choose::{Choice, around};
+use super::confidence;
+use super::cues;
+use super::passage::{self, Passage, WHOLE_TABLE};
+use super::question::Term;
+use super::rank::{Candidate, Ranked};
+use super::score;
+use super::units::{Form, Unit};
+
+/// Both sides, with what is said of each; `None` when the question does not name two things.
+pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
+    let (left, right) = sides(ranked)?;
+    if let Some(table) = table(ranked, &left, &right) {
+        return Some(Choice::certain(vec![table]));
+    }
+    let both = ranked.order.iter().take(6).find(|c| {
+        ranked
+            .unit(c.index)
+            .is_some_and(|u| names(u, &left) && names(u, &right))
+    });
+    if let Some(both) = both.filter(|c| confidence::fits(ranked, c)) {
+        let mut out = vec![around(ranked, both.index)?];
+        for side in [&left, &right] {
+            out.extend(best_of(ranked, side, &out));
+        }
+        return Some(Choice::certain(out));
+    }
+    let mut out: Vec<Passage> = Vec::new();
+    for side in [&left, &right] {
+        let passage = best_of(ranked, side, &out)?;
+        out.push(passage);
+    }
+    Some(Choice::certain(out))
+}
+
+/// The terms of the two things, cut at the word between them.
+fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
+    let text = &ranked.question.text;
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = cues::split(&lower).collect();
+    let is_term = |word: &str| {
+        let term = ranked
+            .question
+            .terms
+            .iter()
+            .find(|t| t.word.to_lowercase() == word);
+        term.cloned()
+    };
+    // The last word between two terms: "the difference in price between A and B".
+    let cut = (1..words.len()).rev().find(|i| {
+        cues::holds(cues::SIDES, words[*i])
+            && words[..*i].iter().any(|w| is_term(w).is_some())
+            && words[i + 1..].iter().any(|w| is_term(w).is_some())
+    })?;
+    let right: Vec<Term> = words[cut + 1..].iter().filter_map(|w| is_term(w)).collect();
+    let before: Vec<Term> = words[..cut].iter().filter_map(|w| is_term(w)).collect();
+    // What is compared stands next to the word between; the rest is what it is compared by.
+    let left = before.last().cloned().into_iter().collect();
+    let right = right.first().cloned().into_iter().collect();
+    Some((left, right))
+}
+
+fn names(unit: &Unit, side: &[Term]) -> bool {
+    side.iter().all(|t| {
+        score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0
+    })
+}
+
+/// A table with both things as columns, or as rows.
+fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> {
+    let found = ranked.found;
+    let holds = |index: usize, side: &[Term]| {
+        let unit = found.unit(index);
+        unit.is_some_and(|u| side.iter().all(|t| score::covers(&u.stems, t) > 0.0))
+    };
+    for candidate in ranked.order.iter().take(16) {
+        let Some(unit) = found.unit(candidate.index).filter(|u| u.form == Form::Row) else {
+            continue;
+        };
+        let all = passage::rows_beside(found, candidate.index);
+        let header = unit.lead;
+        let columns = header.is_some_and(|h| holds(h, left) && holds(h, right));
+        let rows: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|i| holds(*i, left) || holds(*i, right))
+            .collect();
+        let both = rows.iter().any(|i| holds(*i, left)) && rows.iter().any(|i| holds(*i, right));
+        let chosen = match (columns, both) {
+            (true, _) if all.len() <= WHOLE_TABLE => all,
+            (true, _) => asked_rows(ranked, &all),
+            (_, true) if rows.len() <= WHOLE_TABLE => rows,
+            _ => continue,
+        };
+        let mut out = Passage::new(unit.note, passage::rows(found, header, &chosen));
+        out.keys.push(unit.span.clone());
+        return Some(out);
+    }
+    None
+}
+
+/// The rows of a long table that were found for the question, at most as many as are shown whole.
+fn asked_rows(ranked: &Ranked<'_>, all: &[usize]) -> Vec<usize> {
+    let found = ranked.order.iter().map(|c| c.index);
+    found.filter(|i| all.contains(i)).take(WHOLE_TABLE).collect()
+}
+
+/// The best passage about one side that is not shown yet.
+fn best_of(ranked: &Ranked<'_>, side: &[Term], shown: &[Passage]) -> Option<Passage> {
+    let speaks = |c: &&Candidate| {
+        ranked.unit(c.index).is_some_and(|u| {
+            names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span))
+        })
+    };
+    let candidate = ranked.order.iter().find(speaks)?;
+    around(ranked, candidate.index)
+}

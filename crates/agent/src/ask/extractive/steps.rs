@@ -1,0 +1,155 @@
+//! How something is done: the section that says it, from its first step on.
+
+use std::collections::HashMap;
+
+use super::choose::{Choice, passages};
+use super::confidence;
+use super::passage::{self, Passage};
+use super::rank::{Candidate, Ranked};
+use super::score;
+use super::units::{Form, leads_in};
+use local_agent_text::markdown::BlockKind;
+
+/// A section of at most so many bytes is shown whole.
+const SHORT_SECTION: usize = 1200;
+/// A longer list of steps is cut before the step that exceeds it.
+const LONGEST: usize = 4000;
+/// What the headings and the lead-in say of the question weighs this much beside the best unit.
+const ABOVE: f32 = 0.35;
+/// A section with numbered steps, and one with other items or code.
+const NUMBERED: f32 = 0.15;
+const LISTED: f32 = 0.07;
+
+/// A section and how well it says how.
+struct Section<'r> {
+    note: usize,
+    section: usize,
+    /// Its best unit.
+    best: &'r Candidate,
+    /// Its first list of steps.
+    list: Option<usize>,
+    score: f32,
+}
+
+/// The steps of the best section; `None` when there is no section with any.
+pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
+    let mut sections: HashMap<(usize, usize), Section<'_>> = HashMap::new();
+    for candidate in &ranked.order {
+        let unit = ranked.unit(candidate.index)?;
+        if candidate.features.unknown_name > 0.0 {
+            continue;
+        }
+        let key = (unit.note, unit.section);
+        if !sections.contains_key(&key)
+            && let Some(section) = weigh(ranked, candidate)
+        {
+            sections.insert(key, section);
+        }
+    }
+    let mut sections: Vec<Section<'_>> = sections.into_values().collect();
+    sections.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then((a.note, a.section).cmp(&(b.note, b.section)))
+    });
+    let first = sections.first()?;
+    let certain = confidence::fits(ranked, first.best)
+        || ranked.best().is_some_and(|best| {
+            let same = |c: &Candidate| {
+                ranked
+                    .unit(c.index)
+                    .is_some_and(|u| (u.note, u.section) == (first.note, first.section))
+            };
+            same(best) && confidence::fits(ranked, best)
+        });
+    let mut shown = shown(ranked, first)?;
+    if !certain {
+        return None;
+    }
+    shown.keys.push(ranked.unit(first.best.index)?.span.clone());
+    let mut out = vec![shown];
+    // What is said in a sentence elsewhere, when that fits better than the steps.
+    if let Some(best) = ranked.best().filter(|best| {
+        best.score > first.best.score && confidence::fits(ranked, best)
+    }) {
+        let extra = passages(ranked, best).into_iter().next()?;
+        let known = extra.pieces.iter().all(|p| out[0].shows(extra.note, &p.span));
+        if !known {
+            out.push(extra);
+        }
+    }
+    Some(Choice::certain(out))
+}
+
+/// Weighs the section of a unit; `None` when it has neither list nor code.
+fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<Section<'r>> {
+    let found = ranked.found;
+    let unit = ranked.unit(best.index)?;
+    let note = found.note_of(unit)?;
+    let above = score::share(&ranked.question, &best.credits.above);
+    let mut list = None;
+    let (mut numbered, mut listed) = (false, false);
+    for block in note.blocks_of_section(unit.section) {
+        match note.kind_of(block) {
+            Some(BlockKind::List { ordered }) => {
+                listed = true;
+                if ordered && !numbered {
+                    list = Some(block);
+                }
+                numbered |= ordered;
+                list = list.or(Some(block));
+            }
+            Some(BlockKind::Code) => listed = true,
+            _ => {}
+        }
+    }
+    // The list that the best unit stands in, when it is numbered too.
+    if let Some(outer) = unit.outer
+        && matches!(note.kind_of(outer), Some(BlockKind::List { ordered }) if ordered || !numbered)
+    {
+        list = Some(outer);
+    }
+    let form = match (numbered, listed) {
+        (true, _) => NUMBERED,
+        (_, true) => LISTED,
+        _ => 0.0,
+    };
+    Some(Section {
+        note: unit.note,
+        section: unit.section,
+        best,
+        list,
+        score: best.score + ABOVE * above + form,
+    })
+}
+
+/// The whole section when it is short, else the list with what leads in to it.
+fn shown(ranked: &Ranked<'_>, section: &Section<'_>) -> Option<Passage> {
+    let found = ranked.found;
+    let note = found.notes.get(section.note)?;
+    let of = note.sections.get(section.section)?;
+    let mut pieces = Vec::new();
+    match section.list {
+        _ if of.span.end - of.body <= SHORT_SECTION => {
+            for block in note.blocks_of_section(section.section) {
+                pieces.extend(passage::whole_block(found, section.note, block));
+            }
+        }
+        Some(list) => {
+            let list_span = note.span_of(list);
+            let lead = passage::of_note(found, section.note)
+                .filter(|(_, u)| u.section == section.section && u.form == Form::Sentence)
+                .filter(|(_, u)| u.span.end <= list_span.start && u.block.is_some())
+                .last()
+                .filter(|(_, u)| leads_in(u) || note.slice(&u.span).len() < 200);
+            pieces.extend(lead.map(|(_, u)| passage::piece(note, u)));
+            let mut length = 0;
+            let steps = passage::whole_block(found, section.note, list);
+            pieces.extend(steps.into_iter().take_while(|p| {
+                length += p.span.len();
+                length <= LONGEST
+            }));
+        }
+        None => return passage::around(found, section.best.index),
+    }
+    (!pieces.is_empty()).then(|| Passage::new(section.note, pieces))
+}

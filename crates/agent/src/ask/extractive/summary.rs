@@ -1,0 +1,68 @@
+//! A note in short, without new words: its headings and the first sentence under each.
+
+use super::choose::Choice;
+use super::passage::{self, Passage, Piece, PieceForm};
+use super::rank::Ranked;
+use super::score;
+use super::units::{Form, Unit};
+
+/// A note is meant when its names cover this share of the question.
+const NAMED: f32 = 0.5;
+/// Sections that are shown.
+const MOST: usize = 14;
+/// Items of a list that are shown of a section without a sentence.
+const ITEMS: usize = 3;
+
+/// The skeleton of the note that the question names, or of the one that fits best.
+pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
+    let named = |note: usize| {
+        let unit = passage::of_note(ranked.found, note).next().map(|(_, u)| u)?;
+        let credits: Vec<f32> = ranked
+            .question
+            .terms
+            .iter()
+            .map(|t| score::covers(&unit.place.names, t))
+            .collect();
+        Some(score::share(&ranked.question, &credits))
+    };
+    let best = (0..ranked.found.notes.len())
+        .filter_map(|note| Some((named(note)?, note)))
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let note = match best {
+        Some((share, note)) if share >= NAMED => note,
+        _ => ranked.unit(ranked.best()?.index)?.note,
+    };
+    skeleton(ranked, note).map(|passage| Choice::certain(vec![passage]))
+}
+
+/// The title, and of each section its heading and what it begins with.
+pub(super) fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+    let found = ranked.found;
+    let of = found.notes.get(note)?;
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (index, section) in of.sections.iter().enumerate().take(MOST) {
+        let begins = beginning(ranked, note, index);
+        let heading = section.span.start..section.body;
+        if section.level > 0 && !of.slice(&heading).trim().is_empty() {
+            let end = heading.start + of.slice(&heading).trim_end().len();
+            pieces.push(Piece {
+                span: heading.start..end,
+                form: PieceForm::Heading,
+            });
+        }
+        let units = begins.iter().filter_map(|i| found.unit(*i));
+        pieces.extend(passage::joined(of, units));
+    }
+    (!pieces.is_empty()).then(|| Passage::new(note, pieces))
+}
+
+/// The first sentence of a section, or the first items of its list.
+fn beginning(ranked: &Ranked<'_>, note: usize, section: usize) -> Vec<usize> {
+    let own = |(_, u): &(usize, &Unit)| u.section == section && u.sayable && u.block.is_some();
+    let mut units = passage::of_note(ranked.found, note).filter(own).peekable();
+    match units.peek().map(|(_, u)| u.form) {
+        Some(Form::Item | Form::Row) => units.take(ITEMS).map(|(i, _)| i).collect(),
+        Some(_) => units.take(1).map(|(i, _)| i).collect(),
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Open tasks, or those that are done.
+
+use super::choose::Choice;
+use super::cues;
+use super::passage::{self, Passage};
+use super::rank::Ranked;
+use super::score::Credits;
+use super::units::Unit;
+
+/// A task belongs to what was asked for when it, its headings and its note cover this share.
+const BELONGS: f32 = 0.5;
+/// Tasks that are shown.
+const MOST: usize = 40;
+
+/// The tasks that a question asks for, by note, and how many notes they are from; `None` when there
+/// are none.
+pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
+    let chosen = matching(ranked);
+    let mut out: Vec<Passage> = Vec::new();
+    for index in chosen.into_iter().take(MOST) {
+        let unit = ranked.unit(index)?;
+        let note = ranked.found.note_of(unit)?;
+        let piece = passage::piece(note, unit);
+        match out.iter_mut().find(|p| p.note == unit.note) {
+            Some(passage) => passage.pieces.push(piece),
+            None => {
+                let mut passage = Passage::new(unit.note, vec![piece]);
+                passage.date = note.date;
+                out.push(passage);
+            }
+        }
+    }
+    (!out.is_empty()).then(|| Choice::certain(out))
+}
+
+/// The first sentences of the tasks that are asked for, those of the best note first.
+pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
+    let lower = ranked.question.text.to_lowercase();
+    let done = cues::DONE.are_in(&lower);
+    let asked: Vec<bool> = ranked
+        .question
+        .terms
+        .iter()
+        .map(|t| !cues::holds(cues::TASK_WORDS, &t.word.to_lowercase()))
+        .collect();
+    let belongs = |index: usize, unit: &Unit| {
+        let credits = Credits::of(&ranked.question, ranked.found.units, index);
+        let weigh = |credits: &[f32]| -> f32 {
+            let terms = ranked.question.terms.iter().zip(credits).zip(&asked);
+            terms
+                .filter(|(_, asked)| **asked)
+                .map(|((t, c), _)| t.weight * c)
+                .sum()
+        };
+        let ones = vec![1.0; ranked.question.terms.len()];
+        let total = weigh(&ones);
+        let named = ranked.question.terms.iter().zip(&credits.all);
+        let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
+        let in_time = match (ranked.question.period, unit.date) {
+            (Some(period), Some(day)) => period.holds(day),
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        in_time && !lacks_name && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
+    };
+    let mut chosen: Vec<(usize, &Unit)> = ranked
+        .found
+        .units
+        .iter()
+        .enumerate()
+        .filter(|(_, u)| u.task == Some(done) && u.before.is_none() && u.sayable)
+        .filter(|(i, u)| belongs(*i, u))
+        .collect();
+    // Notes in the order in which the search found them; tasks in the order of the file.
+    let best = |u: &Unit| {
+        let of = chosen_score(ranked, u.note);
+        std::cmp::Reverse((of * 1000.0) as i64)
+    };
+    chosen.sort_by_key(|(i, u)| (best(u), u.note, *i));
+    chosen.into_iter().map(|(i, _)| i).collect()
+}
+
+fn chosen_score(ranked: &Ranked<'_>, note: usize) -> f32 {
+    let of_note = ranked
+        .order
+        .iter()
+        .filter(|c| ranked.unit(c.index).is_some_and(|u| u.note == note));
+    of_note.map(|c| c.score).fold(0.0, f32::max)
+}
+
+/// How many tasks are asked for as a number, and the passages that show them.
+pub(super) fn count(ranked: &Ranked<'_>) -> Option<(usize, Vec<Passage>)> {
+    let number = matching(ranked).len();
+    let choice = choose(ranked)?;
+    Some((number, choice.passages))
+}
+
+/// Whether the question counts tasks.
+pub(super) fn are_counted(ranked: &Ranked<'_>) -> bool {
+    let mut terms = ranked.question.terms.iter();
+    terms.any(|t| score_is_task(&t.word))
+}
+
+fn score_is_task(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    ["task", "tasks", "todo", "todos", "aufgabe", "aufgaben", "tâches", "tareas", "задачи"]
+        .contains(&lower.as_str())
+}
+

@@ -1,0 +1,82 @@
+//! The newest, and what is of certain days.
+
+use std::cmp::Reverse;
+
+use super::choose::{Choice, around};
+use super::confidence;
+use super::passage::Passage;
+use super::rank::{Candidate, Ranked};
+
+/// A unit speaks of the same thing as the best one when it covers this share of what that does.
+const SAME_THING: f32 = 0.8;
+/// Passages of a span of days.
+const MOST: usize = 8;
+
+/// The newest of the units that speak of what was asked; `None` when none of them is dated.
+pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
+    let most = ranked
+        .order
+        .iter()
+        .filter(|c| speaks(c))
+        .map(|c| c.features.covered)
+        .fold(0.0, f32::max);
+    let mut about: Vec<(&Candidate, super::calendar::Day)> = ranked
+        .order
+        .iter()
+        .filter(|c| speaks(c) && c.features.covered >= SAME_THING * most)
+        .filter_map(|c| Some((c, ranked.unit(c.index)?.date?)))
+        .collect();
+    about.sort_by_key(|(_, day)| Reverse(*day));
+    let (newest, day) = *about.first()?;
+    // Of one day, the best.
+    let best = about
+        .iter()
+        .filter(|(_, other)| *other == day)
+        .map(|(c, _)| *c)
+        .max_by(|a, b| a.score.total_cmp(&b.score))
+        .unwrap_or(newest);
+    if !confidence::fits(ranked, best) {
+        return None;
+    }
+    let mut out = around(ranked, best.index)?;
+    out.date = Some(day);
+    Some(Choice::certain(vec![out]))
+}
+
+/// What was found of the question's days, newest first; `None` when nothing is of them.
+pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
+    let period = ranked.question.period?;
+    let mut within: Vec<(&Candidate, super::calendar::Day)> = ranked
+        .order
+        .iter()
+        .filter(|c| speaks(c))
+        .filter_map(|c| Some((c, ranked.unit(c.index)?.date?)))
+        .filter(|(_, day)| period.holds(*day))
+        .collect();
+    let open = ranked.question.terms.iter().all(|t| t.weight <= 0.0);
+    within.retain(|(c, _)| open || confidence::fits(ranked, c));
+    let top = within.iter().map(|(c, _)| c.score).fold(0.0, f32::max);
+    within.retain(|(c, _)| open || c.score >= SAME_THING * top);
+    if !ranked.question.wants.several && !open {
+        within.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
+        within.truncate(2);
+    }
+    within.sort_by_key(|(_, day)| Reverse(*day));
+    let mut out: Vec<Passage> = Vec::new();
+    for (candidate, day) in within {
+        let unit = ranked.unit(candidate.index)?;
+        if out.len() >= MOST || out.iter().any(|p| p.shows(unit.note, &unit.span)) {
+            continue;
+        }
+        if let Some(mut passage) = around(ranked, candidate.index) {
+            passage.date = Some(day);
+            out.push(passage);
+        }
+    }
+    (!out.is_empty()).then(|| Choice::certain(out))
+}
+
+fn speaks(candidate: &Candidate) -> bool {
+    let f = &candidate.features;
+    f.unknown_name == 0.0 && f.empty < 0.9 && f.other_note < 0.3
+}

@@ -1,0 +1,301 @@
+//! Values that stand nowhere and follow from several that do: sums, counts, extremes, days between.
+//!
+//! Everything that goes into a value is shown and cited, with the arithmetic.
+
+use super::amounts::{self, Amount};
+use super::calendar;
+use super::confidence;
+use super::cues;
+use super::lists;
+use super::passage::{self, Passage};
+use super::question::Operation;
+use super::rank::{Candidate, Ranked};
+use super::score;
+use super::tasks;
+use super::units::{Form, Unit};
+
+/// What the list or table must have to do with the question: this share of it stands in the rows
+/// or above them.
+const ABOUT: f32 = 0.5;
+/// Rows of one computation.
+const MOST_ROWS: usize = 60;
+
+/// A value that was computed, and from what.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Computed {
+    /// What was computed.
+    pub operation: Operation,
+    /// The value with its unit.
+    pub value: String,
+    /// The calculation, as a person would write it down.
+    pub arithmetic: String,
+    /// How many rows, items or tasks it is made of.
+    pub count: usize,
+    /// How many notes they stand in.
+    pub notes: usize,
+}
+
+/// Computes what the question asks for; `None` when the notes do not give the values.
+pub(super) fn compute(
+    ranked: &Ranked<'_>,
+    operation: Operation,
+) -> Option<(Computed, Vec<Passage>)> {
+    match operation {
+        Operation::Days => days(ranked),
+        Operation::Count => count(ranked),
+        _ => of_table(ranked, operation),
+    }
+}
+
+/// A table with a column of amounts, and the rows that the question is about.
+struct Column {
+    header: Option<usize>,
+    rows: Vec<usize>,
+    amounts: Vec<Amount>,
+}
+
+fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
+    let candidate = ranked.order.iter().take(12).find(|c| is_about(ranked, c))?;
+    let column = column(ranked, candidate)?;
+    let unit = ranked.unit(candidate.index)?;
+    let written = |a: &Amount| format!("{a}");
+    let with_unit = |a: &Amount| format!("{a} {}", a.unit).trim().to_owned();
+    let (value, arithmetic, rows) = match operation {
+        Operation::Minimum | Operation::Maximum => {
+            let order = |a: &Amount| match operation {
+                Operation::Minimum => -a.parts,
+                _ => a.parts,
+            };
+            let all = column.rows.iter().zip(&column.amounts);
+            let (row, amount) = all.max_by_key(|(_, a)| order(a))?;
+            let name = match operation {
+                Operation::Minimum => "smallest",
+                _ => "largest",
+            };
+            let list: Vec<String> = column.amounts.iter().map(written).collect();
+            let arithmetic = format!("the {name} of {}", list.join(", "));
+            (with_unit(amount), arithmetic, vec![*row])
+        }
+        _ => {
+            let list: Vec<String> = column.amounts.iter().map(written).collect();
+            let sum = amounts::sum(&column.amounts)?;
+            let (value, arithmetic) = match operation {
+                Operation::Average => (
+                    amounts::mean(&column.amounts)?,
+                    format!("({}) / {}", list.join(" + "), list.len()),
+                ),
+                _ => (sum, list.join(" + ")),
+            };
+            (with_unit(&value), arithmetic, column.rows.clone())
+        }
+    };
+    let mut shown = Passage::new(
+        unit.note,
+        passage::rows(ranked.found, column.header, &rows),
+    );
+    shown.keys.extend(keys(ranked, &rows));
+    let computed = Computed {
+        operation,
+        value,
+        arithmetic,
+        count: column.rows.len(),
+        notes: 1,
+    };
+    Some((computed, vec![shown]))
+}
+
+fn keys(ranked: &Ranked<'_>, rows: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let units = rows.iter().filter_map(|i| ranked.unit(*i));
+    units.map(|u| u.span.clone()).collect()
+}
+
+/// A row of a table that has to do with the question.
+fn is_about(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let row = ranked
+        .unit(candidate.index)
+        .is_some_and(|u| u.form == Form::Row && u.lead.is_some());
+    row && candidate.features.unknown_name == 0.0
+        && candidate.features.covered.max(candidate.features.own) >= ABOUT
+}
+
+fn cells(unit: &Unit) -> Vec<&str> {
+    unit.plain.split('|').map(str::trim).collect()
+}
+
+/// The amounts of the column that the question means, in the rows that it is about.
+fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
+    let found = ranked.found;
+    let header = ranked.unit(candidate.index)?.lead;
+    let names = header.and_then(|h| found.unit(h)).map(cells)?;
+    let all: Vec<usize> = passage::rows_beside(found, candidate.index)
+        .into_iter()
+        .filter(|i| found.unit(*i).is_some_and(|u| !is_total(u)))
+        .collect();
+    let rows = asked_rows(ranked, &names, all);
+    let at = |row: usize, column: usize| {
+        let unit = found.unit(row)?;
+        Amount::of_cell(cells(unit).get(column)?)
+    };
+    let numeric: Vec<usize> = (0..names.len())
+        .filter(|c| rows.iter().all(|r| at(*r, *c).is_some()))
+        .collect();
+    let asked = |column: &usize| {
+        let stems: std::collections::HashSet<String> =
+            local_agent_index::lexical::terms(names.get(*column).unwrap_or(&""))
+                .into_iter()
+                .collect();
+        let mut terms = ranked.question.terms.iter();
+        terms.any(|t| score::covers(&stems, t) > 0.0)
+    };
+    let column = numeric
+        .iter()
+        .copied()
+        .find(asked)
+        .or_else(|| numeric.last().copied())?;
+    let amounts: Vec<Amount> = rows.iter().filter_map(|r| at(*r, column)).collect();
+    let usable = !amounts.is_empty() && amounts.len() <= MOST_ROWS && amounts.len() == rows.len();
+    usable.then_some(Column {
+        header,
+        rows,
+        amounts,
+    })
+}
+
+/// A row that already adds up the others.
+fn is_total(unit: &Unit) -> bool {
+    let first = cells(unit).first().map_or(String::new(), |c| c.to_lowercase());
+    cues::SUM.are_in(&first) || cues::AVERAGE.are_in(&first)
+}
+
+/// The rows that hold the words of the question which stand in cells and not in the header or
+/// above; all rows when there are no such words. Rows of another time than the question's are out.
+fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize> {
+    let found = ranked.found;
+    let header: std::collections::HashSet<String> =
+        local_agent_index::lexical::terms(&names.join(" "))
+            .into_iter()
+            .collect();
+    let in_row = |i: usize, t| found.unit(i).is_some_and(|u| score::covers(&u.stems, t) > 0.0);
+    let deciding: Vec<_> = ranked
+        .question
+        .terms
+        .iter()
+        .filter(|t| score::covers(&header, t) == 0.0)
+        .filter(|t| all.iter().any(|i| in_row(*i, t)) && !all.iter().all(|i| in_row(*i, t)))
+        .collect();
+    let in_time = |i: &usize| match (ranked.question.period, found.unit(*i).and_then(|u| u.date)) {
+        (Some(period), Some(day)) => period.holds(day),
+        _ => true,
+    };
+    let rows: Vec<usize> = all.into_iter().filter(in_time).collect();
+    if deciding.is_empty() {
+        return rows;
+    }
+    let matching = |i: &usize| deciding.iter().any(|t| in_row(*i, t));
+    let every = |i: &usize| deciding.iter().all(|t| in_row(*i, t));
+    let strict: Vec<usize> = rows.iter().copied().filter(every).collect();
+    match strict.is_empty() {
+        false => strict,
+        true => rows.into_iter().filter(matching).collect(),
+    }
+}
+
+/// How many there are: tasks, rows, or items of a list. What a note says in a sentence goes first.
+fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let computed = |count: usize, what: &str, notes: usize| Computed {
+        operation: Operation::Count,
+        value: Amount::whole(count, "").to_string(),
+        arithmetic: format!("{count} {what}"),
+        count,
+        notes,
+    };
+    if tasks::are_counted(ranked) {
+        let (number, passages) = tasks::count(ranked)?;
+        let notes = passages.len();
+        return Some((computed(number, "tasks", notes), passages));
+    }
+    let best = ranked.best()?;
+    let says = best.features.kind > 0.0 && confidence::fits(ranked, best);
+    let own = ranked.unit(best.index)?;
+    if says && !matches!(own.form, Form::Row | Form::Item) {
+        return None;
+    }
+    let candidate = ranked.order.iter().take(8).find(|c| {
+        let listed = ranked
+            .unit(c.index)
+            .is_some_and(|u| matches!(u.form, Form::Row | Form::Item));
+        listed && score::share(&ranked.question, &c.credits.above) >= ABOUT
+    })?;
+    let unit = ranked.unit(candidate.index)?;
+    if unit.form == Form::Row {
+        let header = ranked.unit(unit.lead?)?;
+        let all = passage::rows_beside(ranked.found, candidate.index);
+        let all: Vec<usize> = all
+            .into_iter()
+            .filter(|i| ranked.unit(*i).is_some_and(|u| !is_total(u)))
+            .collect();
+        let rows = asked_rows(ranked, &cells(header), all);
+        let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
+        return Some((computed(rows.len(), "rows", 1), vec![shown]));
+    }
+    let outer = unit.outer?;
+    let shown = lists::list(ranked, unit, outer)?;
+    let note = ranked.found.note_of(unit)?;
+    let items = note
+        .blocks
+        .iter()
+        .filter(|b| b.parent == Some(outer))
+        .count();
+    Some((computed(items, "items", 1), vec![shown]))
+}
+
+/// The days between the dates of two things.
+fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let dated = |c: &&Candidate| {
+        c.features.unknown_name == 0.0
+            && ranked.unit(c.index).is_some_and(|u| {
+                calendar::all(&u.plain).iter().any(|day| day.day > 0)
+            })
+    };
+    let first = ranked.order.iter().find(dated)?;
+    let gained = |c: &&Candidate| {
+        let new = first.credits.own.iter().zip(&c.credits.own);
+        let gain: Vec<f32> = new.map(|(had, c)| (c - had).max(0.0)).collect();
+        c.index != first.index && score::share(&ranked.question, &gain) > 0.15
+    };
+    let mut found: Vec<(usize, calendar::Day)> = Vec::new();
+    let own = |c: &Candidate| {
+        let unit = ranked.unit(c.index)?;
+        calendar::all(&unit.plain).into_iter().find(|day| day.day > 0)
+    };
+    let both = calendar::all(&ranked.unit(first.index)?.plain);
+    match both.as_slice() {
+        [a, b] if a.day > 0 && b.day > 0 => {
+            found.push((first.index, *a));
+            found.push((first.index, *b));
+        }
+        _ => {
+            let second = ranked.order.iter().filter(dated).find(gained)?;
+            found.push((first.index, own(first)?));
+            found.push((second.index, own(second)?));
+        }
+    }
+    let [(one, a), (two, b)] = found.as_slice() else {
+        return None;
+    };
+    let (from, to) = if a <= b { (a, b) } else { (b, a) };
+    let days = to.number() - from.number();
+    let mut passages = vec![passage::around(ranked.found, *one)?];
+    if one != two {
+        passages.extend(passage::around(ranked.found, *two));
+    }
+    let notes: std::collections::HashSet<usize> = passages.iter().map(|p| p.note).collect();
+    let computed = Computed {
+        operation: Operation::Days,
+        value: format!("{days} days"),
+        arithmetic: format!("from {from} to {to}"),
+        count: 2,
+        notes: notes.len(),
+    };
+    Some((computed, passages))
+}

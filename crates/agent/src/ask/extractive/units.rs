@@ -1,0 +1,442 @@
+//! Notes → the sentences, items, rows, code blocks and properties an answer can be made of, each
+//! with its surroundings.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+use local_agent_index::lexical::terms;
+use local_agent_text::markdown::{BlockKind, BlockRole, Sentence, plain, sentences};
+
+use super::calendar::{self, Day};
+use super::note::Note;
+use super::question::is_unspaced;
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Sentence,
+    /// A sentence of a list item.
+    Item,
+    /// A row of a table.
+    Row,
+    /// The header of a table.
+    Header,
+    Code,
+    /// A key of the frontmatter with its value.
+    Property,
+    /// Nobody reads it, or it leads nowhere: comments, HTML, definitions.
+    Hidden,
+}
+
+/// What stands above a unit: the note's names and the headings.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// The innermost heading, else the note's title.
+    pub heading: String,
+    pub stems: HashSet<String>,
+    /// Of the note's names alone.
+    pub names: HashSet<String>,
+    /// Path and headings, as they are written.
+    pub written: String,
+}
+
+/// Something that can be quoted.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    /// Index of the note.
+    pub note: usize,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+    pub form: Form,
+    /// The innermost block around it; `None` for properties.
+    pub block: Option<usize>,
+    /// The outermost block around it.
+    pub outer: Option<usize>,
+    /// The innermost list item around it.
+    pub item: Option<usize>,
+    pub section: usize,
+    /// Of a task: whether it is ticked.
+    pub task: Option<bool>,
+    /// The words a person reads.
+    pub plain: String,
+    pub stems: HashSet<String>,
+    pub place: Rc<Place>,
+    /// What leads in: the sentence that ends with a colon, the table's header, the item around it.
+    pub lead: Option<usize>,
+    /// The sentence before it in the same block.
+    pub before: Option<usize>,
+    /// The day it is of: its own, else that of its headings or its note.
+    pub date: Option<Day>,
+    /// Retrieval's score of its place, 0 to 1.
+    pub rank: f32,
+    /// Whether it ends by sending the reader elsewhere: with a link.
+    pub points_away: bool,
+    /// Whether it can be quoted as (part of) an answer; the others are only surroundings.
+    pub sayable: bool,
+}
+
+/// All units of `notes`, in order.
+pub(super) fn of_notes(notes: &[Note]) -> Vec<Unit> {
+    let mut out = Vec::new();
+    for (index, note) in notes.iter().enumerate() {
+        Cutter::new(index, note).cut(&mut out);
+    }
+    out
+}
+
+/// Walks one note.
+struct Cutter<'a> {
+    index: usize,
+    note: &'a Note,
+    names: HashSet<String>,
+    places: Vec<Option<Rc<Place>>>,
+    /// The units of this note begin here.
+    first: usize,
+}
+
+impl<'a> Cutter<'a> {
+    fn new(index: usize, note: &'a Note) -> Self {
+        let names = terms(&note.names.join("\n")).into_iter().collect();
+        Self {
+            index,
+            note,
+            names,
+            places: vec![None; note.sections.len()],
+            first: 0,
+        }
+    }
+
+    fn cut(mut self, out: &mut Vec<Unit>) {
+        self.first = out.len();
+        for index in 0..self.note.properties.len() {
+            let unit = self.property(index);
+            out.extend(unit);
+        }
+        for part in &self.note.parts {
+            for sentence in sentences(self.note.slice(part)) {
+                if sentence.role == BlockRole::Heading {
+                    continue;
+                }
+                let unit = self.unit(sentence, part.start, out);
+                match out.last_mut().filter(|last| is_same_fence(last, &unit)) {
+                    Some(last) => {
+                        last.span.end = unit.span.end;
+                        last.plain.push('\n');
+                        last.plain.push_str(&unit.plain);
+                        last.stems.extend(unit.stems);
+                    }
+                    None => out.push(unit),
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, section: usize) -> Rc<Place> {
+        if let Some(Some(place)) = self.places.get(section) {
+            return Rc::clone(place);
+        }
+        let headings = self.note.sections.get(section).map(|s| &s.heading);
+        let titles: Vec<String> = headings
+            .into_iter()
+            .flat_map(|path| path.headings())
+            .map(|h| plain(&h.title))
+            .collect();
+        let mut stems = self.names.clone();
+        stems.extend(terms(&titles.join("\n")));
+        let place = Rc::new(Place {
+            heading: titles.last().unwrap_or(&self.note.title).clone(),
+            stems,
+            names: self.names.clone(),
+            written: format!("{}\n{}", self.note.path, titles.join("\n")),
+        });
+        if let Some(slot) = self.places.get_mut(section) {
+            *slot = Some(Rc::clone(&place));
+        }
+        place
+    }
+
+    fn property(&mut self, index: usize) -> Option<Unit> {
+        let property = self.note.properties.get(index)?;
+        let key = spaced(&property.key);
+        let value = plain(&property.value);
+        let words = format!("{key}: {value}");
+        let quiet = ["uuid", "id", "cssclass", "cssclasses", "publish", "title"];
+        Some(Unit {
+            note: self.index,
+            span: property.span.clone(),
+            form: Form::Property,
+            block: None,
+            outer: None,
+            item: None,
+            section: 0,
+            task: None,
+            stems: terms(&words).into_iter().collect(),
+            date: calendar::latest(&value).or(self.note.date),
+            rank: self.note.rank_at(&(0..self.note.text.len())),
+            sayable: !quiet.contains(&property.key.to_lowercase().as_str()),
+            plain: words,
+            place: self.place(0),
+            lead: None,
+            before: None,
+            points_away: false,
+        })
+    }
+
+    fn unit(&mut self, sentence: Sentence, offset: usize, out: &[Unit]) -> Unit {
+        let whole = sentence.span.start() + offset..sentence.span.end() + offset;
+        let text = &self.note.text;
+        let bare = match sentence.role {
+            BlockRole::Code | BlockRole::TableRow | BlockRole::TableHeader => whole.clone(),
+            _ => without_marks(text, whole.clone()),
+        };
+        let raw = text.get(bare.clone()).unwrap_or("");
+        let form = form(sentence.role);
+        let words = match form {
+            Form::Code => raw.to_owned(),
+            _ => plain(raw),
+        };
+        let block = self.note.block_at(&bare);
+        let item = block.and_then(|b| self.innermost(b, BlockKind::Item));
+        let section = self.note.section_at(bare.start);
+        let outer = block.map(|b| self.note.outermost(b));
+        let own = out.get(self.first..).unwrap_or(&[]);
+        let place = self.place(section);
+        let span = match (form, block) {
+            (Form::Code, Some(block)) if self.note.kind_of(block) == Some(BlockKind::Code) => {
+                self.note.span_of(block)
+            }
+            _ => bare.clone(),
+        };
+        let (lead, before) = self.surroundings(form, block, item, section, own);
+        let own_day = (form != Form::Code).then(|| calendar::latest(&words)).flatten();
+        Unit {
+            note: self.index,
+            rank: self.note.rank_at(&span),
+            form,
+            block,
+            outer,
+            item,
+            section,
+            task: item.and_then(|i| self.note.blocks.get(i)?.task),
+            stems: terms(&words).into_iter().collect(),
+            date: own_day
+                .or_else(|| calendar::latest(&place.heading))
+                .or(self.note.date),
+            points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
+            sayable: is_sayable(form, raw, &words),
+            plain: words,
+            place,
+            lead,
+            before,
+            span,
+        }
+    }
+
+    fn innermost(&self, block: usize, kind: BlockKind) -> Option<usize> {
+        self.note
+            .around(block)
+            .find(|b| self.note.kind_of(*b) == Some(kind))
+    }
+
+    /// The unit that leads in, and the one before in the same block.
+    fn surroundings(
+        &self,
+        form: Form,
+        block: Option<usize>,
+        item: Option<usize>,
+        section: usize,
+        own: &[Unit],
+    ) -> (Option<usize>, Option<usize>) {
+        let at = |i: usize| Some(self.first + i);
+        let Some(last) = own.last().filter(|u| u.section == section && u.block.is_some()) else {
+            return (None, None);
+        };
+        let index = own.len() - 1;
+        let before = (last.block == block && last.item == item && form != Form::Row)
+            .then(|| at(index))
+            .flatten();
+        let is_first_of_block = before.is_none();
+        let lead = match form {
+            Form::Row if last.form == Form::Header => at(index),
+            Form::Row if last.form == Form::Row => last.lead,
+            _ if !is_first_of_block => last.lead,
+            Form::Item => self.lead_of_item(item, own),
+            Form::Code | Form::Header if leads_in(last) => at(index),
+            _ => None,
+        };
+        (lead, before)
+    }
+
+    /// Of an item inside another one: that one's text; of the others: the sentence above the list,
+    /// when it leads in.
+    fn lead_of_item(&self, item: Option<usize>, own: &[Unit]) -> Option<usize> {
+        let item = item?;
+        let parent = self
+            .note
+            .around(item)
+            .skip(1)
+            .find(|b| self.note.kind_of(*b) == Some(BlockKind::Item));
+        if let Some(parent) = parent {
+            let of_parent = own.iter().rposition(|u| u.item == Some(parent));
+            return of_parent.map(|i| self.first + i);
+        }
+        let outer = self.note.outermost(item);
+        let above = own.iter().rposition(|u| u.outer != Some(outer))?;
+        let near = own.get(above + 1).is_none_or(|u| u.outer == Some(outer));
+        let unit = own.get(above).filter(|u| near && leads_in(u))?;
+        (unit.form == Form::Sentence).then_some(self.first + above)
+    }
+}
+
+/// Whether what follows is announced: it ends with a colon.
+pub(super) fn leads_in(unit: &Unit) -> bool {
+    unit.plain.trim_end().ends_with([':', '：'])
+}
+
+fn form(role: BlockRole) -> Form {
+    match role {
+        BlockRole::Paragraph | BlockRole::Quote => Form::Sentence,
+        BlockRole::ListItem => Form::Item,
+        BlockRole::TableRow => Form::Row,
+        BlockRole::TableHeader => Form::Header,
+        BlockRole::Code => Form::Code,
+        _ => Form::Hidden,
+    }
+}
+
+/// Whether both are groups of lines of one code block.
+fn is_same_fence(last: &Unit, unit: &Unit) -> bool {
+    unit.form == Form::Code
+        && last.note == unit.note
+        && last.form == Form::Code
+        && last.block == unit.block
+}
+
+/// `dueDate`, `due_date`, `due-date` → `due date`.
+fn spaced(key: &str) -> String {
+    let mut out = String::with_capacity(key.len() + 4);
+    let mut was_lower = false;
+    for c in key.chars() {
+        match c {
+            '_' | '-' | '.' => out.push(' '),
+            c if c.is_uppercase() && was_lower => {
+                out.push(' ');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+        was_lower = c.is_lowercase();
+    }
+    out
+}
+
+/// The sentence's bytes without trailing block ids, tags, footnote marks and comments, which are
+/// not read as part of it.
+fn without_marks(text: &str, span: Range<usize>) -> Range<usize> {
+    let (start, mut end) = (span.start, span.end);
+    loop {
+        let body = text.get(start..end).unwrap_or("").trim_end();
+        let cut = if let Some(inside) = body.strip_suffix("%%") {
+            inside.rfind("%%")
+        } else if body.ends_with(']')
+            && body
+                .rfind('[')
+                .is_some_and(|at| body[at..].starts_with("[^"))
+        {
+            body.rfind('[')
+        } else {
+            let last = body.split_whitespace().next_back().unwrap_or("");
+            is_mark(last).then_some(body.len() - last.len())
+        };
+        match cut {
+            Some(cut) if cut > 0 => end = start + cut,
+            _ => return start..start + body.len(),
+        }
+    }
+}
+
+/// `#tag` or `^block-id`.
+fn is_mark(word: &str) -> bool {
+    word.strip_prefix(['#', '^']).is_some_and(|rest| {
+        !rest.is_empty()
+            && rest
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_/".contains(c))
+    })
+}
+
+/// Whether a reader learns something from it alone.
+fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
+    match form {
+        Form::Code => return true,
+        Form::Row => {
+            let filled = words
+                .split('|')
+                .filter(|cell| cell.contains(char::is_alphanumeric));
+            return filled.count() > 1;
+        }
+        Form::Header | Form::Hidden => return false,
+        Form::Sentence | Form::Item | Form::Property => {}
+    }
+    let hidden = raw.contains("%%") || raw.contains("<!--");
+    let formula = raw.starts_with("$$") || raw.starts_with("\\[");
+    !hidden && !formula && !words.is_empty() && (tells(&without_links(raw)) || tells_links(words))
+}
+
+/// A list of names is an answer, a bare address is none.
+fn tells_links(words: &str) -> bool {
+    !words.contains("://") && words.chars().filter(|c| c.is_alphabetic()).count() > 2
+}
+
+/// At least one word, or four characters of an unspaced script, tags not counted.
+fn tells(text: &str) -> bool {
+    let words = text
+        .split_whitespace()
+        .filter(|w| !is_mark(w) && w.contains(char::is_alphanumeric))
+        .count();
+    words > 0 || text.chars().filter(|c| is_unspaced(*c)).count() > 3
+}
+
+/// `raw` with every link, picture, embed and bare address taken out.
+fn without_links(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find(['[', '<', 'h']) {
+        let (before, link) = rest.split_at(at);
+        out.push_str(before.strip_suffix('!').unwrap_or(before));
+        let length = link_length(link);
+        if length == 0 {
+            let next = link.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&link[..next]);
+            rest = &link[next..];
+        } else {
+            rest = &link[length..];
+        }
+    }
+    out + rest
+}
+
+/// The length of the link that `text` begins with; 0 for none.
+fn link_length(text: &str) -> usize {
+    if text.starts_with("[[") {
+        return text.find("]]").map_or(0, |i| i + 2);
+    }
+    if text.starts_with('[') {
+        let close = text
+            .find("](")
+            .and_then(|i| text[i..].find(')').map(|j| i + j + 1));
+        return close.unwrap_or(0);
+    }
+    let (open, address) = match text.strip_prefix('<') {
+        Some(rest) => (1, rest),
+        None => (0, text),
+    };
+    if !address.starts_with("http://") && !address.starts_with("https://") {
+        return 0;
+    }
+    let end = address
+        .find(|c: char| c.is_whitespace() || c == '>')
+        .unwrap_or(address.len());
+    open + end + usize::from(open > 0 && address[end..].starts_with('>'))
+}

@@ -1,0 +1,147 @@
+//! The notes that a search found, as their files are now.
+
+use std::ops::Range;
+
+use super::extractive::{Lookup, NoteSource};
+use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::{Engine, Fusion, Hit, Mode, Request, Scope};
+use local_agent_text::error::{Failure, Result};
+use local_agent_text::types::{IdSet, RelPath, SourceName};
+
+/// Notes that are read for one question.
+const MOST_NOTES: usize = 14;
+
+/// Notes that a name or a day may add.
+const MOST_ADDED: usize = 4;
+const MOST_OF_DAYS: usize = 31;
+
+/// Where notes are looked for.
+pub(super) struct Library<'a> {
+    pub engine: &'a Engine,
+    pub sandbox: &'a Sandbox,
+    pub scope: &'a Scope,
+}
+
+impl Library<'_> {
+    /// The notes of `hits`, each with the places that were found in it, in the order of their best
+    /// ones. A file that cannot be read is left out; packing says so.
+    ///
+    /// # Errors
+    /// Those of the index.
+    pub fn notes(&self, hits: &[Hit]) -> Result<Vec<NoteSource>> {
+        let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
+        let mut out: Vec<NoteSource> = Vec::new();
+        for hit in hits {
+            let chunk = &hit.chunk;
+            let at = out
+                .iter()
+                .position(|n| n.source == chunk.source && n.path == chunk.path);
+            let at = match at {
+                Some(at) => at,
+                None if out.len() >= MOST_NOTES => continue,
+                None => match self.read(&chunk.source, &chunk.path)? {
+                    Some(note) => {
+                        out.push(note);
+                        out.len() - 1
+                    }
+                    None => continue,
+                },
+            };
+            if let Some(note) = out.get_mut(at)
+                && let Some(place) = place_of(&note.text, hit)
+            {
+                let score = if best > 0.0 { hit.score / best } else { 0.0 };
+                note.hits.push((place, score.clamp(0.0, 1.0)));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The notes that a first answer leads to.
+    ///
+    /// # Errors
+    /// Those of the index.
+    pub fn more(&self, lookup: &Lookup<'_>) -> Result<Vec<NoteSource>> {
+        match lookup {
+            Lookup::Named(name) => self.named(name),
+            Lookup::InPath(parts) => self.in_path(parts),
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<Vec<NoteSource>> {
+        let query = Query::plain(name);
+        let request = Request {
+            query: &query,
+            mode: Mode::Lexical,
+            scope: self.scope.clone(),
+            limit: MOST_ADDED,
+            fusion: Fusion::Convex,
+            vector_weight: 0.0,
+        };
+        let found = self.engine.search_documents(&request, || {
+            Err(Failure::internal("a search for a name asked for a vector"))
+        })?;
+        let mut notes = self.notes(&found.hits)?;
+        // They were not found for the question itself.
+        notes.iter_mut().for_each(|note| note.hits.clear());
+        Ok(notes)
+    }
+
+    /// The notes whose path holds one of `parts`, when all notes are asked.
+    fn in_path(&self, parts: &[String]) -> Result<Vec<NoteSource>> {
+        let scope = self.scope;
+        let limited = !scope.sources.is_empty() || scope.path_prefix.is_some();
+        if limited || !scope.filters.is_empty() || parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let index = self.engine.index();
+        let mut documents: Vec<i64> = Vec::new();
+        for part in parts {
+            let ids: IdSet = index.documents_where("rel_path LIKE ?", &[format!("%{part}%")])?;
+            documents.extend(ids.iter());
+        }
+        documents.dedup();
+        let mut out = Vec::new();
+        for document in documents.into_iter().take(MOST_OF_DAYS) {
+            if let Some(chunk) = index.chunk_at(document, 0)? {
+                out.extend(self.read(&chunk.source, &chunk.path)?);
+            }
+        }
+        Ok(out)
+    }
+
+    fn read(&self, source: &SourceName, path: &RelPath) -> Result<Option<NoteSource>> {
+        let at = Address {
+            source: source.clone(),
+            path: path.clone(),
+        };
+        let Ok(file) = self.sandbox.read(&at) else {
+            return Ok(None);
+        };
+        let Ok(text) = String::from_utf8(file.bytes) else {
+            return Ok(None);
+        };
+        let same = self
+            .engine
+            .index()
+            .documents_where("rel_path = ?", &[path.to_string()])?;
+        Ok(Some(NoteSource {
+            source: source.clone(),
+            path: path.clone(),
+            path_is_shared: same.len() > 1,
+            text,
+            hits: Vec::new(),
+        }))
+    }
+}
+
+/// Where a chunk's text is in its file now; `None` when it is not there any more.
+fn place_of(text: &str, hit: &Hit) -> Option<Range<usize>> {
+    let (start, end) = (hit.chunk.span.start(), hit.chunk.span.end());
+    if text.get(start..end) == Some(hit.chunk.text.as_str()) {
+        return Some(start..end);
+    }
+    let at = text.find(&hit.chunk.text)?;
+    Some(at..at + hit.chunk.text.len())
+}

@@ -1,0 +1,566 @@
+//! An answer as a person reads it: passages without markup, one number a source, a list of sources.
+
+use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
+use local_agent_text::markdown::plain;
+use local_agent_text::types::{ByteSpan, Label, LineSpan};
+use local_agent_verify::{Report, Verdict};
+
+use super::extractive::{Computed, Operation, PieceForm, Shown, ShownPiece};
+use super::{Answer, Outcome};
+
+/// Some words in one style.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub text: String,
+    /// The words that answer.
+    pub bold: bool,
+}
+
+/// A line of text.
+pub type Line = Vec<Run>;
+
+/// An answer, laid out in lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Readable {
+    pub lines: Vec<Line>,
+    /// `[1] path › heading, line 4`, one line a source.
+    pub sources: Vec<String>,
+    /// How it was checked: one line.
+    pub checked: Option<String>,
+}
+
+/// Lays out an answer; `None` when there is none.
+pub fn readable(answer: &Answer) -> Option<Readable> {
+    let (Some(draft), Some(report), Some(_)) = (&answer.draft, &answer.report, &answer.text) else {
+        return None;
+    };
+    let snapshot = &answer.packed.snapshot;
+    let mut sources = Sources {
+        snapshot,
+        known: Vec::new(),
+    };
+    let quoted: Vec<(Label, ByteSpan)> = draft
+        .segments()
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Quote { label, span } => Some((*label, *span)),
+            _ => None,
+        })
+        .collect();
+    let mut lines: Vec<Line> = Vec::new();
+    if let Some(computed) = &answer.computed {
+        lines.push(computed_line(computed));
+        lines.push(Vec::new());
+    }
+    if answer.shown.is_empty() {
+        lines.extend(words(&marked(draft, snapshot, report), &mut sources));
+    }
+    for shown in &answer.shown {
+        let pieces: Vec<&ShownPiece> = shown
+            .pieces
+            .iter()
+            .filter(|p| quoted.contains(&(p.label, p.span)))
+            .collect();
+        if pieces.is_empty() {
+            continue;
+        }
+        if lines.last().is_some_and(|line| !line.is_empty()) {
+            lines.push(Vec::new());
+        }
+        lines.extend(passage(shown, &pieces, answer, &mut sources));
+    }
+    Some(Readable {
+        lines,
+        sources: sources.lines(),
+        checked: checked(report),
+    })
+}
+
+/// The value and how it was reached.
+fn computed_line(computed: &Computed) -> Line {
+    let what = match computed.operation {
+        Operation::Sum => "rows added up",
+        Operation::Average => "rows averaged",
+        Operation::Minimum | Operation::Maximum => "rows compared",
+        Operation::Count => "counted",
+        Operation::Days => "dates",
+    };
+    let value = Run {
+        text: computed.value.clone(),
+        bold: true,
+    };
+    let notes = match computed.notes {
+        1 => "1 note".to_owned(),
+        n => format!("{n} notes"),
+    };
+    let how = match computed.operation {
+        Operation::Count => format!(" = {} in {notes}", computed.arithmetic),
+        _ => format!(
+            " = {} ({} {what}, {notes})",
+            computed.arithmetic, computed.count
+        ),
+    };
+    vec![
+        value,
+        Run {
+            text: how,
+            bold: false,
+        },
+    ]
+}
+
+fn checked(report: &Report) -> Option<String> {
+    if !report.ok || report.claims.is_empty() {
+        return None;
+    }
+    let all = report
+        .claims
+        .iter()
+        .all(|claim| claim.verdict == Verdict::Verified);
+    Some(match all {
+        true => "checked word for word against your files".to_owned(),
+        false => "checked against your files".to_owned(),
+    })
+}
+
+/// One passage: its pieces without markup, its number behind it, its day or title in front.
+fn passage(
+    shown: &Shown,
+    pieces: &[&ShownPiece],
+    answer: &Answer,
+    sources: &mut Sources<'_>,
+) -> Vec<Line> {
+    let snapshot = &answer.packed.snapshot;
+    let mut out: Vec<Line> = vec![Vec::new()];
+    let mut at = 0;
+    while let Some(piece) = pieces.get(at) {
+        let table = pieces[at..]
+            .iter()
+            .take_while(|p| matches!(p.form, PieceForm::Header | PieceForm::Row))
+            .count();
+        if table > 0 {
+            start_line(&mut out, &piece.joint);
+            let rows = pieces[at..at + table].iter();
+            out.pop();
+            out.extend(self::table(rows.filter_map(|p| bytes(snapshot, p)), shown));
+            at += table;
+            continue;
+        }
+        add_piece(&mut out, shown, piece, snapshot);
+        at += 1;
+    }
+    out.retain(|line| line.iter().any(|run| !run.text.is_empty()) || line.is_empty());
+    let front = match (answer.outcome, &shown.date) {
+        (_, Some(day)) => Some(format!("{day}: ")),
+        (Outcome::Closest, None) => Some(format!("{}: ", shown.title)),
+        _ => None,
+    };
+    if let (Some(front), Some(line)) = (front, out.first_mut()) {
+        line.insert(
+            0,
+            Run {
+                text: front,
+                bold: true,
+            },
+        );
+    }
+    let labels = pieces.iter().map(|p| (p.label, p.span));
+    let numbers = sources.numbers(labels);
+    if let Some(line) = out.last_mut() {
+        line.push(Run {
+            text: format!("   {numbers}"),
+            bold: false,
+        });
+    }
+    out
+}
+
+/// Adds one piece that is no row.
+fn add_piece(out: &mut Vec<Line>, shown: &Shown, piece: &ShownPiece, snapshot: &EvidenceSnapshot) {
+    let Some(text) = bytes(snapshot, piece) else {
+        return;
+    };
+    start_line(out, &piece.joint);
+    let Some(line) = out.last_mut() else {
+        return;
+    };
+    match piece.form {
+        PieceForm::Code => {
+            out.pop();
+            out.extend(code(text));
+        }
+        PieceForm::Heading => line.push(Run {
+            text: plain(text).trim_start_matches(['#', ' ']).to_owned(),
+            bold: true,
+        }),
+        PieceForm::Item => {
+            let (mark, rest) = split_mark(text);
+            line.push(Run {
+                text: format!("{mark} "),
+                bold: false,
+            });
+            let offset = text.len() - rest.len();
+            line.extend(runs(shown, piece, rest, offset));
+        }
+        PieceForm::Property => {
+            for (n, part) in text.lines().enumerate() {
+                if n > 0 {
+                    out.push(Vec::new());
+                }
+                if let Some(line) = out.last_mut() {
+                    line.push(Run {
+                        text: property_line(part),
+                        bold: false,
+                    });
+                }
+            }
+        }
+        _ => line.extend(runs(shown, piece, text, 0)),
+    }
+}
+
+/// Goes on where the piece belongs: on the same line, the next, or after an empty one.
+fn start_line(out: &mut Vec<Line>, joint: &str) {
+    let breaks = joint.matches('\n').count();
+    for _ in 0..breaks.min(2) {
+        out.push(Vec::new());
+    }
+    let rest = joint.rsplit('\n').next().unwrap_or("");
+    if let Some(line) = out.last_mut().filter(|_| !rest.is_empty()) {
+        line.push(Run {
+            text: rest.to_owned(),
+            bold: false,
+        });
+    }
+}
+
+/// The words of a piece, those that answer in bold where there are others beside them.
+fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run> {
+    let first = piece.span.start() + offset;
+    let key = shown.keys.iter().find_map(|key| {
+        let start = key.start().checked_sub(first)?;
+        let end = key.end().checked_sub(first)?;
+        (text.get(start..end).is_some() && end - start < text.len()).then_some((start, end))
+    });
+    let alone = shown.pieces.len() == 1;
+    let is_key = shown
+        .keys
+        .iter()
+        .any(|key| key.start() <= first && first + text.len() <= key.end());
+    let run = |text: &str, bold: bool| Run {
+        text: folded(text),
+        bold,
+    };
+    let Some((start, end)) = key else {
+        return vec![run(text, is_key && !alone)];
+    };
+    let parts = [(&text[..start], false), (&text[start..end], true), (&text[end..], false)];
+    let mut out: Vec<Run> = Vec::new();
+    for (part, bold) in parts {
+        let words = folded(part);
+        if words.is_empty() {
+            continue;
+        }
+        if let Some(last) = out.last_mut() {
+            last.text.push(' ');
+        }
+        out.push(Run { text: words, bold });
+    }
+    out
+}
+
+/// Words without markup on one line.
+fn folded(text: &str) -> String {
+    let text = text.replace("\n> ", "\n").replace("\n>", "\n");
+    plain(&text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The mark of an item (`-`, `2.`, `- [ ]`) and the rest.
+fn split_mark(text: &str) -> (&str, &str) {
+    let mark = text.find(char::is_whitespace).unwrap_or(0);
+    let rest = text[mark..].trim_start();
+    let task = ["[ ] ", "[x] ", "[X] "].iter().find(|t| rest.starts_with(**t));
+    match task {
+        Some(task) => {
+            let end = text.len() - rest.len() + task.trim_end().len();
+            (&text[..end], text[end..].trim_start())
+        }
+        None => (&text[..mark], rest),
+    }
+}
+
+fn property_line(line: &str) -> String {
+    let indent = line.len() - line.trim_start().len();
+    let bare = line.trim();
+    let shown = match bare.split_once(':') {
+        Some((key, value)) if !bare.starts_with('-') => {
+            let value = value.trim().trim_matches(['"', '\'']);
+            format!("{key}: {}", plain(value)).trim_end().to_owned()
+        }
+        _ => plain(bare.trim_start_matches("- ").trim_matches(['"', '\''])),
+    };
+    format!("{}{shown}", " ".repeat(indent))
+}
+
+/// The lines of a code block without its fences, indented.
+fn code(text: &str) -> Vec<Line> {
+    let is_fence = |line: &&str| {
+        let line = line.trim_start_matches([' ', '\t', '>']);
+        line.starts_with("```") || line.starts_with("~~~")
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
+    let blank = |line: &&&str| !line.trim().is_empty();
+    let margin = |line: &&str| line.len() - line.trim_start().len();
+    let least = lines.iter().filter(blank).skip(1).map(margin).min().unwrap_or(0);
+    let shown = |line: &&str| {
+        let cut = least.min(margin(line));
+        vec![Run {
+            text: format!("    {}", &line[cut..]),
+            bold: false,
+        }]
+    };
+    lines.iter().map(shown).collect()
+}
+
+/// A table in columns of equal width.
+fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<Line> {
+    let rows: Vec<Vec<String>> = rows
+        .map(|row| cells(row).into_iter().map(|cell| folded(&cell)).collect())
+        .collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| {
+                let pad = width.saturating_sub(cell.chars().count());
+                format!("{cell}{}", " ".repeat(pad))
+            })
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    let one = rows.len() == 2 && shown.keys.len() == 1;
+    rows.iter()
+        .enumerate()
+        .map(|(n, row)| {
+            vec![Run {
+                text: line(row),
+                bold: n == 0 && !one,
+            }]
+        })
+        .collect()
+}
+
+/// The cells of a row, cut at bars that are neither escaped nor in code.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').unwrap_or(row);
+    let mut out = vec![String::new()];
+    let (mut escaped, mut in_code) = (false, false);
+    for c in row.chars() {
+        match c {
+            '|' if !escaped && !in_code => out.push(String::new()),
+            c => {
+                if c == '`' {
+                    in_code = !in_code;
+                }
+                if let Some(cell) = out.last_mut() {
+                    if escaped && c == '|' {
+                        cell.pop();
+                    }
+                    cell.push(c);
+                }
+            }
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    out.into_iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// What marks a sentence that is in doubt.
+const IN_DOUBT: &str = " [?]";
+
+/// The segments of a draft, with a mark behind every sentence that is in doubt.
+fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Segment> {
+    let mut ends: Vec<usize> = report
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Doubtful)
+        .map(|claim| claim.span.end())
+        .collect();
+    ends.sort_unstable();
+    let rendered = draft.lay_out(snapshot);
+    let mut out = Vec::new();
+    for (segment, (range, _)) in draft.segments().iter().zip(&rendered.pieces) {
+        let here = ends.iter().filter(|end| range.start < **end && **end <= range.end);
+        let Segment::Text(text) = segment else {
+            out.push(segment.clone());
+            out.extend(here.map(|_| Segment::Text(IN_DOUBT.to_owned())));
+            continue;
+        };
+        let mut words = text.clone();
+        for end in here.rev() {
+            if words.is_char_boundary(end - range.start) {
+                words.insert_str(end - range.start, IN_DOUBT);
+            }
+        }
+        out.push(Segment::Text(words));
+    }
+    out
+}
+
+/// The words of a model's answer, with numbers for its citations.
+fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<Line> {
+    let mut text = String::new();
+    for segment in segments {
+        match segment {
+            Segment::Text(words) => text.push_str(words),
+            Segment::Quote { label, span } => {
+                let item = sources.snapshot.item(*label);
+                let quoted = item.and_then(|item| item.slice(*span)).unwrap_or("");
+                text.push_str(&folded(quoted));
+            }
+            Segment::Cite(label) => {
+                let whole = sources.snapshot.item(*label).map(|item| item.span);
+                if let Some(span) = whole {
+                    let number = sources.numbers([(*label, span)].into_iter());
+                    text.push_str(&number);
+                }
+            }
+            Segment::Unresolved { written, .. } => text.push_str(written),
+        }
+    }
+    text.lines()
+        .map(|line| {
+            vec![Run {
+                text: line.to_owned(),
+                bold: false,
+            }]
+        })
+        .collect()
+}
+
+fn bytes<'s>(snapshot: &'s EvidenceSnapshot, piece: &ShownPiece) -> Option<&'s str> {
+    snapshot.item(piece.label)?.slice(piece.span)
+}
+
+/// The sources of an answer in the order in which they are first cited.
+struct Sources<'s> {
+    snapshot: &'s EvidenceSnapshot,
+    known: Vec<Source>,
+}
+
+/// A file and headings, with the lines that are cited.
+struct Source {
+    place: String,
+    first: u32,
+    last: u32,
+}
+
+impl Sources<'_> {
+    /// The numbers of the sources of some spans, each once: `[1]`, `[1][2]`.
+    fn numbers(&mut self, spans: impl Iterator<Item = (Label, ByteSpan)>) -> String {
+        let mut numbers: Vec<usize> = Vec::new();
+        for (label, span) in spans {
+            let Some(item) = self.snapshot.item(label) else {
+                continue;
+            };
+            let number = self.number(item, span);
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+        numbers.iter().map(|n| format!("[{n}]")).collect()
+    }
+
+    fn number(&mut self, item: &EvidenceItem, span: ByteSpan) -> usize {
+        let lines = lines(item, span);
+        let place = place(self.snapshot, item);
+        if let Some(at) = self.known.iter().position(|s| s.place == place) {
+            if let Some(source) = self.known.get_mut(at) {
+                source.first = source.first.min(lines.first());
+                source.last = source.last.max(lines.last());
+            }
+            return at + 1;
+        }
+        self.known.push(Source {
+            place,
+            first: lines.first(),
+            last: lines.last(),
+        });
+        self.known.len()
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.known
+            .iter()
+            .enumerate()
+            .map(|(at, source)| {
+                let lines = match source.first == source.last {
+                    true => format!("line {}", source.first),
+                    false => format!("lines {}-{}", source.first, source.last),
+                };
+                format!("[{}] {}, {lines}", at + 1, source.place)
+            })
+            .collect()
+    }
+}
+
+/// `path › heading`, with the source's name where another source has such a path too.
+fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem) -> String {
+    let file = match snapshot.names_source(item) {
+        true => format!("{}:{}", item.source, item.path),
+        false => item.path.to_string(),
+    };
+    let headings = item.heading.headings().iter().map(|h| plain(&h.title));
+    std::iter::once(file)
+        .chain(headings)
+        .collect::<Vec<_>>()
+        .join(" › ")
+}
+
+fn lines(item: &EvidenceItem, span: ByteSpan) -> LineSpan {
+    let start = span.start().saturating_sub(item.span.start());
+    let end = span.end().saturating_sub(item.span.start());
+    item.locate(start, end)
+        .map_or(item.lines, |(_, lines)| lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_cut_at_bars_that_are_bars() {
+        assert_eq!(cells("| a | b |"), ["a", "b"]);
+        assert_eq!(cells("| a \\| b | `x|y` |"), ["a | b", "`x|y`"]);
+        assert_eq!(cells("a | "), ["a", ""]);
+    }
+
+    #[test]
+    fn marks_of_items_are_told_from_their_words() {
+        assert_eq!(split_mark("- [ ] Order glue"), ("- [ ]", "Order glue"));
+        assert_eq!(split_mark("2. Press it"), ("2.", "Press it"));
+        assert_eq!(split_mark("* x"), ("*", "x"));
+    }
+
+    #[test]
+    fn a_property_is_shown_without_quote_marks_and_brackets() {
+        assert_eq!(property_line("phone: \"+49 30 1\""), "phone: +49 30 1");
+        assert_eq!(property_line("owner: \"[[people/Ann|Ann]]\""), "owner: Ann");
+        assert_eq!(property_line("  - Bo"), "  Bo");
+    }
+
+    #[test]
+    fn code_loses_its_fences_and_the_margin_of_its_item() {
+        let lines = code("```sh\n   a\n     b\n   ```");
+        let text: Vec<&str> = lines.iter().map(|l| l[0].text.as_str()).collect();
+        assert_eq!(text, ["    a", "      b"]);
+    }
+}
