@@ -22,6 +22,7 @@ mod eval_calibrate;
 mod eval_claims;
 mod eval_drafts;
 mod get;
+mod git;
 mod index;
 mod init;
 mod mcp;

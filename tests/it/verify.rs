@@ -286,3 +286,134 @@ fn without_a_folder_the_configured_sources_are_the_evidence() {
     let run = world.run(&["verify", answer.to_str().unwrap()]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
 }
+
+/// A repository with a document in `docs/`, the code that it cites, and one commit.
+fn committed(document: &str) -> World {
+    let world = World::empty();
+    world.write("docs/retry.md", document);
+    world.write("src/retry.rs", CODE);
+    git(&world, &["init", "-q"]);
+    commit(&world);
+    world
+}
+
+const CODE: &str = "/// Waits before another attempt.\npub fn retry() {\n    // The limit is 7 attempts.\n    let limit = 7;\n}\n";
+const DOCUMENT: &str =
+    "The limit is 7 attempts (src/retry.rs:3). It waits before another attempt (src/retry.rs:1).\n";
+
+fn git(world: &World, args: &[&str]) {
+    let identity = [
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let run = std::process::Command::new("git")
+        .args(identity)
+        .args(args)
+        .env("HOME", world.home())
+        .current_dir(world.vault())
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+}
+
+fn commit(world: &World) {
+    git(world, &["add", "-A"]);
+    git(world, &["commit", "-q", "-m", "x"]);
+}
+
+/// What a change of the code does to the two gates: by revision and by lock file.
+fn gates(world: &World, code: &str) -> [crate::harness::Run; 2] {
+    let verify =
+        |more: &[&str]| world.run(&[&["verify", "docs/retry.md", "--vault", "."], more].concat());
+    world.ok(&[
+        "verify",
+        "docs/retry.md",
+        "--vault",
+        ".",
+        "--lock",
+        "claims.lock",
+        "--update",
+    ]);
+    world.write("src/retry.rs", code);
+    [
+        verify(&["--changed-since", "HEAD"]),
+        verify(&["--lock", "claims.lock"]),
+    ]
+}
+
+#[test]
+fn a_passage_that_moved_holds_and_one_that_changed_its_meaning_does_not() {
+    for (code, expected, words) in [
+        (CODE.to_owned(), 0, "holds:"),
+        (
+            format!("//! Retries.\n\nuse std::time::Duration;\n\n{CODE}"),
+            0,
+            "moved",
+        ),
+        (
+            CODE.replace(
+                "    // The limit is 7 attempts.",
+                "    // The limit is 7 attempts, as before.",
+            ),
+            0,
+            "holds",
+        ),
+        (
+            CODE.replace("7 attempts", "9 attempts"),
+            1,
+            "BROKEN  The limit is 7 attempts.",
+        ),
+        (
+            format!(
+                "//! Retries.\n\n{}",
+                CODE.replace("7 attempts", "9 attempts")
+            ),
+            1,
+            "BROKEN",
+        ),
+    ] {
+        let world = committed(DOCUMENT);
+        for (gate, run) in gates(&world, &code).into_iter().enumerate() {
+            assert_eq!(
+                run.code, expected,
+                "gate {gate}: {code}\n{}{}",
+                run.stdout, run.stderr
+            );
+            assert!(
+                run.stdout.contains(words),
+                "gate {gate}: {code}\n{}",
+                run.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn a_gate_that_cannot_compare_says_what_is_missing() {
+    let world = committed(DOCUMENT);
+    let verify = ["verify", "docs/retry.md", "--vault", "."];
+    let code = |more: &[&str]| world.code(&[&verify[..], more].concat());
+    assert_eq!(
+        code(&["--changed-since", "no-such-revision"]),
+        "INVALID_ARGS"
+    );
+    assert_eq!(code(&["--lock", "claims.lock"]), "FILE_NOT_FOUND");
+    world.write("claims.lock", "{}");
+    assert_eq!(code(&["--lock", "claims.lock"]), "INVALID_ARGS");
+    // A document that does not pass is not written down.
+    world.write(
+        "docs/retry.md",
+        "The limit is 8 attempts (src/retry.rs:3).\n",
+    );
+    fs::remove_file(world.vault().join("claims.lock")).unwrap();
+    let run = world.run(&[&verify[..], &["--lock", "claims.lock", "--update"]].concat());
+    assert!(run.code == 1 && !world.vault().join("claims.lock").exists());
+}

@@ -179,6 +179,17 @@ pub struct Verify {
     /// sources]. The answer cites [path:12-18], `path:12`, [text](path#L12), [[Note#Heading]]
     #[arg(long, value_name = "DIR")]
     pub vault: Option<PathBuf>,
+    /// Judge only claims that cite a file which changed since this git revision; fail when what
+    /// they cite no longer carries them
+    #[arg(long, value_name = "REV", conflicts_with_all = ["snapshot", "lock"])]
+    pub changed_since: Option<String>,
+    /// Compare with the verdicts in this file; fail when a passage changed so that it no longer
+    /// carries its claim. A passage that only moved is found again
+    #[arg(long, value_name = "FILE", conflicts_with = "snapshot")]
+    pub lock: Option<PathBuf>,
+    /// Write the verdicts of this document into the lock file instead
+    #[arg(long, requires = "lock")]
+    pub update: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -13,7 +13,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use asking::{Ask, Chat, CitationForm, FusionArg, Get, ModeArg, MultiGet, Query, ScopeArgs, Verify};
+pub use asking::{
+    Ask, Chat, CitationForm, FusionArg, Get, ModeArg, MultiGet, Query, ScopeArgs, Verify,
+};
 pub use eval::{EvalArgs, EvalCommand, EvalModeArg};
 pub use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
 pub use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};

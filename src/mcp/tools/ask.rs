@@ -84,9 +84,9 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         sent_to: trail.sent_to,
         coverage: covered(answer.coverage),
         stale: behind(&answer.stale, &answer.packed.index_stale),
-        computed: answer.computed.map(|computed| {
-            format!("{} = {}", computed.value, computed.arithmetic)
-        }),
+        computed: answer
+            .computed
+            .map(|computed| format!("{} = {}", computed.value, computed.arithmetic)),
         answer: answer.text,
     };
     Reply::new(ask_text(&result), &result)

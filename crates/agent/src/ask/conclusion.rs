@@ -68,7 +68,7 @@ pub(super) fn conclude(
             Ok(match remains.salvaged {
                 None => Conclusion::Nothing { left_out, reasons },
                 Some(salvaged) => Conclusion::Part {
-                    written: written(salvaged.judged, before.as_ref(), chat.judge.as_ref(), asker)?,
+                    written: written(salvaged, before.as_ref(), chat.judge.as_ref(), asker)?,
                     left_out,
                     reasons,
                 },
@@ -180,4 +180,36 @@ fn in_words(reasons: &str, chat: &ChatAnswerer) -> String {
 /// The sentences of an answer that are in doubt.
 pub(super) fn doubts(report: &Report, packed: &Packed) -> Vec<ClaimNote> {
     claim_notes(report, &packed.snapshot, Verdict::Doubtful)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_testing::fixture::snapshot;
+    use local_agent_verify::{VerifyOptions, verify_text};
+
+    fn report(answer: &str) -> Report {
+        let frozen = snapshot(&["The harbour was built in 1901 by the town council.\n"]);
+        verify_text(
+            answer,
+            &frozen,
+            &Default::default(),
+            &VerifyOptions::default(),
+        )
+    }
+
+    #[test]
+    fn a_claim_that_only_turned_around_after_an_objection_is_doubted() {
+        let before = report("The town council did not build the harbour in 1901 [E1].");
+        assert_eq!(before.claims[0].verdict, Verdict::Rejected);
+        let after = report("The town council built the harbour in 1901 [E1].");
+        assert_eq!(after.claims[0].verdict, Verdict::Checked);
+        let opinions = turned_around(&after, Some(&before));
+        assert_eq!(opinions.len(), 1);
+        assert!(!opinions[0].supports && opinions[0].by.is_none());
+        // A corrected number is no turn, and without an objection there is none.
+        let corrected = report("The town council did not build the harbour in 1950 [E1].");
+        assert!(turned_around(&after, Some(&corrected)).is_empty());
+        assert!(turned_around(&after, None).is_empty());
+    }
 }

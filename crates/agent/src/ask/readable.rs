@@ -254,7 +254,11 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run
     let Some((start, end)) = key else {
         return vec![run(text, is_key && !alone)];
     };
-    let parts = [(&text[..start], false), (&text[start..end], true), (&text[end..], false)];
+    let parts = [
+        (&text[..start], false),
+        (&text[start..end], true),
+        (&text[end..], false),
+    ];
     let mut out: Vec<Run> = Vec::new();
     for (part, bold) in parts {
         let words = folded(part);
@@ -272,14 +276,19 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run
 /// Words without markup on one line.
 fn folded(text: &str) -> String {
     let text = text.replace("\n> ", "\n").replace("\n>", "\n");
-    plain(&text).split_whitespace().collect::<Vec<_>>().join(" ")
+    plain(&text)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The mark of an item (`-`, `2.`, `- [ ]`) and the rest.
 fn split_mark(text: &str) -> (&str, &str) {
     let mark = text.find(char::is_whitespace).unwrap_or(0);
     let rest = text[mark..].trim_start();
-    let task = ["[ ] ", "[x] ", "[X] "].iter().find(|t| rest.starts_with(**t));
+    let task = ["[ ] ", "[x] ", "[X] "]
+        .iter()
+        .find(|t| rest.starts_with(**t));
     match task {
         Some(task) => {
             let end = text.len() - rest.len() + task.trim_end().len();
@@ -311,7 +320,13 @@ fn code(text: &str) -> Vec<Line> {
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
     let blank = |line: &&&str| !line.trim().is_empty();
     let margin = |line: &&str| line.len() - line.trim_start().len();
-    let least = lines.iter().filter(blank).skip(1).map(margin).min().unwrap_or(0);
+    let least = lines
+        .iter()
+        .filter(blank)
+        .skip(1)
+        .map(margin)
+        .min()
+        .unwrap_or(0);
     let shown = |line: &&str| {
         let cut = least.min(margin(line));
         vec![Run {
@@ -398,7 +413,9 @@ fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Se
     let rendered = draft.lay_out(snapshot);
     let mut out = Vec::new();
     for (segment, (range, _)) in draft.segments().iter().zip(&rendered.pieces) {
-        let here = ends.iter().filter(|end| range.start < **end && **end <= range.end);
+        let here = ends
+            .iter()
+            .filter(|end| range.start < **end && **end <= range.end);
         let Segment::Text(text) = segment else {
             out.push(segment.clone());
             out.extend(here.map(|_| Segment::Text(IN_DOUBT.to_owned())));

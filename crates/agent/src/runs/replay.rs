@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::record::tampered;
 use super::recorder::{EVIDENCE, KEPT};
 use super::{ItemRecord, Record};
+use crate::ask::ClaimOpinion;
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_files::state::{self, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};

@@ -21,7 +21,9 @@ impl Amount {
     /// A whole number.
     pub fn whole(number: usize, unit: &str) -> Self {
         Self {
-            parts: i64::try_from(number).unwrap_or(i64::MAX / PARTS).saturating_mul(PARTS),
+            parts: i64::try_from(number)
+                .unwrap_or(i64::MAX / PARTS)
+                .saturating_mul(PARTS),
             decimals: 0,
             unit: unit.to_owned(),
         }
@@ -36,7 +38,11 @@ impl Amount {
             return None;
         };
         let around = format!("{} {}", &cell[..*start], &cell[*end..]);
-        let unit = around.trim().trim_matches(['~', '+', '≈']).trim().to_owned();
+        let unit = around
+            .trim()
+            .trim_matches(['~', '+', '≈'])
+            .trim()
+            .to_owned();
         if unit.split_whitespace().count() > 3 || unit.contains(':') {
             return None;
         }
@@ -71,7 +77,11 @@ impl Amount {
             return None;
         }
         let decimals = u32::try_from(rest.len()).ok()?;
-        let fraction: i64 = if rest.is_empty() { 0 } else { rest.parse().ok()? };
+        let fraction: i64 = if rest.is_empty() {
+            0
+        } else {
+            rest.parse().ok()?
+        };
         let scale = 10_i64.pow(DIGITS - decimals);
         let whole: i64 = whole.parse().ok()?;
         let parts = whole.checked_mul(PARTS)?.checked_add(fraction * scale)?;
@@ -147,7 +157,11 @@ pub(super) fn mean(amounts: &[Amount]) -> Option<Amount> {
 fn common_unit(amounts: &[Amount]) -> String {
     let first = amounts.first().map_or("", |a| a.unit.as_str());
     let same = amounts.iter().all(|a| a.unit == first);
-    if same { first.to_owned() } else { String::new() }
+    if same {
+        first.to_owned()
+    } else {
+        String::new()
+    }
 }
 
 #[cfg(test)]

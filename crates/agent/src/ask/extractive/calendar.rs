@@ -99,8 +99,16 @@ impl Period {
     pub fn holds(&self, day: Day) -> bool {
         let (first, last) = match (day.month, day.day) {
             (0, _) => (
-                Day { year: day.year, month: 1, day: 1 },
-                Day { year: day.year, month: 12, day: 31 },
+                Day {
+                    year: day.year,
+                    month: 1,
+                    day: 1,
+                },
+                Day {
+                    year: day.year,
+                    month: 12,
+                    day: 31,
+                },
             ),
             (month, 0) => month_of(day.year, month),
             _ => (day, day),
@@ -111,7 +119,18 @@ impl Period {
 
 fn month_of(year: u32, month: u32) -> (Day, Day) {
     let last = days_in(year, month);
-    (Day { year, month, day: 1 }, Day { year, month, day: last })
+    (
+        Day {
+            year,
+            month,
+            day: 1,
+        },
+        Day {
+            year,
+            month,
+            day: last,
+        },
+    )
 }
 
 /// The span of days that a question means, seen from `today`: a day, a month with or without its
@@ -236,7 +255,11 @@ mod tests {
         ] {
             assert_eq!(latest(text), Some(day("2026-02-01")), "{text}");
         }
-        let may = Day { year: 2026, month: 5, day: 0 };
+        let may = Day {
+            year: 2026,
+            month: 5,
+            day: 0,
+        };
         assert_eq!(latest("since May 2026"), Some(may));
         assert_eq!(
             latest("2025-01-03 and then 3 March 2026, built in 1998"),

@@ -137,7 +137,9 @@ fn adds(
         || f.unknown_name > 0.0
         || f.time_mismatch > best.features.time_mismatch
         || f.kind < best.features.kind
-        || chosen.iter().any(|c| says_same(ranked, c.index, candidate.index));
+        || chosen
+            .iter()
+            .any(|c| says_same(ranked, c.index, candidate.index));
     if worse {
         return false;
     }
@@ -147,7 +149,13 @@ fn adds(
         .own
         .iter()
         .zip(covered)
-        .map(|(c, had)| if *had >= KNOWN { 0.0 } else { (c - had).max(0.0) })
+        .map(|(c, had)| {
+            if *had >= KNOWN {
+                0.0
+            } else {
+                (c - had).max(0.0)
+            }
+        })
         .collect();
     let gains = score::share(&ranked.question, &gained) >= GAIN;
     let as_well = f.covered >= AS_WELL * best.features.covered
@@ -230,7 +238,10 @@ fn with_next(ranked: &Ranked<'_>, index: usize, out: &mut Passage) {
     if !beside || !matches!(next.form, Form::Sentence | Form::Item) {
         return;
     }
-    if let Some(note) = found.note_of(next).filter(|_| !out.shows(next.note, &next.span)) {
+    if let Some(note) = found
+        .note_of(next)
+        .filter(|_| !out.shows(next.note, &next.span))
+    {
         out.pieces.push(passage::piece(note, next));
         out.pieces.sort_by_key(|p| p.span.start);
     }

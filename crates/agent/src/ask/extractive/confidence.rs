@@ -59,10 +59,8 @@ impl Signals {
             missing_answer_type,
             unknown_name,
         } = self;
-        let against = 3.5 * time_mismatch
-            + 1.2 * other_note
-            + 2.0 * missing_answer_type
-            + 6.0 * unknown_name;
+        let against =
+            3.5 * time_mismatch + 1.2 * other_note + 2.0 * missing_answer_type + 6.0 * unknown_name;
         let with_model = 5.3 * covered + 4.4 * similar - 2.2 * missing - 4.3;
         let without = 6.6 * covered - 2.2 * missing - 2.6;
         legible * with_model + (1.0 - legible) * without - against

@@ -49,8 +49,11 @@ pub(super) fn contradict(
             return true;
         }
         let levels = further.clone().map(|text| of(&text));
-        let mut deciding = levels.filter(|level| level.iter().any(|other| other.is_rival(constraint)));
-        deciding.next().is_some_and(|level| !level.contains(constraint))
+        let mut deciding =
+            levels.filter(|level| level.iter().any(|other| other.is_rival(constraint)));
+        deciding
+            .next()
+            .is_some_and(|level| !level.contains(constraint))
     })
 }
 
@@ -126,7 +129,8 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
         let names = previous.chars().count() > 1 && previous.chars().all(char::is_alphabetic);
         if bare.len() == 4 && (1900..2100).contains(&number) {
             out.extend(
-                (!is_amount && !after.starts_with(['€', '$', '£'])).then_some(Constraint::Year(number)),
+                (!is_amount && !after.starts_with(['€', '$', '£']))
+                    .then_some(Constraint::Year(number)),
             );
         } else if names
             && !is_amount
@@ -146,7 +150,11 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
             .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
         let is_named = is_name && (is_whole || beside_number)
             || !matches!(lower.as_str(), "may" | "march") && lower.chars().count() > 3;
-        out.extend(cues::month(&lower).filter(|_| is_named).map(Constraint::Month));
+        out.extend(
+            cues::month(&lower)
+                .filter(|_| is_named)
+                .map(Constraint::Month),
+        );
     }
 }
 
@@ -282,7 +290,11 @@ mod tests {
             ),
         ] {
             for text in texts {
-                assert!(of(text).contains(&constraint), "{constraint:?}: {text}: {:?}", of(text));
+                assert!(
+                    of(text).contains(&constraint),
+                    "{constraint:?}: {text}: {:?}",
+                    of(text)
+                );
             }
         }
     }
@@ -291,7 +303,11 @@ mod tests {
     fn what_is_not_said_does_not_contradict() {
         let constraints = of("How much was the rent in 2023?");
         let against = |near: [&str; 3], further: &[&str]| {
-            contradict(&constraints, near, further.iter().map(|text| (*text).to_owned()))
+            contradict(
+                &constraints,
+                near,
+                further.iter().map(|text| (*text).to_owned()),
+            )
         };
         assert!(
             !against(["The rent is 735 euros.", "", "Flat.md"], &[]),

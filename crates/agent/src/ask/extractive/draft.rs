@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::Day;
 use super::note::Note;
 use super::passage::{Passage, Piece, PieceForm};
-use super::Day;
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::{
@@ -143,7 +143,11 @@ fn indent(note: &Note, piece: &Piece) -> String {
     let before = note.slice(&(0..piece.span.start));
     let line = before.rsplit('\n').next().unwrap_or("");
     let blank = line.chars().all(|c| matches!(c, ' ' | '\t'));
-    if blank { line.to_owned() } else { String::new() }
+    if blank {
+        line.to_owned()
+    } else {
+        String::new()
+    }
 }
 
 fn holding<'s>(

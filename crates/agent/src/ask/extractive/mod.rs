@@ -138,7 +138,11 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
             let new = more(&Lookup::Named(name))?;
             found.extend(new.into_iter().map(Note::read));
         }
-        let known = |new: &Note| notes.iter().any(|n| n.path == new.path && n.source == new.source);
+        let known = |new: &Note| {
+            notes
+                .iter()
+                .any(|n| n.path == new.path && n.source == new.source)
+        };
         found.retain(|new| !known(new) && names.iter().any(|name| hops::is_called(new, name)));
         if !found.is_empty() {
             notes.extend(found);
@@ -212,8 +216,10 @@ fn one(ranked: &Ranked<'_>) -> Single {
         }
         _ => {}
     }
-    if !matches!(ranked.question.kind, Kind::Steps | Kind::List | Kind::Summary)
-        && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
+    if !matches!(
+        ranked.question.kind,
+        Kind::Steps | Kind::List | Kind::Summary
+    ) && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
     {
         return choice.into();
     }
@@ -221,11 +227,7 @@ fn one(ranked: &Ranked<'_>) -> Single {
 }
 
 /// What a question needs beside its text.
-type Means<'a> = (
-    &'a dyn Fn(&str) -> Rarity,
-    Option<&'a dyn Meaning>,
-    Day,
-);
+type Means<'a> = (&'a dyn Fn(&str) -> Rarity, Option<&'a dyn Meaning>, Day);
 
 /// How much better a unit of the first part's note or section is for a second part that points at
 /// it.
@@ -272,7 +274,10 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     }
     let why = (!missing.is_empty()).then(|| {
         let named: Vec<String> = missing.iter().map(|m| format!("“{m}”")).collect();
-        format!("No sentence was found that answers {}.", named.join(" and "))
+        format!(
+            "No sentence was found that answers {}.",
+            named.join(" and ")
+        )
     });
     Ok(Single {
         choice: Choice::certain(passages),

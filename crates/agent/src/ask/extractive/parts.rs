@@ -31,7 +31,9 @@ pub(super) fn of(text: &str) -> Vec<Part> {
     let asks = |part: &&str| cues::split(&part.to_lowercase()).any(is_asking);
     let starts_polar = |part: &&str| {
         let lower = part.to_lowercase();
-        cues::split(&lower).next().is_some_and(|w| cues::holds(cues::POLAR, w))
+        cues::split(&lower)
+            .next()
+            .is_some_and(|w| cues::holds(cues::POLAR, w))
     };
     let all_ask = cuts.iter().all(|part| asks(part) || starts_polar(part));
     if cuts.len() != 2 || !all_ask {

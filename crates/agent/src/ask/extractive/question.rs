@@ -116,7 +116,9 @@ impl Question {
         let quiet = quiet_words(kind, period.is_some());
         let is_quiet = |term: &Term| {
             let word = term.word.to_lowercase();
-            quiet.iter().any(|list| list.split([' ', '|']).any(|w| w == word))
+            quiet
+                .iter()
+                .any(|list| list.split([' ', '|']).any(|w| w == word))
         };
         if terms.iter().any(|term| !is_quiet(term)) {
             terms.retain(|term| !is_quiet(term));
@@ -254,7 +256,8 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         // "long" after "how" asks for an amount; nothing need be called so.
         let degree = asks && cues::holds(cues::DEGREES, &lower);
         asks = matches!(lower.as_str(), "how" | "wie");
-        let is_grammar = !shouted && !month && (degree || lower == "s" || cues::holds(list, &lower));
+        let is_grammar =
+            !shouted && !month && (degree || lower == "s" || cues::holds(list, &lower));
         out.push_str(if is_grammar { " " } else { piece });
     }
     out
@@ -420,11 +423,7 @@ mod tests {
     }
 
     fn stems(text: &str) -> Vec<String> {
-        read(text)
-            .terms
-            .into_iter()
-            .map(|t| t.stem)
-            .collect()
+        read(text).terms.into_iter().map(|t| t.stem).collect()
     }
 
     #[test]
@@ -437,14 +436,8 @@ mod tests {
             stems("Wie hoch ist die Kaltmiete?"),
             lexical::terms("Kaltmiete")
         );
-        assert_eq!(
-            stems("May I bake in May?"),
-            lexical::terms("bake May")
-        );
-        assert_eq!(
-            stems("What does IT do?"),
-            lexical::terms("IT")
-        );
+        assert_eq!(stems("May I bake in May?"), lexical::terms("bake May"));
+        assert_eq!(stems("What does IT do?"), lexical::terms("IT"));
         assert!(
             !stems("who is it").is_empty(),
             "nothing but grammar is still asked"

@@ -148,7 +148,12 @@ fn differs_in_one(a: &str, b: &str) -> bool {
     }
     let front = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[front..], &b[front..]);
-    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let back = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
     let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
     let swapped = a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0];
     swapped || a.len().max(b.len()) <= 1
@@ -177,7 +182,9 @@ pub(super) fn features(
     let Some(unit) = units.get(index) else {
         return Features::default();
     };
-    let leads = units.get(index + 1).is_some_and(|next| next.lead == Some(index));
+    let leads = units
+        .get(index + 1)
+        .is_some_and(|next| next.lead == Some(index));
     let retired = retired && !question.wants.past;
     Features {
         covered: share(question, &credits.all),
@@ -205,8 +212,7 @@ fn missing_answer_type(question: &Question, unit: &Unit) -> f32 {
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
-    let some =
-        || cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word));
+    let some = || cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word));
     match wants.number || wants.extent {
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
@@ -315,8 +321,7 @@ fn has_time(plain: &str) -> bool {
     let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
     let mut pairs = plain.chars().zip(plain.chars().skip(1));
     let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時' | '点'));
-    let named =
-        |w: &str| cues::holds(cues::DAYS, w) || (w.len() > 2 && cues::month(w).is_some());
+    let named = |w: &str| cues::holds(cues::DAYS, w) || (w.len() > 2 && cues::month(w).is_some());
     year || clock
         || unspaced
         || plain.contains('曜')
@@ -426,7 +431,11 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_pen_is_one_letter() {
-        for (a, b) in [("recieve", "receive"), ("humidty", "humidity"), ("sabine", "sabina")] {
+        for (a, b) in [
+            ("recieve", "receive"),
+            ("humidty", "humidity"),
+            ("sabine", "sabina"),
+        ] {
             assert!(differs_in_one(a, b) && differs_in_one(b, a), "{a} {b}");
         }
         for (a, b) in [("mara", "mari"), ("april", "apples"), ("12345", "12346")] {

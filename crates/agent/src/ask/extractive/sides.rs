@@ -63,9 +63,8 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
 }
 
 fn names(unit: &Unit, side: &[Term]) -> bool {
-    side.iter().all(|t| {
-        score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0
-    })
+    side.iter()
+        .all(|t| score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0)
 }
 
 /// A table with both things as columns, or as rows.
@@ -104,15 +103,18 @@ fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> 
 /// The rows of a long table that were found for the question, at most as many as are shown whole.
 fn asked_rows(ranked: &Ranked<'_>, all: &[usize]) -> Vec<usize> {
     let found = ranked.order.iter().map(|c| c.index);
-    found.filter(|i| all.contains(i)).take(WHOLE_TABLE).collect()
+    found
+        .filter(|i| all.contains(i))
+        .take(WHOLE_TABLE)
+        .collect()
 }
 
 /// The best passage about one side that is not shown yet.
 fn best_of(ranked: &Ranked<'_>, side: &[Term], shown: &[Passage]) -> Option<Passage> {
     let speaks = |c: &&Candidate| {
-        ranked.unit(c.index).is_some_and(|u| {
-            names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span))
-        })
+        ranked
+            .unit(c.index)
+            .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
     };
     let candidate = ranked.order.iter().find(speaks)?;
     around(ranked, candidate.index)

@@ -68,11 +68,15 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     shown.keys.push(ranked.unit(first.best.index)?.span.clone());
     let mut out = vec![shown];
     // What is said in a sentence elsewhere, when that fits better than the steps.
-    if let Some(best) = ranked.best().filter(|best| {
-        best.score > first.best.score && confidence::fits(ranked, best)
-    }) {
+    if let Some(best) = ranked
+        .best()
+        .filter(|best| best.score > first.best.score && confidence::fits(ranked, best))
+    {
         let extra = passages(ranked, best).into_iter().next()?;
-        let known = extra.pieces.iter().all(|p| out[0].shows(extra.note, &p.span));
+        let known = extra
+            .pieces
+            .iter()
+            .all(|p| out[0].shows(extra.note, &p.span));
         if !known {
             out.push(extra);
         }

@@ -16,7 +16,9 @@ const ITEMS: usize = 3;
 /// The skeleton of the note that the question names, or of the one that fits best.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let named = |note: usize| {
-        let unit = passage::of_note(ranked.found, note).next().map(|(_, u)| u)?;
+        let unit = passage::of_note(ranked.found, note)
+            .next()
+            .map(|(_, u)| u)?;
         let credits: Vec<f32> = ranked
             .question
             .terms

@@ -103,7 +103,16 @@ pub(super) fn are_counted(ranked: &Ranked<'_>) -> bool {
 
 fn score_is_task(word: &str) -> bool {
     let lower = word.to_lowercase();
-    ["task", "tasks", "todo", "todos", "aufgabe", "aufgaben", "tâches", "tareas", "задачи"]
-        .contains(&lower.as_str())
+    [
+        "task",
+        "tasks",
+        "todo",
+        "todos",
+        "aufgabe",
+        "aufgaben",
+        "tâches",
+        "tareas",
+        "задачи",
+    ]
+    .contains(&lower.as_str())
 }
-

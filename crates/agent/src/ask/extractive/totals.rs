@@ -89,10 +89,7 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
             (with_unit(&value), arithmetic, column.rows.clone())
         }
     };
-    let mut shown = Passage::new(
-        unit.note,
-        passage::rows(ranked.found, column.header, &rows),
-    );
+    let mut shown = Passage::new(unit.note, passage::rows(ranked.found, column.header, &rows));
     shown.keys.extend(keys(ranked, &rows));
     let computed = Computed {
         operation,
@@ -163,7 +160,9 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
 
 /// A row that already adds up the others.
 fn is_total(unit: &Unit) -> bool {
-    let first = cells(unit).first().map_or(String::new(), |c| c.to_lowercase());
+    let first = cells(unit)
+        .first()
+        .map_or(String::new(), |c| c.to_lowercase());
     cues::SUM.are_in(&first) || cues::AVERAGE.are_in(&first)
 }
 
@@ -175,7 +174,11 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
         local_agent_index::lexical::terms(&names.join(" "))
             .into_iter()
             .collect();
-    let in_row = |i: usize, t| found.unit(i).is_some_and(|u| score::covers(&u.stems, t) > 0.0);
+    let in_row = |i: usize, t| {
+        found
+            .unit(i)
+            .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
+    };
     let deciding: Vec<_> = ranked
         .question
         .terms
@@ -253,9 +256,9 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
 fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let dated = |c: &&Candidate| {
         c.features.unknown_name == 0.0
-            && ranked.unit(c.index).is_some_and(|u| {
-                calendar::all(&u.plain).iter().any(|day| day.day > 0)
-            })
+            && ranked
+                .unit(c.index)
+                .is_some_and(|u| calendar::all(&u.plain).iter().any(|day| day.day > 0))
     };
     let first = ranked.order.iter().find(dated)?;
     let gained = |c: &&Candidate| {
@@ -266,7 +269,9 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let mut found: Vec<(usize, calendar::Day)> = Vec::new();
     let own = |c: &Candidate| {
         let unit = ranked.unit(c.index)?;
-        calendar::all(&unit.plain).into_iter().find(|day| day.day > 0)
+        calendar::all(&unit.plain)
+            .into_iter()
+            .find(|day| day.day > 0)
     };
     let both = calendar::all(&ranked.unit(first.index)?.plain);
     match both.as_slice() {

@@ -209,7 +209,9 @@ impl<'a> Cutter<'a> {
             _ => bare.clone(),
         };
         let (lead, before) = self.surroundings(form, block, item, section, own);
-        let own_day = (form != Form::Code).then(|| calendar::latest(&words)).flatten();
+        let own_day = (form != Form::Code)
+            .then(|| calendar::latest(&words))
+            .flatten();
         Unit {
             note: self.index,
             rank: self.note.rank_at(&span),
@@ -249,7 +251,10 @@ impl<'a> Cutter<'a> {
         own: &[Unit],
     ) -> (Option<usize>, Option<usize>) {
         let at = |i: usize| Some(self.first + i);
-        let Some(last) = own.last().filter(|u| u.section == section && u.block.is_some()) else {
+        let Some(last) = own
+            .last()
+            .filter(|u| u.section == section && u.block.is_some())
+        else {
             return (None, None);
         };
         let index = own.len() - 1;

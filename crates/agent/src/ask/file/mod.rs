@@ -302,13 +302,18 @@ fn extracted(
     let asked = if whole { question.text } else { &topic };
     let model = load()?;
     let rarity = rarity(&answer.packed.snapshot);
-    let notes = answer.packed.snapshot.items().iter().map(|item| NoteSource {
-        source: item.source.clone(),
-        path: item.path.clone(),
-        path_is_shared: item.path_is_shared,
-        text: item.text.clone(),
-        hits: vec![(0..item.text.len(), 1.0)],
-    });
+    let notes = answer
+        .packed
+        .snapshot
+        .items()
+        .iter()
+        .map(|item| NoteSource {
+            source: item.source.clone(),
+            path: item.path.clone(),
+            path_is_shared: item.path_is_shared,
+            text: item.text.clone(),
+            hits: vec![(0..item.text.len(), 1.0)],
+        });
     let evidence = Evidence {
         notes: notes.collect(),
         rarity: &rarity,

@@ -9,9 +9,13 @@
 //! | `parts` | an answer as segments, and where each of them is in the answer |
 //! | `cited_files` | finding and reading what is cited |
 //! | `sections` | sections and blocks of a note |
+//! | `passage` | a cited passage, found again in its file |
+//! | `lock` | what became of the passages that a document cites |
 
 mod cited_files;
+pub mod lock;
 mod parts;
+mod passage;
 mod sections;
 
 use local_agent_files::sandbox::Sandbox;
