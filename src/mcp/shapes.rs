@@ -85,7 +85,7 @@ arguments! {
         after: Option<String>,
         /// Only notes of before this day, YYYY-MM-DD.
         before: Option<String>,
-        /// Fail instead of giving the notes' own sentences when a model's answer does not pass.
+        /// Fail when a sentence does not pass or is in doubt, instead of leaving it out or marking it.
         #[serde(default)]
         strict: bool,
         /// Most bytes of evidence text. Usually 16384.
@@ -98,7 +98,7 @@ arguments! {
         /// The answer to judge, as the person would read it, with its citations.
         answer: String,
         /// For citations by label: the `run_id` that `ask` gave. Leave out when the answer cites
-        /// lines of files, `[notes:ovens.md:12-18]`; those are read as they are now.
+        /// files as they are now: `[notes:ovens.md:12-18]`, `[text](ovens.md#L12)`, `[[Ovens]]`.
         run_id: Option<String>,
         /// Most bytes of claims on one page. Usually 32768.
         max_bytes: Option<usize>,

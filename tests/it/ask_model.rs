@@ -163,7 +163,8 @@ fn w9_a_rejected_answer_is_repaired_once_with_the_codes_as_prompt() {
     assert_eq!(server.prompts().len(), 2);
     let second = server.prompt(1);
     assert!(
-        second.contains("“14” where the claim has “15”")
+        second.contains("“14”")
+            && second.contains("“15”")
             && second.contains("[E1] says: “The zebra eats 14 apples a day.”"),
         "{second}"
     );
@@ -440,6 +441,8 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
         QUESTION,
         "--config",
         config.to_str().unwrap(),
+        "--citations",
+        "canonical",
         "--ollama-base-url",
         &server.url(),
     ];

@@ -121,7 +121,7 @@ pub struct Ask {
     /// Let the chat model call tools that read your files, in a bounded loop
     #[arg(long, conflicts_with = "read")]
     pub tools: bool,
-    /// Refuse to show an answer that does not pass verification
+    /// Fail when a sentence of the answer does not pass verification or is in doubt
     #[arg(long)]
     pub strict: bool,
     /// Write the evidence snapshot to this file

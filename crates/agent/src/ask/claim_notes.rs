@@ -65,13 +65,33 @@ impl ClaimNote {
         };
         Self {
             // Nothing in it may look like a citation that holds.
-            sentence: defang(&shorten(&claim.text)),
+            sentence: harmless(&shorten(&claim.text)),
             verdict: claim.verdict.as_str().to_owned(),
             codes: codes.iter().map(|code| code.as_str().to_owned()).collect(),
-            reason: claim.why.clone(),
+            reason: harmless(&claim.why),
             source: source_sentence(claim, snapshot),
         }
     }
+}
+
+/// Digits of a chunk's key.
+const KEY_DIGITS: usize = 32;
+
+/// Words of a refused sentence, in which nothing is a citation that somebody could follow: marks are
+/// taken apart, and keys are cut short.
+fn harmless(text: &str) -> String {
+    let text = defang(text);
+    let mut out = String::with_capacity(text.len());
+    let mut digits = 0;
+    for c in text.chars() {
+        digits = if c.is_ascii_hexdigit() { digits + 1 } else { 0 };
+        match digits {
+            KEY_DIGITS => out.push('…'),
+            d if d > KEY_DIGITS => {}
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// The sentence of the evidence that speaks against a claim; else the one that it shares most words
@@ -155,5 +175,21 @@ fn shorten(text: &str) -> String {
     match line.char_indices().nth(LONGEST) {
         None => line,
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or("")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_in_a_refused_sentence_is_no_key_any_more() {
+        let key = "0123456789abcdef0123456789abcdef";
+        let said = harmless(&format!("The key {key} is new. 【E1】 [E9]"));
+        assert!(
+            !said.contains(key) && said.contains("0123456789abcdef"),
+            "{said}"
+        );
+        assert!(!said.contains("[E9]") && !said.contains("【E1】"), "{said}");
     }
 }

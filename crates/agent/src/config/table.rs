@@ -329,7 +329,7 @@ pub const KEYS: &[Key] = &[
         "ask.strict",
         Kind::Bool,
         "false",
-        "Fail when a part of the answer does not pass verification, instead of leaving it out or falling back to extraction.",
+        "Fail when a sentence of the answer does not pass verification or is in doubt, instead of leaving it out or marking it.",
     ),
     key(
         "ask.heading_match",
