@@ -31,7 +31,7 @@ import tempfile
 
 
 CITATION = re.compile(r"\[source: .*? \| [0-9a-f]{32}\]")
-MARKS = re.compile(r"(\*\*|__|==|~~|`)")
+MARKS = re.compile(r"(\*+|__|==|~~|`)")
 LINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
 COLUMNS = ["complete", "partial", "wrong", "closest", "nothing"]
 

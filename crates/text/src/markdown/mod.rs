@@ -12,7 +12,6 @@ mod pack;
 mod plain;
 pub mod sentences;
 mod shallow;
-mod stops;
 mod types;
 
 pub use blocks::{Block, BlockKind, blocks};

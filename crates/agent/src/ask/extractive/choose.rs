@@ -208,7 +208,10 @@ fn says_same(ranked: &Ranked<'_>, a: usize, b: usize) -> bool {
 pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
     let found = ranked.found;
     let unit = found.unit(index)?;
-    let mut out = passage::around(found, index)?;
+    let mut out = match section_around(ranked, unit) {
+        Some(section) => section,
+        None => passage::around(found, index)?,
+    };
     if ranked.question.wants.time {
         out.date = unit.date;
     }
@@ -219,6 +222,45 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
         with_code(ranked, unit, &mut out);
     }
     Some(out)
+}
+
+/// A section is shown whole when it has at most so many characters …
+const SHORT_SECTION: usize = 600;
+/// … and its headings and its note's names say this share of what was asked.
+const HEADED: f32 = 0.5;
+
+/// The whole section of a unit, when its heading says what was asked and the unit alone does not.
+fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
+    let question = &ranked.question;
+    let typed = score::answer_type(question, unit) != 0.0;
+    let fits_kind = match question.kind {
+        Kind::List | Kind::Steps | Kind::Reason => true,
+        Kind::Fact | Kind::YesNo => !typed,
+        _ => false,
+    };
+    if !fits_kind || matches!(unit.form, Form::Property | Form::Row) {
+        return None;
+    }
+    let share = |set: &std::collections::HashSet<String>| {
+        let credits: Vec<f32> = question.terms.iter().map(|t| score::covers(set, t)).collect();
+        score::share(question, &credits)
+    };
+    let above = share(&unit.place.stems);
+    if above < HEADED || above < share(&unit.stems) {
+        return None;
+    }
+    let note = ranked.found.note_of(unit)?;
+    let section = note.sections.get(unit.section)?;
+    if section.span.end - section.body > SHORT_SECTION {
+        return None;
+    }
+    let blocks = note.blocks_of_section(unit.section);
+    let pieces: Vec<Piece> = blocks
+        .flat_map(|block| passage::whole_block(ranked.found, unit.note, block))
+        .collect();
+    let mut out = Passage::new(unit.note, pieces);
+    out.keys.push(unit.span.clone());
+    out.shows(unit.note, &unit.span).then_some(out)
 }
 
 /// Whether what was asked for stands in the next sentence.

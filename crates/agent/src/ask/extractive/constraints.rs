@@ -20,6 +20,8 @@ pub(super) enum Constraint {
     Version(String),
     /// One of several things of a name: the name, in lower case, and the number behind it.
     Numbered(String, u32),
+    /// An amount of a unit: the unit as it is written, in lower case, and the digits before it.
+    Measured(String, String),
 }
 
 impl Constraint {
@@ -27,6 +29,7 @@ impl Constraint {
     fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Numbered(a, _), Self::Numbered(b, _)) => a == b,
+            (Self::Measured(a, _), Self::Measured(b, _)) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -120,11 +123,17 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
         .filter(|q| (1..=4).contains(q))
     {
         out.push(Constraint::Quarter(quarter));
-    } else if dotted && bare.matches('.').count() > 1 {
+    } else if dotted
+        && (bare.matches('.').count() > 1
+            || bare.contains('.') && cues::holds(cues::VERSION, &previous))
+    {
         out.push(Constraint::Version(bare.to_owned()));
     } else if let Some(number) = count {
         let is_amount =
             word.starts_with(['€', '$', '£']) || local_agent_verify::unit(&next).is_some();
+        if cues::holds(cues::SIZES, &next) {
+            out.push(Constraint::Measured(next.clone(), bare.to_owned()));
+        }
         let grammar = cues::of_language(&format!("{before} {word} {after}"));
         let names = previous.chars().count() > 1 && previous.chars().all(char::is_alphabetic);
         if bare.len() == 4 && (1900..2100).contains(&number) {

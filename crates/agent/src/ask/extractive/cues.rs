@@ -136,7 +136,7 @@ pub(super) const REASON: Cues = Cues(
 );
 pub(super) const STEPS: Cues = Cues(
     "how do i|how do we|how do you|how can i|how can we|how to|how should i|how should we|\
-     what do i do|what should i do|what must i do|what do we do|what should we do|\
+     what do i do|what should i do|what must i do|step by step|schritt für schritt|pas à pas|paso a paso|what do we do|what should we do|\
      what are the steps|wie kann ich|wie können wir|wie kann man|wie mache ich|wie macht man|\
      was ist zu tun|was tun|was muss ich tun|was soll ich tun|wie gehe ich|how would i|\
      how could i|how does one|how can one|how can you|steps to|steps for|way to|\
@@ -242,7 +242,7 @@ pub(super) const PLACE: Cues = Cues(
 
 /// A list is asked for.
 pub(super) const LIST: Cues = Cues(
-    "which|what are|list|name all|name the|what kinds|what types|what things|what items|what all|who are|who all|\
+    "which|what are|list all|list the|list of|name all|name the|what kinds|what types|what things|what items|what all|who are|who all|\
      what ingredients|what do i need|what do we need|everything|all the|welche|was sind|liste|nenne|was brauche|was alles|\
      quels|quelles|cuáles|qué cosas|lista|какие|перечисли|список",
     "哪些|有哪|列出",
@@ -296,22 +296,23 @@ pub(super) const LAST_YEAR: Cues = Cues(
 /// Tasks are asked for.
 pub(super) const TASKS: Cues = Cues(
     "task|tasks|todo|todos|to do|to dos|action items|action item|still open|still outstanding|outstanding|left to do|\
-     remains to be done|still to do|still need to|still have to|aufgabe|aufgaben|offen|noch zu tun|noch tun|\
+     remains to be done|still to do|still has to|still has to be|has to be done|what is left|what s left|are left|is left|left for|\
+     what remains|remains|not yet done|not yet ticked|yet to be done|jobs left|still needs|still need to|still have to|aufgabe|aufgaben|offen|noch zu tun|noch tun|\
      noch erledigen|tâches|à faire|tareas|pendientes|задачи|дела",
     "待办|任务",
 );
 /// Words of a question about tasks that do not say which.
 pub(super) const TASK_WORDS: List = "task tasks todo todos do open still left outstanding action item items pending list \
-    remaining remains done finished unfinished need have aufgabe aufgaben offen offene offenen noch tun erledigen \
+    remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
     tâche tâches faire reste tarea tareas pendiente pendientes задача задачи дела";
 /// Tasks that are done are asked for.
 pub(super) const DONE: Cues = Cues(
-    "finished|completed|ticked off|already done|erledigt|fertig|terminé|terminées|hecho|hechas|сделано|выполнено",
+    "finished|completed|already done|erledigt|fertig|terminé|terminées|hecho|hechas|сделано|выполнено",
     "完成了|已完成",
 );
 
 pub(super) const SUM: Cues = Cues(
-    "total|in total|altogether|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
+    "total|in total|altogether|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
      somme|en total|suma|total de|всего|сумма|итого|в сумме",
     "总共|一共|合计|总计",
 );
@@ -333,11 +334,52 @@ pub(super) const COUNT: Cues = Cues(
     "how many|number of|wie viele|wieviele|anzahl|combien de|cuántos|cuántas|сколько",
     "几个|几种|多少个|几本",
 );
-/// A span of time between two days is asked for.
-pub(super) const BETWEEN: Cues = Cues(
-    "how many days|how many weeks|how many months|how long between|how much time between|days between|weeks between|\
-     wie viele tage|wie viele wochen|combien de jours|cuántos días|сколько дней",
+/// A number of days is asked for …
+pub(super) const DAYS_ASKED: Cues = Cues(
+    "how many days|how many weeks|how many months|how long|how much time|wie viele tage|wie viele wochen|wie lange|\
+     combien de jours|cuántos días|сколько дней",
     "多少天|几天",
+);
+/// … between two of them …
+pub(super) const BETWEEN: Cues = Cues(
+    "between|passed|elapsed|zwischen|vergangen|vergingen|entre|passés|pasaron|между|прошло",
+    "之间|相隔",
+);
+/// … or from now on.
+pub(super) const UNTIL: Cues = Cues(
+    "until|till|left|from now|remaining|bis|noch|jusqu|avant|hasta|faltan|до|осталось",
+    "还有|距离",
+);
+
+/// A word is to be explained.
+pub(super) const MEANS: Cues = Cues(
+    "mean|means|meant by|meaning of|define|definition of|explain the term|the term|stand for|stands for|was bedeutet|\
+     was heißt|bedeutet|que signifie|signifie|qué significa|significa|что значит|означает",
+    "的意思|とは|意味",
+);
+
+/// Money is asked for.
+pub(super) const MONEY: Cues = Cues(
+    "cost|costs|price|prices|pay|paid|spend|spent|expensive|money|amount|kostet|kosten|preis|preise|bezahlt|ausgegeben|\
+     coûte|coûté|prix|payer|cuesta|precio|pagar|стоит|цена",
+    "多少钱|价格|花了",
+);
+/// Names of columns that hold money.
+pub(super) const MONEY_COLUMNS: List = "price prices cost costs amount total sum budget fee preis preise betrag kosten summe prix \
+    montant coût precio importe coste цена сумма eur usd gbp chf";
+/// Marks of money.
+pub(super) const MONEY_MARKS: &str = "€$£¥₽₹";
+
+/// What a person is reached by.
+pub(super) const PHONE: Cues = Cues(
+    "phone number|phone|telephone|mobile number|mobile|cell number|ring|telefonnummer|handynummer|telefon|\
+     numéro de téléphone|téléphone|teléfono|móvil|телефон|номер телефона",
+    "电话|手机号",
+);
+pub(super) const EMAIL: Cues = Cues(
+    "e mail|email|e mail address|email address|mail address|mailadresse|emailadresse|courriel|adresse mail|correo|\
+     электронная почта",
+    "邮箱|邮件地址",
 );
 
 /// A note is asked for in short.
@@ -354,3 +396,9 @@ pub(super) const POLAR: List = "is are was were do does did can could may must s
 
 /// Words between two things that are compared.
 pub(super) const SIDES: List = "and or versus vs und oder et ou y o и или";
+
+/// Words before a version's number.
+pub(super) const VERSION: List = "version versions v release releases fassung версия";
+
+/// Units in which several things of a name differ: sizes, never prices or times.
+pub(super) const SIZES: List = "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";

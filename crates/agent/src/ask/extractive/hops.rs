@@ -4,49 +4,69 @@
 use super::choose::{Choice, around};
 use super::note::Note;
 use super::question::Term;
-use super::rank::{Candidate, Found, Ranked};
-use super::score;
+use super::rank::{Found, Ranked};
+use super::score::{self, Credits};
 use super::units::{Form, Unit};
 use local_agent_index::lexical::terms;
 
 /// Units that may lead on.
 const FROM: usize = 10;
-/// A unit that leads on covers at least this share of the question.
-const LEADS: f32 = 0.25;
+/// A unit that leads on covers at least this share of the question, its note's names included.
+const LEADS: f32 = 0.2;
 /// What it does not cover must be covered to this share by the second one.
 const REACHES: f32 = 0.5;
 /// Both together must cover so much more than the best unit alone.
 const BETTER: f32 = 0.12;
 /// A term with this credit is covered.
 const CREDITED: f32 = 0.45;
+/// How much of the model's cosine counts when one of several units is to lead on.
+const MEANING: f32 = 0.3;
 
 /// A unit, and the names in it that may lead to another note.
 pub(super) struct Lead {
     pub index: usize,
     pub names: Vec<String>,
+    credits: Vec<f32>,
+    covered: f32,
+    similar: f32,
 }
 
-/// The units that may lead on, with the names that stand in them and not in the question.
+/// The units that may lead on, with the names that stand in them and not in the question: the best
+/// ones, and every property of the notes that the question names.
 pub(super) fn leads(ranked: &Ranked<'_>) -> Vec<Lead> {
-    let open = |c: &&Candidate| {
-        let f = &c.features;
-        f.unknown_name == 0.0 && f.covered >= LEADS && f.covered < 0.9
+    let best = ranked.order.iter().take(FROM).map(|c| c.index);
+    let mut indices: Vec<usize> = best.collect();
+    for (index, unit) in ranked.found.units.iter().enumerate() {
+        let mut terms = ranked.question.terms.iter();
+        let named = terms.any(|t| unit.place.names.contains(&t.stem));
+        if unit.form == Form::Property && unit.sayable && named && !indices.contains(&index) {
+            indices.push(index);
+        }
+    }
+    indices.into_iter().filter_map(|i| lead(ranked, i)).collect()
+}
+
+fn lead(ranked: &Ranked<'_>, index: usize) -> Option<Lead> {
+    let unit = ranked.unit(index)?;
+    let known = ranked.order.iter().find(|c| c.index == index);
+    let credits = match known {
+        Some(candidate) => candidate.credits.all.clone(),
+        None => Credits::of(&ranked.question, ranked.found.units, index).all,
     };
-    ranked
-        .order
-        .iter()
-        .take(FROM)
-        .filter(open)
-        .filter_map(|c| {
-            let unit = ranked.unit(c.index)?;
-            let note = ranked.found.note_of(unit)?;
-            let names = names(ranked, note, unit);
-            (!names.is_empty()).then_some(Lead {
-                index: c.index,
-                names,
-            })
-        })
-        .collect()
+    let named = ranked.question.terms.iter().zip(&credits);
+    let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
+    let covered = score::share(&ranked.question, &credits);
+    if lacks_name || !(LEADS..0.9).contains(&covered) {
+        return None;
+    }
+    let names = names(ranked, ranked.found.note_of(unit)?, unit);
+    (!names.is_empty()).then_some(Lead {
+        index,
+        names,
+        credits,
+        covered,
+        similar: known.map_or(0.0, |c| c.features.similar),
+    })
 }
 
 /// Links and capitalised words of a unit that the question does not hold.
@@ -78,7 +98,7 @@ fn names(ranked: &Ranked<'_>, note: &Note, unit: &Unit) -> Vec<String> {
     };
     out.retain(|name| name.chars().count() > 2 && !asked(name));
     out.dedup();
-    out.truncate(6);
+    out.truncate(8);
     out
 }
 
@@ -101,43 +121,43 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
             best.features.covered
         }
     });
-    let mut best: Option<(f32, usize, usize)> = None;
+    let mut best: Option<(f32, f32, usize, usize)> = None;
     for lead in leads {
-        let Some(from) = ranked.order.iter().find(|c| c.index == lead.index) else {
-            continue;
-        };
-        let open: Vec<(usize, &Term)> = ranked
+        let open: Vec<&Term> = ranked
             .question
             .terms
             .iter()
-            .enumerate()
-            .filter(|(at, _)| from.credits.all.get(*at).is_none_or(|c| *c < CREDITED))
+            .zip(&lead.credits)
+            .filter(|(_, credit)| **credit < CREDITED)
+            .map(|(t, _)| t)
             .collect();
-        let weight: f32 = open.iter().map(|(_, t)| t.weight).sum();
+        let weight: f32 = open.iter().map(|t| t.weight).sum();
         let own = ranked.unit(lead.index)?.note;
-        for (note, _) in found.notes.iter().enumerate().filter(|(i, _)| *i != own) {
-            let called = found
-                .notes
-                .get(note)
-                .is_some_and(|n| lead.names.iter().any(|name| is_called(n, name)));
-            if !called || weight <= 0.0 {
+        for (note, of) in found.notes.iter().enumerate().filter(|(i, _)| *i != own) {
+            if weight <= 0.0 || !lead.names.iter().any(|name| is_called(of, name)) {
                 continue;
             }
             for (index, unit) in super::passage::of_note(found, note) {
-                let reached = reached(unit, &open);
                 let typed = score::answer_type(&ranked.question, unit);
-                if !unit.sayable || reached < REACHES * weight || typed < 0.0 && !is_short(unit) {
+                let wants = ranked.question.wants;
+                // A phone number is what was asked for, whatever stands before it.
+                let reached = match typed > 0.0 && (wants.phone || wants.email) {
+                    true => reached(unit, &open).max(REACHES * weight),
+                    false => reached(unit, &open),
+                };
+                if !unit.sayable || reached < REACHES * weight || typed < 0.0 {
                     continue;
                 }
                 let total = ranked.question.total();
-                let both = from.features.covered + reached / total.max(f32::EPSILON);
-                if best.is_none_or(|(most, ..)| both > most) {
-                    best = Some((both, lead.index, index));
+                let both = lead.covered + reached / total.max(f32::EPSILON);
+                let weighed = both + MEANING * lead.similar;
+                if best.is_none_or(|(_, most, ..)| weighed > most) {
+                    best = Some((both, weighed, lead.index, index));
                 }
             }
         }
     }
-    let (both, first, second) = best?;
+    let (both, _, first, second) = best?;
     if both < alone + BETTER {
         return None;
     }
@@ -148,14 +168,10 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
 }
 
 /// The weight of the open terms that a unit holds itself.
-fn reached(unit: &Unit, open: &[(usize, &Term)]) -> f32 {
+fn reached(unit: &Unit, open: &[&Term]) -> f32 {
     open.iter()
-        .map(|(_, t)| t.weight * score::covers(&unit.stems, t))
+        .map(|t| t.weight * score::covers(&unit.stems, t))
         .sum()
-}
-
-fn is_short(unit: &Unit) -> bool {
-    matches!(unit.form, Form::Property | Form::Row)
 }
 
 /// The notes that a lead names and that were not found yet.
@@ -165,6 +181,6 @@ pub(super) fn unknown<'l>(found: Found<'_>, leads: &'l [Lead]) -> Vec<&'l str> {
     let mut out: Vec<&str> = names.filter(|name| !known(name)).collect();
     out.sort_unstable();
     out.dedup();
-    out.truncate(6);
+    out.truncate(8);
     out
 }

@@ -12,6 +12,8 @@ use local_agent_text::markdown::BlockKind;
 const SHORT_PARAGRAPH: usize = 350;
 /// What is nested in an item, or announced by a sentence, is shown up to so many characters.
 const ANNOUNCED: usize = 1200;
+/// A numbered list is shown from its first step, when it has at most so many characters.
+const NUMBERED_LIST: usize = 2000;
 /// A table of at most so many rows is shown whole.
 pub(super) const WHOLE_TABLE: usize = 12;
 /// A longer code block is not shown.
@@ -108,6 +110,14 @@ fn item(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
         return Vec::new();
     };
     let mut pieces = lead_pieces(found, note, unit);
+    let numbered = unit.outer.filter(|outer| {
+        let ordered = note.kind_of(*outer) == Some(BlockKind::List { ordered: true });
+        ordered && note.span_of(*outer).len() <= NUMBERED_LIST
+    });
+    if let Some(outer) = numbered {
+        pieces.extend(whole_block(found, unit.note, outer));
+        return pieces;
+    }
     let ancestors: Vec<usize> = note
         .around(own)
         .skip(1)

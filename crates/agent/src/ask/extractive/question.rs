@@ -71,6 +71,8 @@ pub(super) struct Wants {
     /// "How long?": an amount of time or of space.
     pub extent: bool,
     pub person: bool,
+    pub phone: bool,
+    pub email: bool,
     pub reason: bool,
     /// "What is X?", about one thing.
     pub definition: bool,
@@ -101,6 +103,8 @@ pub(super) struct Question {
     pub constraints: Vec<Constraint>,
     /// The days that the answer must be of.
     pub period: Option<Period>,
+    /// The day on which it is asked.
+    pub today: Day,
 }
 
 impl Question {
@@ -131,6 +135,7 @@ impl Question {
             wants,
             constraints: constraints::of(text),
             period,
+            today,
         }
     }
 
@@ -152,13 +157,17 @@ fn quiet_words(kind: Kind, dated: bool) -> Vec<&'static str> {
         Kind::Tasks => vec![cues::TASK_WORDS],
         Kind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
         Kind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
-        Kind::Total(Operation::Sum) => vec![cues::SUM.spaced(), "spend spent cost costs pay paid"],
+        Kind::Total(Operation::Sum) => {
+            vec![cues::SUM.spaced(), "come whole far added spend spent cost costs pay paid"]
+        }
         Kind::Total(Operation::Count) => vec!["many number there"],
-        Kind::Total(Operation::Days) => vec!["days weeks months between day week month long"],
+        Kind::Total(Operation::Days) => vec!["days weeks months between day week month long until left got passed"],
         Kind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
         Kind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
         Kind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],
-        Kind::Definition => vec!["mean means meaning define definition stand stands term exactly"],
+        Kind::Definition => vec![
+            "mean means meant meaning define definition stand stands term exactly explain uses manual",
+        ],
         Kind::Reason => vec!["reason reasons come"],
         Kind::List => vec!["list name kinds types things items everything"],
         _ => Vec::new(),
@@ -227,7 +236,7 @@ fn settle_weights(terms: &mut [Term]) {
 fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     if word.chars().any(|c| c.is_ascii_digit()) {
-        return letters > 0;
+        return letters > 0 || is_code(word, text);
     }
     let shouted = letters > 1 && word.chars().all(char::is_uppercase);
     let Some(at) = text.find(word) else {
@@ -238,6 +247,14 @@ fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let capital = word.starts_with(char::is_uppercase);
     let month = cues::month(&word.to_lowercase()).is_some();
     shouted || capital && !begins && !month && !cues::capitalises_nouns(list)
+}
+
+/// Whether digits belong to a name with a hyphen, as 502 in "TH-502".
+fn is_code(word: &str, text: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].strip_suffix('-');
+        before.is_some_and(|rest| rest.ends_with(char::is_uppercase))
+    })
 }
 
 /// `text` with the function words of its language blanked out; parts of compounds stay.
@@ -350,6 +367,8 @@ impl Wants {
             number: degree || cues::NUMBER.are_in(lower),
             extent: cues::EXTENT.are_in(lower),
             person: cues::PERSON.are_in(lower),
+            phone: cues::PHONE.are_in(lower) && lower.split_whitespace().count() < 14,
+            email: cues::EMAIL.are_in(lower) && !cues::STEPS.are_in(lower),
             reason: cues::REASON.are_in(lower),
             definition: terms <= 2 && cues::DEFINITION.are_in(lower),
             steps: cues::STEPS.are_in(lower),
@@ -383,7 +402,7 @@ impl Kind {
             () if wants.reason => Self::Reason,
             () if wants.steps => Self::Steps,
             () if latest => Self::Latest,
-            () if wants.definition && terms <= 2 => Self::Definition,
+            () if cues::MEANS.are_in(lower) || wants.definition && terms <= 2 => Self::Definition,
             () if wants.time || wants.number || wants.extent || wants.person => Self::Fact,
             () if cues::PLACE.are_in(lower) => Self::Fact,
             () if cues::LIST.are_in(lower) => Self::List,
@@ -395,8 +414,11 @@ impl Kind {
 
 impl Operation {
     fn of(lower: &str) -> Option<Self> {
+        let dates = cues::BETWEEN.are_in(lower) || cues::UNTIL.are_in(lower);
+        if cues::DAYS_ASKED.are_in(lower) && dates {
+            return Some(Self::Days);
+        }
         [
-            (&cues::BETWEEN, Self::Days),
             (&cues::SUM, Self::Sum),
             (&cues::AVERAGE, Self::Average),
             (&cues::MINIMUM, Self::Minimum),

@@ -97,10 +97,13 @@ pub(super) fn rank<'a>(
 ) -> Result<Ranked<'a>> {
     let retired = retired(found.units);
     let other_note = other_note(&question, found);
-    let sections = Mentions::of(&question, found.units);
+    let mentions = Mentions::of(&question, found.units);
     let mut order: Vec<Candidate> = Vec::new();
     for (index, unit) in found.units.iter().enumerate().filter(|(_, u)| u.sayable) {
-        let credits = Credits::of(&question, found.units, index);
+        let mut credits = Credits::of(&question, found.units, index);
+        if unit.form == Form::Property {
+            score::credit_properties(&question, found.units, index, &mut credits);
+        }
         let mut features = score::features(
             &question,
             found.units,
@@ -109,7 +112,10 @@ pub(super) fn rank<'a>(
             retired.contains(&unit.note),
         );
         features.other_note = other_note.get(unit.note).copied().unwrap_or(0.0);
-        features.unknown_name = sections.unknown_name(&question, unit, &credits);
+        if unit.form == Form::Property && !score::says_itself(&question, unit) {
+            features.empty = 0.9;
+        }
+        features.unknown_name = mentions.unknown_name(&question, index, &credits);
         order.push(Candidate {
             index,
             score: score::score(&features, 0.0),
@@ -208,36 +214,54 @@ fn sort(order: &mut [Candidate]) {
     order.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
 
-/// Which names of the question each section speaks of.
+/// Which names of the question are spoken of a little above each sentence of running text.
 struct Mentions {
-    /// (note, section) → for each term whether a unit of the section holds it.
-    sections: std::collections::HashMap<(usize, usize), Vec<bool>>,
+    /// For each unit and each term: whether the unit or one shortly above it holds the name.
+    near: Vec<Vec<bool>>,
 }
+
+/// A name in one of so many sentences above is still spoken of.
+const STILL_SPOKEN_OF: usize = 4;
 
 impl Mentions {
     fn of(question: &Question, units: &[Unit]) -> Self {
-        let mut sections = std::collections::HashMap::new();
         if !question.terms.iter().any(|t| t.is_name) {
-            return Self { sections };
+            return Self { near: Vec::new() };
         }
-        for unit in units {
-            let seen = sections
-                .entry((unit.note, unit.section))
-                .or_insert_with(|| vec![false; question.terms.len()]);
-            for (slot, term) in seen.iter_mut().zip(&question.terms) {
-                *slot |= term.is_name && score::covers(&unit.stems, term) > 0.0;
+        let own = |unit: &Unit| -> Vec<bool> {
+            let terms = question.terms.iter();
+            terms
+                .map(|t| t.is_name && score::covers(&unit.stems, t) > 0.0)
+                .collect()
+        };
+        let held: Vec<Vec<bool>> = units.iter().map(own).collect();
+        let near = |(at, unit): (usize, &Unit)| {
+            let mut seen = vec![false; question.terms.len()];
+            let above = (at.saturating_sub(STILL_SPOKEN_OF)..=at).rev();
+            // Items and rows are about different things; what a sentence is about goes on.
+            let parallel = unit.form != Form::Sentence;
+            let above = above.take(if parallel { 1 } else { STILL_SPOKEN_OF + 1 });
+            for other in above {
+                let same = units
+                    .get(other)
+                    .is_some_and(|u| u.note == unit.note && u.section == unit.section);
+                if let Some(held) = held.get(other).filter(|_| same) {
+                    seen.iter_mut().zip(held).for_each(|(slot, h)| *slot |= h);
+                }
             }
+            seen
+        };
+        Self {
+            near: units.iter().enumerate().map(near).collect(),
         }
-        Self { sections }
     }
 
-    /// 1 when a name of the question stands neither in the unit, nor around it, nor in the rest of
-    /// its section.
-    fn unknown_name(&self, question: &Question, unit: &Unit, credits: &Credits) -> f32 {
-        let seen = self.sections.get(&(unit.note, unit.section));
+    /// 1 when a name of the question stands neither in the unit, nor around it, nor shortly above.
+    fn unknown_name(&self, question: &Question, index: usize, credits: &Credits) -> f32 {
+        let near = self.near.get(index);
         let is_missing = |at: usize| {
             let here = credits.all.get(at).is_some_and(|credit| *credit > 0.0);
-            !here && seen.is_none_or(|seen| !seen.get(at).copied().unwrap_or(false))
+            !here && !near.is_some_and(|near| near.get(at).copied().unwrap_or(false))
         };
         let mut names = question.terms.iter().enumerate().filter(|(_, t)| t.is_name);
         f32::from(u8::from(names.any(|(at, _)| is_missing(at))))

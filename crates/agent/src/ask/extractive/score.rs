@@ -56,6 +56,10 @@ pub(super) fn score(f: &Features, legible: f32) -> f32 {
 /// How much of a term's weight counts when it stands around the unit instead of in it.
 const IN_LEAD: f32 = 0.75;
 const IN_PLACE: f32 = 0.7;
+const IN_HEADING: f32 = 0.85;
+/// Of a property: the other properties of its note, and how the note begins: so many units.
+const IN_PROPERTIES: f32 = 0.55;
+const BESIDE: usize = 24;
 const IN_BEFORE: f32 = 0.5;
 /// A word of the same family (`deliver`, `delivery`) instead of the word.
 const RELATED: f32 = 0.8;
@@ -97,11 +101,42 @@ impl Credits {
                 in_unit
                     .max(IN_LEAD * in_lead)
                     .max(IN_PLACE * in_place)
+                    .max(IN_HEADING * covers(&unit.place.heading_stems, term))
                     .max(IN_BEFORE * of(before)),
             );
         }
         out
     }
+}
+
+/// Adds what the other properties and the beginning of its note say to the credits of a property.
+pub(super) fn credit_properties(
+    question: &Question,
+    units: &[Unit],
+    index: usize,
+    credits: &mut Credits,
+) {
+    let Some(unit) = units.get(index) else {
+        return;
+    };
+    let is_beside = |u: &&Unit| u.note == unit.note && u.section <= 1;
+    let before = units[..index].iter().rev().take_while(is_beside);
+    let beside: Vec<&Unit> = before
+        .chain(units[index + 1..].iter().take_while(is_beside).take(BESIDE))
+        .collect();
+    for (term, credit) in question.terms.iter().zip(&mut credits.all) {
+        if !term.is_name {
+            let here = beside.iter().map(|u| covers(&u.stems, term));
+            *credit = credit.max(IN_PROPERTIES * here.fold(0.0, f32::max));
+        }
+    }
+}
+
+/// Whether a property says what was asked by itself: its key or value holds a word of the question
+/// that does not name the note.
+pub(super) fn says_itself(question: &Question, unit: &Unit) -> bool {
+    let mut terms = question.terms.iter();
+    terms.any(|t| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem))
 }
 
 /// 1 when the term is in `set`, less when only a word of its family is, or one that it may be
@@ -209,6 +244,9 @@ fn missing_answer_type(question: &Question, unit: &Unit) -> f32 {
     if answer_type(question, unit) >= 0.0 {
         return 0.0;
     }
+    if wants.phone || wants.email {
+        return 1.0;
+    }
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
@@ -237,7 +275,7 @@ fn time_mismatch(question: &Question, units: &[Unit], index: usize) -> f32 {
         };
     }
     if question.constraints.is_empty() {
-        return 0.0;
+        return f32::from(u8::from(is_other_row(question, units, index)));
     }
     let lead = unit
         .lead
@@ -249,12 +287,38 @@ fn time_mismatch(question: &Question, units: &[Unit], index: usize) -> f32 {
         .take_while(|other| other.note == unit.note)
         .filter(|other| other.form == Form::Sentence)
         .map(|other| other.plain.clone());
+    if is_other_row(question, units, index) {
+        return 1.0;
+    }
     let near = [unit.plain.as_str(), lead, &unit.place.written];
     f32::from(u8::from(constraints::contradict(
         &question.constraints,
         near,
         above,
     )))
+}
+
+/// Whether the question names another row of the unit's table by its first cell, and not this one.
+fn is_other_row(question: &Question, units: &[Unit], index: usize) -> bool {
+    let Some(unit) = units.get(index).filter(|u| u.form == Form::Row) else {
+        return false;
+    };
+    let key = |u: &Unit| u.plain.split('|').next().unwrap_or("").to_lowercase();
+    let own = key(unit);
+    let is_row = |u: &&Unit| u.note == unit.note && u.outer == unit.outer;
+    let before = units[..index].iter().rev().take_while(is_row);
+    let others: Vec<String> = before
+        .chain(units[index + 1..].iter().take_while(is_row))
+        .filter(|u| u.form == Form::Row)
+        .map(key)
+        .collect();
+    let holds = |cell: &str, word: &str| cues::split(cell).any(|w| w == word);
+    question.terms.iter().any(|term| {
+        let word = term.word.to_lowercase();
+        !holds(&own, &word)
+            && covers(&unit.stems, term) == 0.0
+            && others.iter().any(|other| holds(other, &word))
+    })
 }
 
 /// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them
@@ -280,10 +344,19 @@ pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
         number,
         extent,
         person,
+        phone,
+        email,
         reason,
         definition,
         ..
     } = question.wants;
+    if phone || email {
+        let there = phone && has_phone(&unit.plain) || email && unit.plain.contains('@');
+        return if there { 1.0 } else { -1.0 };
+    }
+    if question.kind == Kind::Definition && is_entry(question, unit) {
+        return 2.0;
+    }
     let asked = [
         (time, has_time(&unit.plain)),
         (
@@ -308,6 +381,39 @@ pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
         (false, true) => 1.0,
         (false, false) => -1.0,
     }
+}
+
+/// A number of at least seven digits, whatever stands between them.
+fn has_phone(plain: &str) -> bool {
+    let mut digits = 0;
+    for c in plain.chars() {
+        match c {
+            c if c.is_ascii_digit() => digits += 1,
+            ' ' | '-' | '/' | '(' | ')' | '+' | '\u{a0}' => {}
+            _ => digits = 0,
+        }
+        if digits >= 7 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the unit is the entry of a glossary for what is asked: what stands before its first
+/// colon, dash or bar holds nothing but words of the question.
+fn is_entry(question: &Question, unit: &Unit) -> bool {
+    let head = unit.plain.split([':', '–', '—', '|', '：']).next().unwrap_or("");
+    let verb = ["is", "are", "means", "ist", "sind", "bedeutet", "est", "es"];
+    let words: Vec<&str> = head.split_whitespace().take(6).collect();
+    let end = words.iter().position(|w| verb.contains(w)).unwrap_or(words.len());
+    let head = words[..end].join(" ");
+    let stems = local_agent_index::lexical::terms(&head);
+    let asked = |stem: &String| {
+        let mut terms = question.terms.iter();
+        terms.any(|t| t.stem == *stem) || ["a", "an", "the"].contains(&stem.as_str())
+    };
+    let bounded = head.len() < unit.plain.trim().len();
+    bounded && !stems.is_empty() && stems.iter().all(asked)
 }
 
 fn has_time(plain: &str) -> bool {

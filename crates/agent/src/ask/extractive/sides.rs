@@ -57,14 +57,15 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
     let right: Vec<Term> = words[cut + 1..].iter().filter_map(|w| is_term(w)).collect();
     let before: Vec<Term> = words[..cut].iter().filter_map(|w| is_term(w)).collect();
     // What is compared stands next to the word between; the rest is what it is compared by.
-    let left = before.last().cloned().into_iter().collect();
-    let right = right.first().cloned().into_iter().collect();
+    let left = before.into_iter().rev().take(2).collect();
+    let right = right.into_iter().take(2).collect();
     Some((left, right))
 }
 
 fn names(unit: &Unit, side: &[Term]) -> bool {
-    side.iter()
-        .all(|t| score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0)
+    side.iter().any(|t| {
+        score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0
+    })
 }
 
 /// A table with both things as columns, or as rows.
@@ -72,7 +73,7 @@ fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> 
     let found = ranked.found;
     let holds = |index: usize, side: &[Term]| {
         let unit = found.unit(index);
-        unit.is_some_and(|u| side.iter().all(|t| score::covers(&u.stems, t) > 0.0))
+        unit.is_some_and(|u| side.iter().any(|t| score::covers(&u.stems, t) > 0.0))
     };
     for candidate in ranked.order.iter().take(16) {
         let Some(unit) = found.unit(candidate.index).filter(|u| u.form == Form::Row) else {
@@ -88,8 +89,7 @@ fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> 
             .collect();
         let both = rows.iter().any(|i| holds(*i, left)) && rows.iter().any(|i| holds(*i, right));
         let chosen = match (columns, both) {
-            (true, _) if all.len() <= WHOLE_TABLE => all,
-            (true, _) => asked_rows(ranked, &all),
+            (true, _) => asked_rows(ranked, all, left, right),
             (_, true) if rows.len() <= WHOLE_TABLE => rows,
             _ => continue,
         };
@@ -100,21 +100,32 @@ fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> 
     None
 }
 
-/// The rows of a long table that were found for the question, at most as many as are shown whole.
-fn asked_rows(ranked: &Ranked<'_>, all: &[usize]) -> Vec<usize> {
-    let found = ranked.order.iter().map(|c| c.index);
-    found
-        .filter(|i| all.contains(i))
-        .take(WHOLE_TABLE)
-        .collect()
+/// The rows that hold what the two are compared by; all of a short table when none does.
+fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term]) -> Vec<usize> {
+    let is_side = |t: &Term| left.contains(t) || right.contains(t);
+    let asked = |index: &usize| {
+        let mut terms = ranked.question.terms.iter().filter(|t| !is_side(t));
+        ranked
+            .unit(*index)
+            .is_some_and(|u| terms.any(|t| score::covers(&u.stems, t) > 0.0))
+    };
+    let rows: Vec<usize> = all.iter().copied().filter(asked).collect();
+    match rows.is_empty() {
+        true if all.len() <= WHOLE_TABLE => all,
+        true => {
+            let found = ranked.order.iter().map(|c| c.index);
+            found.filter(|i| all.contains(i)).take(WHOLE_TABLE).collect()
+        }
+        false => rows,
+    }
 }
 
 /// The best passage about one side that is not shown yet.
 fn best_of(ranked: &Ranked<'_>, side: &[Term], shown: &[Passage]) -> Option<Passage> {
     let speaks = |c: &&Candidate| {
-        ranked
-            .unit(c.index)
-            .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
+        ranked.unit(c.index).is_some_and(|u| {
+            names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span))
+        })
     };
     let candidate = ranked.order.iter().find(speaks)?;
     around(ranked, candidate.index)

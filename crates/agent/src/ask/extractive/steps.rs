@@ -14,7 +14,7 @@ use local_agent_text::markdown::BlockKind;
 const SHORT_SECTION: usize = 1200;
 /// A longer list of steps is cut before the step that exceeds it.
 const LONGEST: usize = 4000;
-/// What the headings and the lead-in say of the question weighs this much beside the best unit.
+/// What the heading says of the question weighs this much beside the best unit.
 const ABOVE: f32 = 0.35;
 /// A section with numbered steps, and one with other items or code.
 const NUMBERED: f32 = 0.15;
@@ -89,7 +89,13 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<Section<'r>>
     let found = ranked.found;
     let unit = ranked.unit(best.index)?;
     let note = found.note_of(unit)?;
-    let above = score::share(&ranked.question, &best.credits.above);
+    let headed: Vec<f32> = ranked
+        .question
+        .terms
+        .iter()
+        .map(|t| score::covers(&unit.place.heading_stems, t))
+        .collect();
+    let above = score::share(&ranked.question, &headed);
     let mut list = None;
     let (mut numbered, mut listed) = (false, false);
     for block in note.blocks_of_section(unit.section) {
@@ -105,6 +111,9 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<Section<'r>>
             Some(BlockKind::Code) => listed = true,
             _ => {}
         }
+    }
+    if !listed {
+        return None;
     }
     // The list that the best unit stands in, when it is numbered too.
     if let Some(outer) = unit.outer

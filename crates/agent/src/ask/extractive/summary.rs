@@ -11,7 +11,11 @@ const NAMED: f32 = 0.5;
 /// Sections that are shown.
 const MOST: usize = 14;
 /// Items of a list that are shown of a section without a sentence.
-const ITEMS: usize = 3;
+const ITEMS: usize = 6;
+/// A note, or the section that is meant, is shown whole when it has at most so many characters.
+const SHORT: usize = 1000;
+/// A section is meant when its heading covers this share of the question.
+const HEADED: f32 = 0.4;
 
 /// The skeleton of the note that the question names, or of the one that fits best.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
@@ -34,7 +38,48 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         Some((share, note)) if share >= NAMED => note,
         _ => ranked.unit(ranked.best()?.index)?.note,
     };
-    skeleton(ranked, note).map(|passage| Choice::certain(vec![passage]))
+    let passage = section(ranked)
+        .or_else(|| short(ranked, note))
+        .or_else(|| skeleton(ranked, note))?;
+    Some(Choice::certain(vec![passage]))
+}
+
+/// The section whose own heading says what was asked.
+fn section(ranked: &Ranked<'_>) -> Option<Passage> {
+    let found = ranked.found;
+    let headed = |unit: &Unit| {
+        let of = |t: &super::question::Term| {
+            let named = unit.place.names.contains(&t.stem);
+            if named { 0.0 } else { score::covers(&unit.place.heading_stems, t) }
+        };
+        let credits: Vec<f32> = ranked.question.terms.iter().map(of).collect();
+        score::share(&ranked.question, &credits)
+    };
+    let best = ranked.order.iter().filter_map(|c| found.unit(c.index));
+    let unit = best.max_by(|a, b| headed(a).total_cmp(&headed(b)))?;
+    if headed(unit) < HEADED {
+        return None;
+    }
+    let note = found.note_of(unit)?;
+    let blocks = note.blocks_of_section(unit.section);
+    let pieces: Vec<Piece> = blocks
+        .flat_map(|block| passage::whole_block(found, unit.note, block))
+        .collect();
+    (!pieces.is_empty()).then(|| Passage::new(unit.note, pieces))
+}
+
+/// All of a short note.
+fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+    let of = ranked.found.notes.get(note)?;
+    let length: usize = of.parts.iter().map(|part| part.len()).sum();
+    if length > SHORT {
+        return None;
+    }
+    let outer = (0..of.blocks.len()).filter(|b| of.blocks.get(*b).is_some_and(|b| b.parent.is_none()));
+    let pieces: Vec<Piece> = outer
+        .flat_map(|block| passage::whole_block(ranked.found, note, block))
+        .collect();
+    (!pieces.is_empty()).then(|| Passage::new(note, pieces))
 }
 
 /// The title, and of each section its heading and what it begins with.

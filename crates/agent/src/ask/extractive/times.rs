@@ -6,6 +6,7 @@ use super::choose::{Choice, around};
 use super::confidence;
 use super::passage::Passage;
 use super::rank::{Candidate, Ranked};
+use super::score;
 
 /// A unit speaks of the same thing as the best one when it covers this share of what that does.
 const SAME_THING: f32 = 0.8;
@@ -18,12 +19,12 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
         .order
         .iter()
         .filter(|c| speaks(c))
-        .map(|c| c.features.covered)
+        .map(|c| about_it(ranked, c))
         .fold(0.0, f32::max);
     let mut about: Vec<(&Candidate, super::calendar::Day)> = ranked
         .order
         .iter()
-        .filter(|c| speaks(c) && c.features.covered >= SAME_THING * most)
+        .filter(|c| speaks(c) && about_it(ranked, c) >= SAME_THING * most)
         .filter_map(|c| Some((c, ranked.unit(c.index)?.date?)))
         .collect();
     about.sort_by_key(|(_, day)| Reverse(*day));
@@ -41,6 +42,14 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
     let mut out = around(ranked, best.index)?;
     out.date = Some(day);
     Some(Choice::certain(vec![out]))
+}
+
+/// The share of the question that stands in a unit or above it, the one as good as the other.
+fn about_it(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
+    let credits = &candidate.credits;
+    let both = credits.own.iter().zip(&credits.above);
+    let best: Vec<f32> = both.map(|(own, above)| own.max(*above)).collect();
+    score::share(&ranked.question, &best)
 }
 
 /// What was found of the question's days, newest first; `None` when nothing is of them.

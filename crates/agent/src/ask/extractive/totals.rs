@@ -144,10 +144,12 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         let mut terms = ranked.question.terms.iter();
         terms.any(|t| score::covers(&stems, t) > 0.0)
     };
+    let money = cues::MONEY.are_in(&ranked.question.text.to_lowercase());
     let column = numeric
         .iter()
         .copied()
         .find(asked)
+        .or_else(|| numeric.iter().copied().find(|c| money && is_money(names.get(*c))))
         .or_else(|| numeric.last().copied())?;
     let amounts: Vec<Amount> = rows.iter().filter_map(|r| at(*r, column)).collect();
     let usable = !amounts.is_empty() && amounts.len() <= MOST_ROWS && amounts.len() == rows.len();
@@ -156,6 +158,17 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         rows,
         amounts,
     })
+}
+
+/// Whether a column is called like one that holds money.
+fn is_money(name: Option<&&str>) -> bool {
+    let Some(name) = name else {
+        return false;
+    };
+    let lower = name.to_lowercase();
+    let mut words = cues::split(&lower);
+    name.chars().any(|c| cues::MONEY_MARKS.contains(c))
+        || words.any(|w| cues::holds(cues::MONEY_COLUMNS, w))
 }
 
 /// A row that already adds up the others.
@@ -194,6 +207,18 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
     if deciding.is_empty() {
         return rows;
     }
+    // "January to May": from the row of the one to the row of the other.
+    let months: Vec<usize> = deciding
+        .iter()
+        .filter(|t| cues::month(&t.word.to_lowercase()).is_some())
+        .filter_map(|t| rows.iter().position(|i| in_row(*i, t)))
+        .collect();
+    if let [first, last] = months.as_slice()
+        && months.len() == deciding.len()
+    {
+        let (first, last) = (first.min(last), first.max(last));
+        return rows.get(*first..=*last).unwrap_or(&rows).to_vec();
+    }
     let matching = |i: &usize| deciding.iter().any(|t| in_row(*i, t));
     let every = |i: &usize| deciding.iter().all(|t| in_row(*i, t));
     let strict: Vec<usize> = rows.iter().copied().filter(every).collect();
@@ -218,9 +243,7 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         return Some((computed(number, "tasks", notes), passages));
     }
     let best = ranked.best()?;
-    let says = best.features.kind > 0.0 && confidence::fits(ranked, best);
-    let own = ranked.unit(best.index)?;
-    if says && !matches!(own.form, Form::Row | Form::Item) {
+    if best.features.kind > 0.0 && confidence::fits(ranked, best) {
         return None;
     }
     let candidate = ranked.order.iter().take(8).find(|c| {
@@ -274,6 +297,20 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
             .find(|day| day.day > 0)
     };
     let both = calendar::all(&ranked.unit(first.index)?.plain);
+    let until = cues::UNTIL.are_in(&ranked.question.text.to_lowercase())
+        && !cues::BETWEEN.are_in(&ranked.question.text.to_lowercase());
+    if until {
+        let to = own(first)?;
+        let days = to.number() - ranked.question.today.number();
+        let computed = Computed {
+            operation: Operation::Days,
+            value: format!("{days} days"),
+            arithmetic: format!("from {} (today) to {to}", ranked.question.today),
+            count: 2,
+            notes: 1,
+        };
+        return Some((computed, vec![passage::around(ranked.found, first.index)?]));
+    }
     match both.as_slice() {
         [a, b] if a.day > 0 && b.day > 0 => {
             found.push((first.index, *a));

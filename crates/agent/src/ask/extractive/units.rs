@@ -34,6 +34,8 @@ pub(super) enum Form {
 pub(super) struct Place {
     /// The innermost heading, else the note's title.
     pub heading: String,
+    /// Of the innermost heading alone.
+    pub heading_stems: HashSet<String>,
     pub stems: HashSet<String>,
     /// Of the note's names alone.
     pub names: HashSet<String>,
@@ -144,8 +146,12 @@ impl<'a> Cutter<'a> {
             .collect();
         let mut stems = self.names.clone();
         stems.extend(terms(&titles.join("\n")));
+        let folders = self.note.path.as_str().rsplit_once('/').map_or("", |(f, _)| f);
+        stems.extend(terms(&folders.replace('/', " ")));
+        let heading = titles.last().unwrap_or(&self.note.title).clone();
         let place = Rc::new(Place {
-            heading: titles.last().unwrap_or(&self.note.title).clone(),
+            heading_stems: terms(&heading).into_iter().collect(),
+            heading,
             stems,
             names: self.names.clone(),
             written: format!("{}\n{}", self.note.path, titles.join("\n")),
