@@ -55,6 +55,14 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
         EvalCommand::Drafts { file, sets, json } => {
             return super::eval_drafts::run(context, file.as_deref(), sets, *json);
         }
+        EvalCommand::Natural {
+            files,
+            vaults,
+            show,
+            json,
+        } => {
+            return super::eval_natural::run(context, files, vaults, *show, *json);
+        }
         EvalCommand::Claims {
             files,
             scores_out,

@@ -21,6 +21,7 @@ mod eval_attacks;
 mod eval_calibrate;
 mod eval_claims;
 mod eval_drafts;
+mod eval_natural;
 mod get;
 mod git;
 mod index;
@@ -149,6 +150,7 @@ fn wants_json(command: &Command) -> bool {
         }
         Command::Eval(
             EvalCommand::Claims { json, .. }
+            | EvalCommand::Natural { json, .. }
             | EvalCommand::Attacks { json, .. }
             | EvalCommand::Drafts { json, .. },
         ) => *json,

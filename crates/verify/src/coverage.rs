@@ -2,7 +2,7 @@
 //!
 //! A citation covers its own sentence, list item or row, and nothing more. What else a citation may
 //! cover is listed here, completely: a paragraph of citations covers the sentence before it, or the
-//! whole code or quote block before it; a short answer ("Yes.") is covered by the sentence behind
+//! whole code or quote block before it; code without one by the sentence before it; a short answer ("Yes.") is covered by the sentence behind
 //! it; a sentence that ends with a colon and is cited covers the
 //! code or quote block after it; a quotation of several sentences is covered by the citation after
 //! it; a lead-in is covered when everything it leads to is.
@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use super::answer::{Answer, Unit};
 use super::phrases::{
-    Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy, is_meta,
-    is_question, plain_lower, refuses_and_claims, title_claims,
+    Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy,
+    is_meta, is_question, plain_lower, refuses_and_claims, title_claims,
 };
 use local_agent_text::markdown::BlockRole;
 
@@ -78,6 +78,7 @@ pub fn cover(
     share_within_quotes(answer, quotes, &mut out);
     cover_lead_ins(answer, &mut out, &cites);
     cover_short_answers(answer, &lower, &mut out, &cites);
+    cover_code(answer, &mut out, &cites);
     out
 }
 
@@ -270,6 +271,21 @@ fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Cove
     }
 }
 
+/// Code without a citation is covered by those of the sentence before it: whether its lines are in
+/// what that cites is looked at letter by letter.
+fn cover_code(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
+    let mut before: Vec<usize> = Vec::new();
+    for (unit, covered) in answer.units.iter().zip(out) {
+        let marks = covered.own.iter().chain(&covered.inherited).copied();
+        let own: Vec<usize> = marks.filter(|m| cites(*m)).collect();
+        if unit.role != BlockRole::Code {
+            before = own;
+        } else if own.is_empty() && covered.own.is_empty() {
+            covered.inherited.extend(before.iter().take(MOST_INHERITED));
+        }
+    }
+}
+
 /// "Yes." and its like at the beginning of an answer or a paragraph are covered by the citations of
 /// the sentence behind them.
 fn cover_short_answers(
@@ -284,7 +300,9 @@ fn cover_short_answers(
         };
         let block = |n: usize| answer.units.get(n).map(|u| u.block);
         let begins = i == 0 || block(i - 1) != Some(unit.block);
-        let own = out.get(i).map(|c| (c.kind, c.own.iter().any(|m| cites(*m))));
+        let own = out
+            .get(i)
+            .map(|c| (c.kind, c.own.iter().any(|m| cites(*m))));
         let free = matches!(own, Some((Kind::Claim, false)));
         if !(free && begins && unit.role == BlockRole::Paragraph && answers_in_short(text)) {
             continue;
@@ -296,7 +314,9 @@ fn cover_short_answers(
             .find(|marks| !marks.is_empty());
         if let (Some(covered), Some(marks)) = (out.get_mut(i), marks) {
             covered.kind = Kind::LeadIn;
-            covered.inherited.extend(marks.into_iter().take(MOST_INHERITED));
+            covered
+                .inherited
+                .extend(marks.into_iter().take(MOST_INHERITED));
         }
     }
 }

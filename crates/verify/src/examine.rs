@@ -50,12 +50,14 @@ impl<'a> Court<'a> {
         let claim = Reading::claim(normal.as_str(), &mut self.texts.lexicon().borrow_mut());
         let (cited, others) = self.sources(labels);
         let around = self.around(&cited);
+        let asked = self.asked();
         let case = Case {
             claim: &claim,
             raw: &unit.words,
             cited: &cited,
             others: &others,
             around: &around,
+            asked: &asked,
             listed: covered.listed,
             extent,
             lexicon: &self.texts.lexicon().borrow(),
@@ -112,6 +114,12 @@ impl<'a> Court<'a> {
             reading: self.texts.reading(text),
         });
         all.partition(|source| labels.contains(&source.item.label))
+    }
+
+    /// The question, read once.
+    fn asked(&self) -> Rc<Reading> {
+        self.texts
+            .around(Vec::new(), || self.snapshot.question().to_owned())
     }
 
     /// The headings and paths of some items as words.
@@ -263,7 +271,6 @@ impl<'a> Court<'a> {
             .filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t))
             .collect();
         let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
-        let is_header = unit.role == BlockRole::TableHeader;
         let telling = |t: &&&super::text::Token| {
             t.number
                 || t.status().is_some()
@@ -274,6 +281,7 @@ impl<'a> Court<'a> {
         let odd = strange.iter().find(|t| telling(t)).or_else(|| {
             strange
                 .first()
+                .filter(|_| unit.role != BlockRole::TableHeader)
                 .filter(|_| content.len() >= 3 && strange.len() * 2 > content.len())
         })?;
         let shown = claim.word(odd);

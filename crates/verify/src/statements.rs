@@ -103,7 +103,10 @@ fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token]
         return &[];
     };
     if own.start > sentence.tokens.start {
-        let from = own.start.saturating_sub(MOST_TAKEN).max(sentence.tokens.start);
+        let from = own
+            .start
+            .saturating_sub(MOST_TAKEN)
+            .max(sentence.tokens.start);
         return slice(reading, from..own.start);
     }
     let earlier = s.checked_sub(1).and_then(|s| reading.sentence(s));
@@ -147,8 +150,13 @@ fn cell_denies(reading: &Reading, s: usize, n: usize, own: &[Token]) -> bool {
             let cell = text.trim_start_matches('|').split('|').nth(n).unwrap_or("");
             matches!(cell.trim(), "✗" | "✘" | "❌" | "x" | "-" | "–" | "—")
         }
-        [one] => matches!(&*lower_case(reading.word(one)), "no" | "none" | "nein" | "x"),
-        [one, two] => one.negates() && matches!(&*lower_case(reading.word(two)), "available" | "supported"),
+        [one] => matches!(
+            &*lower_case(reading.word(one)),
+            "no" | "none" | "nein" | "x"
+        ),
+        [one, two] => {
+            one.negates() && matches!(&*lower_case(reading.word(two)), "available" | "supported")
+        }
         _ => false,
     }
 }
@@ -163,7 +171,12 @@ fn cells(reading: &Reading, s: usize) -> Vec<Range<usize>> {
     let mut at = sentence.tokens.start;
     let mut end = sentence.bytes.start + lead;
     let mut out = Vec::new();
-    for cell in text.get(lead..).unwrap_or("").trim_end_matches('|').split('|') {
+    for cell in text
+        .get(lead..)
+        .unwrap_or("")
+        .trim_end_matches('|')
+        .split('|')
+    {
         end += cell.len();
         let to = (at..sentence.tokens.end)
             .find(|i| reading.text.tokens.get(*i).is_none_or(|t| t.start >= end))

@@ -97,7 +97,10 @@ pub struct Tables {
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     Tables::read(
         include_str!("data/words.txt"),
-        include_str!("data/pairs.txt"),
+        &[
+            include_str!("data/pairs.txt"),
+            include_str!("data/antonyms.txt"),
+        ],
     )
 });
 
@@ -113,7 +116,7 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl Tables {
-    fn read(words: &'static str, pairs: &'static str) -> Self {
+    fn read(words: &'static str, pairs: &[&'static str]) -> Self {
         let mut this = Self {
             words: HashMap::new(),
             stems: HashMap::new(),
@@ -145,7 +148,8 @@ impl Tables {
                 mark(this.stems.entry(key).or_default(), class);
             }
         }
-        for (n, (left, right)) in lines(pairs).filter_map(|l| l.split_once(' ')).enumerate() {
+        let pairs = pairs.iter().flat_map(|list| lines(list));
+        for (n, (left, right)) in pairs.filter_map(|l| l.split_once(' ')).enumerate() {
             let n = u16::try_from(n).unwrap_or(u16::MAX);
             for (side, list) in [(false, left), (true, right)] {
                 for word in list.split('/') {

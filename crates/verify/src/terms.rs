@@ -141,9 +141,29 @@ fn sign_before(normal: &str, start: usize) -> &str {
 
 /// Words that begin a new statement inside a sentence.
 const OPENERS: [&str; 23] = [
-    "whereas", "while", "but", "although", "though", "because", "since", "unless", "if", "when",
-    "whenever", "until", "otherwise", "yet", "however", "which", "who", "whose", "where", "weil",
-    "während", "aber", "wenn",
+    "whereas",
+    "while",
+    "but",
+    "although",
+    "though",
+    "because",
+    "since",
+    "unless",
+    "if",
+    "when",
+    "whenever",
+    "until",
+    "otherwise",
+    "yet",
+    "however",
+    "which",
+    "who",
+    "whose",
+    "where",
+    "weil",
+    "während",
+    "aber",
+    "wenn",
 ];
 
 /// For every token of a reading: which part of its sentence it is in.
@@ -154,9 +174,7 @@ pub fn parts(reading: &Reading) -> Vec<u32> {
         part += 1;
         let mut before: Option<&Token> = None;
         for token in reading.text.of(sentence) {
-            let gap = before.map_or("", |b| {
-                reading.normal.get(b.end..token.start).unwrap_or("")
-            });
+            let gap = before.map_or("", |b| reading.normal.get(b.end..token.start).unwrap_or(""));
             let sign = gap.contains([';', '—', '(', ')', '|', '；', '：'])
                 || gap.contains(" – ")
                 || gap.contains(" - ")

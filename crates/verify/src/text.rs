@@ -493,8 +493,11 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
         let mut left = GOVERNED;
+        // "no longer supported" negates "supported".
+        let more = |t: &Token| text.get(t.start..t.end) == Some("longer");
+        let skipped = usize::from(cue.negates() && next.as_ref().is_some_and(more));
         for token in tokens
-            .get_mut(i + 1..)
+            .get_mut(i + 1 + skipped..)
             .unwrap_or(&mut [])
             .iter_mut()
             .take(REACH)

@@ -99,6 +99,21 @@ pub enum EvalCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Natural answers, honest and with one fact changed: what is passed, refused, doubted
+    Natural {
+        /// Sets of answers, one JSON object a line
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Where the notes of a vault of the sets are; may be given again
+        #[arg(long = "vault", value_name = "NAME=DIR")]
+        vaults: Vec<String>,
+        /// List true sentences that are not simply shown, and false ones that are
+        #[arg(long)]
+        show: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// Claims that people judged: does the verifier's support agree with them?
     Claims {
         /// Files of judged claims (claims.jsonl)

@@ -243,7 +243,7 @@ impl<'t> Reader<'t> {
             && !self
                 .before(i)
                 .trim_end_matches(['-', '−'])
-                .ends_with(|c: char| !c.is_whitespace() && c != '(')
+                .ends_with(|c: char| !c.is_whitespace() && !matches!(c, '(' | '|' | '['))
             && (i == 0 || self.before(i).len() > 1);
         let number = Number {
             value: if sign { -value } else { value },

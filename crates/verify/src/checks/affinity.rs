@@ -214,10 +214,9 @@ pub fn label_end(reading: &Reading, s: usize) -> Option<usize> {
     let tokens = sentence.tokens.clone();
     let inside = tokens.start + 1..tokens.end.min(tokens.start + LABEL + 1);
     inside.into_iter().find(|i| {
-        let (Some(before), Some(token)) = (
-            reading.text.tokens.get(i - 1),
-            reading.text.tokens.get(*i),
-        ) else {
+        let (Some(before), Some(token)) =
+            (reading.text.tokens.get(i - 1), reading.text.tokens.get(*i))
+        else {
             return false;
         };
         let gap = reading.normal.get(before.end..token.start).unwrap_or("");

@@ -8,11 +8,11 @@
 
 use super::affinity::Affinities;
 use super::{Case, Effect, Extent};
+use crate::Code;
 use crate::atoms::{self as a, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
-use crate::Code;
 
 /// How much closer a term must be to one thing than to another to vote for it.
 const CLOSER: f64 = 0.3;
@@ -24,7 +24,7 @@ const MOST_RIVALS: usize = 24;
 /// What was found.
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut affinities = Affinities::new(case.cited);
-    let terms = own_terms(case.claim, &mut affinities);
+    let terms = own_terms(case, &mut affinities);
     if let Some(found) = exchanged(case, &terms, &affinities) {
         return vec![found];
     }
@@ -38,7 +38,9 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
 
 /// The terms of a claim that can vote or be exchanged, each once, and looked up. An identifier that
 /// the cited text does not have as it is stands for its one word.
-fn own_terms(claim: &Reading, affinities: &mut Affinities<'_>) -> Vec<Term> {
+fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
+    let claim = case.claim;
+    let code = code_ranges(case);
     let mut out: Vec<Term> = Vec::new();
     let mut alone: Option<usize> = None;
     for term in &claim.terms {
@@ -61,8 +63,36 @@ fn own_terms(claim: &Reading, affinities: &mut Affinities<'_>) -> Vec<Term> {
             }
             term.kind = TermKind::Code;
         }
+        let start = claim
+            .text
+            .tokens
+            .get(term.tokens.start)
+            .map_or(0, |t| t.start);
+        if term.kind == TermKind::Word && code.iter().any(|range| range.contains(&start)) {
+            term.kind = TermKind::Code;
+        }
         if !out.iter().any(|t| t.id == term.id) {
             out.push(term);
+        }
+    }
+    out
+}
+
+/// Where single words between back-ticks are in the normalised claim.
+fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
+    let mut from = 0;
+    let mut out = Vec::new();
+    for span in a::code_spans(case.raw) {
+        let normal = local_agent_text::evidence::Normal::of(span);
+        let word = normal.as_str();
+        let rest = case.claim.normal.get(from..).unwrap_or("");
+        let Some(at) = rest.find(word).filter(|_| !word.is_empty()) else {
+            continue;
+        };
+        let start = from + at;
+        from = start + word.len();
+        if !word.contains(' ') {
+            out.push(start..from);
         }
     }
     out
@@ -73,7 +103,13 @@ fn own_terms(claim: &Reading, affinities: &mut Affinities<'_>) -> Vec<Term> {
 fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<impl Fn(&Term) -> u32> {
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
-    let clause = |t: &Term| claim.text.tokens.get(t.tokens.start).map_or(0, |t| t.clause);
+    let clause = |t: &Term| {
+        claim
+            .text
+            .tokens
+            .get(t.tokens.start)
+            .map_or(0, |t| t.clause)
+    };
     let by_part = part(x) != part(y);
     if !by_part && clause(x) == clause(y) {
         return None;
@@ -90,6 +126,7 @@ struct Votes {
 
 /// Two things of the claim that have each other's attributes in the cited text.
 fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Option<Objection> {
+    let label = super::affinity::label_end(case.claim, 0).unwrap_or(0);
     let mut best: Option<(usize, Objection)> = None;
     for (i, x) in terms.iter().enumerate() {
         for (j, y) in terms.iter().enumerate().skip(i + 1) {
@@ -97,6 +134,7 @@ fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Op
             if !known
                 || !same_kind(case.claim, x, case.claim, y)
                 || are_listed(case.claim, terms, i, j)
+                || (x.tokens.start < label) != (y.tokens.start < label)
             {
                 continue;
             }
@@ -125,8 +163,10 @@ fn are_listed(claim: &Reading, terms: &[Term], i: usize, j: usize) -> bool {
         let word = claim.text.tokens.get(at).map_or("", |t| claim.word(t));
         let term = terms.get(i + 1..j).unwrap_or(&[]).iter();
         let mut same = term.filter(|t| t.kind == x.kind);
-        matches!(word, "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the")
-            || same.any(|t| t.tokens.contains(&at))
+        matches!(
+            word,
+            "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the"
+        ) || same.any(|t| t.tokens.contains(&at))
     };
     between.clone().all(small)
 }
@@ -178,14 +218,15 @@ fn judge_exchange(
     let against = votes[0].against.len() + votes[1].against.len();
     let both = votes.iter().all(|v| !v.against.is_empty());
     let labels = affinities.is_label(x.id) && affinities.is_label(y.id);
-    let things = x.kind != TermKind::Word || labels;
+    let things = x.kind != TermKind::Word;
     if votes.iter().any(|v| v.for_claim > 0) || against == 0 {
         return None;
     }
     let effect = match (both, things, against) {
         (true, true, _) => Effect::Rejects,
         (true, false, 3..) => Effect::Doubts,
-        (false, true, 2..) => Effect::Doubts,
+        (false, true, 3..) => Effect::Doubts,
+        (false, true, _) if labels => Effect::Doubts,
         _ => return None,
     };
     let voice = votes.iter().flat_map(|v| &v.against).next();
@@ -205,11 +246,7 @@ fn judge_exchange(
 }
 
 /// A thing of the claim in whose place the cited text has another one.
-fn replaced(
-    case: &Case<'_>,
-    terms: &[Term],
-    affinities: &mut Affinities<'_>,
-) -> Option<Objection> {
+fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
     let claim = case.claim;
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
@@ -219,7 +256,8 @@ fn replaced(
         let label = affinities.is_label(x.id);
         let opens = i == 0 || x.tokens.start < named;
         let value = x.kind == TermKind::Number;
-        if !affinities.has(x.id) || !(label && opens || value) {
+        let name = is_name(case, x);
+        if !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
         }
         let near = |t: &Term| part(t) == part(x) || t.tokens.start < named;
@@ -237,7 +275,9 @@ fn replaced(
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
             let enough = 2;
-            if !(labels || value)
+            let names = name && rival.is_name;
+            let all = against == voters.len();
+            if !(labels || value || names && all)
                 || for_claim > 0
                 || against < enough
                 || best.as_ref().is_some_and(|(n, _)| *n >= against)
@@ -254,6 +294,7 @@ fn replaced(
             };
             let effect = match (labels, against) {
                 (true, 2..) => Effect::Rejects,
+                _ if names && all => Effect::Rejects,
                 _ => Effect::Doubts,
             };
             best = Some((
@@ -269,15 +310,48 @@ fn replaced(
 struct Rival {
     id: u32,
     text: String,
+    is_name: bool,
+}
+
+/// Whether a term of the claim is a name; the first word of a sentence is one where the cited text
+/// has it as one.
+fn is_name(case: &Case<'_>, x: &Term) -> bool {
+    let capital = case
+        .claim
+        .text
+        .tokens
+        .get(x.tokens.start)
+        .is_some_and(|t| t.capital);
+    let named = |r: &Reading| {
+        let sentences = r.sentences_with(x.id).iter().take(8);
+        let mut terms = sentences.flat_map(|s| r.terms_of(*s as usize));
+        terms.any(|t| t.id == x.id && t.kind == TermKind::Name)
+            || r.text
+                .tokens
+                .iter()
+                .filter(|t| t.id == x.id)
+                .all(|t| t.capital)
+                && r.has(x.id)
+    };
+    let word = case.claim.shown(x.tokens.clone());
+    x.kind == TermKind::Name
+        || x.kind == TermKind::Word
+            && capital
+            && !super::names::ends_as_a_word(word)
+            && case.cited.iter().any(|s| named(s.reading))
 }
 
 /// Terms of the cited text of the kind of `x`, which the claim does not have, in sentences that
 /// hold one of the voters.
 fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Rival> {
+    let name = is_name(case, x);
     let mut out: Vec<Rival> = Vec::new();
     for source in case.cited {
         let reading = source.reading;
-        for s in voters.iter().flat_map(|v| reading.sentences_with(*v).iter().take(6)) {
+        for s in voters
+            .iter()
+            .flat_map(|v| reading.sentences_with(*v).iter().take(6))
+        {
             for term in reading.terms_of(*s as usize) {
                 if out.len() >= MOST_RIVALS {
                     return out;
@@ -285,9 +359,20 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
                 let new = !terms.iter().any(|t| t.id == term.id)
                     && !out.iter().any(|r| r.id == term.id)
                     && !case.claim.has(term.id);
-                if new && (term.kind == x.kind || same_kind(case.claim, x, reading, term)) {
+                let capital = reading
+                    .text
+                    .tokens
+                    .get(term.tokens.start)
+                    .is_some_and(|t| t.capital);
+                let is_name = capital && term.kind != TermKind::Number;
+                let alike = term.kind == x.kind || same_kind(case.claim, x, reading, term);
+                if new && (alike || is_name && name) {
                     let text = shown(reading, term);
-                    out.push(Rival { id: term.id, text });
+                    out.push(Rival {
+                        id: term.id,
+                        text,
+                        is_name,
+                    });
                 }
             }
         }

@@ -5,9 +5,11 @@
 
 use std::ops::Range;
 
+use super::nearest::{self, Pairing};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
 use crate::text::{Token, lower_case};
 
 /// Less than this share of the words of a reason or condition in the cited text raises a doubt.
@@ -22,10 +24,13 @@ const ENOUGH: usize = 2;
 /// Most words of a reason or condition.
 const MOST_WORDS: usize = 30;
 
-/// Reasons and conditions without support.
-pub fn check(case: &Case<'_>) -> Vec<Objection> {
+/// Reasons and conditions without support, and conditions that are turned.
+pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let tokens = &case.claim.text.tokens;
-    let mut out = Vec::new();
+    let mut out: Vec<Objection> = pairings
+        .iter()
+        .filter_map(|pairing| turned(case, pairing))
+        .collect();
     for (i, token) in tokens.iter().enumerate() {
         let word = lower_case(case.claim.word(token));
         let next = tokens.get(i + 1).map(|t| lower_case(case.claim.word(t)));
@@ -39,6 +44,45 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
     }
     out.truncate(1);
     out
+}
+
+/// How much of a condition must be the same.
+const SAME: f64 = 0.6;
+
+/// "if the alarm rings" where the text says "unless the alarm rings", and both deny as much.
+fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
+    let first = case.claim.text.tokens.get(pairing.own.own.start)?;
+    let own = holds(case.claim, first)?;
+    let near = pairing.near.first().filter(|n| n.share >= SAME)?;
+    let reading = near.source.reading;
+    let other = reading.text.tokens.get(near.statement.own.start)?;
+    let theirs = holds(reading, other)?;
+    let denials = |r: &Reading, tokens: &[Token]| {
+        let denies = |t: &&Token| t.negates() && holds(r, t).is_none();
+        tokens.iter().filter(denies).count()
+    };
+    let sentence_of = nearest::sentence(near)?;
+    let same = denials(case.claim, &case.claim.text.tokens)
+        == denials(reading, reading.tokens_of(near.statement.sentence));
+    if own == theirs || !same {
+        return None;
+    }
+    let detail = Detail::Opposite {
+        said: case.claim.word(first).to_owned(),
+        found: reading.word(other).to_owned(),
+    };
+    let found = Objection::new(Code::Condition, Effect::Rejects, detail);
+    let found = found.at(first.start..first.end);
+    Some(found.against(near.source.item.label, sentence_of))
+}
+
+/// Whether a word that begins a condition wants it to hold.
+fn holds(reading: &Reading, token: &Token) -> Option<bool> {
+    match &*lower_case(reading.word(token)) {
+        "if" | "when" | "whenever" | "once" | "wenn" | "falls" => Some(true),
+        "unless" | "until" | "except" => Some(false),
+        _ => None,
+    }
 }
 
 fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
@@ -64,7 +108,7 @@ fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
     if share >= LEAST {
         return None;
     }
-    let effect = if code == Code::Cause && share <= NOTHING {
+    let effect = if code == Code::Cause && share <= NOTHING && words.len() > ENOUGH {
         Effect::Rejects
     } else {
         Effect::Doubts

@@ -28,7 +28,11 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
         };
         let said = crate::identity::shorten(shown);
         let found = Objection::new(Code::Code, effect, Detail::Absent { said });
-        let at = case.claim.normal.get(from..).and_then(|rest| rest.find(shown));
+        let at = case
+            .claim
+            .normal
+            .get(from..)
+            .and_then(|rest| rest.find(shown));
         out.push(match at {
             Some(at) => {
                 let start = from + at;
@@ -44,6 +48,9 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
 /// What the absence of a piece of code does to the claim.
 fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     let words: Vec<&str> = words(shown).take(MOST_WORDS).collect();
+    if is_chord(case, shown) {
+        return None;
+    }
     let cited: Vec<String> = case.cited.iter().map(|s| folded(&s.item.text)).collect();
     let absent = |word: &&str| {
         let word = folded(word);
@@ -67,15 +74,31 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     (apart && words.len() > 1).then_some(Effect::Doubts)
 }
 
+/// Whether it names keys that are pressed together, and the cited text has them, blanks aside.
+fn is_chord(case: &Case<'_>, shown: &str) -> bool {
+    let bare = |text: &str| -> String {
+        let lower = text.to_lowercase();
+        lower.chars().filter(|c| !c.is_whitespace()).collect()
+    };
+    let chord = bare(shown);
+    shown.contains('+')
+        && case
+            .cited
+            .iter()
+            .any(|s| bare(&s.item.text).contains(&chord))
+}
+
 /// The words of a piece of code: cut at blanks and at brackets, commas and equals signs.
 fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';'))
-        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
 }
 
 /// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.
 fn is_free(word: &str) -> bool {
-    let number = word.chars().all(|c| c.is_numeric() || matches!(c, '.' | '-'));
+    let number = word
+        .chars()
+        .all(|c| c.is_numeric() || matches!(c, '.' | '-'));
     number || word.contains('/') && !word.starts_with(['-', '/']) || word.starts_with("/path")
 }
 
@@ -90,13 +113,15 @@ fn holds(text: &str, word: &str) -> bool {
 
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
-        let starts = word.starts_with(|c: char| c.is_alphanumeric());
-        let ends = word.ends_with(|c: char| c.is_alphanumeric());
-        let before = text.get(..*at).and_then(|t| t.chars().next_back());
-        let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
-        !(starts && is_part(before)) && !(ends && is_part(after))
-    })
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .filter(move |at| {
+            let starts = word.starts_with(|c: char| c.is_alphanumeric());
+            let ends = word.ends_with(|c: char| c.is_alphanumeric());
+            let before = text.get(..*at).and_then(|t| t.chars().next_back());
+            let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
+            !(starts && is_part(before)) && !(ends && is_part(after))
+        })
 }
 
 /// How many characters may be between two words that are beside each other: brackets, quote marks.

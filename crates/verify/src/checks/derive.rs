@@ -19,7 +19,13 @@ pub fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         .filter(|(_, m)| has_number(case, m))
         .take(6)
         .collect();
-    let shown = |atom: &Atom| claim.normal.get(atom.bytes.clone()).unwrap_or("").to_owned();
+    let shown = |atom: &Atom| {
+        claim
+            .normal
+            .get(atom.bytes.clone())
+            .unwrap_or("")
+            .to_owned()
+    };
     let made = |operation, x: &Atom, y: &Atom| Derivation {
         operation,
         from: vec![shown(x), shown(y)],
@@ -89,8 +95,13 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
             let days = p.days_to(q).is_some_and(|d| apart(d, a::Kind::Time));
             let months = p.months_to(q).is_some_and(|m| apart(m, a::Kind::Calendar));
             if days || months {
-                let shown =
-                    |atom: &Atom| case.claim.normal.get(atom.bytes.clone()).unwrap_or("").to_owned();
+                let shown = |atom: &Atom| {
+                    case.claim
+                        .normal
+                        .get(atom.bytes.clone())
+                        .unwrap_or("")
+                        .to_owned()
+                };
                 return Some(Derivation {
                     operation: Operation::Duration,
                     from: vec![shown(x), shown(y)],
@@ -113,7 +124,9 @@ pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     }
     let list = rest.get(colon + 2..)?;
     let list = list.split(['.', ';']).next()?;
-    let (before, last) = list.rsplit_once(" and ").or_else(|| list.rsplit_once(" or "))?;
+    let (before, last) = list
+        .rsplit_once(" and ")
+        .or_else(|| list.rsplit_once(" or "))?;
     let short = |item: &str| (1..=4).contains(&item.split_whitespace().count());
     let items: Vec<&str> = before.split(", ").collect();
     let plain = items.iter().all(|item| short(item.trim_end_matches(','))) && short(last);

@@ -7,8 +7,8 @@ use crate::finding::{Detail, Objection};
 use crate::text::Token;
 
 /// How much of the rest of a statement must be the same to reject, and to doubt.
-const SAME: f64 = 0.75;
-const ALIKE: f64 = 0.5;
+const SAME: f64 = 0.5;
+const ALIKE: f64 = 0.33;
 
 /// Opposites in statements that are about the same thing.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
@@ -39,8 +39,15 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;
     }
-    let rest = rest_share(case, pairing, near, token);
+    let excepts = near.statement.tokens.iter().any(|t| {
+        matches!(
+            near.source.reading.word(t),
+            "except" | "excluding" | "unless" | "but"
+        )
+    });
+    let rest = rest_share(pairing, near, token);
     let effect = match rest {
+        r if r >= ALIKE && excepts => Effect::Doubts,
         r if r >= SAME => Effect::Rejects,
         r if r >= ALIKE => Effect::Doubts,
         _ => return None,
@@ -54,8 +61,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
 }
 
 /// The share of the other content words of the claim's statement that the near one holds.
-fn rest_share(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
-    let _ = case;
+fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
     let rest: Vec<u32> = pairing
         .own
         .tokens
@@ -70,6 +76,9 @@ fn rest_share(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, token: &T
         .iter()
         .filter(|id| near.statement.tokens.iter().any(|e| e.id == **id))
         .count();
+    if held < 2 {
+        return 0.0;
+    }
     super::ratio(held, rest.len())
 }
 

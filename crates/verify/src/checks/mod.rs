@@ -17,6 +17,7 @@ mod nearest;
 mod negation;
 mod novelty;
 mod numbers;
+mod order;
 mod quantity;
 mod referent;
 mod status;
@@ -57,6 +58,8 @@ pub struct Case<'a> {
     pub others: &'a [Source<'a>],
     /// The headings and paths of the cited items, read: a name may stand there.
     pub around: &'a Reading,
+    /// The question, read: who asked knows the names in it.
+    pub asked: &'a Reading,
     /// How many items a list has that the claim leads to.
     pub listed: usize,
     /// Which layers apply.
@@ -113,7 +116,8 @@ pub fn check(case: &Case<'_>) -> Findings {
     let foreign = language::differ(case.claim, &readings);
     out.add(atoms::check(case, &alignment));
     out.objections.extend(code::check(case));
-    out.objections.extend(names::check(case, &alignment, foreign));
+    out.objections
+        .extend(names::check(case, &alignment, foreign));
     if out.objections.is_empty() {
         out.objections.extend(binding::check(case));
     }
@@ -124,11 +128,12 @@ pub fn check(case: &Case<'_>) -> Findings {
         let pairings = nearest::pairings(case);
         out.objections.extend(negation::check(case, &pairings));
         out.objections.extend(direction::check(case, &pairings));
+        out.objections.extend(order::check(case, &pairings));
         if case.extent == Extent::Sentence {
             out.objections.extend(quantity::check(case, &pairings));
             out.objections.extend(modality::check(case, &pairings));
             out.objections.extend(status::check(case, &pairings));
-            out.objections.extend(clauses::check(case));
+            out.objections.extend(clauses::check(case, &pairings));
             out.objections.extend(novelty::check(case));
         }
     }

@@ -9,8 +9,8 @@ use crate::tables::Mood;
 use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
-const ALIKE: f64 = 0.5;
-const SAME: f64 = 0.7;
+const ALIKE: f64 = 0.4;
+const SAME: f64 = 0.5;
 
 /// How binding a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,10 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         clash = clash.or(theirs.first().map(|(t, f)| (near, *t, *f)));
     }
     let (near, theirs, other) = clash?;
-    let far = matches!((force, other), (Force::May, Force::Must) | (Force::Must, Force::May));
+    let far = matches!(
+        (force, other),
+        (Force::May, Force::Must) | (Force::Must, Force::May)
+    );
     let effect = match (far, best.share >= SAME) {
         (true, true) => Effect::Rejects,
         _ => Effect::Doubts,
@@ -60,7 +63,8 @@ fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)>
     let mut out = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let next = tokens.get(i + 1);
-        let denied = token.negated || next.is_some_and(Token::negates);
+        let before = i.checked_sub(1).and_then(|at| tokens.get(at));
+        let denied = [before, next].into_iter().flatten().any(Token::negates);
         let obliges = matches!(&*word(token), "have" | "has" | "had")
             && next.is_some_and(|t| word(t) == "to");
         let force = match token.mood() {

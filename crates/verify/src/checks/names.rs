@@ -4,8 +4,8 @@
 //! the cited text has another name in its place, or a pronoun for somebody whom it has named:
 //! nothing else tells "Karim leads" from "Revenue grew".
 
-use super::{Case, Effect};
 use super::align::{Aligned, Alignment};
+use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -35,6 +35,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             continue;
         }
         let known = carried(case, i)
+            || case.asked.has(token.id)
             || stands_for_pronoun(case, alignment, i)
             || given_name(case, alignment, i)
             || explained(case, i);
@@ -49,7 +50,11 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             let word = case.claim.word(token);
             let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
             let mild = elsewhere || alone && is_abbreviation(word) && word.len() <= USUAL_LETTERS;
-            let effect = if mild { Effect::Doubts } else { Effect::Rejects };
+            let effect = if mild {
+                Effect::Doubts
+            } else {
+                Effect::Rejects
+            };
             let detail = Detail::Absent {
                 said: word.to_owned(),
             };
@@ -65,7 +70,9 @@ fn named_elsewhere(case: &Case<'_>, token: &Token) -> bool {
         let mut tokens = r.text.tokens.iter();
         tokens.any(|t| t.id == token.id && t.capital && !t.first)
     };
-    case.others.iter().any(|s| s.reading.has(token.id) && named(s.reading))
+    case.others
+        .iter()
+        .any(|s| s.reading.has(token.id) && named(s.reading))
         && looks_like_a_name_here(case, token)
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Case, Source};
+use crate::reading::ALIKE;
 use crate::statements::Statement;
 use crate::text::Token;
 
@@ -26,7 +27,7 @@ pub struct Pairing<'a> {
 }
 
 /// A statement that holds less is about something else.
-const LEAST: f64 = 0.4;
+const LEAST: f64 = 0.3;
 
 /// How much worse than the nearest a statement may be and still be asked.
 const ALMOST: f64 = 0.85;
@@ -59,10 +60,10 @@ fn counts(token: &Token) -> bool {
 }
 
 fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
-    let mut words: Vec<(u32, f64)> = Vec::new();
+    let mut words: Vec<(&Token, f64)> = Vec::new();
     for token in own.tokens.iter().filter(|t| counts(t)).take(MOST_WORDS) {
-        if !words.iter().any(|(id, _)| *id == token.id) {
-            words.push((token.id, weight(case, token)));
+        if !words.iter().any(|(t, _)| t.id == token.id) {
+            words.push((token, weight(case, token)));
         }
     }
     let total: f64 = words.iter().map(|(_, w)| w).sum();
@@ -73,8 +74,8 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
     for source in case.cited {
         let reading = source.reading;
         let mut asked = vec![false; reading.text.sentences.len() + 1];
-        for (id, _) in &words {
-            for s in reading.sentences_with(*id).iter().take(MOST_SENTENCES) {
+        for (token, _) in &words {
+            for s in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
                 // A statement can be completed by the sentence before it.
                 for s in [*s as usize, *s as usize + 1] {
                     asked.get_mut(s).into_iter().for_each(|a| *a = true);
@@ -85,10 +86,8 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
             if !asked.get(statement.sentence).copied().unwrap_or(false) {
                 continue;
             }
-            let held = |(id, _): &&(u32, f64)| {
-                statement.tokens.iter().any(|t| t.id == *id)
-            };
-            let share = words.iter().filter(held).map(|(_, w)| w).sum::<f64>() / total;
+            let held = |token: &Token| held(case, statement, token);
+            let share = words.iter().map(|(t, w)| w * held(t)).sum::<f64>() / total;
             if share >= LEAST {
                 out.push(Near {
                     source: *source,
@@ -103,6 +102,31 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
     out.retain(|n| n.share >= ALMOST * best);
     out.truncate(MOST_NEAR);
     out
+}
+
+/// How well a statement holds a word: 1 for the word or its opposite, less for one that is only
+/// alike, or 0.
+fn held(case: &Case<'_>, statement: &Statement, token: &Token) -> f64 {
+    let opposite = |t: &Token| {
+        let pairs = token.pairs().iter();
+        pairs
+            .clone()
+            .any(|(n, side)| t.pairs().contains(&(*n, !side)))
+    };
+    if statement
+        .tokens
+        .iter()
+        .any(|t| t.id == token.id || opposite(t))
+    {
+        return 1.0;
+    }
+    let alike = case.lexicon.alike(token.id);
+    let is_alike = |t: &Token| alike.is_some() && case.lexicon.alike(t.id) == alike;
+    if statement.tokens.iter().any(is_alike) {
+        ALIKE
+    } else {
+        0.0
+    }
 }
 
 /// Words in few sentences of the cited text count more.

@@ -12,10 +12,10 @@ use crate::tables::{Quantity, Status};
 use crate::text::{Token, lower_case};
 
 /// From this share on, two statements are the same but for their negation.
-const SAME: f64 = 0.8;
+const SAME: f64 = 0.65;
 
 /// From this share on, a difference in negation raises a doubt.
-const ALIKE: f64 = 0.6;
+const ALIKE: f64 = 0.5;
 
 /// What is negated on one side only.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
@@ -39,7 +39,11 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     if best.share < ALIKE {
         return None;
     }
-    let stands: Vec<Stand> = pairing.near.iter().map(|n| stand(case, pairing, n)).collect();
+    let stands: Vec<Stand> = pairing
+        .near
+        .iter()
+        .map(|n| stand(case, pairing, n))
+        .collect();
     let first = *stands.first()?;
     let same = |s: &Stand| match (first, s) {
         (Stand::ClaimDenies(_), Stand::ClaimDenies(_)) => true,
@@ -56,7 +60,11 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let said = case.claim.word(token).to_owned();
     let range = token.start..token.end;
     let sure = best.share >= SAME && is_sure(case, pairing, best, first);
-    let effect = if sure { Effect::Rejects } else { Effect::Doubts };
+    let effect = if sure {
+        Effect::Rejects
+    } else {
+        Effect::Doubts
+    };
     let detail = match first {
         Stand::ClaimDenies(_) => Detail::ClaimNegates { said },
         _ => Detail::TextNegates { said },
@@ -85,7 +93,11 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Stand {
         }
     }
     let Some(found) = found else {
-        return if agrees { Stand::Agrees } else { Stand::Unclear };
+        return if agrees {
+            Stand::Agrees
+        } else {
+            Stand::Unclear
+        };
     };
     let side = |tokens: &[Token], reading: &crate::reading::Reading| {
         tokens
@@ -105,8 +117,21 @@ fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, stand: Stand
         tokens.iter().any(|t| {
             matches!(
                 &*lower_case(reading.word(t)),
-                "unless" | "without" | "if" | "until" | "except" | "only" | "instead" | "rather"
-                    | "otherwise" | "but" | "even" | "when" | "or" | "nor" | "any"
+                "unless"
+                    | "without"
+                    | "if"
+                    | "until"
+                    | "except"
+                    | "only"
+                    | "instead"
+                    | "rather"
+                    | "otherwise"
+                    | "but"
+                    | "even"
+                    | "when"
+                    | "or"
+                    | "nor"
+                    | "any"
             )
         })
     };
@@ -131,12 +156,52 @@ fn is_negative(token: &Token, word: &str) -> bool {
 fn is_scarce(word: &str) -> bool {
     matches!(
         word,
-        "few" | "little" | "only" | "less" | "lower" | "fewer" | "except" | "absent" | "despite"
-            | "although" | "zero" | "rather" | "contrary" | "however" | "loss" | "lost" | "free"
-            | "minimal" | "limited" | "instead" | "exclude" | "excludes" | "excluded" | "ignore"
-            | "ignores" | "ignored" | "skip" | "skips" | "skipped" | "omit" | "omits" | "omitted"
-            | "remove" | "removes" | "removed" | "disable" | "disables" | "disabled" | "missing"
-            | "blank" | "empty" | "incompatible" | "exclusive" | "different" | "too" | "rejects"
+        "few"
+            | "little"
+            | "only"
+            | "less"
+            | "lower"
+            | "fewer"
+            | "except"
+            | "absent"
+            | "despite"
+            | "although"
+            | "zero"
+            | "rather"
+            | "contrary"
+            | "however"
+            | "loss"
+            | "lost"
+            | "free"
+            | "minimal"
+            | "limited"
+            | "instead"
+            | "exclude"
+            | "excludes"
+            | "excluded"
+            | "ignore"
+            | "ignores"
+            | "ignored"
+            | "skip"
+            | "skips"
+            | "skipped"
+            | "omit"
+            | "omits"
+            | "omitted"
+            | "remove"
+            | "removes"
+            | "removed"
+            | "disable"
+            | "disables"
+            | "disabled"
+            | "missing"
+            | "blank"
+            | "empty"
+            | "incompatible"
+            | "exclusive"
+            | "different"
+            | "too"
+            | "rejects"
     )
 }
 

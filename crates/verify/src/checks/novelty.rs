@@ -9,7 +9,7 @@ use crate::text::Token;
 const ENOUGH: usize = 3;
 
 /// From this share of strange words on, a part raises a doubt.
-const STRANGE: f64 = 0.6;
+const STRANGE: f64 = 0.7;
 
 /// Parts of the claim whose words are mostly strange to the cited text.
 pub fn check(case: &Case<'_>) -> Option<Objection> {

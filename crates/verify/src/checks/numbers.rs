@@ -251,8 +251,18 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
         return n.words;
     }
     let whole = n.value.fract() == 0.0 && (1.0..=MOST_COUNTED).contains(&n.value);
-    if case.listed > 0 && is(case.listed) && n.value.fract() == 0.0 {
+    // The header of a table is not counted by people.
+    let listed = is(case.listed) || is(case.listed.saturating_sub(1));
+    if case.listed > 1 && listed && n.value.fract() == 0.0 {
         return true;
+    }
+    let counted = case.claim.text.tokens.get(atom.tokens.end);
+    let sources = counted.map(|t| case.claim.word(t));
+    if matches!(
+        sources,
+        Some("notes" | "sources" | "documents" | "files" | "passages")
+    ) {
+        return is(case.cited.len());
     }
     let measured = n.unit.is_some() || n.per.is_some() || n.bound.is_some();
     if measured || !whole || !n.words || case.extent == Extent::Row {

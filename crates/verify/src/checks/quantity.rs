@@ -9,8 +9,11 @@ use crate::tables::Quantity;
 use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
-const ALIKE: f64 = 0.5;
-const SAME: f64 = 0.7;
+const ALIKE: f64 = 0.4;
+const SAME: f64 = 0.5;
+
+/// How much of a statement must be the same where one side alone restricts it.
+const RESTRICTED: f64 = 0.65;
 
 /// Quantities of the claim that its nearest statements do not have.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
@@ -19,9 +22,7 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
         let Some(best) = pairing.near.first().filter(|n| n.share >= ALIKE) else {
             continue;
         };
-        out.extend(
-            differs(case, pairing, best).or_else(|| restricted(case, pairing, best)),
-        );
+        out.extend(differs(case, pairing, best).or_else(|| restricted(case, pairing, best)));
     }
     out.truncate(1);
     out
@@ -34,12 +35,11 @@ fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
 
 /// "all" where the text says "some", "none" where it says "all".
 fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
-    let strict = |q: Option<Quantity>| {
-        matches!(q, Some(Quantity::Universal | Quantity::Nothing))
-    };
+    let strict = |q: Option<Quantity>| matches!(q, Some(Quantity::Universal | Quantity::Nothing));
+    let both = |t: &Token| &*lower_case(case.claim.word(t)) == "both";
     let token = own(case, pairing)
         .iter()
-        .find(|t| strict(t.quantity()) && !t.negated && !t.negates())?;
+        .find(|t| strict(t.quantity()) && !t.negated && !t.negates() && !both(t))?;
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
         let reading = near.source.reading;
@@ -48,7 +48,9 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
         if quantities().any(|t| t.quantity() == token.quantity()) {
             return None;
         }
-        let other = quantities().find(|t| t.quantity() != token.quantity());
+        let part = tokens.windows(2).find(|pair| is_part(reading, pair));
+        let other = quantities().find(|t| !strict(t.quantity()));
+        let other = other.or(part.and_then(|pair| pair.first()));
         clash = clash.or(other.map(|t| (near, t)));
     }
     let (near, other) = clash?;
@@ -65,6 +67,16 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
+/// "a third of", "part of".
+fn is_part(reading: &Reading, pair: &[Token]) -> bool {
+    let [part, of] = pair else { return false };
+    let shares = [
+        "third", "thirds", "quarter", "quarters", "fifth", "tenth", "half", "percent", "fraction",
+        "part", "most", "some", "many", "few",
+    ];
+    reading.word(of) == "of" && shares.contains(&&*lower_case(reading.word(part)))
+}
+
 /// An "only" or "always" that one side has alone.
 fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let claimed = own(case, pairing).iter().find(|t| restricts(case.claim, t));
@@ -75,7 +87,8 @@ fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option
             .iter()
             .any(|t| restricts(reading, t) || narrows(reading, t))
     };
-    let token = claimed.filter(|_| !pairing.near.iter().any(has))?;
+    let close = best.share >= RESTRICTED;
+    let token = claimed.filter(|_| close && !pairing.near.iter().any(has))?;
     let detail = Detail::Added {
         said: case.claim.word(token).to_owned(),
     };
@@ -97,7 +110,21 @@ fn narrows(reading: &Reading, token: &Token) -> bool {
         || token.quantity().is_some()
         || matches!(
             &*lower_case(reading.word(token)),
-            "just" | "unless" | "except" | "must" | "sole" | "single" | "limited" | "restricted"
-                | "specific" | "unique" | "one" | "each" | "any" | "no" | "if" | "when"
+            "just"
+                | "unless"
+                | "except"
+                | "must"
+                | "sole"
+                | "single"
+                | "limited"
+                | "restricted"
+                | "specific"
+                | "unique"
+                | "one"
+                | "each"
+                | "any"
+                | "no"
+                | "if"
+                | "when"
         )
 }

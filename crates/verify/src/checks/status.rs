@@ -9,7 +9,7 @@ use crate::text::Token;
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.4;
-const SAME: f64 = 0.7;
+const SAME: f64 = 0.5;
 
 /// Whether something that is `own` cannot be `theirs`.
 fn excludes(own: Status, theirs: Status) -> bool {
@@ -29,8 +29,38 @@ fn excludes(own: Status, theirs: Status) -> bool {
 
 /// A status of the claim that its nearest statements contradict.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
-    let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    let one = |pairing: &Pairing<'_>| compare(case, pairing).or_else(|| silent(case, pairing));
+    let found = pairings.iter().filter_map(one);
     found.take(1).collect()
+}
+
+/// From this share on, a claim says what a plan says that came to nothing.
+const SILENT: f64 = 0.75;
+
+/// "We replace RabbitMQ with NATS" where the proposal to do so was rejected.
+fn silent(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
+    let near = pairing.near.first().filter(|n| n.share >= SILENT)?;
+    let reading = near.source.reading;
+    let theirs = reading.tokens_of(near.statement.sentence).iter();
+    let turned = theirs
+        .clone()
+        .find(|t| t.status() == Some(Status::Rejected) && !t.negated)?;
+    let claim = &case.claim.text.tokens;
+    let told = claim.iter().any(|t| {
+        t.id == turned.id
+            || t.negates()
+            || t.turns()
+            || t.status().is_some()
+            || t.pairs().iter().any(|p| turned.pairs().contains(p))
+    });
+    if told || claim.iter().filter(|t| t.is_content()).count() < 3 {
+        return None;
+    }
+    let detail = Detail::LeftOut {
+        found: reading.word(turned).to_owned(),
+    };
+    let found = Objection::new(Code::Status, Effect::Rejects, detail);
+    Some(found.against(near.source.item.label, sentence(near)?))
 }
 
 fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {

@@ -336,10 +336,11 @@ const OPEN_QUESTION: &[&str] = &[
 /// what is left open.
 fn says_nothing_of(lower: &str) -> bool {
     let all: Vec<&str> = words(lower).take(12).collect();
-    let pronoun = all.iter().take(2).any(|w| matches!(*w, "it" | "they" | "this" | "none"));
-    let denies = |w: &&str| {
-        matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nor")
-    };
+    let pronoun = all
+        .iter()
+        .take(2)
+        .any(|w| matches!(*w, "it" | "they" | "this" | "none"));
+    let denies = |w: &&str| matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nor");
     let Some(at) = all.iter().take(5).position(|w| denies(&w)) else {
         return false;
     };

@@ -1,0 +1,92 @@
+//! L5: what the claim compares or puts in order, the cited text compares or orders alike.
+//!
+//! Both statements name the same two things around the same word ("faster than", "before"); the
+//! claim has them exchanged.
+
+use super::nearest::{Near, Pairing, sentence};
+use super::{Case, Effect};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::text::{Token, lower_case};
+
+/// How much of a statement must be the same.
+const ALIKE: f64 = 0.6;
+
+/// Things that stand the other way round.
+pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+    let mut out = Vec::new();
+    for pairing in pairings {
+        let near = pairing.near.iter().filter(|n| n.share >= ALIKE);
+        let found: Option<Vec<Objection>> = near.map(|n| reversed(case, pairing, n)).collect();
+        out.extend(found.and_then(|found| found.into_iter().next()));
+    }
+    out.truncate(1);
+    out
+}
+
+fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<Objection> {
+    let own = case.claim.text.tokens.get(pairing.own.own.clone())?;
+    let reading = near.source.reading;
+    let theirs = reading.tokens_of(near.statement.sentence);
+    let at = own.iter().position(|t| is_cue(case.claim, own, t))?;
+    let cue = own.get(at)?;
+    let there = theirs
+        .iter()
+        .position(|t| t.id == cue.id && is_cue(reading, theirs, t))?;
+    let (first, second) = crossed(own, at, theirs, there)?;
+    let detail = Detail::Reversed {
+        first: case.claim.word(first).to_owned(),
+        second: case.claim.word(second).to_owned(),
+    };
+    let found = Objection::new(Code::Order, Effect::Rejects, detail).at(cue.start..cue.end);
+    Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// "before", "after", or a word that is compared: "faster than".
+fn is_cue(reading: &Reading, tokens: &[Token], token: &Token) -> bool {
+    let word = lower_case(reading.word(token));
+    let order = matches!(
+        &*word,
+        "before"
+            | "after"
+            | "above"
+            | "below"
+            | "over"
+            | "under"
+            | "precedes"
+            | "follows"
+            | "beats"
+            | "vor"
+            | "nach"
+            | "über"
+            | "unter"
+    );
+    let after = tokens.iter().filter(|t| t.start > token.start).take(2);
+    let compared = after
+        .map(|t| lower_case(reading.word(t)))
+        .any(|w| w == "than" || w == "als");
+    order || compared && !token.pairs().is_empty()
+}
+
+/// The two things that both sides have on different sides of their word: one that the claim has
+/// before and the text behind it, and one the other way round; less is on the same side.
+fn crossed<'t>(
+    own: &'t [Token],
+    at: usize,
+    theirs: &[Token],
+    there: usize,
+) -> Option<(&'t Token, &'t Token)> {
+    let counts = |t: &&Token| t.is_content() || t.number;
+    let before = own.get(..at)?.iter().filter(counts);
+    let after = own.get(at + 1..)?.iter().filter(counts);
+    let has = |tokens: &[Token], id: u32| tokens.iter().any(|t| t.id == id);
+    let (ahead, behind) = (theirs.get(..there)?, theirs.get(there + 1..)?);
+    let only = |t: &&Token, here: &[Token], not: &[Token]| has(here, t.id) && !has(not, t.id);
+    let first: Vec<&Token> = before.clone().filter(|t| only(t, behind, ahead)).collect();
+    let second: Vec<&Token> = after.clone().filter(|t| only(t, ahead, behind)).collect();
+    let same = before.filter(|t| only(t, ahead, behind)).count()
+        + after.filter(|t| only(t, behind, ahead)).count();
+    let pair = (first.first()?, second.first()?);
+    (first.len() + second.len() > same).then_some((*pair.0, *pair.1))
+}

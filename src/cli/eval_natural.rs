@@ -1,0 +1,146 @@
+//! `eval natural`: what the verifier makes of natural answers, honest and with one fact changed.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::index::extend;
+use super::output::Output;
+use super::read::read_text;
+use local_agent_eval::natural::{self, Faults, Figures, Miss, Vaults};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::RelPath;
+
+pub fn run(
+    context: &Context,
+    files: &[PathBuf],
+    vaults: &[String],
+    show: bool,
+    as_json: bool,
+) -> Result<ExitCode> {
+    let folders = folders(context, vaults)?;
+    let read = |vault: &str, path: &str| read_note(&folders, vault, path);
+    let mut vaults = Vaults::new(&read);
+    let mut sets: Vec<(String, Figures)> = Vec::new();
+    for file in files {
+        let name = file.display().to_string();
+        let rows = natural::rows(&read_text(&context.environment.cwd.join(file))?, &name)?;
+        sets.push((name, natural::measure(&rows, &mut vaults)?));
+    }
+    if as_json {
+        let sets: Vec<Value> = sets
+            .iter()
+            .map(|(name, figures)| json!({ "set": name, "figures": figures }))
+            .collect();
+        let mut body = json!({ "sets": sets });
+        extend(&mut body, context.roots());
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (name, figures) in &sets {
+        print(&context.out, name, figures);
+        if show {
+            figures
+                .misses
+                .iter()
+                .for_each(|miss| print_miss(&context.out, miss));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `NAME=DIR` → the folder, which must exist.
+fn folders(context: &Context, vaults: &[String]) -> Result<HashMap<String, PathBuf>> {
+    let mut out = HashMap::new();
+    for vault in vaults {
+        let wrong = |why: &str| {
+            Failure::new(ErrorCode::InvalidArgs, format!("--vault {vault}: {why}"))
+                .with_hint("local-agent eval natural --help")
+        };
+        let (name, folder) = vault.split_once('=').ok_or_else(|| wrong("not NAME=DIR"))?;
+        let folder = context.environment.cwd.join(folder);
+        if !folder.is_dir() {
+            return Err(wrong("the folder does not exist"));
+        }
+        out.insert(name.to_owned(), folder);
+    }
+    Ok(out)
+}
+
+fn read_note(folders: &HashMap<String, PathBuf>, vault: &str, path: &str) -> Result<String> {
+    let invalid = |message: String| {
+        Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
+    };
+    let folder: &Path = folders.get(vault).ok_or_else(|| {
+        invalid(format!(
+            "the set uses the vault {vault}, and no --vault {vault}=DIR says where it is"
+        ))
+    })?;
+    let path = RelPath::new(path).map_err(|e| invalid(format!("{path}: {e}")))?;
+    read_text(&folder.join(path.as_str()))
+}
+
+fn print(out: &Output, name: &str, figures: &Figures) {
+    let Figures {
+        honest,
+        passed,
+        sentences,
+        refused,
+        doubted,
+        wrong,
+        ..
+    } = figures;
+    out.line(&out.bold(name));
+    out.line(&format!(
+        "honest answers that pass: {passed} of {honest} ({:.3}); of their {sentences} sentences refused: {refused} \
+         ({:.3}), doubted: {doubted} ({:.3})",
+        share(*passed, *honest),
+        share(*refused, *sentences),
+        share(*doubted, *sentences),
+    ));
+    out.line("");
+    out.line("| fault | wrong answers | rejected | doubtful | shown | rejected or doubtful |");
+    out.line("| --- | --- | --- | --- | --- | --- |");
+    for (fault, faults) in &figures.by_fault {
+        row(out, fault, faults);
+    }
+    row(out, "all", wrong);
+}
+
+fn row(out: &Output, name: &str, faults: &Faults) {
+    let Faults {
+        all,
+        rejected,
+        doubtful,
+        shown,
+    } = faults;
+    out.line(&format!(
+        "| {name} | {all} | {rejected} | {doubtful} | {shown} | {:.3} |",
+        share(rejected + doubtful, *all)
+    ));
+}
+
+fn print_miss(out: &Output, miss: &Miss) {
+    let fate = match miss.fate {
+        natural::Fate::Shown => "shown",
+        natural::Fate::Doubtful => "doubted",
+        natural::Fate::Rejected => "refused",
+    };
+    let what = miss.fault.as_deref().unwrap_or("true");
+    let words: Vec<&str> = miss.sentence.split_whitespace().collect();
+    out.line(&format!(
+        "\n{} ({what}, {fate}) {}\n  {}\n  {}",
+        miss.id,
+        miss.codes.join(", "),
+        out.shown(&words.join(" ")),
+        out.shown(&miss.why),
+    ));
+}
+
+fn share(part: usize, of: usize) -> f64 {
+    let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+    number(part) / number(of.max(1))
+}
