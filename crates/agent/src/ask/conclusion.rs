@@ -50,7 +50,7 @@ pub(super) fn conclude(
 ) -> Result<Conclusion> {
     match drafted {
         Drafted::Accepted { judged, before } => {
-            let written = written(judged, before.as_ref(), chat.judge.as_ref(), asker)?;
+            let written = written(*judged, before.as_deref(), chat.judge.as_ref(), asker)?;
             if rules.strict && !written.judged.report.ok_without_doubts() {
                 return Err(refusal(&written.judged.report));
             }

@@ -87,9 +87,9 @@ pub(super) enum Drafted {
     /// The verifier passed all of it, or it claims nothing and says that the evidence does not
     /// answer.
     Accepted {
-        judged: Judged,
+        judged: Box<Judged>,
         /// The report on the draft before it, when that was refused.
-        before: Option<Report>,
+        before: Option<Box<Report>>,
     },
     /// Refused twice.
     Rejected {
@@ -156,8 +156,11 @@ pub(super) fn converse(
             asker,
         )?;
         let Some(reasons) = refused else {
-            let before = drafts.into_iter().next().map(|judged| judged.report);
-            return Ok(Drafted::Accepted { judged, before });
+            let before = drafts.into_iter().next();
+            return Ok(Drafted::Accepted {
+                judged: Box::new(judged),
+                before: before.map(|judged| Box::new(judged.report)),
+            });
         };
         let objections = objections(&reasons, &judged, rules.strict);
         drafts.insert(0, judged);

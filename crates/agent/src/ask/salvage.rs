@@ -100,9 +100,10 @@ fn without(draft: &Draft, rendered: &Rendered, claims: &[Range<usize>]) -> Draft
     let mut next = 0;
     for (segment, (range, piece)) in draft.segments().iter().zip(&rendered.pieces) {
         if *piece != Piece::Text {
+            let first = cuts.partition_point(|cut| cut.bytes.end <= range.start);
             let is_cut = cuts
-                .iter()
-                .any(|cut| cut.bytes.start < range.end && range.start < cut.bytes.end);
+                .get(first)
+                .is_some_and(|cut| cut.bytes.start < range.end);
             if !is_cut {
                 out.push(segment.clone());
             }
@@ -143,27 +144,39 @@ struct Cut {
 fn cuts(text: &str, claims: &[Range<usize>]) -> Vec<Cut> {
     let mut gone = merged(claims.to_vec());
     let lines = lines(text);
-    let mut whole = vec![false; lines.len()];
-    for (n, line) in lines.iter().enumerate() {
-        let is_touched = gone
+    let mut whole: Vec<bool> = lines
+        .iter()
+        .map(|line| {
+            let is_touched = first_after(&gone, line.start).is_some_and(|g| g.start < line.end);
+            is_touched && !has_words(text, line, &gone)
+        })
+        .collect();
+    let is_whole = |whole: &[bool], n: usize| whole.get(n).copied().unwrap_or(false);
+    let next_words = |from: usize| {
+        lines
             .iter()
-            .any(|g| g.start < line.end && line.start < g.end);
-        whole[n] = is_touched && !has_words(text, line, &gone);
-    }
-    for n in 0..lines.len() {
+            .enumerate()
+            .skip(from)
+            .find(|(_, line)| !is_blank(text, line))
+    };
+    for (n, line) in lines.iter().enumerate() {
         let announces = text
-            .get(lines[n].clone())
+            .get(line.clone())
             .is_some_and(|line| line.trim_end().ends_with(':'));
-        let next = (n + 1..lines.len()).find(|later| !is_blank(text, &lines[*later]));
-        let mut last = None;
-        let mut at = next;
-        while let Some(line) = at.filter(|line| whole[*line]) {
-            last = Some(line);
-            at = (line + 1..lines.len()).find(|later| !is_blank(text, &lines[*later]));
+        if !announces {
+            continue;
         }
-        let list_goes_on = at.is_some_and(|line| is_item(text, &lines[line]));
-        if announces && last.is_some() && !list_goes_on {
-            whole[n] = true;
+        let mut next = next_words(n + 1);
+        let is_followed = next.is_some_and(|(n, _)| is_whole(&whole, n));
+        while let Some((at, _)) = next.filter(|(n, _)| is_whole(&whole, *n)) {
+            next = next_words(at + 1);
+        }
+        let list_goes_on = next.is_some_and(|(_, line)| is_item(text, line));
+        if is_followed
+            && !list_goes_on
+            && let Some(announcement) = whole.get_mut(n)
+        {
+            *announcement = true;
         }
     }
     gone.extend(
@@ -194,6 +207,11 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     out
 }
 
+/// The first of these ranges, in order and without overlap, that ends after byte `at`.
+fn first_after(ranges: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
+    ranges.get(ranges.partition_point(|range| range.end <= at))
+}
+
 /// The lines of a text, line breaks included.
 fn lines(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
@@ -218,7 +236,10 @@ fn has_words(text: &str, line: &Range<usize>, gone: &[Range<usize>]) -> bool {
         .char_indices()
         .skip_while(|(at, _)| *at < mark)
         .filter(|(_, c)| c.is_alphanumeric())
-        .any(|(at, _)| !gone.iter().any(|g| g.contains(&(line.start + at))))
+        .any(|(at, _)| {
+            let at = line.start + at;
+            first_after(gone, at).is_none_or(|range| !range.contains(&at))
+        })
 }
 
 /// How many bytes the mark of a list item takes; 0: it is none.

@@ -242,7 +242,11 @@ fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
         return None;
     }
     let share = |set: &std::collections::HashSet<String>| {
-        let credits: Vec<f32> = question.terms.iter().map(|t| score::covers(set, t)).collect();
+        let credits: Vec<f32> = question
+            .terms
+            .iter()
+            .map(|t| score::covers(set, t))
+            .collect();
         score::share(question, &credits)
     };
     let above = share(&unit.place.stems);

@@ -72,13 +72,11 @@ impl Signals {
             missing_answer_type,
             unknown_name,
         } = self;
-        let against = 3.5 * time_mismatch
-            + 1.2 * other_note
-            + 2.0 * missing_answer_type
-            + 6.0 * unknown_name;
-        let with_model =
-            1.0 * covered + 1.6 * own + 2.7 * similar + 1.2 * rank + 2.8 * ahead - 0.3 * missing
-                - 4.2;
+        let against =
+            3.5 * time_mismatch + 1.2 * other_note + 2.0 * missing_answer_type + 6.0 * unknown_name;
+        let with_model = 1.0 * covered + 1.6 * own + 2.7 * similar + 1.2 * rank + 2.8 * ahead
+            - 0.3 * missing
+            - 4.2;
         let without = 6.6 * covered - 2.2 * missing - 2.6;
         legible * with_model + (1.0 - legible) * without - against
     }

@@ -401,4 +401,5 @@ pub(super) const SIDES: List = "and or versus vs und oder et ou y o и или";
 pub(super) const VERSION: List = "version versions v release releases fassung версия";
 
 /// Units in which several things of a name differ: sizes, never prices or times.
-pub(super) const SIZES: List = "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";
+pub(super) const SIZES: List =
+    "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";

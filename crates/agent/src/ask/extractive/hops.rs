@@ -43,7 +43,10 @@ pub(super) fn leads(ranked: &Ranked<'_>) -> Vec<Lead> {
             indices.push(index);
         }
     }
-    indices.into_iter().filter_map(|i| lead(ranked, i)).collect()
+    indices
+        .into_iter()
+        .filter_map(|i| lead(ranked, i))
+        .collect()
 }
 
 fn lead(ranked: &Ranked<'_>, index: usize) -> Option<Lead> {

@@ -179,8 +179,7 @@ impl Note {
         let touches = |hit: &Range<usize>| hit.start < span.end && span.start < hit.end;
         let best = self.hits.iter().map(|(_, s)| *s).fold(0.0, f32::max);
         let here = self.hits.iter().filter(|(hit, _)| touches(hit));
-        here.map(|(_, score)| *score)
-            .fold(best * BESIDE, f32::max)
+        here.map(|(_, score)| *score).fold(best * BESIDE, f32::max)
     }
 
     /// The lines of a range of bytes, from 1.
@@ -318,8 +317,20 @@ fn unquoted(value: &str) -> &str {
 
 /// Properties that say of which day a note is.
 const DATE_KEYS: [&str; 14] = [
-    "date", "day", "updated", "modified", "valid_from", "valid from", "as_of", "datum", "stand",
-    "gültig_ab", "fecha", "дата", "日期", "data",
+    "date",
+    "day",
+    "updated",
+    "modified",
+    "valid_from",
+    "valid from",
+    "as_of",
+    "datum",
+    "stand",
+    "gültig_ab",
+    "fecha",
+    "дата",
+    "日期",
+    "data",
 ];
 
 /// The day of a note: of its file name, its folders, a property called like a date, its title.
@@ -354,7 +365,8 @@ mod tests {
 
     #[test]
     fn properties_are_lines_with_a_place() {
-        let text = "---\nphone: \"+49 30 1\"\nattendees:\n  - Ann\n  - \"[[Bo]]\"\nempty:\n---\nText\n";
+        let text =
+            "---\nphone: \"+49 30 1\"\nattendees:\n  - Ann\n  - \"[[Bo]]\"\nempty:\n---\nText\n";
         let found = note("a.md", text).properties;
         let shown: Vec<_> = found
             .iter()
@@ -376,7 +388,10 @@ mod tests {
     #[test]
     fn the_day_of_a_note_comes_from_its_name_or_a_property() {
         let day = |path: &str, text: &str| note(path, text).date.map(|d| d.to_string());
-        assert_eq!(day("daily/2026-05-14.md", ""), Some("2026-05-14".to_owned()));
+        assert_eq!(
+            day("daily/2026-05-14.md", ""),
+            Some("2026-05-14".to_owned())
+        );
         assert_eq!(
             day("a.md", "---\ndate: 2026-03-02\n---\n"),
             Some("2026-03-02".to_owned())
@@ -388,7 +403,11 @@ mod tests {
     fn sections_and_blocks_have_their_places_in_the_file() {
         let text = "---\na: b\n---\nTop\n\n# One\n\n- x\n- y\n\n## Two\n\nEnd\n";
         let note = note("a.md", text);
-        let titles: Vec<_> = note.sections.iter().map(|s| s.heading.to_string()).collect();
+        let titles: Vec<_> = note
+            .sections
+            .iter()
+            .map(|s| s.heading.to_string())
+            .collect();
         assert_eq!(titles, ["", "H1: One", "H1: One > H2: Two"]);
         let list = note.blocks_of_section(1).next().unwrap();
         assert_eq!(note.slice(&note.span_of(list)), "- x\n- y");

@@ -158,10 +158,15 @@ fn quiet_words(kind: Kind, dated: bool) -> Vec<&'static str> {
         Kind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
         Kind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
         Kind::Total(Operation::Sum) => {
-            vec![cues::SUM.spaced(), "come whole far added spend spent cost costs pay paid"]
+            vec![
+                cues::SUM.spaced(),
+                "come whole far added spend spent cost costs pay paid",
+            ]
         }
         Kind::Total(Operation::Count) => vec!["many number there"],
-        Kind::Total(Operation::Days) => vec!["days weeks months between day week month long until left got passed"],
+        Kind::Total(Operation::Days) => {
+            vec!["days weeks months between day week month long until left got passed"]
+        }
         Kind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
         Kind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
         Kind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],

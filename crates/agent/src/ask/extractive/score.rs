@@ -402,10 +402,17 @@ fn has_phone(plain: &str) -> bool {
 /// Whether the unit is the entry of a glossary for what is asked: what stands before its first
 /// colon, dash or bar holds nothing but words of the question.
 fn is_entry(question: &Question, unit: &Unit) -> bool {
-    let head = unit.plain.split([':', '–', '—', '|', '：']).next().unwrap_or("");
+    let head = unit
+        .plain
+        .split([':', '–', '—', '|', '：'])
+        .next()
+        .unwrap_or("");
     let verb = ["is", "are", "means", "ist", "sind", "bedeutet", "est", "es"];
     let words: Vec<&str> = head.split_whitespace().take(6).collect();
-    let end = words.iter().position(|w| verb.contains(w)).unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|w| verb.contains(w))
+        .unwrap_or(words.len());
     let head = words[..end].join(" ");
     let stems = local_agent_index::lexical::terms(&head);
     let asked = |stem: &String| {

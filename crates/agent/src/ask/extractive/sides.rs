@@ -63,9 +63,8 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
 }
 
 fn names(unit: &Unit, side: &[Term]) -> bool {
-    side.iter().any(|t| {
-        score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0
-    })
+    side.iter()
+        .any(|t| score::covers(&unit.stems, t) > 0.0 || score::covers(&unit.place.stems, t) > 0.0)
 }
 
 /// A table with both things as columns, or as rows.
@@ -114,7 +113,10 @@ fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term
         true if all.len() <= WHOLE_TABLE => all,
         true => {
             let found = ranked.order.iter().map(|c| c.index);
-            found.filter(|i| all.contains(i)).take(WHOLE_TABLE).collect()
+            found
+                .filter(|i| all.contains(i))
+                .take(WHOLE_TABLE)
+                .collect()
         }
         false => rows,
     }
@@ -123,9 +125,9 @@ fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term
 /// The best passage about one side that is not shown yet.
 fn best_of(ranked: &Ranked<'_>, side: &[Term], shown: &[Passage]) -> Option<Passage> {
     let speaks = |c: &&Candidate| {
-        ranked.unit(c.index).is_some_and(|u| {
-            names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span))
-        })
+        ranked
+            .unit(c.index)
+            .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
     };
     let candidate = ranked.order.iter().find(speaks)?;
     around(ranked, candidate.index)

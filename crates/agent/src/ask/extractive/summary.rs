@@ -50,7 +50,11 @@ fn section(ranked: &Ranked<'_>) -> Option<Passage> {
     let headed = |unit: &Unit| {
         let of = |t: &super::question::Term| {
             let named = unit.place.names.contains(&t.stem);
-            if named { 0.0 } else { score::covers(&unit.place.heading_stems, t) }
+            if named {
+                0.0
+            } else {
+                score::covers(&unit.place.heading_stems, t)
+            }
         };
         let credits: Vec<f32> = ranked.question.terms.iter().map(of).collect();
         score::share(&ranked.question, &credits)
@@ -75,7 +79,8 @@ fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     if length > SHORT {
         return None;
     }
-    let outer = (0..of.blocks.len()).filter(|b| of.blocks.get(*b).is_some_and(|b| b.parent.is_none()));
+    let outer =
+        (0..of.blocks.len()).filter(|b| of.blocks.get(*b).is_some_and(|b| b.parent.is_none()));
     let pieces: Vec<Piece> = outer
         .flat_map(|block| passage::whole_block(ranked.found, note, block))
         .collect();

@@ -259,7 +259,10 @@ fn a_step_never_comes_without_those_before_it() {
         "What do I do when the rim rubs on the right?",
         &[("wheel.md", text)],
     );
-    assert!(got.starts_with("1. Clamp the wheel. [E1]\n2. When the rim"), "{got}");
+    assert!(
+        got.starts_with("1. Clamp the wheel. [E1]\n2. When the rim"),
+        "{got}"
+    );
 }
 
 #[test]
@@ -411,15 +414,27 @@ fn a_property_answers_and_is_cited_by_its_line() {
 #[test]
 fn what_leads_in_comes_with_what_it_announces() {
     let text = "# Trip\n\nThings that we forget when packing:\n\n- the head torch\n- the stamps\n";
-    let got = answer("Which things do we forget when packing?", &[("trip.md", text)]);
-    assert!(got.contains("head torch") && got.contains("stamps"), "{got}");
+    let got = answer(
+        "Which things do we forget when packing?",
+        &[("trip.md", text)],
+    );
+    assert!(
+        got.contains("head torch") && got.contains("stamps"),
+        "{got}"
+    );
 }
 
 #[test]
 fn open_tasks_are_those_without_a_tick() {
     let text = "# Fence\n\n- [ ] Buy posts\n- [x] Dig holes\n- [ ] Paint it\n";
-    let got = answer("What are the open tasks of the fence?", &[("Fence.md", text)]);
-    assert!(got.contains("Buy posts") && got.contains("Paint it"), "{got}");
+    let got = answer(
+        "What are the open tasks of the fence?",
+        &[("Fence.md", text)],
+    );
+    assert!(
+        got.contains("Buy posts") && got.contains("Paint it"),
+        "{got}"
+    );
     assert!(!got.contains("Dig"), "{got}");
 }
 
@@ -431,9 +446,15 @@ fn the_newest_of_several_is_the_latest() {
         ("daily/2026-04-01.md", "The well stood at 5 metres.\n"),
     ];
     let got = answer("What was the last level of the well?", &notes);
-    assert!(got.contains("6 metres") && !got.contains("5 metres"), "{got}");
+    assert!(
+        got.contains("6 metres") && !got.contains("5 metres"),
+        "{got}"
+    );
     let got = answer("Where did the well stand on 2026-04-01?", &notes);
-    assert!(got.contains("5 metres") && !got.contains("6 metres"), "{got}");
+    assert!(
+        got.contains("5 metres") && !got.contains("6 metres"),
+        "{got}"
+    );
 }
 
 #[test]
@@ -450,9 +471,18 @@ fn a_total_is_computed_from_the_rows_that_are_shown() {
 #[test]
 fn two_steps_lead_from_one_note_to_the_next() {
     let notes = [
-        ("Mill.md", "---\nowner: \"[[Ada Byron]]\"\n---\n# Mill\n\nGrinds on Mondays.\n"),
-        ("Ada Byron.md", "---\nphone: 0171 555 0199\n---\n# Ada Byron\n\nLikes tea.\n"),
-        ("Bo.md", "---\nphone: 0171 555 0111\n---\n# Bo\n\nLikes coffee.\n"),
+        (
+            "Mill.md",
+            "---\nowner: \"[[Ada Byron]]\"\n---\n# Mill\n\nGrinds on Mondays.\n",
+        ),
+        (
+            "Ada Byron.md",
+            "---\nphone: 0171 555 0199\n---\n# Ada Byron\n\nLikes tea.\n",
+        ),
+        (
+            "Bo.md",
+            "---\nphone: 0171 555 0111\n---\n# Bo\n\nLikes coffee.\n",
+        ),
     ];
     let got = answer("What is the phone number of the owner of the mill?", &notes);
     assert!(got.contains("Ada Byron") && got.contains("0199"), "{got}");
@@ -461,7 +491,10 @@ fn two_steps_lead_from_one_note_to_the_next() {
 
 #[test]
 fn the_part_that_was_not_found_is_named() {
-    let notes = [("Choir.md", "# Choir\n\nThe choir meets on Mondays at 19:30.\n")];
+    let notes = [(
+        "Choir.md",
+        "# Choir\n\nThe choir meets on Mondays at 19:30.\n",
+    )];
     let found = extracted(
         "When does the choir meet and who paid for the piano?",
         &notes,
@@ -478,8 +511,14 @@ fn a_summary_is_the_skeleton_of_the_note() {
         "Nobody knows why. ".repeat(30)
     );
     let got = answer("Summarize the barn", &[("Barn.md", &text)]);
-    assert!(got.contains("# Roof") && got.contains("The roof leaks."), "{got}");
-    assert!(got.contains("The floor is dry.") && !got.contains("Nobody"), "{got}");
+    assert!(
+        got.contains("# Roof") && got.contains("The roof leaks."),
+        "{got}"
+    );
+    assert!(
+        got.contains("The floor is dry.") && !got.contains("Nobody"),
+        "{got}"
+    );
 }
 
 proptest::proptest! {

@@ -149,7 +149,12 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         .iter()
         .copied()
         .find(asked)
-        .or_else(|| numeric.iter().copied().find(|c| money && is_money(names.get(*c))))
+        .or_else(|| {
+            numeric
+                .iter()
+                .copied()
+                .find(|c| money && is_money(names.get(*c)))
+        })
         .or_else(|| numeric.last().copied())?;
     let amounts: Vec<Amount> = rows.iter().filter_map(|r| at(*r, column)).collect();
     let usable = !amounts.is_empty() && amounts.len() <= MOST_ROWS && amounts.len() == rows.len();

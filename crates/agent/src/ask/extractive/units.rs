@@ -146,7 +146,12 @@ impl<'a> Cutter<'a> {
             .collect();
         let mut stems = self.names.clone();
         stems.extend(terms(&titles.join("\n")));
-        let folders = self.note.path.as_str().rsplit_once('/').map_or("", |(f, _)| f);
+        let folders = self
+            .note
+            .path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("", |(f, _)| f);
         stems.extend(terms(&folders.replace('/', " ")));
         let heading = titles.last().unwrap_or(&self.note.title).clone();
         let place = Rc::new(Place {
