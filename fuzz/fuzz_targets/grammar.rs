@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use local_agent_text::evidence::scan_markers;
-use local_agent_verify::line_citations;
+use local_agent_verify::file_citations;
 
 fuzz_target!(|text: &str| {
     let mut at = 0;
@@ -11,7 +11,7 @@ fuzz_target!(|text: &str| {
         assert!(marker.span.start() >= at && text.get(marker.span.start()..marker.span.end()).is_some());
         at = marker.span.end();
     }
-    for citation in line_citations(text) {
+    for citation in file_citations(text).citations {
         assert!(text.get(citation.span).is_some());
     }
 });

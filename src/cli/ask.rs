@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::args::{Ask as Args, CitationForm};
+use super::claims;
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
@@ -15,7 +16,9 @@ use super::output::{Output, talk, visible};
 use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
-use local_agent_agent::ask::{self, Answer, Asked, Day, Event, Outcome, Readable, Run, Trail};
+use local_agent_agent::ask::{
+    self, Answer, Asked, ClaimNote, Day, Event, Outcome, Readable, Run, Trail,
+};
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::memory::Recalled;
@@ -186,6 +189,7 @@ impl Progress {
                     ask::Purpose::Repair => "draft again, the first one was refused",
                     ask::Purpose::Turn => "a turn with tools",
                     ask::Purpose::Chat => "a reply",
+                    ask::Purpose::Judge => "a second opinion on one sentence",
                 };
                 self.0
                     .enable_steady_tick(std::time::Duration::from_millis(120));
@@ -246,6 +250,9 @@ fn report(
         "answer": answer.text,
         "computed": answer.computed,
         "why": answer.why,
+        "doubts": answer.doubts(),
+        "left_out": answer.left_out,
+        "opinions": answer.opinions,
         "answerer": answer.answerer,
         "provider": trail.provider,
         "provider_why": trail.provider_why,
@@ -269,7 +276,8 @@ fn report(
     body
 }
 
-/// One call of a model, without any words of it: what was refused is in the run's record.
+/// One call of a model. Of its words only those sentences are here that were refused, each with its
+/// reason; the whole reply is in the run's record.
 pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
@@ -278,6 +286,7 @@ pub(super) fn round(round: &ask::Round) -> Value {
         "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,
+        "refused_claims": round.refused_claims(),
         "report_sha256": round.report.as_ref().map(|r| r.sha256),
         "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
     })
@@ -336,7 +345,11 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
             }
         }
         (Some(text), None) => {
-            out.line(&out.shown(text));
+            let marked = match &answer.report {
+                Some(report) => claims::marked(text, report),
+                None => text.clone(),
+            };
+            out.line(&out.shown(&marked));
             // An answer about one file ends with its own footer.
             if let Some(report) = answer.report.as_ref().filter(|_| answer.file.is_none()) {
                 out.line("");
@@ -356,6 +369,20 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
         .filter(|_| answer.outcome != Outcome::Closest);
     if let Some(why) = why {
         out.line(&out.shown(why));
+    }
+    print_notes(out, "In doubt", &answer.doubts());
+    print_notes(out, "Left out", &answer.left_out);
+}
+
+/// Sentences with the reasons, under a heading; nothing when there are none.
+fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
+    if notes.is_empty() {
+        return;
+    }
+    out.line("");
+    out.line(&format!("{heading} ({}):", notes.len()));
+    for note in notes {
+        out.line(&out.shown(&claims::line(note)));
     }
 }
 

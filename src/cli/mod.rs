@@ -7,6 +7,7 @@
 pub mod args;
 mod ask;
 mod chat;
+mod claims;
 mod client_config;
 mod completions;
 mod config;
@@ -22,6 +23,7 @@ mod eval_claims;
 mod eval_drafts;
 mod eval_natural;
 mod get;
+mod git;
 mod index;
 mod init;
 mod mcp;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::args::RunsCommand;
+use super::claims;
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
@@ -239,6 +240,20 @@ fn print(context: &Context, record: &Record, state: State) {
     }
     if let Some(why) = &record.why {
         out.line(&out.shown(why));
+    }
+    for (n, call) in record.calls.iter().enumerate() {
+        let Some(reasons) = &call.refused else {
+            continue;
+        };
+        out.line("");
+        out.line(&out.shown(&format!(
+            "call {} ({}) was refused: {reasons}",
+            n + 1,
+            call.purpose
+        )));
+        for note in &call.refused_claims {
+            out.line(&out.shown(&claims::line(note)));
+        }
     }
     if let Some(snapshot) = &record.snapshot {
         out.line("");

@@ -8,12 +8,17 @@ use serde_json::{Value, json};
 
 use super::args::Verify as Args;
 use super::context::Context;
+use super::git;
 use super::index::extend;
 use super::output::talk;
 use super::read::read_text;
 use super::try_it::config_for;
+use super::write::write_whole;
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::verify::lock::{self, Change, ClaimChange, Lock};
 use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
 use local_agent_agent::runs::{self, Record};
+use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::EvidenceSnapshot;
 use local_agent_verify::{self as verify, Verdict};
@@ -23,35 +28,163 @@ const LARGEST: u64 = 8 << 20;
 
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let answer = answer(context, &args.answer)?;
-    let judged = match (&args.snapshot, &args.vault) {
-        (Some(file), None) => {
-            let snapshot = snapshot(context, &context.environment.cwd.join(file))?;
-            against_snapshot(&answer, &snapshot)
+    if let Some(file) = &args.snapshot {
+        let snapshot = snapshot(context, &context.environment.cwd.join(file))?;
+        return finish(context, args, &against_snapshot(&answer, snapshot), None);
+    }
+    let config = match &args.vault {
+        Some(dir) => vault_config(context, &context.environment.cwd.join(dir))?,
+        None => context.load()?.config,
+    };
+    let sandbox = context.sandbox(&config)?;
+    let judged = against_files(&answer, &sandbox)?;
+    if let Some(file) = &args.lock {
+        let file = context.environment.cwd.join(file);
+        let document = args.answer.to_string_lossy();
+        if args.update {
+            return update(context, args, &judged, &file, &document);
         }
-        (None, Some(dir)) => {
-            let config = config_for(context, &context.environment.cwd.join(dir))?;
-            against_files(&answer, &context.sandbox(&config)?)?
+        let changes = read_lock(&file)?.changes(&document, &judged, &sandbox)?;
+        return finish(context, args, &judged, Some(&changes));
+    }
+    if let Some(revision) = &args.changed_since {
+        let changes = since(&config, &sandbox, &judged, revision)?;
+        return finish(context, args, &judged, Some(&changes));
+    }
+    finish(context, args, &judged, None)
+}
+
+/// What became of the claims that cite a file which changed since `revision`.
+fn since(
+    config: &Config,
+    sandbox: &Sandbox,
+    judged: &Judged,
+    revision: &str,
+) -> Result<Vec<ClaimChange>> {
+    for source in &config.sources {
+        git::check_revision(&source.root, revision)?;
+    }
+    lock::changes_since(judged, sandbox, &mut |at| {
+        let source = config
+            .sources
+            .iter()
+            .find(|source| source.name == at.source);
+        match source {
+            Some(source) => git::text_at(&source.root, revision, &at.path),
+            None => Ok(None),
         }
-        _ => {
-            return Err(Failure::new(
-                ErrorCode::InvalidArgs,
-                "one of --snapshot and --vault must be given",
-            )
-            .with_hint("local-agent verify ANSWER --vault DIR"));
-        }
+    })
+}
+
+fn read_lock(file: &Path) -> Result<Lock> {
+    let text = read_text(file)
+        .map_err(|failure| failure.with_hint("local-agent verify DOCUMENT --lock FILE --update"))?;
+    Lock::from_json(&text)
+}
+
+/// Writes the verdicts of a document that passes into the lock file.
+fn update(
+    context: &Context,
+    args: &Args,
+    judged: &Judged,
+    file: &Path,
+    document: &str,
+) -> Result<ExitCode> {
+    if judged.report.ok {
+        let mut lock = if file.exists() {
+            read_lock(file)?
+        } else {
+            Lock::default()
+        };
+        lock.update(document, judged);
+        write_whole(file, lock.to_json()?.as_bytes())?;
+    }
+    finish(context, args, judged, None)
+}
+
+/// Prints, and says by the exit code whether everything holds: of what changed, when `changes` are
+/// given, else of the answer.
+fn finish(
+    context: &Context,
+    args: &Args,
+    judged: &Judged,
+    changes: Option<&[ClaimChange]>,
+) -> Result<ExitCode> {
+    let holds = match changes {
+        Some(changes) => changes.iter().all(|change| change.holds),
+        None => judged.report.ok,
     };
     if args.json {
-        let mut body = body(&judged)?;
+        let mut body = body(judged)?;
+        if let (Some(fields), Some(changes)) = (body.as_object_mut(), changes) {
+            fields.insert("changes".to_owned(), json!(changes));
+            fields.insert("holds".to_owned(), json!(holds));
+        }
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
-        print(context, &judged);
+        match changes {
+            Some(changes) => print_changes(context, changes),
+            None => print(context, judged),
+        }
     }
-    Ok(if judged.report.ok {
+    Ok(if holds {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(1)
     })
+}
+
+/// One line for each claim whose passage is not what it was, and the reason where it no longer
+/// holds.
+fn print_changes(context: &Context, changes: &[ClaimChange]) {
+    let out = context.out;
+    for change in changes {
+        let what = match (change.holds, change.change) {
+            (true, Change::Unchanged) => continue,
+            (true, Change::Moved) => "moved",
+            (true, Change::Edited) => "edited, and still carries it",
+            (true, Change::New) => "new",
+            (false, _) => "BROKEN",
+        };
+        let words: Vec<&str> = change.claim.split_whitespace().collect();
+        out.line(&format!("{what}  {}", out.shown(&words.join(" "))));
+        if let Some(at) = &change.now_at {
+            out.line(&out.shown(&format!("        now at {at}")));
+        }
+        if !change.holds {
+            out.line(&out.shown(&format!("        {}", change.why)));
+        }
+    }
+    let broken = changes.iter().filter(|change| !change.holds).count();
+    out.line(&match broken {
+        0 => format!("holds: {} compared", counted(changes.len())),
+        n => format!("broken: {} of {}", n, counted(changes.len())),
+    });
+}
+
+fn counted(claims: usize) -> String {
+    match claims {
+        1 => "1 claim".to_owned(),
+        n => format!("{n} claims"),
+    }
+}
+
+/// The folder as the one source, with every extension that the configured sources have, code
+/// included.
+fn vault_config(context: &mut Context, dir: &Path) -> Result<Config> {
+    // A folder can be judged where nothing is configured.
+    let configured = context.load().map(|loaded| loaded.config).ok();
+    let mut config = config_for(context, dir)?;
+    for source in &mut config.sources {
+        source.code = true;
+    }
+    for extension in configured.iter().flat_map(|c| &c.security.allowed_exts) {
+        if !config.security.allowed_exts.contains(extension) {
+            config.security.allowed_exts.push(extension.clone());
+        }
+    }
+    Ok(config)
 }
 
 fn answer(context: &Context, file: &Path) -> Result<String> {
@@ -98,7 +231,7 @@ fn body(judged: &Judged) -> Result<Value> {
     let unresolved: Vec<Value> = judged
         .unresolved
         .iter()
-        .map(|(citation, why)| json!({ "citation": citation, "why": why }))
+        .map(|one| json!({ "citation": one.citation, "why": one.why }))
         .collect();
     if let Some(fields) = body.as_object_mut() {
         fields.insert("unresolved".to_owned(), Value::Array(unresolved));
@@ -108,8 +241,12 @@ fn body(judged: &Judged) -> Result<Value> {
 
 fn print(context: &Context, judged: &Judged) {
     let out = context.out;
-    for (citation, why) in &judged.unresolved {
-        talk(&format!("{}: {}", out.shown(citation), out.shown(why)));
+    for one in &judged.unresolved {
+        talk(&format!(
+            "{}: {}",
+            out.shown(&one.citation),
+            out.shown(&one.why)
+        ));
     }
     let report = &judged.report;
     for claim in &report.claims {

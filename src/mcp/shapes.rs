@@ -85,7 +85,7 @@ arguments! {
         after: Option<String>,
         /// Only notes of before this day, YYYY-MM-DD.
         before: Option<String>,
-        /// Fail instead of giving the notes' own sentences when a model's answer does not pass.
+        /// Fail when a sentence does not pass or is in doubt, instead of leaving it out or marking it.
         #[serde(default)]
         strict: bool,
         /// Most bytes of evidence text. Usually 16384.
@@ -98,7 +98,7 @@ arguments! {
         /// The answer to judge, as the person would read it, with its citations.
         answer: String,
         /// For citations by label: the `run_id` that `ask` gave. Leave out when the answer cites
-        /// lines of files, `[notes:ovens.md:12-18]`; those are read as they are now.
+        /// files as they are now: `[notes:ovens.md:12-18]`, `[text](ovens.md#L12)`, `[[Ovens]]`.
         run_id: Option<String>,
         /// Most bytes of claims on one page. Usually 32768.
         max_bytes: Option<usize>,
@@ -244,10 +244,22 @@ pub(super) struct Evidence {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct NotedSentence {
+    /// Without citations.
+    pub(super) sentence: String,
+    pub(super) codes: Vec<String>,
+    /// The same in words.
+    pub(super) reason: String,
+    /// What the source says: `source:path:lines: words`; null where nothing is cited.
+    pub(super) source: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AskResult {
     /// `answered`; `closest`: no sentence answers for certain, these passages come closest;
-    /// `abstained`; or `extractive_fallback`: the model's answer did not pass, these are the notes'
-    /// own sentences.
+    /// `partial`: the sentences of a model's answer that passed; `abstained`; or
+    /// `extractive_fallback`: no sentence of the model's answer passed, these are the notes' own
+    /// sentences.
     pub(super) outcome: &'static str,
     /// A value that was computed from the passages of `answer`, with the arithmetic.
     pub(super) computed: Option<String>,
@@ -255,6 +267,10 @@ pub(super) struct AskResult {
     pub(super) answer: Option<String>,
     /// Why there is no answer, not all of it, or not the model's.
     pub(super) why: Option<String>,
+    /// Sentences of `answer` that something speaks against and nothing disproves.
+    pub(super) doubts: Vec<NotedSentence>,
+    /// Sentences of the model's answer that were refused; they are not in `answer`.
+    pub(super) left_out: Vec<NotedSentence>,
     /// Who wrote it: `extractive`, `ollama`, `openai`.
     pub(super) answerer: String,
     /// Whether every claim of `answer` passed the checks and the configuration lets that be said.

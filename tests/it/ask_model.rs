@@ -39,6 +39,8 @@ fn ask(world: &World, provider: &str, server: &ChatServer, args: &[&str]) -> Run
         &url,
         "--snapshot-out",
         "../snapshot.json",
+        "--citations",
+        "canonical",
     ];
     let _ = std::fs::remove_file(world.root().join("snapshot.json"));
     let run = world.run(&[&fixed, args].concat());
@@ -96,14 +98,19 @@ fn an_answer_of_a_model_that_passes() {
 }
 
 #[test]
-fn the_object_says_who_answered_where_text_went_and_no_word_that_was_refused() {
+fn the_object_says_who_answered_where_text_went_and_what_was_refused() {
     let world = zoo();
     let server = ChatServer::ollama(vec![
         say("The lion eats nine hundred zebras."),
         say("The zebra eats 14 apples a day [E1]."),
     ]);
     let body = ask_json(&world, &server, &[QUESTION]);
-    assert!(!body.to_string().contains("hundred"), "{body}");
+    assert!(!body["answer"].to_string().contains("hundred"), "{body}");
+    let refused = &body["rounds"][0]["refused_claims"][0];
+    assert_eq!(refused["sentence"], "The lion eats nine hundred zebras.");
+    assert_eq!(refused["codes"], json!(["UNCITED"]));
+    assert_eq!(refused["source"], Value::Null);
+    assert_eq!(body["left_out"], json!([]));
     let host = server.url().replace("http://", "");
     assert_eq!(body["outcome"], "answered");
     assert_eq!(
@@ -156,7 +163,9 @@ fn w9_a_rejected_answer_is_repaired_once_with_the_codes_as_prompt() {
     assert_eq!(server.prompts().len(), 2);
     let second = server.prompt(1);
     assert!(
-        second.contains("NUMBER") && second.contains("“14” where the claim says “15”"),
+        second.contains("“14”")
+            && second.contains("“15”")
+            && second.contains("[E1] says: “The zebra eats 14 apples a day.”"),
         "{second}"
     );
 }
@@ -219,17 +228,21 @@ fn w9_an_answer_that_is_refused_twice_is_replaced_by_the_notes_own_sentences() {
         body["why"]
             .as_str()
             .unwrap()
-            .contains("`m:latest` did not pass verification"),
+            .contains("No sentence of the answer of `m:latest` passed verification"),
         "{body}"
     );
-    assert!(!body.to_string().contains("never eats"), "{body}");
+    assert!(!body["answer"].to_string().contains("never eats"), "{body}");
+    assert_eq!(
+        body["left_out"][0]["sentence"],
+        "The zebra never eats apples."
+    );
     let run = ask(&world, "ollama", &ChatServer::ollama(script()), &[QUESTION]);
-    assert_snapshot!(world.stable(&run.stdout), @r"
-    The zebra eats 14 apples a day. [source: zoo.md#H1: Zoo | <key>]
-
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
-    The answer of `m:latest` did not pass verification (NEGATION); shown are the best sentences themselves.
-    ");
+    assert!(
+        run.stdout
+            .contains("Left out (1):\n- “The zebra never eats apples.”"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
@@ -267,7 +280,7 @@ fn c50_a_model_that_finds_no_answer_abstains() {
     let server = ChatServer::ollama(vec![say("INSUFFICIENT_EVIDENCE")]);
     let run = ask(&world, "ollama", &server, &[QUESTION]);
     assert_snapshot!(run.stdout, @r"
-    The notes hold nothing that answers this.
+    The notes hold nothing on this.
     `m:latest` found no answer in the evidence.
     ");
 }
@@ -428,6 +441,8 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
         QUESTION,
         "--config",
         config.to_str().unwrap(),
+        "--citations",
+        "canonical",
         "--ollama-base-url",
         &server.url(),
     ];
@@ -488,10 +503,284 @@ fn no_hostile_draft_reaches_stdout_with_a_citation_outside_its_snapshot() {
     for draft in drafts {
         let server = ChatServer::ollama(vec![say(draft), say(draft)]);
         let body = ask_json(&world, &server, &[QUESTION]);
-        assert_eq!(body["outcome"], "extractive_fallback", "{draft}");
+        // A sentence beside a hostile mark may pass when the mark is gone.
+        assert!(
+            ["extractive_fallback", "partial"].contains(&body["outcome"].as_str().unwrap()),
+            "{draft}"
+        );
         let keys = body["citation_validation"]["not_in_snapshot_chunk_keys"]
             .as_array()
             .unwrap();
         assert!(keys.is_empty(), "{draft}");
     }
+}
+
+const PLANS: &str = "# Plans\n\nThe Basic plan costs 9 euros a month. It does not include single sign-on.\n\n\
+     The Team plan costs 20 euros a month. It includes single sign-on.\n\nBackups are kept for 30 days.\n";
+const ABOUT_PLANS: &str = "What do the Basic plan and the Team plan cost a month?";
+
+fn plans() -> World {
+    let world = World::with(&[("plans.md", PLANS)]);
+    world.ok(&["index"]);
+    world
+}
+
+#[test]
+fn what_passes_of_a_refused_answer_is_shown_with_every_sentence_left_out() {
+    let world = plans();
+    let draft = "The Basic plan costs 9 euros a month [E1]. The Team plan costs 25 euros a month [E1].\n\n\
+         - Backups are kept for 30 days [E1].\n- Backups are kept for 90 years [E1].";
+    let script = || vec![say(draft), say(draft)];
+    let server = ChatServer::ollama(script());
+    let body = ask_json(&world, &server, &[ABOUT_PLANS]);
+    assert_eq!(
+        (&body["outcome"], &body["answerer"]),
+        (&json!("partial"), &json!("ollama"))
+    );
+    let answer = body["answer"].as_str().unwrap();
+    for (words, shown) in [
+        ("costs 9 euros", true),
+        ("kept for 30 days", true),
+        ("25 euros", false),
+        ("90 years", false),
+    ] {
+        assert_eq!(answer.contains(words), shown, "{words}: {answer}");
+    }
+    let left_out: Vec<&str> = body["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| note["sentence"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        left_out,
+        [
+            "The Team plan costs 25 euros a month.",
+            "Backups are kept for 90 years."
+        ]
+    );
+    assert!(
+        body["left_out"][0]["source"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("20 euros"),
+        "{body}"
+    );
+    // The record shows what was left out, and replays.
+    let shown = world.ok(&["runs", "show", "last"]).stdout;
+    assert!(
+        shown.contains("“The Team plan costs 25 euros a month.”"),
+        "{shown}"
+    );
+    let page = world.ok(&["runs", "show", "last", "--html"]).stdout;
+    assert!(page.contains("Backups are kept for 90 years."), "{page}");
+    let record = world.json(&["runs", "show", "last"]);
+    crate::schema::fits(&record["record"]);
+    let replayed = world.json(&["runs", "replay", "last"]);
+    assert_eq!(
+        replayed["report_sha256"],
+        body["citation_validation"]["sha256"]
+    );
+    let run = ask(
+        &world,
+        "ollama",
+        &ChatServer::ollama(script()),
+        &[ABOUT_PLANS],
+    );
+    assert!(
+        !run.stdout.contains("hold nothing") && run.stdout.contains("Left out (2):"),
+        "{}",
+        run.stdout
+    );
+    let strict = ask(
+        &world,
+        "ollama",
+        &ChatServer::ollama(script()),
+        &[ABOUT_PLANS, "--strict"],
+    );
+    assert_eq!((strict.code, strict.stdout.as_str()), (1, ""));
+    assert!(
+        strict.stderr.contains("runs show last") && !strict.stderr.contains("local-agent index"),
+        "{}",
+        strict.stderr
+    );
+}
+
+#[test]
+fn a_repair_is_asked_for_with_the_source_and_never_for_another_negation() {
+    let world = plans();
+    let server = ChatServer::ollama(vec![
+        say(
+            "The Basic plan includes single sign-on [E1]. The Team plan costs 25 euros a month [E1].",
+        ),
+        say("The Team plan costs 20 euros a month [E1]."),
+    ]);
+    let body = ask_json(&world, &server, &[ABOUT_PLANS]);
+    assert_eq!(body["outcome"], "answered");
+    let prompts = server.prompts();
+    let repair = prompts[1]["messages"].as_array().unwrap().last().unwrap()["content"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        repair.contains("[E1] says: “The Team plan costs 20 euros a month.”"),
+        "{repair}"
+    );
+    assert!(!repair.contains("negate"), "{repair}");
+    assert!(
+        repair.contains("do not turn a sentence into its opposite"),
+        "{repair}"
+    );
+}
+
+#[test]
+fn a_sentence_that_only_lost_its_negation_after_an_objection_is_in_doubt() {
+    let world = World::with(&[(
+        "plans.md",
+        "# Plans\n\nThe Basic plan includes no backups, and the Team plan includes them.\n",
+    )]);
+    world.ok(&["index"]);
+    let server = ChatServer::ollama(vec![
+        say("The Team plan does not include backups [E1]. It costs 7 euros [E1]."),
+        say("The Team plan includes backups [E1]."),
+    ]);
+    let body = ask_json(&world, &server, &["Does the Team plan include backups?"]);
+    // Whether the checks alone would let it pass or not: it is never shown without a mark.
+    let claims = body["citation_validation"]["claims"].to_string();
+    assert!(
+        body["outcome"] != "answered"
+            || !body["doubts"].as_array().unwrap().is_empty()
+            || claims.contains("\"verified\""),
+        "{body}"
+    );
+}
+
+/// A configuration in which the model `m` also gives second opinions.
+fn with_judge(world: &World) -> String {
+    let config = world.root().join("judge.yaml");
+    std::fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 20}\nverify: {judge: {model: m}}\n",
+    )
+    .unwrap();
+    config.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_second_opinion_moves_a_sentence_between_checked_and_doubtful() {
+    let world = zoo();
+    let config = with_judge(&world);
+    // In the answer's own words: checked, and not proven.
+    let draft = "A day, the zebra eats 14 apples [E1].";
+    for (reply, verdict, doubts) in [
+        ("No.", "doubtful", 1),
+        ("Yes", "checked", 0),
+        ("Perhaps, who knows.", "checked", 0),
+    ] {
+        let server = ChatServer::ollama(vec![say(draft), say(reply)]);
+        let url = server.url();
+        let args = [
+            "ask",
+            QUESTION,
+            "--config",
+            &config,
+            "--ollama-base-url",
+            &url,
+        ];
+        let body = world.json(&args);
+        let claim = &body["citation_validation"]["claims"][0];
+        assert_eq!(claim["verdict"], verdict, "{reply}: {body}");
+        assert_eq!(body["doubts"].as_array().unwrap().len(), doubts, "{reply}");
+        assert_eq!(body["outcome"], "answered");
+        assert_eq!(body["rounds"][1]["purpose"], "judge");
+        assert!(
+            server
+                .prompt(1)
+                .contains("Claim: A day, the zebra eats 14 apples")
+        );
+        // The record says who was asked what, and a replay asks nobody.
+        let record = world.json(&["runs", "show", "last"])["record"].clone();
+        crate::schema::fits(&record);
+        let opinions = record["opinions"].as_array().map_or(0, Vec::len);
+        assert_eq!(
+            opinions,
+            usize::from(!reply.starts_with("Perhaps")),
+            "{record}"
+        );
+        if opinions > 0 {
+            let by = &record["opinions"][0]["by"];
+            assert_eq!(
+                (&by["name"], &by["digest"]),
+                (&json!("m:latest"), &json!("0123abcd"))
+            );
+            assert_eq!(by["prompt_sha256"], body["rounds"][1]["prompt_sha256"]);
+        }
+        let replayed = world.json(&["runs", "replay", "last"]);
+        assert_eq!(replayed["report_sha256"], record["report_sha256"]);
+    }
+    // A doubt is shown with its source; strict mode refuses it.
+    let script = || vec![say(draft), say("No")];
+    let server = ChatServer::ollama(script());
+    let url = server.url();
+    let args = [
+        "ask",
+        QUESTION,
+        "--config",
+        &config,
+        "--ollama-base-url",
+        &url,
+    ];
+    let shown = world.ok(&args).stdout;
+    assert!(
+        shown.contains("[?]") && shown.contains("In doubt (1):") && shown.contains("zoo.md"),
+        "{shown}"
+    );
+    let server = ChatServer::ollama(script());
+    let url = server.url();
+    let args = [
+        "ask",
+        QUESTION,
+        "--config",
+        &config,
+        "--ollama-base-url",
+        &url,
+        "--strict",
+    ];
+    assert_eq!(world.code(&args), "ASK_CITATION_INVALID");
+}
+
+#[test]
+fn a_server_that_fails_to_give_a_second_opinion_changes_nothing() {
+    let world = zoo();
+    let config = with_judge(&world);
+    let broken = Say::Bytes(b"HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n".to_vec());
+    let server = ChatServer::ollama(vec![say("A day, the zebra eats 14 apples [E1]."), broken]);
+    let url = server.url();
+    let body = world.json(&[
+        "ask",
+        QUESTION,
+        "--config",
+        &config,
+        "--ollama-base-url",
+        &url,
+    ]);
+    assert_eq!(body["outcome"], "answered");
+    assert_eq!(body["rounds"][1]["refused"], "SERVER_ERROR");
+    assert_eq!(body["opinions"], json!([]));
+}
+
+#[test]
+fn a_reply_that_was_cut_twice_names_the_key_and_keeps_what_passes() {
+    let world = zoo();
+    let cut = || Say::Cut("The zebra eats 14 apples a day [E1]. The zebra also".to_owned());
+    let body = ask_json(&world, &ChatServer::ollama(vec![cut(), cut()]), &[QUESTION]);
+    assert_eq!(body["outcome"], "partial");
+    let why = body["why"].as_str().unwrap();
+    assert!(why.contains("raise llm.max_tokens"), "{why}");
+    assert!(
+        body["answer"]
+            .as_str()
+            .unwrap()
+            .starts_with("The zebra eats 14 apples a day")
+    );
 }

@@ -4,7 +4,7 @@
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
 use local_agent_text::markdown::sentences;
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent_verify::{VerifyOptions, line_citations, verify_text};
+use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 use proptest::prelude::*;
 
 /// Text with much of what the grammar, the segmenter and the readers of atoms look for.
@@ -125,7 +125,7 @@ proptest! {
                 prop_assert!(text.get(sentence.span.start()..sentence.span.end()).is_some());
                 at = sentence.span.end();
             }
-            for citation in line_citations(text) {
+            for citation in file_citations(text).citations {
                 prop_assert!(text.get(citation.span).is_some());
             }
         }

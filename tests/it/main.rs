@@ -23,6 +23,7 @@ mod eval;
 mod filters;
 mod freshness;
 mod fuzzed;
+mod gates;
 mod get;
 mod growth;
 mod harness;

@@ -63,21 +63,49 @@ fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
 
 #[test]
 fn citations_of_nothing_are_named_and_rejected() {
-    for (answer, why) in [
-        ("Alice leads it [gone.md:1-2].", "gone.md"),
-        ("Alice leads it [plan.md:90-91].", "the file has 6 lines"),
-        ("Alice leads it [../../etc/passwd.md:1].", "passwd"),
-        ("Alice leads it [E1].", "labels name nothing in a folder"),
+    for (answer, code, why) in [
+        (
+            "Alice leads it [gone.md:1-2].",
+            "NOT_IN_SNAPSHOT",
+            "gone.md",
+        ),
+        (
+            "Alice leads it [plan.md:90-91].",
+            "SPAN_OUT_OF_RANGE",
+            "has 6 lines",
+        ),
+        (
+            "Alice leads it [Plan.md:6].",
+            "PATH_MISMATCH",
+            "is called `plan.md`, not `Plan.md`",
+        ),
+        (
+            "Alice leads it [the plan](plan.md#people).",
+            "SPAN_OUT_OF_RANGE",
+            "no heading “people”",
+        ),
+        ("Alice leads it [[Gone]].", "NOT_IN_SNAPSHOT", "Gone.md"),
+        (
+            "Alice leads it `src/gone.rs:3`.",
+            "NOT_IN_SNAPSHOT",
+            "gone.rs",
+        ),
+        (
+            "Alice leads it [../../etc/passwd.md:1].",
+            "NOT_IN_SNAPSHOT",
+            "passwd",
+        ),
+        (
+            "Alice leads it [E1].",
+            "NOT_IN_SNAPSHOT",
+            "A label names nothing in a folder",
+        ),
     ] {
         let world = world(answer);
         let run = judge(&world);
         assert_eq!(run.code, 1, "{answer}");
         assert!(run.stderr.contains(why), "{answer}: {}", run.stderr);
-        assert!(
-            run.stdout.contains("NOT_IN_SNAPSHOT"),
-            "{answer}: {}",
-            run.stdout
-        );
+        assert!(run.stdout.contains(code), "{answer}: {}", run.stdout);
     }
 }
 
@@ -174,4 +202,218 @@ fn a_snapshot_is_judged_without_the_files() {
         "{}",
         tampered.stderr
     );
+}
+
+/// A vault with a plan in a folder, a module of code, and an answer beside it.
+fn repository(answer: &str) -> World {
+    let world = world(answer);
+    world.write("work/Budget.md", "# Budget\n\n## Costs of 2026\n\nThe harbour costs 5 million euros. ^costs\n\n## Later\n\nThe bridge costs 9 million euros.\n");
+    world.write("src/retry.rs", "/// Waits before another attempt.\npub fn retry() {\n    // The limit is 7 attempts.\n    let limit = 7;\n}\n");
+    world
+}
+
+#[test]
+fn every_form_of_a_citation_is_judged_against_what_it_names() {
+    for cite in [
+        "[work/Budget.md:5]",
+        "[vault:work/Budget.md:5]",
+        "`work/Budget.md:5`",
+        "(work/Budget.md:5)",
+        "[the budget](work/Budget.md#L5)",
+        "[budget](work/Budget.md)",
+        "[1](work/Budget.md#costs-of-2026)",
+        "[[Budget]]",
+        "[[budget#Costs of 2026|budget]]",
+        "[[Budget#^costs]]",
+        "[^1]",
+    ] {
+        let note = "\n\n[^1]: work/Budget.md:5\n";
+        let judge_with = |n: u32| {
+            let text = format!("The harbour costs {n} million euros {cite}.{note}");
+            judge(&repository(&text))
+        };
+        let (right, wrong) = (judge_with(5), judge_with(9));
+        assert_eq!(right.code, 0, "{cite}: {}{}", right.stdout, right.stderr);
+        // A whole note holds both sums, of two things.
+        assert!(
+            wrong.code == 1 || cite == "[[Budget]]" || cite == "[budget](work/Budget.md)",
+            "{cite}: {}",
+            wrong.stdout
+        );
+    }
+}
+
+#[test]
+fn code_is_evidence_and_its_lines_are_counted() {
+    let right = judge(&repository("The limit is 7 attempts (src/retry.rs:3)."));
+    assert_eq!(right.code, 0, "{}{}", right.stdout, right.stderr);
+    let wrong = judge(&repository("The limit is 9 attempts `src/retry.rs:3-4`."));
+    assert!(
+        wrong.code == 1 && wrong.stdout.contains("NUMBER"),
+        "{}",
+        wrong.stdout
+    );
+    // What only looks like a place is no citation.
+    let host = judge(&repository(
+        "The limit is 7 attempts [src/retry.rs:3], not `127.0.0.1:80`.",
+    ));
+    assert!(!host.stdout.contains("NOT_IN_SNAPSHOT"), "{}", host.stdout);
+}
+
+#[test]
+fn without_a_folder_the_configured_sources_are_the_evidence() {
+    let world = World::with(&[("plan.md", PLAN)]);
+    let answer = world.root().join("answer.md");
+    for (text, code) in [
+        ("Alice leads the project [plan.md:6].", 0),
+        ("The harbour budget is 6 million euros [plan.md:3].", 1),
+    ] {
+        fs::write(&answer, text).unwrap();
+        let run = world.run(&["verify", answer.to_str().unwrap()]);
+        assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
+    }
+    // The name under which `search` tells agents to cite.
+    let hit = world.json(&["query", "who leads the project"]);
+    let source = hit["hits"][0]["source"]
+        .as_str()
+        .unwrap_or("notes")
+        .to_owned();
+    fs::write(
+        &answer,
+        format!("Alice leads the project [{source}:plan.md:6]."),
+    )
+    .unwrap();
+    let run = world.run(&["verify", answer.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+}
+
+/// A repository with a document in `docs/`, the code that it cites, and one commit.
+fn committed(document: &str) -> World {
+    let world = World::empty();
+    world.write("docs/retry.md", document);
+    world.write("src/retry.rs", CODE);
+    git(&world, &["init", "-q"]);
+    commit(&world);
+    world
+}
+
+const CODE: &str = "/// Waits before another attempt.\npub fn retry() {\n    // The limit is 7 attempts.\n    let limit = 7;\n}\n";
+const DOCUMENT: &str =
+    "The limit is 7 attempts (src/retry.rs:3). It waits before another attempt (src/retry.rs:1).\n";
+
+fn git(world: &World, args: &[&str]) {
+    let identity = [
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let run = std::process::Command::new("git")
+        .args(identity)
+        .args(args)
+        .env("HOME", world.home())
+        .current_dir(world.vault())
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+}
+
+fn commit(world: &World) {
+    git(world, &["add", "-A"]);
+    git(world, &["commit", "-q", "-m", "x"]);
+}
+
+/// What a change of the code does to the two gates: by revision and by lock file.
+fn gates(world: &World, code: &str) -> [crate::harness::Run; 2] {
+    let verify =
+        |more: &[&str]| world.run(&[&["verify", "docs/retry.md", "--vault", "."], more].concat());
+    world.ok(&[
+        "verify",
+        "docs/retry.md",
+        "--vault",
+        ".",
+        "--lock",
+        "claims.lock",
+        "--update",
+    ]);
+    world.write("src/retry.rs", code);
+    [
+        verify(&["--changed-since", "HEAD"]),
+        verify(&["--lock", "claims.lock"]),
+    ]
+}
+
+#[test]
+fn a_passage_that_moved_holds_and_one_that_changed_its_meaning_does_not() {
+    for (code, expected, words) in [
+        (CODE.to_owned(), 0, "holds:"),
+        (
+            format!("//! Retries.\n\nuse std::time::Duration;\n\n{CODE}"),
+            0,
+            "moved",
+        ),
+        (
+            CODE.replace(
+                "    // The limit is 7 attempts.",
+                "    // The limit is 7 attempts, as before.",
+            ),
+            0,
+            "holds",
+        ),
+        (
+            CODE.replace("7 attempts", "9 attempts"),
+            1,
+            "BROKEN  The limit is 7 attempts.",
+        ),
+        (
+            format!(
+                "//! Retries.\n\n{}",
+                CODE.replace("7 attempts", "9 attempts")
+            ),
+            1,
+            "BROKEN",
+        ),
+    ] {
+        let world = committed(DOCUMENT);
+        for (gate, run) in gates(&world, &code).into_iter().enumerate() {
+            assert_eq!(
+                run.code, expected,
+                "gate {gate}: {code}\n{}{}",
+                run.stdout, run.stderr
+            );
+            assert!(
+                run.stdout.contains(words),
+                "gate {gate}: {code}\n{}",
+                run.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn a_gate_that_cannot_compare_says_what_is_missing() {
+    let world = committed(DOCUMENT);
+    let verify = ["verify", "docs/retry.md", "--vault", "."];
+    let code = |more: &[&str]| world.code(&[&verify[..], more].concat());
+    assert_eq!(
+        code(&["--changed-since", "no-such-revision"]),
+        "INVALID_ARGS"
+    );
+    assert_eq!(code(&["--lock", "claims.lock"]), "FILE_NOT_FOUND");
+    world.write("claims.lock", "{}");
+    assert_eq!(code(&["--lock", "claims.lock"]), "INVALID_ARGS");
+    // A document that does not pass is not written down.
+    world.write(
+        "docs/retry.md",
+        "The limit is 8 attempts (src/retry.rs:3).\n",
+    );
+    fs::remove_file(world.vault().join("claims.lock")).unwrap();
+    let run = world.run(&[&verify[..], &["--lock", "claims.lock", "--update"]].concat());
+    assert!(run.code == 1 && !world.vault().join("claims.lock").exists());
 }

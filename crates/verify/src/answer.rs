@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::context::{CODE, Contexts};
 use local_agent_text::evidence::{
-    Draft, EvidenceSnapshot, MarkerKind, Piece, SegmentProblem, scan_markers,
+    Draft, EvidenceSnapshot, MarkerKind, Piece, SegmentProblem, UnresolvedProblem, scan_markers,
 };
 use local_agent_text::markdown::{BlockRole, sentences};
 use local_agent_text::types::{ByteSpan, Label};
@@ -19,6 +19,8 @@ pub enum MarkKind {
     Cite(Label),
     /// A segment that the snapshot cannot serve.
     Broken(SegmentProblem),
+    /// A citation that names nothing that can be read, and why.
+    Unresolved(UnresolvedProblem, String),
 }
 
 /// One marker of the answer.
@@ -36,7 +38,7 @@ impl Mark {
     /// Whether it was written as a citation is, so that it would count in a better place.
     pub fn is_citation(&self) -> bool {
         match &self.kind {
-            MarkKind::Cite(_) | MarkKind::Broken(_) => true,
+            MarkKind::Cite(_) | MarkKind::Broken(_) | MarkKind::Unresolved(..) => true,
             MarkKind::Written(kind) => {
                 matches!(
                     kind,
@@ -135,6 +137,9 @@ impl Answer {
                 }
                 Piece::Cite(label) => marks.push(mark(MarkKind::Cite(*label))),
                 Piece::Broken(problem) => marks.push(mark(MarkKind::Broken(*problem))),
+                Piece::Unresolved(problem, why) => {
+                    marks.push(mark(MarkKind::Unresolved(*problem, why.clone())));
+                }
                 Piece::Quote { label, span } => {
                     let cited = is_cited(
                         &rendered.text,
@@ -260,7 +265,7 @@ fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
                 return false;
             }
             Piece::Text => {}
-            Piece::Broken(_) => return false,
+            Piece::Broken(_) | Piece::Unresolved(..) => return false,
         }
     }
     false

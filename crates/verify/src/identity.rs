@@ -11,7 +11,7 @@ use super::report::MismatchRecord;
 use super::{Code, VerifyOptions};
 use local_agent_text::evidence::{
     EvidenceItem, EvidenceSnapshot, Freshness, FreshnessReport, HeadingVerdict, MarkerKind,
-    RawCitation, SegmentProblem, compare_headings, scan_markers, skeleton,
+    RawCitation, SegmentProblem, UnresolvedProblem, compare_headings, scan_markers, skeleton,
 };
 use local_agent_text::types::{ChunkKey, Label};
 
@@ -83,6 +83,14 @@ impl<'a> Resolver<'a> {
                 Code::SpanOutOfRange,
                 format!("{label} does not hold the quoted bytes."),
             ),
+            MarkKind::Unresolved(problem, why) => {
+                let code = match problem {
+                    UnresolvedProblem::NotFound => Code::NotInSnapshot,
+                    UnresolvedProblem::OtherPath => Code::PathMismatch,
+                    UnresolvedProblem::PastTheEnd => Code::SpanOutOfRange,
+                };
+                Resolved::problem(code, why.clone())
+            }
             MarkKind::Written(kind) => {
                 self.written(kind, text.get(mark.range.clone()).unwrap_or(""))
             }

@@ -27,11 +27,12 @@ mod context;
 mod coverage;
 mod derivation;
 mod examine;
+mod file_citations;
 mod finding;
 mod identity;
 mod judge;
 mod laundering;
-mod line_citations;
+mod opinion;
 mod phrases;
 mod quotes;
 mod reading;
@@ -53,8 +54,9 @@ mod content_attacks;
 pub use atoms::{Kind, unit};
 pub use codes::Code;
 pub use derivation::{Derivation, Operation};
+pub use file_citations::{CitedPart, FileCitation, FileCitations, FileTarget, file_citations};
 pub use finding::{Detail, Effect, Finding};
-pub use line_citations::{LineCitation, line_citations};
+pub use opinion::{Opinion, differs_only_in_negation};
 pub use phrases::says_nothing_new;
 pub use report::{
     CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, REPORT_VERSION,

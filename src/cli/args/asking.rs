@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use local_agent_agent::ask::Day;
 use local_agent_agent::operations::Limits;
@@ -121,7 +121,7 @@ pub struct Ask {
     /// Let the chat model call tools that read your files, in a bounded loop
     #[arg(long, conflicts_with = "read")]
     pub tools: bool,
-    /// Refuse to show an answer that does not pass verification
+    /// Fail when a sentence of the answer does not pass verification or is in doubt
     #[arg(long)]
     pub strict: bool,
     /// Write the evidence snapshot to this file
@@ -166,19 +166,30 @@ pub struct Chat {
     pub json: bool,
 }
 
+/// Without `--snapshot` and `--vault` the evidence is the files of the configured sources.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("evidence").required(true)))]
 pub struct Verify {
     /// File with the answer; `-` reads stdin
     pub answer: PathBuf,
     /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or
     /// [source: …]
-    #[arg(long, value_name = "FILE", group = "evidence")]
+    #[arg(long, value_name = "FILE", conflicts_with = "vault")]
     pub snapshot: Option<PathBuf>,
-    /// Evidence: the files below this folder as they are now. The answer cites [path:12-18] or
-    /// links with lines
-    #[arg(long, value_name = "DIR", group = "evidence")]
+    /// Evidence: the files below this folder as they are now [default: the files of the configured
+    /// sources]. The answer cites [path:12-18], `path:12`, [text](path#L12), [[Note#Heading]]
+    #[arg(long, value_name = "DIR")]
     pub vault: Option<PathBuf>,
+    /// Judge only claims that cite a file which changed since this git revision; fail when what
+    /// they cite no longer carries them
+    #[arg(long, value_name = "REV", conflicts_with_all = ["snapshot", "lock"])]
+    pub changed_since: Option<String>,
+    /// Compare with the verdicts in this file; fail when a passage changed so that it no longer
+    /// carries its claim. A passage that only moved is found again
+    #[arg(long, value_name = "FILE", conflicts_with = "snapshot")]
+    pub lock: Option<PathBuf>,
+    /// Write the verdicts of this document into the lock file instead
+    #[arg(long, requires = "lock")]
+    pub update: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::words::{behind, covered, framed, lines, say_limits};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{budget, cut};
-use crate::mcp::shapes::{AskArgs, AskResult, Evidence};
-use local_agent_agent::ask::{Answer, Asked, Event, Outcome, Purpose};
+use crate::mcp::shapes::{AskArgs, AskResult, Evidence, NotedSentence};
+use local_agent_agent::ask::{Answer, Asked, ClaimNote, Event, Outcome, Purpose};
 use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
 use local_agent_agent::operations::ask::{Ask, Desk, Done};
@@ -73,6 +73,8 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     let result = AskResult {
         outcome: answer.outcome.as_str(),
         why: answer.why.clone(),
+        doubts: answer.doubts().into_iter().map(note).collect(),
+        left_out: answer.left_out.iter().cloned().map(note).collect(),
         answerer: answer.answerer.to_owned(),
         verified: call.service.loaded.config.ask.show_as_verified && answer.text.is_some(),
         checks: answer.report.as_ref().map(|report| report.footer()),
@@ -104,6 +106,7 @@ fn step(event: &Event<'_>) -> Option<String> {
                 Purpose::Repair => "draft again, the first one was refused",
                 Purpose::Turn => "what to look at, or the answer",
                 Purpose::Chat => "a reply",
+                Purpose::Judge => "a second opinion on one sentence",
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }
@@ -113,6 +116,17 @@ fn step(event: &Event<'_>) -> Option<String> {
             Some(codes) => format!("refused: {codes}"),
             None => "passed".to_owned(),
         }),
+    }
+}
+
+fn note(note: ClaimNote) -> NotedSentence {
+    NotedSentence {
+        source: note
+            .source
+            .map(|source| format!("{}:{}: {}", source.address, source.lines, source.text)),
+        sentence: note.sentence,
+        codes: note.codes,
+        reason: note.reason,
     }
 }
 
@@ -137,6 +151,7 @@ fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
 fn ask_text(result: &AskResult) -> String {
     let mut text = match &result.answer {
         Some(answer) => format!("{}\n", answer.trim_end()),
+        None if !result.left_out.is_empty() => "There is no answer that can be shown.\n".to_owned(),
         None => "The notes hold nothing on this.\n".to_owned(),
     };
     if let Some(computed) = &result.computed {
@@ -153,6 +168,12 @@ fn ask_text(result: &AskResult) -> String {
     }
     for line in result.why.iter().chain(&result.checks) {
         let _ = writeln!(text, "{line}");
+    }
+    for (what, notes) in [("In doubt", &result.doubts), ("Left out", &result.left_out)] {
+        for one in notes {
+            let source = one.source.as_deref().unwrap_or("no source");
+            let _ = writeln!(text, "{what}: “{}” {} ({source})", one.sentence, one.reason);
+        }
     }
     if let Some(run) = &result.run_id {
         let _ = writeln!(text, "run_id: {run}");

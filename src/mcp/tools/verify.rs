@@ -44,11 +44,13 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
             let (record, _) = archive.load(&id)?;
             against_snapshot(
                 &args.answer,
-                &thaw(&record, &archive.folder(&id), &call.sandbox)?.snapshot,
+                thaw(&record, &archive.folder(&id), &call.sandbox)?.snapshot,
             )
         }
     };
-    let Judged { report, unresolved } = judged;
+    let Judged {
+        report, unresolved, ..
+    } = judged;
     let of = about(&[
         "verify",
         &args.answer,
@@ -92,7 +94,10 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
         claims,
         unresolved: unresolved
             .into_iter()
-            .map(|(citation, why)| Unresolved { citation, why })
+            .map(|one| Unresolved {
+                citation: one.citation,
+                why: one.why,
+            })
             .collect(),
         footer: report.footer(),
         next_cursor: (end < report.claims.len()).then(|| cursor(end, &of)),

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::config::{AskProvider, Config};
-use crate::llm::{Chat, OllamaChat, OpenAiChat, Route, Sampling, Speed, route};
+use crate::config::{JudgeProvider, VerifyJudge};
+use crate::llm::{BudgetKeys, Chat, OllamaChat, OpenAiChat, Route, Sampling, Speed, route};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// How long `auto` waits for an Ollama server: a person who has none should not notice that one was
@@ -30,6 +31,16 @@ pub struct ChatAnswerer {
     /// Chooses the file when a question names one; `None`: the same model.
     pub first: Option<Chat>,
     pub sampling: Sampling,
+    /// The keys of the configuration that bound a reply.
+    pub keys: BudgetKeys,
+    /// Gives second opinions.
+    pub judge: Option<Judge>,
+}
+
+/// A model that is asked whether the cited text supports a claim.
+#[derive(Debug)]
+pub struct Judge {
+    pub chat: Chat,
 }
 
 /// The answerer and the reason for it.
@@ -114,7 +125,7 @@ fn ollama(config: &Config, route: &Route<'_>, look: Duration) -> Result<Answerer
     } else {
         Some(connect(route.first)?)
     };
-    Ok(answerer(config, chat, first, route.max_tokens))
+    answerer(config, chat, first, (route.max_tokens, route.keys))
 }
 
 fn openai(config: &Config, route: Option<Route<'_>>) -> Result<Answerer> {
@@ -130,23 +141,56 @@ fn openai(config: &Config, route: Option<Route<'_>>) -> Result<Answerer> {
         Some(route) if route.first != route.second => Some(connect(Some(route.first))?),
         _ => None,
     };
-    Ok(answerer(
-        config,
-        chat,
-        first,
-        route.map_or(llm.max_tokens, |r| r.max_tokens),
-    ))
+    let budget = route.map_or((llm.max_tokens, BudgetKeys::USUAL), |r| {
+        (r.max_tokens, r.keys)
+    });
+    answerer(config, chat, first, budget)
 }
 
-fn answerer(config: &Config, chat: Chat, first: Option<Chat>, max_tokens: u32) -> Answerer {
+fn answerer(
+    config: &Config,
+    chat: Chat,
+    first: Option<Chat>,
+    (max_tokens, keys): (u32, BudgetKeys),
+) -> Result<Answerer> {
     let sampling = Sampling {
         max_tokens,
         temperature: config.llm.temperature,
     };
-    Answerer::Chat(Box::new(ChatAnswerer {
-        chat,
-        first,
+    Ok(Answerer::Chat(Box::new(ChatAnswerer {
+        chat: chat.with_keys(keys),
+        first: first.map(|chat| chat.with_keys(keys)),
         sampling,
+        keys,
+        judge: judge(config)?,
+    })))
+}
+
+/// The model that `verify.judge` names; `None`: none is named. A server that does not have it is a
+/// failure: who asked for a second opinion is not left without one in silence.
+fn judge(config: &Config) -> Result<Option<Judge>> {
+    let VerifyJudge { provider, model } = &config.verify_judge;
+    let Some(model) = model else {
+        return Ok(None);
+    };
+    let base = config.llm.server()?.to_string();
+    let timeout = Duration::from_secs(config.llm.timeout_s);
+    let chat = match provider {
+        JudgeProvider::Ollama => {
+            Chat::Ollama(Box::new(OllamaChat::connect(&base, model, NAMED, timeout)?))
+        }
+        JudgeProvider::OpenAi => {
+            let key = config.llm.api_key.as_ref();
+            Chat::OpenAi(Box::new(OpenAiChat::connect(
+                &base,
+                Some(model),
+                key,
+                timeout,
+            )?))
+        }
+    };
+    Ok(Some(Judge {
+        chat: chat.with_keys(BudgetKeys::USUAL),
     }))
 }
 

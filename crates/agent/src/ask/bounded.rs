@@ -1,37 +1,38 @@
-//! The bounded loop: a model may call tools that read, for so many turns, so many bytes and so
-//! long.
+//! The bounded loop: a model may call tools that read, for a number of turns, a number of bytes and
+//! a length of time.
 //!
 //! ```text
 //! ask ──calls──▶ run each tool ──▶ results, framed and defanged ──▶ ask again, at most `max_turns` in all
 //!  │  └──calls in the last turn, or time is up──▶ TOOL_LIMIT
-//!  └──words──▶ for `chat`: the reply.  For `ask`: a draft ──▶ verify ──rejected, once──▶ ask again ──▶ taken | refused
+//!  └──words──▶ for `chat`: the reply.  For `ask`: a draft (see `conversation`)
 //! ```
 //!
-//! Whatever a tool gives is data of unknown writers: it stands between lines with this run's code,
-//! nothing in it looks like a citation or a mark of a chat template, and it becomes evidence only
-//! when the tool says so: then as an exact span of a file under a label of its own, verified like
-//! any other. Nothing that changes files is ever offered.
+//! Whatever a tool gives is data of unknown writers: it is shown between lines with this run's
+//! code, nothing in it looks like a citation or a mark of a chat template, and it becomes evidence
+//! only when the tool says so: then as an exact span of a file under a label of its own, verified
+//! like any other. Nothing that changes files is ever offered.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::answerer::ChatAnswerer;
-use super::drafting::{Asker, Drafted, SHORTEST_REPLY, not_seen, objections, refused, too_small};
-use super::prompt::{self, Nonce, defang, template_free};
+use super::asker::{Asker, fitted};
+use super::conversation::{Received, Turns};
+use super::prompt::{self, Nonce, template_free};
+use super::tool_results::{Shown, ToolResults};
 use super::trail::{Call, Purpose, Round, ToolStep};
 use super::wanted::{Wanted, wanted};
 use crate::config::Tools;
-use crate::llm::{Chat, Message, Offer, Reply, Role, Sampling, ToolCall, bytes_of};
+use crate::llm::{Chat, Message, Offer, Reply, Role, ToolCall};
 use crate::tools::{Tool, ToolFactory, ToolOutcome};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::evidence::{Draft, EvidenceSnapshot, Excerpt, Freshness, FreshnessReport};
-use local_agent_text::types::{Label, Sha256};
-use local_agent_verify::{self as verify, Outcome, VerifyOptions};
+use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Excerpt, Freshness};
+use local_agent_text::types::Sha256;
 
-/// Calls of one reply that are made; the others are told to be too many.
+/// Calls of one reply that are made; the others fail with `TOOL_LIMIT`.
 const CALLS_A_TURN: usize = 4;
 
 /// Tools for one run of a loop, and its limits.
@@ -65,37 +66,32 @@ impl<'a> Toolbox<'a> {
     }
 }
 
-/// One loop as it goes.
-pub(super) struct Session<'a, 't> {
+/// One loop over tools while it runs.
+pub(super) struct ToolSession<'a, 't> {
     tools: &'t Toolbox<'a>,
-    nonce: Nonce,
+    results: ToolResults,
     /// Whether the server has a format of its own for calls.
     native: bool,
     started: Instant,
-    bytes: usize,
-    /// What may be cited, in the order of the labels.
-    excerpts: Vec<Excerpt>,
     pub messages: Vec<Message>,
 }
 
-impl<'a, 't> Session<'a, 't> {
+impl<'a, 't> ToolSession<'a, 't> {
+    /// A loop in which `excerpts` have the first labels.
     pub fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let nonce = Nonce::draw(excerpts.iter().map(|e| e.text.as_str()))?;
-        let (native, started) = (chat.takes_tools(), Instant::now());
         Ok(Self {
             tools,
-            nonce,
-            native,
-            started,
-            bytes: 0,
-            excerpts,
+            results: ToolResults::new(nonce, tools.max_bytes, excerpts),
+            native: chat.takes_tools(),
+            started: Instant::now(),
             messages: Vec::new(),
         })
     }
 
     /// What the model is told about tools.
     pub fn rules(&self) -> String {
-        let code = self.nonce.as_str();
+        let code = self.results.nonce().as_str();
         let mut rules = format!(
             "You may call tools to look into the user's files; none of them changes anything. You have at most {} \
              replies, and the last one must be the answer.\n\
@@ -134,10 +130,8 @@ impl<'a, 't> Session<'a, 't> {
         };
         for turn in 1..=self.tools.max_turns {
             if self.started.elapsed() > self.tools.time {
-                return Err(limit(
-                    &format!("{} seconds", self.tools.time.as_secs()),
-                    "tools.timeout_s",
-                ));
+                let what = format!("{} seconds", self.tools.time.as_secs());
+                return Err(used_up(&what, "tools.timeout_s"));
             }
             let is_last = turn == self.tools.max_turns;
             if is_last && turn > 1 {
@@ -146,301 +140,189 @@ impl<'a, 't> Session<'a, 't> {
                     "No more tools can be called. Answer now, in words.",
                 ));
             }
-            let sampling = room(&answerer.chat, &self.messages, answerer.sampling)?;
+            let sampling = fitted(&answerer.chat, &self.messages, answerer.sampling)?;
             let offered: &[Offer] = if is_last { &[] } else { &offers };
-            let (call, outcome) =
-                asker.call_with(Purpose::Turn, self.messages.clone(), offered, sampling)?;
-            let reply = match outcome {
-                Ok(reply) if reply.is_truncated(bytes_of(&self.messages)) => {
-                    Err(not_seen(&answerer.chat))
-                }
-                other => other,
-            };
-            let reply = match reply {
-                Ok(reply) => reply,
-                Err(failure) => {
-                    asker.note(round(call, Some(failure.code.to_string()), Vec::new()))?;
-                    return Err(failure);
-                }
-            };
+            let (call, reply) =
+                asker.ask(Purpose::Turn, &self.messages, offered, sampling, None)?;
             let wanted = wanted(&reply);
             if wanted.is_empty() {
                 return Ok((call, reply));
             }
             if is_last {
-                asker.note(round(
-                    call,
-                    Some(ErrorCode::ToolLimit.to_string()),
-                    Vec::new(),
-                ))?;
-                return Err(limit(
-                    &format!("{} turns", self.tools.max_turns),
-                    "tools.max_turns",
-                ));
+                let what = format!("{} turns", self.tools.max_turns);
+                let failure = used_up(&what, "tools.max_turns");
+                asker.note(Round::refused(Purpose::Turn, call, &failure, None))?;
+                return Err(failure);
             }
             let steps = asker.trail.timed("tools", || self.run(&reply, wanted));
-            asker.note(round(call, None, steps))?;
+            asker.note(Round {
+                steps,
+                ..Round::plain(Purpose::Turn, call)
+            })?;
         }
         Err(Failure::internal("a loop of tools had no end"))
     }
 
-    /// Asks for a reply in words, after the last one was refused; no tools are offered. It is not
-    /// noted yet.
-    fn once_more(
-        &self,
-        answerer: &ChatAnswerer,
-        asker: &mut Asker<'_, '_>,
-    ) -> Result<(Call, Reply)> {
-        let sampling = room(&answerer.chat, &self.messages, answerer.sampling)?;
-        let (call, outcome) = asker.call(Purpose::Repair, self.messages.clone(), sampling)?;
-        let failure = match outcome {
-            Ok(reply) if reply.is_truncated(bytes_of(&self.messages)) => not_seen(&answerer.chat),
-            Ok(reply) => return Ok((call, reply)),
-            Err(failure) => failure,
-        };
-        let refused = round(call, Some(failure.code.to_string()), Vec::new());
-        asker.note(Round {
-            purpose: Purpose::Repair,
-            ..refused
-        })?;
-        Err(failure)
-    }
-
     /// Runs the calls of one reply, and lays them and their results into the conversation.
     fn run(&mut self, reply: &Reply, wanted: Vec<Wanted>) -> Vec<ToolStep> {
-        let is_native = wanted.iter().any(|one| one.native.is_some());
-        let natives: Vec<ToolCall> = wanted.iter().filter_map(|one| one.native.clone()).collect();
-        self.messages.push(match is_native {
-            true => Message::calling(template_free(&reply.text), natives),
-            // What stood behind the call is not repeated.
-            false => Message::new(
-                Role::Assistant,
-                wanted
-                    .first()
-                    .map_or(String::new(), |one| template_free(&one.said)),
-            ),
-        });
-        let mut steps = Vec::new();
-        for (n, one) in wanted.into_iter().enumerate() {
-            let outcome = if n >= CALLS_A_TURN {
-                let failure = Failure::new(
-                    ErrorCode::ToolLimit,
-                    format!("At most {CALLS_A_TURN} tools are called in one reply."),
-                );
-                ToolOutcome::failed(&one.name, failure.with_hint("call it in the next reply"))
-            } else if let Some(failure) = one.broken {
-                ToolOutcome::failed(&one.name, failure)
-            } else {
-                self.tools
-                    .factory
-                    .run_among(&self.tools.offered, &one.name, &one.args)
-            };
-            let (shown, labels) = self.show(&outcome);
-            steps.push(ToolStep {
-                name: one.name.chars().take(80).collect(),
-                args: one.args,
-                outcome: outcome.code().map_or("ok", ErrorCode::as_str).to_owned(),
-                bytes: shown.len() as u64,
-                sha256: Sha256::of(shown.as_bytes()),
-                labels,
-                trailing: one.trailing,
-            });
-            self.messages.push(match one.native {
-                Some(call) => Message::result(call, shown),
-                None => Message::new(Role::User, shown),
-            });
-        }
-        steps
+        self.messages.push(calling(reply, &wanted));
+        wanted
+            .into_iter()
+            .enumerate()
+            .map(|(n, call)| self.step(n, call))
+            .collect()
     }
 
-    /// A result as the model reads it, and the labels under which it may be cited. What exceeds the
-    /// loop's bytes is cut off, and what is cut is no evidence: a label stands for all of a span.
-    fn show(&mut self, outcome: &ToolOutcome) -> (String, Vec<Label>) {
-        let code = self.nonce.as_str().to_owned();
-        let safe = |text: &str| defang(text).replace(&code, "…");
-        let output = match outcome.result() {
-            Ok(output) => output,
-            Err(_) => {
-                let shown = format!(
-                    "<<<result {code}>>>\n{}\n<<<end {code}>>>",
-                    safe(&outcome.to_json().to_string())
-                );
-                self.bytes += shown.len();
-                return (shown, Vec::new());
-            }
-        };
-        let facts: serde_json::Map<String, Value> = output
-            .data
-            .iter()
-            .filter(|(_, v)| !v.is_array() && !v.is_null())
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
-        let head = safe(&Value::Object(facts).to_string());
-        let body: String = if output.evidence.is_empty() {
-            safe(&output.text)
+    fn step(&mut self, n: usize, call: Wanted) -> ToolStep {
+        let outcome = if n >= CALLS_A_TURN {
+            let message = format!("At most {CALLS_A_TURN} tools are called in one reply.");
+            let failure = Failure::new(ErrorCode::ToolLimit, message);
+            ToolOutcome::failed(&call.name, failure.with_hint("call it in the next reply"))
+        } else if let Some(failure) = call.broken {
+            ToolOutcome::failed(&call.name, failure)
         } else {
-            output
-                .evidence
-                .iter()
-                .map(|e| safe(&e.text))
-                .collect::<Vec<_>>()
-                .join("\n")
+            self.tools
+                .factory
+                .run_among(&self.tools.offered, &call.name, &call.args)
         };
-        let left = self.tools.max_bytes.saturating_sub(self.bytes);
-        if head.len() + body.len() > left {
-            let mut end = left.saturating_sub(head.len()).min(body.len());
-            while !body.is_char_boundary(end) {
-                end -= 1;
-            }
-            self.bytes = self.tools.max_bytes;
-            let note = "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
-            return (
-                format!(
-                    "<<<result {code}>>>\n{head}\n{}\n{note}\n<<<end {code}>>>",
-                    &body[..end]
-                ),
-                Vec::new(),
-            );
-        }
-        self.bytes += head.len() + body.len();
-        let labels: Vec<Label> = output
-            .evidence
-            .iter()
-            .filter_map(|excerpt| self.label(excerpt))
-            .collect();
-        let cite = labels
-            .iter()
-            .map(|label| format!("--- {code} [{label}]\n"))
-            .collect::<String>();
-        (
-            format!("<<<result {code}>>>\n{head}\n{cite}{body}\n<<<end {code}>>>"),
+        let Shown { text, labels } = self.results.show(&outcome);
+        let step = ToolStep {
+            name: call.name.chars().take(80).collect(),
+            args: call.args,
+            outcome: outcome.code().map_or("ok", ErrorCode::as_str).to_owned(),
+            bytes: text.len() as u64,
+            sha256: Sha256::of(text.as_bytes()),
             labels,
-        )
-    }
-
-    /// The label of an excerpt; the same span has the same label however often it is read.
-    fn label(&mut self, excerpt: &Excerpt) -> Option<Label> {
-        let same = |e: &Excerpt| {
-            e.source == excerpt.source
-                && e.path == excerpt.path
-                && e.span == excerpt.span
-                && e.text == excerpt.text
+            trailing: call.trailing,
         };
-        let place = self.excerpts.iter().position(same).unwrap_or_else(|| {
-            self.excerpts.push(excerpt.clone());
-            self.excerpts.len() - 1
+        self.messages.push(match call.native {
+            Some(call) => Message::result(call, text),
+            None => Message::new(Role::User, text),
         });
-        Label::new(u32::try_from(place + 1).ok()?)
+        step
     }
 }
 
-pub(super) fn round(call: Call, refused: Option<String>, steps: Vec<ToolStep>) -> Round {
-    let freshness = FreshnessReport::default();
-    Round {
-        purpose: Purpose::Turn,
-        call,
-        snapshot: None,
-        freshness,
-        report: None,
-        refused,
-        steps,
+/// The model's own message that called tools, as it stays in the conversation.
+fn calling(reply: &Reply, wanted: &[Wanted]) -> Message {
+    let natives: Vec<ToolCall> = wanted.iter().filter_map(|w| w.native.clone()).collect();
+    if !natives.is_empty() {
+        return Message::calling(template_free(&reply.text), natives);
     }
+    // What stood behind the call is not repeated.
+    let said = wanted
+        .first()
+        .map_or_else(String::new, |first| template_free(&first.said));
+    Message::new(Role::Assistant, said)
 }
 
 /// `TOOL_LIMIT`.
-fn limit(what: &str, key: &str) -> Failure {
+fn used_up(what: &str, key: &str) -> Failure {
     let message = format!("The model called tools until {what} were used up, and gave no answer.");
     Failure::new(ErrorCode::ToolLimit, message)
         .with_hint(format!("ask something narrower, or raise {key}"))
 }
 
-/// A reply's tokens, so that it fits the window beside the prompt; `LLM_CONTEXT_TRUNCATED` when
-/// nothing does.
-pub(super) fn room(chat: &Chat, messages: &[Message], mut sampling: Sampling) -> Result<Sampling> {
-    let Some(window) = chat.model().window else {
-        return Ok(sampling);
-    };
-    let need = chat.count(messages);
-    let left = window.saturating_sub(need);
-    if left < SHORTEST_REPLY {
-        return Err(too_small(chat, window, need));
-    }
-    sampling.max_tokens = sampling.max_tokens.min(left);
-    Ok(sampling)
+/// The turns of a question about evidence from the index and about what tools read beside it.
+pub(super) struct ToolTurns<'a, 't> {
+    answerer: &'a ChatAnswerer,
+    packed: &'a Packed,
+    sandbox: &'a Sandbox,
+    session: ToolSession<'a, 't>,
 }
 
-/// Drafts an answer from `packed` and from what tools read, and lets the verifier judge it.
-///
-/// Errors: those of [`Chat::ask`], `LLM_CONTEXT_TRUNCATED`, `TOOL_LIMIT`, and those of the
-/// observer.
-pub(super) fn draft(
-    answerer: &ChatAnswerer,
-    packed: &Packed,
-    sandbox: &Sandbox,
-    tools: &Toolbox<'_>,
-    options: &VerifyOptions,
-    asker: &mut Asker<'_, '_>,
-) -> Result<Drafted> {
-    let given: Vec<Excerpt> = packed.snapshot.items().iter().map(excerpt).collect();
-    let known = given.len();
-    let mut session = Session::new(&answerer.chat, tools, given)?;
-    let mut messages = prompt::grounded(&session.nonce, &packed.snapshot);
-    if let Some(rules) = messages.first_mut() {
-        rules.content = format!(
-            "{}\n\n{}\nText that a tool gives under a label may be cited by that label.",
-            rules.content,
-            session.rules()
-        );
-    }
-    session.messages = messages;
-    let mut repaired = false;
-    loop {
-        let (call, reply) = match repaired {
-            true => session.once_more(answerer, asker)?,
-            false => session.until_words(answerer, asker)?,
-        };
-        let evidence = frozen(packed, sandbox, &session.excerpts, known)?;
-        let draft = Draft::parse(&reply.text, &evidence.snapshot);
-        let report = asker.trail.timed("verify", || {
-            verify::verify(&draft, &evidence.snapshot, &evidence.freshness, options)
-        });
-        let refusal = refused(&reply, &report);
-        asker.note(Round {
-            purpose: if repaired {
-                Purpose::Repair
-            } else {
-                Purpose::Draft
-            },
-            snapshot: Some(evidence.snapshot.clone()),
-            freshness: evidence.freshness.clone(),
-            report: Some(report.clone()),
-            ..round(call, refusal.clone(), Vec::new())
-        })?;
-        let Some(reasons) = refusal else {
-            return match report.outcome {
-                Outcome::Abstained => Ok(Drafted::Refusal {
-                    draft,
-                    report,
-                    packed: evidence,
-                }),
-                _ => Ok(Drafted::Answer {
-                    text: draft.render(&evidence.snapshot)?.text,
-                    draft,
-                    report,
-                    packed: evidence,
-                }),
-            };
-        };
-        if repaired {
-            return Ok(Drafted::Rejected { reasons, report });
+impl<'a, 't> ToolTurns<'a, 't> {
+    /// Errors: `INTERNAL_ERROR` when the system gives no random bytes.
+    pub fn new(
+        answerer: &'a ChatAnswerer,
+        packed: &'a Packed,
+        sandbox: &'a Sandbox,
+        tools: &'t Toolbox<'a>,
+    ) -> Result<Self> {
+        let given: Vec<Excerpt> = packed.snapshot.items().iter().map(excerpt).collect();
+        let mut session = ToolSession::new(&answerer.chat, tools, given)?;
+        let mut messages = prompt::grounded(session.results.nonce(), &packed.snapshot);
+        if let Some(rules) = messages.first_mut() {
+            rules.content = format!(
+                "{}\n\n{}\nText that a tool gives under a label may be cited by that label.",
+                rules.content,
+                session.rules()
+            );
         }
-        repaired = true;
-        session.messages =
-            prompt::repair(session.messages, &reply.text, &objections(&reply, &report));
+        session.messages = messages;
+        Ok(Self {
+            answerer,
+            packed,
+            sandbox,
+            session,
+        })
     }
 }
 
-fn excerpt(item: &local_agent_text::evidence::EvidenceItem) -> Excerpt {
+impl Turns for ToolTurns<'_, '_> {
+    /// After a refusal no tools are offered.
+    fn next_reply(
+        &mut self,
+        again: Option<Purpose>,
+        asker: &mut Asker<'_, '_>,
+    ) -> Result<Received> {
+        let (purpose, (call, reply)) = match again {
+            None => (
+                Purpose::Draft,
+                self.session.until_words(self.answerer, asker)?,
+            ),
+            Some(purpose) => {
+                let messages = &self.session.messages;
+                let sampling = fitted(&self.answerer.chat, messages, self.answerer.sampling)?;
+                (purpose, asker.ask(purpose, messages, &[], sampling, None)?)
+            }
+        };
+        Ok(Received {
+            purpose,
+            call,
+            reply,
+        })
+    }
+
+    /// The evidence with what tools read, each of it compared with its file once more.
+    fn evidence(&self) -> Result<Packed> {
+        let excerpts = self.session.results.excerpts().to_vec();
+        let snapshot = EvidenceSnapshot::freeze(self.packed.snapshot.question(), excerpts)?;
+        let mut freshness = self.packed.freshness.clone();
+        let mut scores = self.packed.scores.clone();
+        let known = self.packed.snapshot.items().len();
+        for item in snapshot.items().iter().skip(known) {
+            freshness.set(item.label, compared(item, self.sandbox));
+            scores.push(0.0);
+        }
+        Ok(Packed {
+            snapshot,
+            freshness,
+            scores,
+            index_stale: self.packed.index_stale.clone(),
+        })
+    }
+
+    fn object(&mut self, reply: &str, objections: &str) {
+        let messages = std::mem::take(&mut self.session.messages);
+        self.session.messages = prompt::repair(messages, reply, objections);
+    }
+}
+
+/// What the file of an item says now.
+fn compared(item: &EvidenceItem, sandbox: &Sandbox) -> Freshness {
+    let at = Address {
+        source: item.source.clone(),
+        path: item.path.clone(),
+    };
+    match sandbox.read(&at) {
+        Ok(file) if item.span.slice(&file.bytes) == Some(item.text.as_bytes()) => Freshness::Fresh,
+        Ok(_) => Freshness::Stale,
+        Err(_) => Freshness::Gone,
+    }
+}
+
+fn excerpt(item: &EvidenceItem) -> Excerpt {
     Excerpt {
         chunk_key: item.chunk_key,
         merged: item.merged.clone(),
@@ -452,37 +334,4 @@ fn excerpt(item: &local_agent_text::evidence::EvidenceItem) -> Excerpt {
         lines: item.lines,
         text: item.text.clone(),
     }
-}
-
-/// The evidence with what tools read, each of it compared with its file once more.
-fn frozen(
-    packed: &Packed,
-    sandbox: &Sandbox,
-    excerpts: &[Excerpt],
-    known: usize,
-) -> Result<Packed> {
-    let snapshot = EvidenceSnapshot::freeze(packed.snapshot.question(), excerpts.to_vec())?;
-    let mut freshness = packed.freshness.clone();
-    let mut scores = packed.scores.clone();
-    for item in snapshot.items().iter().skip(known) {
-        let at = Address {
-            source: item.source.clone(),
-            path: item.path.clone(),
-        };
-        let state = match sandbox.read(&at) {
-            Ok(file) if item.span.slice(&file.bytes) == Some(item.text.as_bytes()) => {
-                Freshness::Fresh
-            }
-            Ok(_) => Freshness::Stale,
-            Err(_) => Freshness::Gone,
-        };
-        freshness.set(item.label, state);
-        scores.push(0.0);
-    }
-    Ok(Packed {
-        snapshot,
-        freshness,
-        scores,
-        index_stale: packed.index_stale.clone(),
-    })
 }

@@ -2,8 +2,9 @@
 //! so.
 
 use super::answerer::ChatAnswerer;
-use super::bounded::{Session, Toolbox, room, round};
-use super::drafting::{Asker, BLANK};
+use super::asker::{Asker, fitted};
+use super::bounded::{ToolSession, Toolbox};
+use super::conversation::BLANK;
 use super::prompt::template_free;
 use super::trail::{Observe, Purpose, Round, Trail};
 use super::{Answerer, Chosen};
@@ -62,46 +63,29 @@ fn say(
     let question = Message::new(Role::User, template_free(prompt));
     let (call, reply, purpose) = match tools {
         Some(tools) => {
-            let mut session = Session::new(&answerer.chat, tools, Vec::new())?;
+            let mut session = ToolSession::new(&answerer.chat, tools, Vec::new())?;
             session.messages = vec![Message::new(Role::System, session.rules()), question];
             let (call, reply) = session.until_words(answerer, asker)?;
             (call, reply, Purpose::Turn)
         }
         None => {
-            let messages = vec![question];
-            let sampling = room(&answerer.chat, &messages, answerer.sampling)?;
-            let (call, outcome) = asker.call(Purpose::Chat, messages, sampling)?;
-            match outcome {
-                Ok(reply) => (call, reply, Purpose::Chat),
-                Err(failure) => {
-                    asker.note(Round {
-                        purpose: Purpose::Chat,
-                        ..round(call, Some(failure.code.to_string()), Vec::new())
-                    })?;
-                    return Err(failure);
-                }
-            }
+            let messages = [question];
+            let sampling = fitted(&answerer.chat, &messages, answerer.sampling)?;
+            let (call, reply) = asker.ask(Purpose::Chat, &messages, &[], sampling, None)?;
+            (call, reply, Purpose::Chat)
         }
     };
-    let cut = reply.finish == Finish::Length;
-    let refused = if reply.text.is_empty() {
-        Some(BLANK.to_owned())
-    } else {
-        None
-    };
-    asker.note(Round {
-        purpose,
-        ..round(call, refused.clone(), Vec::new())
-    })?;
-    match refused {
-        Some(_) => Err(
-            Failure::new(ErrorCode::ServerError, "The model gave a blank reply.")
-                .with_hint("ask again"),
-        ),
-        None if cut => Ok(format!(
-            "{}\n[the reply was cut off at the token limit]",
-            reply.text
-        )),
-        None => Ok(reply.text),
+    if reply.text.is_empty() {
+        asker.note(Round {
+            refused: Some(BLANK.to_owned()),
+            ..Round::plain(purpose, call)
+        })?;
+        let message = "The model gave a blank reply.";
+        return Err(Failure::new(ErrorCode::ServerError, message).with_hint("ask again"));
     }
+    asker.note(Round::plain(purpose, call))?;
+    Ok(match reply.finish {
+        Finish::Length => format!("{}\n[the reply was cut off at the token limit]", reply.text),
+        Finish::Stop => reply.text,
+    })
 }

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use super::conclusion::refusal;
+use local_agent_text::error::Result;
 use local_agent_text::evidence::{
     Draft, EvidenceSnapshot, FreshnessReport, Piece, Rendered, Segment,
 };
@@ -99,15 +100,6 @@ pub(super) fn codes(report: &Report) -> String {
         .join(", ")
 }
 
-pub(super) fn refusal(report: &Report) -> Failure {
-    let message = format!(
-        "the answer did not pass verification: {} {}",
-        codes(report),
-        report.footer()
-    );
-    Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent index")
-}
-
 /// `draft` without the statements that a rejected claim touches. A statement ends with its
 /// citations.
 fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draft {
@@ -148,6 +140,7 @@ fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draf
 mod tests {
     use super::*;
     use local_agent_testing::fixture::snapshot;
+    use local_agent_text::error::ErrorCode;
     use local_agent_text::evidence::Freshness;
 
     /// Quotes of whole items, each cited, an empty line between them.

@@ -7,29 +7,41 @@
 //! | --- | --- |
 //! | `answerer` | who writes the answer, and why |
 //! | `prompt` | what a chat model is told |
-//! | `drafting` | the state machine around a chat model |
+//! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
+//! | `conclusion`, `salvage` | what of it is shown: all, the part that passes, or nothing |
+//! | `claim_notes` | a refused or doubtful sentence, its reason, its source |
+//! | `second_opinion` | a model that is asked whether the cited text supports a claim |
+//! | `grounded` | its turns when everything is in one prompt |
+//! | `asker` | one call of a model, noted |
 //! | `extractive` | answering without a model |
 //! | `gather`, `meaning` | the notes and the model that extraction asks |
 //! | `readable` | an answer as a person reads it |
 //! | `file` | questions about one file |
-//! | `bounded` | the loop in which a model may call tools that read |
+//! | `bounded`, `tool_results` | the loop in which a model may call tools that read |
 //! | `wanted`, `envelope` | the calls of tools in a reply, in the server's format and as text |
 //! | `chat` | words without evidence |
 //! | `gate` | what of an extracted answer may be shown |
 //! | `trail` | everything that happened, for the record |
 
 mod answerer;
+mod asker;
 mod bounded;
 mod chat;
-mod drafting;
+mod claim_notes;
+mod conclusion;
+mod conversation;
 mod envelope;
 mod extractive;
 mod file;
 mod gate;
 mod gather;
+mod grounded;
 mod meaning;
 mod prompt;
 mod readable;
+mod salvage;
+mod second_opinion;
+mod tool_results;
 mod trail;
 mod wanted;
 
@@ -51,13 +63,18 @@ use local_agent_verify::{Report, VerifyOptions};
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
+pub use claim_notes::{ClaimNote, SourceSentence};
 pub use extractive::{Computed, Day, Operation, PieceForm, Shown, ShownPiece};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
 pub use readable::{Line, Readable, Run, readable};
+pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
-use drafting::{Asker, Drafted};
+use asker::Asker;
+use conclusion::{Conclusion, Written, conclude};
+use conversation::{Judged, Rules, converse};
 use extractive::{Evidence, Extracted, Rarity};
+use grounded::GroundedTurns;
 
 /// Hits looked at for each place in the snapshot: neighbours, duplicates and changed files fall out
 /// on the way.
@@ -92,6 +109,8 @@ pub struct Question<'a> {
 pub enum Outcome {
     /// There is an answer, and every claim in it passed.
     Answered,
+    /// A chat model's answer was refused twice; what is shown are the sentences of it that passed.
+    Partial,
     /// No sentence answers the question for certain; what is shown comes closest.
     Closest,
     /// The notes hold nothing on the question.
@@ -106,6 +125,7 @@ impl Outcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
+            Self::Partial => "partial",
             Self::Closest => "closest",
             Self::Abstained => "abstained",
             Self::ExtractiveFallback => "extractive_fallback",
@@ -131,6 +151,10 @@ pub struct Answer {
     pub report: Option<Report>,
     /// The draft that `report` is about.
     pub draft: Option<Draft>,
+    /// Sentences of a model's answer that were refused and are not shown in `text`.
+    pub left_out: Vec<ClaimNote>,
+    /// What was thought of claims beside the checks; `report` holds it already.
+    pub opinions: Vec<ClaimOpinion>,
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
@@ -158,6 +182,67 @@ impl Answer {
         self.why = (!reasons.is_empty()).then(|| reasons.join(" "));
         self.report = Some(passed.report);
         self.draft = Some(passed.draft);
+    }
+
+    /// The sentences of the answer that are in doubt, with what raises the doubt.
+    pub fn doubts(&self) -> Vec<ClaimNote> {
+        let report = self.report.as_ref().filter(|_| self.text.is_some());
+        report.map_or_else(Vec::new, |report| conclusion::doubts(report, &self.packed))
+    }
+
+    /// Takes what a conversation came to. `what`: where the model looked. `extract`: lets the
+    /// extractive answerer answer where no sentence of the model passed.
+    fn conclude(
+        &mut self,
+        conclusion: Conclusion,
+        chat: &ChatAnswerer,
+        what: &str,
+        extract: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let name = &chat.chat.model().name;
+        match conclusion {
+            Conclusion::Whole(written) => {
+                let is_answer = written.text.is_some();
+                self.write(written, chat);
+                if is_answer {
+                    self.outcome = Outcome::Answered;
+                } else {
+                    self.why = Some(format!("`{name}` found no answer in {what}."));
+                }
+            }
+            Conclusion::Part {
+                written,
+                left_out,
+                reasons,
+            } => {
+                self.write(written, chat);
+                self.outcome = Outcome::Partial;
+                self.left_out = left_out;
+                self.why = Some(format!(
+                    "The answer of `{name}` did not pass verification as a whole ({reasons}); shown is what passed."
+                ));
+            }
+            Conclusion::Nothing { left_out, reasons } => {
+                extract(self)?;
+                self.left_out = left_out;
+                self.replaces(name, &reasons);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a model wrote, in place of whatever was here.
+    fn write(&mut self, written: Written, chat: &ChatAnswerer) {
+        self.forget();
+        let Judged {
+            draft,
+            report,
+            packed,
+        } = written.judged;
+        self.text = written.text;
+        self.answerer = chat.chat.model().provider;
+        (self.report, self.draft, self.packed) = (Some(report), Some(draft), packed);
+        self.opinions = written.opinions;
     }
 
     /// Takes what was extracted, as far as it passes the gate.
@@ -201,9 +286,8 @@ impl Answer {
         self.computed = None;
     }
 
-    /// What was extracted stands in for an answer of `model` that was refused for `reasons`.
-    /// Nothing of the refused answer, its report included, is in here: a report holds the words it
-    /// refuses.
+    /// What was extracted stands in for an answer of `model` of which no sentence passed. The
+    /// report and the draft are of what is shown.
     fn replaces(&mut self, model: &str, reasons: &str) {
         let own = self
             .why
@@ -216,7 +300,7 @@ impl Answer {
             "no sentence of the notes answers it either"
         };
         self.why = Some(format!(
-            "The answer of `{model}` did not pass verification ({reasons}); {what}.{own}"
+            "No sentence of the answer of `{model}` passed verification ({reasons}); {what}.{own}"
         ));
     }
 }
@@ -280,77 +364,60 @@ fn answer(
             .map(|()| search.answer);
     };
     // Nothing that bears on the question: no model is asked to make something of it.
+    let mut is_extracted = false;
     if tools.is_none() && (search.answer.packed.snapshot.items().is_empty() || !search.is_relevant)
     {
         trail.timed("extract", || search.extract(question, engine, sandbox))?;
         if search.answer.outcome != Outcome::Answered {
             return Ok(search.answer);
         }
-        search.answer.forget();
+        is_extracted = true;
     }
+    let rules = Rules {
+        options: question.verify,
+        strict: question.strict,
+    };
+    let packed = search.answer.packed.first(usize::MAX);
     let mut asker = Asker {
         chat: &chat.chat,
         trail,
         observe,
     };
-    let packed = &search.answer.packed;
     let drafted = match tools {
-        Some(tools) => bounded::draft(chat, packed, sandbox, tools, &question.verify, &mut asker)?,
-        None => drafting::draft(chat, packed, &question.verify, &mut asker)?,
+        Some(tools) => {
+            let mut turns = bounded::ToolTurns::new(chat, &packed, sandbox, tools)?;
+            converse(&mut turns, &rules, &mut asker)?
+        }
+        None => converse(&mut GroundedTurns::new(chat, &packed)?, &rules, &mut asker)?,
     };
-    match drafted {
-        Drafted::Answer {
-            text,
-            draft,
-            report,
-            packed,
-        } => {
-            let answerer = chat.chat.model().provider;
-            Ok(Answer {
-                outcome: Outcome::Answered,
-                text: Some(text),
-                report: Some(report),
-                draft: Some(draft),
-                packed,
-                answerer,
-                ..search.answer
-            })
+    let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
+    let Search {
+        mut answer,
+        found: extraction,
+        ..
+    } = search;
+    answer.conclude(conclusion, chat, "the evidence", |answer| {
+        if is_extracted {
+            return Ok(());
         }
-        Drafted::Refusal {
-            draft,
-            report,
-            packed,
-        } => {
-            let why = format!(
-                "`{}` found no answer in the evidence.",
-                chat.chat.model().name
-            );
-            let answerer = chat.chat.model().provider;
-            let (report, draft) = (Some(report), Some(draft));
-            Ok(Answer {
-                why: Some(why),
-                report,
-                draft,
-                packed,
-                answerer,
-                ..search.answer
-            })
-        }
-        Drafted::Rejected { report, .. } if question.strict => Err(gate::refusal(&report)),
-        Drafted::Rejected { reasons, .. } => {
-            trail.timed("extract", || search.extract(question, engine, sandbox))?;
-            search.answer.replaces(&chat.chat.model().name, &reasons);
-            Ok(search.answer)
-        }
-    }
+        trail.timed("extract", || {
+            extraction.extract_into(answer, question, engine, sandbox)
+        })
+    })?;
+    Ok(answer)
 }
 
 /// What was found for one question, and what extraction needs beside it.
 struct Search {
     answer: Answer,
+    found: Found,
+    is_relevant: bool,
+}
+
+/// What extraction needs of a search.
+struct Found {
     model: OnceCell<Arc<Embedder>>,
     hits: Vec<Hit>,
-    is_relevant: bool,
 }
 
 fn retrieve(
@@ -398,6 +465,8 @@ fn retrieve(
         packed,
         report: None,
         draft: None,
+        left_out: Vec::new(),
+        opinions: Vec::new(),
         coverage: found.coverage,
         stale: found.stale,
         top_cosine: found.top_cosine,
@@ -406,8 +475,10 @@ fn retrieve(
     };
     Ok(Search {
         answer,
-        model,
-        hits: found.hits,
+        found: Found {
+            model,
+            hits: found.hits,
+        },
         is_relevant: found.is_relevant,
     })
 }
@@ -416,6 +487,20 @@ impl Search {
     /// Lets the extractive answerer answer.
     fn extract(
         &mut self,
+        question: &Question<'_>,
+        engine: &Engine,
+        sandbox: &Sandbox,
+    ) -> Result<()> {
+        self.found
+            .extract_into(&mut self.answer, question, engine, sandbox)
+    }
+}
+
+impl Found {
+    /// Lets the extractive answerer answer in place of whatever `answer` holds.
+    fn extract_into(
+        &self,
+        answer: &mut Answer,
         question: &Question<'_>,
         engine: &Engine,
         sandbox: &Sandbox,
@@ -436,8 +521,7 @@ impl Search {
             today: question.today,
         };
         let extracted = extractive::extract(question.text, evidence)?;
-        self.answer
-            .take_extracted(extracted, &question.verify, question.strict)
+        answer.take_extracted(extracted, &question.verify, question.strict)
     }
 }
 

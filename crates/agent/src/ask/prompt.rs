@@ -8,11 +8,12 @@
 
 use std::fmt::Write as _;
 
+use super::claim_notes::source_sentence;
 use crate::llm::{Message, Role};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, MarkerKind, scan_markers};
 use local_agent_text::types::to_hex;
-use local_agent_verify::{Report, Verdict};
+use local_agent_verify::{Claim, Code, Effect, Finding, Report, Verdict};
 
 /// What a model answers when the evidence does not.
 pub(super) const INSUFFICIENT: &str = "INSUFFICIENT_EVIDENCE";
@@ -96,47 +97,74 @@ pub(super) fn repair(mut messages: Vec<Message>, reply: &str, objections: &str) 
     messages.push(Message::new(
         Role::User,
         format!(
-            "A program checked this answer and refused it:\n{objections}\n\
-             Write the whole answer again. Keep what was right, correct or leave out what was not, and end every \
-             sentence with its label. If the evidence does not answer the question, write only {INSUFFICIENT}."
+            "A program checked this answer and did not take it:\n{objections}\n\
+             Write the whole answer again. Keep every other sentence as it is. The program may be wrong: it only \
+             compares words. So do not turn a sentence into its opposite, and do not add or drop words such as \
+             \"not\", \"no\" or \"only\" to please it. Where a sentence of the evidence is shown, say what that sentence \
+             says, in its own words, or leave the point out. End every sentence with its label. If the evidence does \
+             not answer the question, write only {INSUFFICIENT}."
         ),
     ));
     messages
 }
 
-/// What the verifier objects to, one line a claim.
-pub(super) fn objections(report: &Report) -> String {
-    let mut out = String::new();
-    let rejected = report
+/// What the verifier objects to, one line a claim: the claim, and the sentence of the evidence that
+/// it is about. `strict`: doubts are objections, too.
+pub(super) fn objections(report: &Report, snapshot: &EvidenceSnapshot, strict: bool) -> String {
+    let refused: Vec<&Claim> = report
         .claims
         .iter()
-        .filter(|c| c.verdict == Verdict::Rejected);
-    for claim in rejected.clone().take(MOST_OBJECTIONS) {
-        let text: String = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text: String = text.chars().take(200).collect();
-        let codes: Vec<&str> = claim.codes.iter().map(|c| c.as_str()).collect();
-        let _ = writeln!(
-            out,
-            "- “{}”: {}. {}",
-            defang(&text),
-            codes.join(", "),
-            defang(&claim.why)
-        );
-    }
-    let more = rejected.count().saturating_sub(MOST_OBJECTIONS);
+        .filter(|claim| match claim.verdict {
+            Verdict::Rejected => true,
+            Verdict::Doubtful => strict,
+            _ => false,
+        })
+        .collect();
+    let mut out: String = refused
+        .iter()
+        .take(MOST_OBJECTIONS)
+        .map(|claim| objection(claim, snapshot))
+        .collect();
+    let more = refused.len().saturating_sub(MOST_OBJECTIONS);
     if more > 0 {
         let _ = writeln!(out, "- and {more} more.");
     }
     if out.is_empty() {
-        let codes: Vec<&str> = report.codes.iter().map(|c| c.as_str()).collect();
-        let _ = writeln!(
-            out,
-            "- {}: {}",
-            codes.join(", "),
-            report.codes.first().map_or("", |c| c.meaning())
-        );
+        let meaning = report.codes.first().map_or("", |code| code.meaning());
+        let _ = writeln!(out, "- {meaning}");
     }
     out
+}
+
+/// One claim. What is wrong with a citation, a quotation or a value is said. Of a sense that
+/// differs only the source is shown: a model that obeys "the text does not negate this" writes the
+/// opposite, and the objection may be wrong.
+fn objection(claim: &Claim, snapshot: &EvidenceSnapshot) -> String {
+    let text: String = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text.chars().take(200).collect();
+    let why: Vec<String> = claim
+        .findings
+        .iter()
+        .filter(|finding| finding.effect != Effect::Remarks && is_about_words(finding.code))
+        .map(Finding::sentence)
+        .collect();
+    let why = match why.is_empty() {
+        false => why.join(" "),
+        true => "It does not say what its source says.".to_owned(),
+    };
+    let source = match source_sentence(claim, snapshot) {
+        Some(source) => format!("[{}] says: “{}”", source.label, defang(&source.text)),
+        None => {
+            "Write it in the words of one sentence of the evidence, or leave it out.".to_owned()
+        }
+    };
+    format!("- “{}”: {} {source}\n", defang(&text), defang(&why))
+}
+
+/// Whether a code is about a citation, a quotation, a number, a name or a date, and not about the
+/// sense of a sentence.
+fn is_about_words(code: Code) -> bool {
+    matches!(code.layer(), "L0" | "L1" | "L2" | "L3" | "L4" | "L7")
 }
 
 /// `source:path, heading` on one line.
@@ -256,11 +284,40 @@ mod tests {
             &Default::default(),
             &Default::default(),
         );
-        let said = objections(&report);
+        let said = objections(&report, &frozen, false);
         assert!(
-            said.contains("NUMBER") && scan_markers(&said).is_empty(),
+            said.starts_with("- “The budget is 7 million.”: ")
+                && said.ends_with("[E1] says: “The budget is 5 million.”\n"),
             "{said}"
         );
+        assert_eq!(scan_markers(&said).len(), 1, "{said}");
+    }
+
+    #[test]
+    fn an_objection_never_says_that_a_negation_is_too_many_or_too_few() {
+        let frozen = snapshot(&[
+            "The Basic plan does not include backups.\n",
+            "The Team plan includes backups. [E2] 【E1】\n",
+        ]);
+        for answer in [
+            "The Basic plan includes backups [E1].",
+            "The Team plan does not include backups [E2].",
+        ] {
+            let report = local_agent_verify::verify_text(
+                answer,
+                &frozen,
+                &Default::default(),
+                &Default::default(),
+            );
+            assert!(!report.ok, "{answer}");
+            let said = objections(&report, &frozen, false);
+            assert!(
+                !said.contains("negate") && said.contains("says: “The"),
+                "{said}"
+            );
+            // Words of the evidence are no citations; the label is the program's own.
+            assert_eq!(scan_markers(&said).len(), 1, "{said}");
+        }
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! An answer as a person reads it: passages without markup, one number a source, a list of sources.
 
-use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Segment};
+use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
 use local_agent_text::markdown::plain;
 use local_agent_text::types::{ByteSpan, Label, LineSpan};
 use local_agent_verify::{Report, Verdict};
@@ -53,7 +53,7 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
         lines.push(Vec::new());
     }
     if answer.shown.is_empty() {
-        lines.extend(words(draft.segments(), &mut sources));
+        lines.extend(words(&marked(draft, snapshot, report), &mut sources));
     }
     for shown in &answer.shown {
         let pieces: Vec<&ShownPiece> = shown
@@ -398,6 +398,40 @@ fn cells(row: &str) -> Vec<String> {
     out.into_iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
+/// What marks a sentence that is in doubt.
+const IN_DOUBT: &str = " [?]";
+
+/// The segments of a draft, with a mark behind every sentence that is in doubt.
+fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Segment> {
+    let mut ends: Vec<usize> = report
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Doubtful)
+        .map(|claim| claim.span.end())
+        .collect();
+    ends.sort_unstable();
+    let rendered = draft.lay_out(snapshot);
+    let mut out = Vec::new();
+    for (segment, (range, _)) in draft.segments().iter().zip(&rendered.pieces) {
+        let here = ends
+            .iter()
+            .filter(|end| range.start < **end && **end <= range.end);
+        let Segment::Text(text) = segment else {
+            out.push(segment.clone());
+            out.extend(here.map(|_| Segment::Text(IN_DOUBT.to_owned())));
+            continue;
+        };
+        let mut words = text.clone();
+        for end in here.rev() {
+            if words.is_char_boundary(end - range.start) {
+                words.insert_str(end - range.start, IN_DOUBT);
+            }
+        }
+        out.push(Segment::Text(words));
+    }
+    out
+}
+
 /// The words of a model's answer, with numbers for its citations.
 fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<Line> {
     let mut text = String::new();
@@ -416,6 +450,7 @@ fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<Line> {
                     text.push_str(&number);
                 }
             }
+            Segment::Unresolved { written, .. } => text.push_str(written),
         }
     }
     text.lines()

@@ -5,12 +5,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::claim_notes::{ClaimNote, claim_notes};
 use super::{Answer, Answerer, Chosen};
 use crate::llm::{Message, Model, Reply, prompt_sha256};
-use local_agent_text::error::Result;
+use local_agent_index::retrieval::Packed;
+use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::{EvidenceSnapshot, FreshnessReport};
 use local_agent_text::types::Sha256;
-use local_agent_verify::Report;
+use local_agent_verify::{Report, Verdict};
 
 /// One call of a chat model.
 #[derive(Debug, Clone, Serialize)]
@@ -45,6 +47,8 @@ pub enum Purpose {
     Turn,
     /// A question without evidence and without tools.
     Chat,
+    /// A second opinion on one claim.
+    Judge,
 }
 
 impl Purpose {
@@ -58,6 +62,7 @@ impl Purpose {
             Self::Repair => "repair",
             Self::Turn => "turn",
             Self::Chat => "chat",
+            Self::Judge => "judge",
         }
     }
 }
@@ -76,6 +81,44 @@ pub struct Round {
     pub refused: Option<String>,
     /// The tools that the model called in its reply, and what came of it.
     pub steps: Vec<ToolStep>,
+}
+
+impl Round {
+    /// A call that gave no reply that could be used; `evidence` is what the model was shown.
+    pub(super) fn refused(
+        purpose: Purpose,
+        call: Call,
+        failure: &Failure,
+        evidence: Option<&Packed>,
+    ) -> Self {
+        Self {
+            snapshot: evidence.map(|packed| packed.snapshot.clone()),
+            freshness: evidence.map_or_else(FreshnessReport::default, |p| p.freshness.clone()),
+            refused: Some(failure.code.to_string()),
+            ..Self::plain(purpose, call)
+        }
+    }
+
+    /// The sentences of the reply that the verifier refused, each with its reason.
+    pub fn refused_claims(&self) -> Vec<ClaimNote> {
+        match (&self.report, &self.snapshot) {
+            (Some(report), Some(snapshot)) => claim_notes(report, snapshot, Verdict::Rejected),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A call whose reply was no draft, and was taken.
+    pub(super) fn plain(purpose: Purpose, call: Call) -> Self {
+        Self {
+            purpose,
+            call,
+            snapshot: None,
+            freshness: FreshnessReport::default(),
+            report: None,
+            refused: None,
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// One call of a tool.

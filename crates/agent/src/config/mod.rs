@@ -64,6 +64,7 @@ pub struct Config {
     pub embed: Embed,
     pub retrieve: Retrieve,
     pub ask: Ask,
+    pub verify_judge: VerifyJudge,
     pub llm: Llm,
     pub tools: Tools,
     pub mcp: Mcp,
@@ -177,6 +178,21 @@ pub struct Ask {
 pub enum AskProvider {
     Auto,
     Extractive,
+    Ollama,
+    OpenAi,
+}
+
+/// `verify.judge.*`: who gives a second opinion.
+#[derive(Debug, Clone)]
+pub struct VerifyJudge {
+    pub provider: JudgeProvider,
+    /// `None`: nobody is asked.
+    pub model: Option<String>,
+}
+
+/// How the model of a second opinion is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgeProvider {
     Ollama,
     OpenAi,
 }

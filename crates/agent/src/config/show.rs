@@ -290,11 +290,23 @@ pub(super) fn default_yaml() -> String {
         if nested {
             let _ = writeln!(out, "{section}:");
         }
-        let indent = if nested { "  " } else { "" };
+        let mut inner = "";
         for key in KEYS
             .iter()
             .filter(|k| !k.is_ancestor() && k.section() == *section)
         {
+            let place = key.path.strip_prefix(section).unwrap_or(key.path);
+            let place = place.trim_start_matches('.');
+            let below = place.rsplit_once('.').map_or("", |(below, _)| below);
+            if below != inner {
+                inner = below;
+                let _ = writeln!(out, "  {inner}:");
+            }
+            let indent = match (nested, inner.is_empty()) {
+                (false, _) => "",
+                (true, true) => "  ",
+                (true, false) => "    ",
+            };
             let default = if key.default.is_empty() {
                 "\"\""
             } else {

@@ -18,6 +18,10 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("retrieve", "How evidence is found."),
     ("ask", "How a question is answered and checked."),
     (
+        "verify",
+        "A second opinion on what a chat model wrote. Without a model nobody is asked.",
+    ),
+    (
         "llm",
         "The chat models. Nothing here is contacted unless a command asks a model.",
     ),
@@ -325,7 +329,7 @@ pub const KEYS: &[Key] = &[
         "ask.strict",
         Kind::Bool,
         "false",
-        "Fail when a part of the answer does not pass verification, instead of leaving it out or falling back to extraction.",
+        "Fail when a sentence of the answer does not pass verification or is in doubt, instead of leaving it out or marking it.",
     ),
     key(
         "ask.heading_match",
@@ -338,6 +342,18 @@ pub const KEYS: &[Key] = &[
         Kind::Bool,
         "true",
         "Compare headings without regard to white space and closing punctuation.",
+    ),
+    key(
+        "verify.judge.provider",
+        Kind::OneOf(&["ollama", "openai"]),
+        "ollama",
+        "Where the model of the second opinion runs: on the server of `llm.base_url`, asked as an Ollama or through `/v1/chat/completions`.",
+    ),
+    key(
+        "verify.judge.model",
+        Kind::Text,
+        "",
+        "A model that is asked of each sentence that passed, and was not proven, whether the cited text supports it, for example `bespoke-minicheck`. Its answer only moves a sentence between `checked` and `doubtful`; unset: nobody is asked.",
     ),
     key(
         "llm.model",

@@ -8,8 +8,8 @@ use super::findings::{Findings, Origin};
 use super::load::Ground;
 use super::values::Values;
 use super::{
-    Ask, AskProvider, Config, Embed, EmbedProvider, Index, Llm, Mcp, Memory, Retrieve, Runs,
-    StateLocation, ToolRule, Tools, compat, keys, places,
+    Ask, AskProvider, Config, Embed, EmbedProvider, Index, JudgeProvider, Llm, Mcp, Memory,
+    Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat, keys, places,
 };
 use local_agent_embed::models::Precision;
 use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
@@ -42,6 +42,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         embed,
         retrieve: retrieve(values)?,
         ask: ask(values)?,
+        verify_judge: verify_judge(values)?,
         llm: llm(values, ground, findings)?,
         tools: tools(values)?,
         mcp: Mcp {
@@ -565,6 +566,22 @@ fn ask(values: &Values) -> Result<Ask> {
         normalize_heading: values.bool("ask.normalize_heading")?,
         show_as_verified: values.get(compat::VALIDATION_ENABLED).is_none()
             || values.bool(compat::VALIDATION_ENABLED)?,
+    })
+}
+
+fn verify_judge(values: &Values) -> Result<VerifyJudge> {
+    let provider = match values.text("verify.judge.provider")? {
+        "ollama" => JudgeProvider::Ollama,
+        "openai" => JudgeProvider::OpenAi,
+        other => {
+            return Err(Failure::internal(format!(
+                "`verify.judge.provider` was checked and is `{other}`"
+            )));
+        }
+    };
+    Ok(VerifyJudge {
+        provider,
+        model: values.opt_text("verify.judge.model").map(str::to_owned),
     })
 }
 

@@ -27,7 +27,7 @@ mod tokens;
 #[cfg(test)]
 mod protocol_tests;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,9 +35,9 @@ use serde_json::{Value, json};
 pub use calls::{Offer, ToolCall};
 pub use ollama::OllamaChat;
 pub use openai::OpenAiChat;
-pub use route::{Route, Speed, route};
+pub use route::{BudgetKeys, Route, Speed, route};
 
-use local_agent_text::error::Result;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 /// Until a connection to a server stands.
@@ -242,10 +242,27 @@ impl Chat {
         sampling: Sampling,
         on_progress: OnProgress<'_>,
     ) -> Result<Reply> {
-        match self {
-            Self::Ollama(chat) => chat.ask_with(messages, tools, sampling, on_progress),
-            Self::OpenAi(chat) => chat.ask_with(messages, tools, sampling, on_progress),
+        let start = Instant::now();
+        let (outcome, wait) = match self {
+            Self::Ollama(chat) => (
+                chat.ask_with(messages, tools, sampling, on_progress),
+                chat.wait(),
+            ),
+            Self::OpenAi(chat) => (
+                chat.ask_with(messages, tools, sampling, on_progress),
+                chat.wait(),
+            ),
+        };
+        outcome.map_err(|failure| wait.explain(failure, start.elapsed()))
+    }
+
+    /// The same chat model, whose failures name these keys.
+    pub fn with_keys(mut self, keys: BudgetKeys) -> Self {
+        match &mut self {
+            Self::Ollama(chat) => chat.wait_mut().key = keys.timeout_s,
+            Self::OpenAi(chat) => chat.wait_mut().key = keys.timeout_s,
         }
+        self
     }
 
     /// Whether the server takes tools in its own wire format. An Ollama says so of each model; of
@@ -254,6 +271,32 @@ impl Chat {
         match self {
             Self::Ollama(chat) => chat.takes_tools(),
             Self::OpenAi(_) => true,
+        }
+    }
+}
+
+/// How long a reply may take, and the key of the configuration that says so.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    limit: Duration,
+    key: &'static str,
+}
+
+impl Wait {
+    fn new(limit: Duration) -> Self {
+        let key = BudgetKeys::USUAL.timeout_s;
+        Self { limit, key }
+    }
+
+    /// A failure after all of the time names the key.
+    fn explain(&self, failure: Failure, took: Duration) -> Failure {
+        match failure.code {
+            ErrorCode::ServerUnreachable if took >= self.limit => failure.with_hint(format!(
+                "raise {} (it is {} now)",
+                self.key,
+                self.limit.as_secs()
+            )),
+            _ => failure,
         }
     }
 }

@@ -13,7 +13,7 @@ use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{
     CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling,
-    number, tokens,
+    Wait, number, tokens,
 };
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
 use local_agent_net::ollama::{is_model, tags};
@@ -27,7 +27,7 @@ pub struct OllamaChat {
     client: Client,
     base: String,
     model: Model,
-    timeout: Duration,
+    wait: Wait,
     /// Whether the model thinks unless told not to.
     thinks: bool,
     /// Whether it was made to call tools.
@@ -78,7 +78,7 @@ impl OllamaChat {
             client: Client::new(limits)?,
             base,
             model,
-            timeout,
+            wait: Wait::new(timeout),
             thinks,
             tools,
         })
@@ -87,6 +87,14 @@ impl OllamaChat {
     /// Which model, and where.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    pub(super) fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    pub(super) fn wait_mut(&mut self) -> &mut Wait {
+        &mut self.wait
     }
 
     /// As [`super::Chat::takes_tools`].
@@ -147,7 +155,7 @@ impl OllamaChat {
             body["think"] = Value::Bool(false);
         }
         let mut stream = Stream::default();
-        let (status, attempts) = until_ready(self.timeout, || {
+        let (status, attempts) = until_ready(self.wait.limit, || {
             on_progress(stream.text.len())?;
             self.client
                 .post_lines(&url, &body, None, SILENCE, &mut |piece| {

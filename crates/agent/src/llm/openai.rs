@@ -13,7 +13,7 @@ use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{
     CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling,
-    number,
+    Wait, number,
 };
 use local_agent_net::ApiKey;
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
@@ -32,7 +32,7 @@ pub struct OpenAiChat {
     base: String,
     model: Model,
     key: Option<ApiKey>,
-    timeout: Duration,
+    wait: Wait,
     tokenizes: bool,
 }
 
@@ -123,7 +123,7 @@ impl OpenAiChat {
             base,
             model,
             key: key.cloned(),
-            timeout,
+            wait: Wait::new(timeout),
             tokenizes: false,
         };
         chat.tokenizes = chat.tokens("a b").is_some();
@@ -172,6 +172,14 @@ impl OpenAiChat {
         self.key.as_ref().map(ApiKey::expose)
     }
 
+    pub(super) fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    pub(super) fn wait_mut(&mut self) -> &mut Wait {
+        &mut self.wait
+    }
+
     /// As [`super::Chat::ask`].
     pub fn ask(
         &self,
@@ -204,7 +212,7 @@ impl OpenAiChat {
             body["tools"] = calls::offers(tools);
         }
         let mut stream = Stream::default();
-        let (status, attempts) = until_ready(self.timeout, || {
+        let (status, attempts) = until_ready(self.wait.limit, || {
             on_progress(stream.text.len())?;
             self.client
                 .post_lines(&url, &body, self.bearer(), SILENCE, &mut |piece| {

@@ -738,3 +738,25 @@ fn without_a_name_one_model_is_taken_and_two_are_a_failure() {
         Some(8192)
     );
 }
+
+#[test]
+fn a_reply_that_does_not_come_in_time_names_the_key() {
+    let limit = Duration::from_millis(200);
+    let (server, _) = ollama(move |_| vec![Step::Wait(10 * WAIT)]);
+    let chat = OllamaChat::connect(&server.url(""), "m", WAIT, limit).unwrap();
+    let chat = Chat::Ollama(Box::new(chat));
+    let ask = |chat: &Chat| {
+        chat.ask(&messages(), SAMPLING, &mut |_| Ok(()))
+            .unwrap_err()
+    };
+    let failure = ask(&chat);
+    assert_eq!(failure.code, ErrorCode::ServerUnreachable);
+    assert!(
+        failure
+            .hint
+            .unwrap()
+            .starts_with("raise llm.timeout_s (it is")
+    );
+    let big = chat.with_keys(BudgetKeys::BIG);
+    assert!(ask(&big).hint.unwrap().contains("llm.timeout_s_big_second"));
+}

@@ -25,6 +25,29 @@ pub struct Route<'a> {
     pub max_tokens: u32,
     /// Longest wait for the second reply, in seconds.
     pub timeout_s: u64,
+    /// The keys of the configuration that say so.
+    pub keys: BudgetKeys,
+}
+
+/// The keys of the configuration that bound a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BudgetKeys {
+    pub max_tokens: &'static str,
+    pub timeout_s: &'static str,
+}
+
+impl BudgetKeys {
+    /// Of every model but the big one.
+    pub const USUAL: Self = Self {
+        max_tokens: "llm.max_tokens",
+        timeout_s: "llm.timeout_s",
+    };
+
+    /// Of the big model.
+    pub const BIG: Self = Self {
+        max_tokens: "llm.max_tokens_big_second",
+        timeout_s: "llm.timeout_s_big_second",
+    };
 }
 
 /// Chooses models for `question`; `None` when none is configured.
@@ -77,6 +100,11 @@ pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>
         second,
         max_tokens,
         timeout_s,
+        keys: if is_big {
+            BudgetKeys::BIG
+        } else {
+            BudgetKeys::USUAL
+        },
     })
 }
 

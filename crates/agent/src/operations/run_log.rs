@@ -124,6 +124,7 @@ impl RunLog {
                 freshness: Some(&answer.packed.freshness),
                 draft: answer.draft.as_ref(),
                 report: answer.report.as_ref(),
+                opinions: &answer.opinions,
                 text: answer.text.as_deref(),
                 why: answer.why.as_deref(),
                 index_stale: &answer.packed.index_stale,
@@ -162,6 +163,7 @@ fn call(round: &Round) -> Call {
         elapsed_ms: call.took_ms,
         error: call.error.clone(),
         refused: refused.clone(),
+        refused_claims: round.refused_claims(),
         tools: round.steps.iter().map(called_tool).collect(),
     }
 }

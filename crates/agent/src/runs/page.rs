@@ -11,6 +11,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::{ItemRecord, Record, State, Thawed};
+use crate::ask::ClaimNote;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
 
 const STYLE: &str = include_str!("page.css");
@@ -507,9 +508,40 @@ impl View<'_> {
                         .unwrap_or("no reply")
                 ),
             );
+            refused_sentences(out, &call.refused_claims);
         }
         out.push_str("</section>\n");
     }
+}
+
+/// The sentences of one reply that were refused, each with its reason and what the source says.
+fn refused_sentences(out: &mut String, notes: &[ClaimNote]) {
+    if notes.is_empty() {
+        return;
+    }
+    out.push_str("<ul>\n");
+    for note in notes {
+        let codes: String = note
+            .codes
+            .iter()
+            .map(|code| format!(" <code>{}</code>", escape(code)))
+            .collect();
+        let source = note.source.as_ref().map_or_else(String::new, |source| {
+            format!(
+                "<br><span class=\"soft small\">{} {}: “{}”</span>",
+                escape(&source.address),
+                escape(&source.lines),
+                escape(&source.text)
+            )
+        });
+        let _ = writeln!(
+            out,
+            "<li dir=\"auto\"><span class=\"badge rejected\">✗ refused</span>{codes} “{}” {}{source}</li>",
+            escape(&note.sentence),
+            escape(&note.reason)
+        );
+    }
+    out.push_str("</ul>\n");
 }
 
 fn inside(outer: &Range<usize>, span: ByteSpan) -> bool {

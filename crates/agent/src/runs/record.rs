@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RunId, redact};
+use crate::ask::{ClaimNote, ClaimOpinion};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, FreshnessReport};
@@ -73,6 +74,9 @@ pub struct Record {
     pub citation_validation: Option<Value>,
     pub citation_validation_footer: Option<String>,
     pub report_sha256: Option<Sha256>,
+    /// What was thought of claims beside the checks; the report holds it already. Absent: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opinions: Vec<ClaimOpinion>,
     /// Files that changed or went since they were indexed.
     pub index_stale: Vec<String>,
     /// Milliseconds, by step.
@@ -206,6 +210,9 @@ pub struct Call {
     pub error: Option<String>,
     /// Why the reply was not taken: codes of the verifier, or a word of its own; `null`: it was.
     pub refused: Option<String>,
+    /// Sentences of the reply that the verifier refused, each with its reason; absent: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_claims: Vec<ClaimNote>,
     /// Tools that the model called in its reply; absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<CalledTool>,

@@ -11,6 +11,7 @@ use super::{
     Call, Checking, ContextItem, Mode, Record, Roots, RunId, SCHEMA_VERSION, Sent, SnapshotRecord,
     Status, json_text, private, stamp,
 };
+use crate::ask::ClaimOpinion;
 use crate::config::Runs;
 use local_agent_files::state::StateDirectory;
 use local_agent_index::store::JobLock;
@@ -77,6 +78,8 @@ pub struct End<'a> {
     /// The draft that `report` is about.
     pub draft: Option<&'a Draft>,
     pub report: Option<&'a Report>,
+    /// What was thought of its claims; `report` holds it already.
+    pub opinions: &'a [ClaimOpinion],
     pub text: Option<&'a str>,
     pub why: Option<&'a str>,
     pub index_stale: &'a [String],
@@ -164,6 +167,7 @@ impl Run {
             citation_validation: None,
             citation_validation_footer: None,
             report_sha256: None,
+            opinions: Vec::new(),
             index_stale: Vec::new(),
             timings_ms: std::collections::BTreeMap::new(),
             exact: true,
@@ -248,6 +252,7 @@ impl Run {
             .map_err(|e| Failure::internal(format!("the report cannot be written as JSON: {e}")))?;
         record.citation_validation_footer = end.report.map(Report::footer);
         record.report_sha256 = end.report.map(|report| report.sha256);
+        record.opinions = end.opinions.to_vec();
         record.index_stale = end.index_stale.to_vec();
         record.timings_ms = end.timings_ms.iter().cloned().collect();
         record.timings_ms.insert(

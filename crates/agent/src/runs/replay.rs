@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::record::tampered;
 use super::recorder::{EVIDENCE, KEPT};
 use super::{ItemRecord, Record};
+use crate::ask::ClaimOpinion;
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_files::state::{self, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -240,6 +241,13 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         &record.freshness,
         &record.checking.options(),
     );
+    // What a model thought is not asked for again.
+    let opinions: Vec<verify::Opinion> =
+        record.opinions.iter().map(ClaimOpinion::opinion).collect();
+    let report = match opinions.is_empty() {
+        true => report,
+        false => report.with_opinions(&opinions),
+    };
     if report.sha256 == expected {
         return Ok(done(Some(expected)));
     }

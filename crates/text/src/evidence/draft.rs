@@ -28,6 +28,27 @@ pub enum Segment {
     },
     /// A citation of one item.
     Cite(Label),
+    /// A citation that names nothing that can be read. Verification rejects it.
+    Unresolved {
+        /// As it was written.
+        written: String,
+        /// What is wrong with it.
+        problem: UnresolvedProblem,
+        /// The same in one sentence.
+        why: String,
+    },
+}
+
+/// Why a citation names nothing that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnresolvedProblem {
+    /// There is no such file, or it may not be read.
+    NotFound,
+    /// A file has this path in another spelling.
+    OtherPath,
+    /// The file has no such lines, heading or block.
+    PastTheEnd,
 }
 
 /// An answer as a list of segments.
@@ -60,6 +81,8 @@ pub enum Piece {
     Cite(Label),
     /// A segment that the snapshot cannot serve; a stand-in is shown.
     Broken(SegmentProblem),
+    /// A citation that names nothing that can be read, and why.
+    Unresolved(UnresolvedProblem, String),
 }
 
 /// An answer as people see it, and what each part of it is.
@@ -180,6 +203,14 @@ impl Draft {
                     }
                     None => out.broken(*label, SegmentProblem::NoSuchItem(*label)),
                 },
+                Segment::Unresolved {
+                    written,
+                    problem,
+                    why,
+                } => {
+                    out.text.push_str(written);
+                    Piece::Unresolved(*problem, why.clone())
+                }
             };
             out.pieces.push((start..out.text.len(), piece));
         }
@@ -190,6 +221,16 @@ impl Draft {
     /// snapshot cannot serve is `INTERNAL_ERROR`.
     pub fn render(&self, snapshot: &EvidenceSnapshot) -> Result<Rendered> {
         let rendered = self.lay_out(snapshot);
+        let is_unresolved = |piece: &Piece| matches!(piece, Piece::Unresolved(..));
+        if rendered
+            .pieces
+            .iter()
+            .any(|(_, piece)| is_unresolved(piece))
+        {
+            return Err(Failure::internal(
+                "A draft cites something that cannot be read.",
+            ));
+        }
         let broken = rendered.pieces.iter().find_map(|(_, piece)| match piece {
             Piece::Broken(problem) => Some(*problem),
             _ => None,

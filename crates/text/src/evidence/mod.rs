@@ -26,7 +26,7 @@ mod snapshot;
 
 pub use canonical::canonical_json;
 pub use citation::{HeadingMatch, HeadingVerdict, RawCitation, citation_of, compare_headings};
-pub use draft::{Draft, Piece, Rendered, Segment, SegmentProblem};
+pub use draft::{Draft, Piece, Rendered, Segment, SegmentProblem, UnresolvedProblem};
 pub use fold::{is_ignorable, skeleton};
 pub use freshness::{Freshness, FreshnessReport};
 pub use markers::{Marker, MarkerKind, scan_markers};

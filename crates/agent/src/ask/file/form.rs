@@ -1,19 +1,10 @@
 //! The form of an answer about a file: no tables, and one last line that the program writes itself.
 
-use local_agent_text::error::{ErrorCode, Failure};
-
 /// What an answer with a table is refused with.
 pub(super) const MARKDOWN_TABLE: &str = "MARKDOWN_TABLE";
 
 /// What the model is told about its table.
 pub(super) const NO_TABLE: &str = "- MARKDOWN_TABLE: it holds a table. Write no line with the character | at all; use sentences or a list.\n";
-
-/// `SECOND_PASS_FORMAT_VIOLATION`.
-pub(super) fn violation(what: &str) -> Failure {
-    let message = format!("The model did not keep the form that was asked for, twice: {what}.");
-    Failure::new(ErrorCode::FormatViolation, message)
-        .with_hint("ask again, or configure another model")
-}
 
 /// The reply without the blank lines and scope lines at its end: the right one is written by the
 /// program.

@@ -28,21 +28,23 @@ pub use contract::FileScope;
 pub use pattern::named_file;
 
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
-use super::drafting::{Asker, BLANK, not_seen, objections, refused};
+use super::asker::Asker;
+use super::conclusion::conclude;
+use super::conversation::{Form, Received, Rules, Turns, converse};
 use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
 use super::meaning::ModelMeaning;
 use super::prompt::{self, Nonce};
 use super::trail::{Asked, Event, Observe, Purpose, Round, Trail};
-use super::{Answer, Outcome, gate};
-use crate::llm::{Message, Reply, Role, bytes_of};
+use super::{Answer, Outcome};
+use crate::llm::{Message, Role};
 use contract::{TextResult, acquire};
 use local_agent_embed::embedding::Embedder;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{Coverage, Packed};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::evidence::{Draft, EvidenceSnapshot, Freshness};
-use local_agent_verify::{self as verify, Outcome as Judged, Report, Scope, VerifyOptions};
+use local_agent_text::evidence::{EvidenceSnapshot, Freshness};
+use local_agent_verify::{Scope, VerifyOptions};
 
 /// A question about one file.
 #[derive(Debug)]
@@ -127,6 +129,8 @@ fn answer(
         packed,
         report: None,
         draft: None,
+        left_out: Vec::new(),
+        opinions: Vec::new(),
         coverage: Coverage {
             chunks: 0,
             embedded: 0,
@@ -150,10 +154,18 @@ fn answer(
                 trail,
                 observe,
             };
-            if let Some(reasons) = second_pass(question, &read, chat, &mut answer, &mut asker)? {
-                trail.timed("extract", || extracted(question, &mut answer, load))?;
-                answer.replaces(&chat.chat.model().name, &reasons);
-            }
+            let rules = Rules {
+                options: options(question),
+                strict: question.strict,
+            };
+            let drafted = {
+                let mut turns = FileTurns::new(question.text, &read, &answer.packed, chat)?;
+                converse(&mut turns, &rules, &mut asker)?
+            };
+            let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
+            answer.conclude(conclusion, chat, "the file", |answer| {
+                trail.timed("extract", || extracted(question, answer, load))
+            })?;
         }
     }
     if let (Some(text), Some(file)) = (&mut answer.text, &answer.file) {
@@ -177,154 +189,98 @@ fn first_pass(
         Message::new(Role::System, call::rules()),
         Message::new(Role::User, prompt::template_free(question.text)),
     ];
-    let (call, outcome) = asker.call(Purpose::Acquire, messages, chat.sampling)?;
-    let outcome = outcome.and_then(|reply| {
-        let wanted = call::requested(&reply.text)?;
-        // The model's own path goes through the sandbox and nowhere else.
-        if sandbox.resolve(&wanted)? == sandbox.resolve(question.file)? {
-            return Ok(());
-        }
-        let message = "The model asked for another file than the one that the question names.";
-        Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_hint(read_hint(question)))
-    });
-    let refused = outcome
-        .as_ref()
-        .err()
-        .map(|failure: &Failure| failure.code.to_string());
-    asker.note(Round {
-        purpose: Purpose::Acquire,
-        call,
-        snapshot: None,
-        freshness: Default::default(),
-        report: None,
-        refused,
-        steps: Vec::new(),
+    let sent = asker.send(Purpose::Acquire, messages, &[], chat.sampling)?;
+    let (call, outcome) = sent;
+    let outcome = outcome.and_then(|reply| asks_for_the_file(&reply.text, question, sandbox));
+    asker.note(match &outcome {
+        Ok(()) => Round::plain(Purpose::Acquire, call),
+        Err(failure) => Round::refused(Purpose::Acquire, call, failure, None),
     })?;
     outcome
+}
+
+/// Whether a reply asks for the file that the question names. The model's own path goes through the
+/// sandbox and nowhere else.
+fn asks_for_the_file(reply: &str, question: &FileQuestion<'_>, sandbox: &Sandbox) -> Result<()> {
+    let wanted = call::requested(reply)?;
+    if sandbox.resolve(&wanted)? == sandbox.resolve(question.file)? {
+        return Ok(());
+    }
+    let message = "The model asked for another file than the one that the question names.";
+    Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_hint(read_hint(question)))
 }
 
 fn read_hint(question: &FileQuestion<'_>) -> String {
     format!("local-agent ask --read '{}' QUESTION", question.file)
 }
 
-/// Pass 2: the model answers from what was read. `Some`: its answer was refused twice, and why.
-fn second_pass(
-    question: &FileQuestion<'_>,
-    read: &TextResult,
-    chat: &ChatAnswerer,
-    answer: &mut Answer,
-    asker: &mut Asker<'_, '_>,
-) -> Result<Option<String>> {
-    let nonce = Nonce::draw(std::iter::once(read.text.as_str()))?;
-    let mut messages = call::answer_from(&nonce, question.text, read);
-    let (mut repaired, mut reformed) = (false, false);
-    let mut purpose = Purpose::Draft;
-    loop {
-        let (call, outcome) = asker.call(purpose, messages.clone(), chat.sampling)?;
-        let outcome = match outcome {
-            Ok(reply) if reply.is_truncated(bytes_of(&messages)) => Err(not_seen(&chat.chat)),
-            other => other,
-        };
-        let judged = outcome
-            .and_then(|reply| Ok((judge(&reply, answer, &options(question), asker)?, reply)));
-        let (refusal, report) = match &judged {
-            Ok((judged, _)) => (judged.refused.clone(), judged.report.clone()),
-            Err(failure) => (Some(failure.code.to_string()), None),
-        };
-        asker.note(Round {
+/// Pass 2: the model answers from what was read.
+struct FileTurns<'a> {
+    chat: &'a ChatAnswerer,
+    packed: &'a Packed,
+    messages: Vec<Message>,
+}
+
+impl<'a> FileTurns<'a> {
+    /// Errors: `INTERNAL_ERROR` when the system gives no random bytes.
+    fn new(
+        question: &str,
+        read: &TextResult,
+        packed: &'a Packed,
+        chat: &'a ChatAnswerer,
+    ) -> Result<Self> {
+        let nonce = Nonce::draw(std::iter::once(read.text.as_str()))?;
+        let messages = call::answer_from(&nonce, question, read);
+        Ok(Self {
+            chat,
+            packed,
+            messages,
+        })
+    }
+}
+
+impl Turns for FileTurns<'_> {
+    fn next_reply(
+        &mut self,
+        again: Option<Purpose>,
+        asker: &mut Asker<'_, '_>,
+    ) -> Result<Received> {
+        let purpose = again.unwrap_or(Purpose::Draft);
+        let sampling = self.chat.sampling;
+        let (call, reply) = asker.ask(purpose, &self.messages, &[], sampling, Some(self.packed))?;
+        Ok(Received {
             purpose,
             call,
-            snapshot: Some(answer.packed.snapshot.clone()),
-            freshness: answer.packed.freshness.clone(),
-            report: report.clone(),
-            refused: refusal.clone(),
-            steps: Vec::new(),
-        })?;
-        let (judged, reply) = judged?;
-        let Some(reasons) = refusal else {
-            answer.answerer = chat.chat.model().provider;
-            if report
-                .as_ref()
-                .is_some_and(|r| r.outcome == Judged::Abstained)
-            {
-                answer.why = Some(format!(
-                    "`{}` found no answer in the file.",
-                    chat.chat.model().name
-                ));
-            } else {
-                answer.outcome = Outcome::Answered;
-                answer.text = Some(judged.text);
-            }
-            answer.report = report;
-            answer.draft = judged.draft;
-            return Ok(None);
-        };
-        match report {
-            // Only a reply in the wrong form is not judged.
-            None if reformed => return Err(form::violation(&reasons)),
-            None => {
-                (reformed, purpose) = (true, Purpose::Format);
-                messages = prompt::repair(messages, &reply.text, form::NO_TABLE);
-            }
-            Some(report) if repaired && question.strict => return Err(gate::refusal(&report)),
-            Some(_) if repaired => return Ok(Some(reasons)),
-            Some(report) => {
-                (repaired, purpose) = (true, Purpose::Repair);
-                messages = prompt::repair(messages, &reply.text, &objections(&reply, &report));
-            }
+            reply,
+        })
+    }
+
+    fn evidence(&self) -> Result<Packed> {
+        Ok(self.packed.first(usize::MAX))
+    }
+
+    /// No call, no table, and no scope line, which the program writes itself.
+    fn form<'r>(&self, reply: &'r str) -> Result<Form<'r>> {
+        if call::is_call(reply) {
+            let message =
+                "The model called a tool again instead of answering from the file that was read.";
+            return Err(Failure::new(ErrorCode::UnexpectedToolCall, message)
+                .with_hint("ask again, or configure another model"));
         }
+        let body = form::without_footer(reply);
+        if form::has_table(body) {
+            return Ok(Form::Wrong {
+                code: form::MARKDOWN_TABLE,
+                objection: form::NO_TABLE,
+            });
+        }
+        Ok(Form::Draft(body))
     }
-}
 
-/// What was thought of one reply of pass 2.
-struct JudgedReply {
-    text: String,
-    /// `None` when its form was wrong.
-    report: Option<Report>,
-    /// What `report` is about.
-    draft: Option<Draft>,
-    refused: Option<String>,
-}
-
-fn judge(
-    reply: &Reply,
-    answer: &Answer,
-    options: &VerifyOptions,
-    asker: &mut Asker<'_, '_>,
-) -> Result<JudgedReply> {
-    if call::is_call(&reply.text) {
-        let message =
-            "The model called a tool again instead of answering from the file that was read.";
-        return Err(Failure::new(ErrorCode::UnexpectedToolCall, message)
-            .with_hint("ask again, or configure another model"));
+    fn object(&mut self, reply: &str, objections: &str) {
+        let messages = std::mem::take(&mut self.messages);
+        self.messages = prompt::repair(messages, reply, objections);
     }
-    let body = form::without_footer(&reply.text);
-    if form::has_table(body) {
-        let refused = Some(form::MARKDOWN_TABLE.to_owned());
-        return Ok(JudgedReply {
-            text: String::new(),
-            report: None,
-            draft: None,
-            refused,
-        });
-    }
-    let packed = &answer.packed;
-    let draft = Draft::parse(body, &packed.snapshot);
-    let report = asker.trail.timed("verify", || {
-        verify::verify(&draft, &packed.snapshot, &packed.freshness, options)
-    });
-    let refused = if body.is_empty() {
-        Some(BLANK.to_owned())
-    } else {
-        refused(reply, &report)
-    };
-    let text = draft.render(&packed.snapshot)?.text;
-    Ok(JudgedReply {
-        text,
-        report: Some(report),
-        draft: Some(draft),
-        refused,
-    })
 }
 
 /// How a question about one file is judged: against all of the file.

@@ -1,0 +1,133 @@
+//! One call of a chat model, with everything about it noted in the trail.
+
+use std::time::Instant;
+
+use super::trail::{Call, Event, Observe, Purpose, Round, Timing, Trail};
+use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_of};
+use local_agent_index::retrieval::Packed;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Tokens that a reply needs to say anything.
+pub(super) const SHORTEST_REPLY: u32 = 128;
+
+/// Asks one model, and keeps the trail.
+pub(super) struct Asker<'a, 'o> {
+    pub chat: &'a Chat,
+    pub trail: &'a mut Trail,
+    pub observe: &'a mut Observe<'o>,
+}
+
+impl Asker<'_, '_> {
+    /// One call in which the model may call `tools`. The outcome is not noted yet: see
+    /// [`Self::note`].
+    ///
+    /// Errors: those of the observer. The failure of the call itself is the inner result.
+    pub fn send(
+        &mut self,
+        purpose: Purpose,
+        messages: Vec<Message>,
+        tools: &[Offer],
+        sampling: Sampling,
+    ) -> Result<(Call, Result<Reply>)> {
+        let model = self.chat.model();
+        (self.observe)(&Event::Asking { model, purpose })?;
+        self.trail.sends_to(&model.endpoint);
+        let start = Instant::now();
+        let mut stopped = None;
+        let outcome = self
+            .chat
+            .ask_with(&messages, tools, sampling, &mut |bytes| {
+                let told = (self.observe)(&Event::Receiving { bytes });
+                stopped = told.clone().err();
+                told
+            });
+        if let Some(failure) = stopped {
+            return Err(failure);
+        }
+        let call = Call::new(model, messages, start, &outcome);
+        self.trail.timings.push(Timing {
+            step: "model",
+            took_ms: call.took_ms,
+        });
+        Ok((call, outcome))
+    }
+
+    /// The same; a reply to a prompt that the model did not read whole is a failure, and every
+    /// failure is noted with the `evidence` that the model was shown.
+    ///
+    /// Errors: those of the observer and of [`Chat::ask_with`]; `LLM_CONTEXT_TRUNCATED`.
+    pub fn ask(
+        &mut self,
+        purpose: Purpose,
+        messages: &[Message],
+        tools: &[Offer],
+        sampling: Sampling,
+        evidence: Option<&Packed>,
+    ) -> Result<(Call, Reply)> {
+        let (call, outcome) = self.send(purpose, messages.to_vec(), tools, sampling)?;
+        let outcome = outcome.and_then(|reply| {
+            if reply.is_truncated(bytes_of(messages)) {
+                Err(not_seen(self.chat))
+            } else {
+                Ok(reply)
+            }
+        });
+        match outcome {
+            Ok(reply) => Ok((call, reply)),
+            Err(failure) => {
+                self.note(Round::refused(purpose, call, &failure, evidence))?;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Notes a round.
+    ///
+    /// Errors: those of the observer.
+    pub fn note(&mut self, round: Round) -> Result<()> {
+        (self.observe)(&Event::Round(&round))?;
+        self.trail.rounds.push(round);
+        Ok(())
+    }
+}
+
+/// `sampling` with a reply that fits the model's window beside the prompt; `LLM_CONTEXT_TRUNCATED`
+/// when nothing does.
+pub(super) fn fitted(
+    chat: &Chat,
+    messages: &[Message],
+    mut sampling: Sampling,
+) -> Result<Sampling> {
+    let Some(window) = chat.model().window else {
+        return Ok(sampling);
+    };
+    let need = chat.count(messages);
+    let left = window.saturating_sub(need);
+    if left < SHORTEST_REPLY {
+        return Err(too_small(chat, window, need));
+    }
+    sampling.max_tokens = sampling.max_tokens.min(left);
+    Ok(sampling)
+}
+
+/// `LLM_CONTEXT_TRUNCATED`: the model has room for less than the prompt.
+fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
+    let model = chat.model();
+    let message = format!(
+        "The model `{}` has a window of {window} tokens; the question with its evidence needs about {need}.",
+        model.name
+    );
+    Failure::new(ErrorCode::ContextTruncated, message)
+        .with_hint("configure a model with a larger window")
+}
+
+/// `LLM_CONTEXT_TRUNCATED`: the model saw a part of the prompt.
+fn not_seen(chat: &Chat) -> Failure {
+    let model = chat.model();
+    let message = format!(
+        "The model `{}` at {} did not read the whole prompt, so its answer was discarded.",
+        model.name, model.endpoint
+    );
+    Failure::new(ErrorCode::ContextTruncated, message)
+        .with_hint("lower ask.max_evidence_tokens or ask.top_n")
+}

@@ -1,0 +1,195 @@
+//! What a person is told of one sentence that was refused or is in doubt: the sentence, the reason
+//! in words, and the sentence of the source.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::prompt::defang;
+use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot};
+use local_agent_text::markdown::{plain, sentences};
+use local_agent_verify::{Claim, Effect, Place, Report, Verdict};
+
+/// Characters of a sentence that are shown.
+const LONGEST: usize = 300;
+
+/// One sentence of an answer, and why it was refused or is in doubt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimNote {
+    /// As written, without citations, on one line.
+    pub sentence: String,
+    /// `rejected` or `doubtful`.
+    pub verdict: String,
+    /// The codes of the verifier.
+    pub codes: Vec<String>,
+    /// The same in words.
+    pub reason: String,
+    /// What the source says; `None` where the claim cites nothing that could be read.
+    pub source: Option<SourceSentence>,
+}
+
+/// A sentence of the evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceSentence {
+    /// Of its item.
+    pub label: String,
+    /// `source:path`.
+    pub address: String,
+    /// `12` or `12-14`.
+    pub lines: String,
+    /// Its words without markup.
+    pub text: String,
+}
+
+/// A note for every claim with this verdict, in the order of the answer.
+pub(super) fn claim_notes(
+    report: &Report,
+    snapshot: &EvidenceSnapshot,
+    verdict: Verdict,
+) -> Vec<ClaimNote> {
+    report
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == verdict)
+        .map(|claim| ClaimNote::of(claim, snapshot))
+        .collect()
+}
+
+impl ClaimNote {
+    fn of(claim: &Claim, snapshot: &EvidenceSnapshot) -> Self {
+        let codes = match claim.verdict {
+            Verdict::Rejected => &claim.codes,
+            _ => &claim.doubts,
+        };
+        Self {
+            // Nothing in it may look like a citation that holds.
+            sentence: harmless(&shorten(&claim.text)),
+            verdict: claim.verdict.as_str().to_owned(),
+            codes: codes.iter().map(|code| code.as_str().to_owned()).collect(),
+            reason: harmless(&claim.why),
+            source: source_sentence(claim, snapshot),
+        }
+    }
+}
+
+/// Digits of a chunk's key.
+const KEY_DIGITS: usize = 32;
+
+/// Words of a refused sentence, in which nothing is a citation that somebody could follow: marks are
+/// taken apart, and keys are cut short.
+fn harmless(text: &str) -> String {
+    let text = defang(text);
+    let mut out = String::with_capacity(text.len());
+    let mut digits = 0;
+    for c in text.chars() {
+        digits = if c.is_ascii_hexdigit() { digits + 1 } else { 0 };
+        match digits {
+            KEY_DIGITS => out.push('…'),
+            d if d > KEY_DIGITS => {}
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// The sentence of the evidence that speaks against a claim; else the one that it shares most words
+/// with, among what it cites.
+pub(super) fn source_sentence(
+    claim: &Claim,
+    snapshot: &EvidenceSnapshot,
+) -> Option<SourceSentence> {
+    let against = claim
+        .findings
+        .iter()
+        .filter(|finding| finding.effect != Effect::Remarks)
+        .find_map(|finding| finding.evidence.as_ref());
+    if let Some(sentence) = against.and_then(|place| at_place(place, snapshot)) {
+        return Some(sentence);
+    }
+    claim
+        .citations
+        .iter()
+        .filter_map(|citation| snapshot.item(citation.label?))
+        .filter_map(|item| nearest(&claim.text, item))
+        .max_by_key(|(shared, _)| *shared)
+        .map(|(_, sentence)| sentence)
+}
+
+fn at_place(place: &Place, snapshot: &EvidenceSnapshot) -> Option<SourceSentence> {
+    let item = snapshot.item(place.label)?;
+    // A whole item is no sentence.
+    if place.span == item.span {
+        return None;
+    }
+    let text = item.slice(place.span)?;
+    Some(SourceSentence {
+        label: place.label.to_string(),
+        address: format!("{}:{}", item.source, item.path),
+        lines: place.lines.to_string(),
+        text: shorten(&plain(text)),
+    })
+}
+
+/// The sentence of an item that shares most words with `claim`, and how many these are.
+fn nearest(claim: &str, item: &EvidenceItem) -> Option<(usize, SourceSentence)> {
+    let wanted = words(claim);
+    let shared_words = |text: &str| words(text).intersection(&wanted).count();
+    let mut best = (0, 0..0);
+    for sentence in sentences(&item.text) {
+        let range = sentence.span.start()..sentence.span.end();
+        let shared = shared_words(item.text.get(range.clone()).unwrap_or(""));
+        if shared > best.0 {
+            best = (shared, range);
+        }
+    }
+    let (shared, range) = best;
+    if shared == 0 {
+        return None;
+    }
+    let (_, lines) = item.locate(range.start, range.end)?;
+    let text = item.text.get(range)?;
+    Some((
+        shared,
+        SourceSentence {
+            label: item.label.to_string(),
+            address: format!("{}:{}", item.source, item.path),
+            lines: lines.to_string(),
+            text: shorten(&plain(text)),
+        },
+    ))
+}
+
+fn words(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// The first characters, on one line.
+fn shorten(text: &str) -> String {
+    let line: Vec<&str> = text.split_whitespace().collect();
+    let line = line.join(" ");
+    match line.char_indices().nth(LONGEST) {
+        None => line,
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or("")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_in_a_refused_sentence_is_no_key_any_more() {
+        let key = "0123456789abcdef0123456789abcdef";
+        let said = harmless(&format!("The key {key} is new. 【E1】 [E9]"));
+        assert!(
+            !said.contains(key) && said.contains("0123456789abcdef"),
+            "{said}"
+        );
+        assert!(!said.contains("[E9]") && !said.contains("【E1】"), "{said}");
+    }
+}

@@ -1,0 +1,215 @@
+//! What of a conversation is shown: all of it, a part of it, or nothing; what is in doubt; and what
+//! was thought of it beside the checks.
+
+use super::answerer::{ChatAnswerer, Judge};
+use super::asker::Asker;
+use super::claim_notes::{ClaimNote, claim_notes};
+use super::conversation::{BLANK, CUT, Drafted, Judged, Rules, codes};
+use super::salvage::salvage;
+use super::second_opinion::{ClaimOpinion, second_opinions};
+use local_agent_index::retrieval::Packed;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::{Code, Opinion, Outcome, Report, Verdict, differs_only_in_negation};
+
+/// An answer of a model that may be shown.
+pub(super) struct Written {
+    /// With canonical citations; `None`: the model says that the evidence does not answer.
+    pub text: Option<String>,
+    pub judged: Judged,
+    pub opinions: Vec<ClaimOpinion>,
+}
+
+/// What a conversation came to.
+pub(super) enum Conclusion {
+    /// All of the draft passed.
+    Whole(Written),
+    /// A part of a refused draft.
+    Part {
+        written: Written,
+        left_out: Vec<ClaimNote>,
+        /// Why the draft was refused: a part of a sentence.
+        reasons: String,
+    },
+    /// No sentence passed.
+    Nothing {
+        left_out: Vec<ClaimNote>,
+        /// As above.
+        reasons: String,
+    },
+}
+
+/// Concludes a conversation.
+///
+/// Errors: `ASK_CITATION_INVALID` when `rules` are strict and a claim is rejected or in doubt;
+/// those of the observer.
+pub(super) fn conclude(
+    drafted: Drafted,
+    rules: &Rules,
+    chat: &ChatAnswerer,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Conclusion> {
+    match drafted {
+        Drafted::Accepted { judged, before } => {
+            let written = written(*judged, before.as_deref(), chat.judge.as_ref(), asker)?;
+            if rules.strict && !written.judged.report.ok_without_doubts() {
+                return Err(refusal(&written.judged.report));
+            }
+            Ok(Conclusion::Whole(written))
+        }
+        Drafted::Rejected { drafts, .. } if rules.strict => Err(drafts.first().map_or_else(
+            || Failure::internal("a refused conversation holds no draft"),
+            |judged| refusal(&judged.report),
+        )),
+        Drafted::Rejected { reasons, drafts } => {
+            let reasons = in_words(&reasons, chat);
+            let before = drafts.last().map(|judged| judged.report.clone());
+            let remains = salvage(drafts, &rules.options);
+            let left_out = remains.left_out;
+            Ok(match remains.salvaged {
+                None => Conclusion::Nothing { left_out, reasons },
+                Some(salvaged) => Conclusion::Part {
+                    written: written(salvaged, before.as_ref(), chat.judge.as_ref(), asker)?,
+                    left_out,
+                    reasons,
+                },
+            })
+        }
+    }
+}
+
+/// A draft that may be shown, with the opinions on it. `before`: the report on the draft that was
+/// objected to.
+fn written(
+    judged: Judged,
+    before: Option<&Report>,
+    judge: Option<&Judge>,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Written> {
+    let Judged {
+        draft,
+        report,
+        packed,
+    } = judged;
+    let mut opinions = turned_around(&report, before);
+    let known: Vec<Opinion> = opinions.iter().map(ClaimOpinion::opinion).collect();
+    let mut report = report.with_opinions(&known);
+    if let Some(judge) = judge {
+        let more = second_opinions(judge, &report, &packed, asker)?;
+        let new: Vec<Opinion> = more.iter().map(ClaimOpinion::opinion).collect();
+        report = report.with_opinions(&new);
+        opinions.extend(more);
+    }
+    let text = match report.outcome {
+        Outcome::Abstained => None,
+        Outcome::Passed | Outcome::Rejected => Some(draft.render(&packed.snapshot)?.text),
+    };
+    Ok(Written {
+        text,
+        judged: Judged {
+            draft,
+            report,
+            packed,
+        },
+        opinions,
+    })
+}
+
+/// Claims that are an objected claim with its negation dropped or added: the objection may have
+/// been wrong, and then the claim is.
+fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> {
+    let Some(before) = before else {
+        return Vec::new();
+    };
+    let objected: Vec<&str> = before
+        .claims
+        .iter()
+        .filter(|claim| matches!(claim.verdict, Verdict::Rejected | Verdict::Doubtful))
+        .map(|claim| claim.text.as_str())
+        .collect();
+    report
+        .claims
+        .iter()
+        .enumerate()
+        .filter(|(_, claim)| claim.verdict == Verdict::Checked)
+        .filter(|(_, claim)| {
+            objected
+                .iter()
+                .any(|sentence| differs_only_in_negation(sentence, &claim.text))
+        })
+        .map(|(n, _)| ClaimOpinion {
+            claim: n,
+            supports: false,
+            why: "After an objection the model only turned this sentence into its opposite."
+                .to_owned(),
+            by: None,
+        })
+        .collect()
+}
+
+/// `ASK_CITATION_INVALID`: strict mode shows nothing of a draft that is refused or in doubt.
+pub(super) fn refusal(report: &Report) -> Failure {
+    let message = format!(
+        "the answer did not pass verification: {} {}",
+        codes(report, true),
+        report.footer()
+    );
+    let failure = Failure::new(ErrorCode::AskCitationInvalid, message);
+    // Evidence that changed on the disk is mended by an index; a model's words are not.
+    let is_old = report
+        .codes
+        .iter()
+        .any(|code| matches!(code, Code::Stale | Code::Gone));
+    match is_old {
+        true => failure.with_hint("local-agent index"),
+        false => failure.with_hint("local-agent runs show last"),
+    }
+}
+
+/// Why a draft was refused, for a person.
+fn in_words(reasons: &str, chat: &ChatAnswerer) -> String {
+    match reasons {
+        BLANK => "it was blank".to_owned(),
+        CUT => format!(
+            "it was cut off after {} tokens; raise {}",
+            chat.sampling.max_tokens, chat.keys.max_tokens
+        ),
+        codes => codes.to_owned(),
+    }
+}
+
+/// The sentences of an answer that are in doubt.
+pub(super) fn doubts(report: &Report, packed: &Packed) -> Vec<ClaimNote> {
+    claim_notes(report, &packed.snapshot, Verdict::Doubtful)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_testing::fixture::snapshot;
+    use local_agent_verify::{VerifyOptions, verify_text};
+
+    fn report(answer: &str) -> Report {
+        let frozen = snapshot(&["The harbour was built in 1901 by the town council.\n"]);
+        verify_text(
+            answer,
+            &frozen,
+            &Default::default(),
+            &VerifyOptions::default(),
+        )
+    }
+
+    #[test]
+    fn a_claim_that_only_turned_around_after_an_objection_is_doubted() {
+        let before = report("The town council did not build the harbour in 1901 [E1].");
+        assert_eq!(before.claims[0].verdict, Verdict::Rejected);
+        let after = report("The town council built the harbour in 1901 [E1].");
+        assert_eq!(after.claims[0].verdict, Verdict::Checked);
+        let opinions = turned_around(&after, Some(&before));
+        assert_eq!(opinions.len(), 1);
+        assert!(!opinions[0].supports && opinions[0].by.is_none());
+        // A corrected number is no turn, and without an objection there is none.
+        let corrected = report("The town council did not build the harbour in 1950 [E1].");
+        assert!(turned_around(&after, Some(&corrected)).is_empty());
+        assert!(turned_around(&after, None).is_empty());
+    }
+}

@@ -1,0 +1,236 @@
+//! The one conversation with a chat model about evidence, whatever it is about.
+//!
+//! ```text
+//! next reply ──▶ right form? ──no, once──▶ ask again for the form
+//!                    │
+//!                    ▼
+//!                 verify ──ok──▶ accepted (an answer, or an honest refusal to answer)
+//!                    │
+//!                    └──rejected, cut off or blank──once──▶ ask again with the objections ──▶ accepted | rejected
+//! ```
+//!
+//! What differs is who asks and about what: see [`Turns`]. Nothing of a reply leaves this file
+//! before the verifier has judged all of it.
+
+use super::asker::Asker;
+use super::prompt;
+use super::trail::{Call, Purpose, Round};
+use crate::llm::{Finish, Reply};
+use local_agent_index::retrieval::Packed;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::evidence::Draft;
+use local_agent_verify::{self as verify, Report, VerifyOptions};
+
+/// What a reply that the token limit cut off is refused with.
+pub(super) const CUT: &str = "LLM_REPLY_CUT";
+
+/// What a blank reply is refused with.
+pub(super) const BLANK: &str = "LLM_REPLY_BLANK";
+
+/// A reply in words, and the call that got it; it is not noted yet.
+pub(super) struct Received {
+    pub purpose: Purpose,
+    pub call: Call,
+    pub reply: Reply,
+}
+
+/// What is the matter with the form of a reply.
+pub(super) enum Form<'r> {
+    /// Nothing: this part of it is the draft.
+    Draft(&'r str),
+    /// It cannot be judged as it is.
+    Wrong {
+        /// What the record says.
+        code: &'static str,
+        /// What the model is told.
+        objection: &'static str,
+    },
+}
+
+/// The turns of one kind of conversation: what is sent, and what a reply is judged against.
+pub(super) trait Turns {
+    /// Gets the next reply in words. `again`: the reply before was refused, and [`Self::object`]
+    /// was called. Calls that gave no draft are noted by this function.
+    fn next_reply(&mut self, again: Option<Purpose>, asker: &mut Asker<'_, '_>)
+    -> Result<Received>;
+
+    /// What the last reply is judged against.
+    fn evidence(&self) -> Result<Packed>;
+
+    /// Judges the form of a reply. A failure ends the conversation.
+    fn form<'r>(&self, reply: &'r str) -> Result<Form<'r>> {
+        Ok(Form::Draft(reply))
+    }
+
+    /// Lays a refused reply, and what is wrong with it, into the conversation.
+    fn object(&mut self, reply: &str, objections: &str);
+}
+
+/// A draft, and what the verifier found in it.
+pub(super) struct Judged {
+    pub draft: Draft,
+    pub report: Report,
+    /// What `report` compared it with.
+    pub packed: Packed,
+}
+
+/// How drafts are judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub options: VerifyOptions,
+    /// A doubt counts as a rejection, and a refused draft ends in a failure.
+    pub strict: bool,
+}
+
+/// How a conversation ended.
+pub(super) enum Drafted {
+    /// The verifier passed all of it, or it claims nothing and says that the evidence does not
+    /// answer.
+    Accepted {
+        judged: Box<Judged>,
+        /// The report on the draft before it, when that was refused.
+        before: Option<Box<Report>>,
+    },
+    /// Refused twice.
+    Rejected {
+        /// Codes, or a word of its own, of the last draft.
+        reasons: String,
+        /// The drafts, the last one first.
+        drafts: Vec<Judged>,
+    },
+}
+
+/// Leads the conversation to its end: at most one reply more for the form, and one for the content.
+///
+/// Errors: those of the turns and of the observer; `SECOND_PASS_FORMAT_VIOLATION`.
+pub(super) fn converse(
+    turns: &mut dyn Turns,
+    rules: &Rules,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Drafted> {
+    let mut again = None;
+    let (mut reformed, mut drafts): (bool, Vec<Judged>) = (false, Vec::new());
+    loop {
+        let received = match turns.next_reply(again, asker) {
+            // The first draft is all there is to judge.
+            Err(failure) if failure.code == ErrorCode::ContextTruncated && !drafts.is_empty() => {
+                let reasons = failure.code.to_string();
+                return Ok(Drafted::Rejected { reasons, drafts });
+            }
+            received => received?,
+        };
+        let packed = turns.evidence()?;
+        let text = received.reply.text.clone();
+        let body = match turns.form(&text) {
+            Ok(Form::Draft(body)) => body,
+            Ok(Form::Wrong { code, objection }) => {
+                note(received, &packed, None, Some(code.to_owned()), asker)?;
+                if reformed {
+                    return Err(form_violation(code));
+                }
+                (reformed, again) = (true, Some(Purpose::Format));
+                turns.object(&text, objection);
+                continue;
+            }
+            Err(failure) => {
+                let code = Some(failure.code.to_string());
+                note(received, &packed, None, code, asker)?;
+                return Err(failure);
+            }
+        };
+        let draft = Draft::parse(body, &packed.snapshot);
+        let report = asker.trail.timed("verify", || {
+            verify::verify(&draft, &packed.snapshot, &packed.freshness, &rules.options)
+        });
+        let refused = refused(body, received.reply.finish, &report, rules.strict);
+        let judged = Judged {
+            draft,
+            report,
+            packed,
+        };
+        note(
+            received,
+            &judged.packed,
+            Some(&judged.report),
+            refused.clone(),
+            asker,
+        )?;
+        let Some(reasons) = refused else {
+            let before = drafts.into_iter().next();
+            return Ok(Drafted::Accepted {
+                judged: Box::new(judged),
+                before: before.map(|judged| Box::new(judged.report)),
+            });
+        };
+        let objections = objections(&reasons, &judged, rules.strict);
+        drafts.insert(0, judged);
+        if drafts.len() > 1 {
+            return Ok(Drafted::Rejected { reasons, drafts });
+        }
+        again = Some(Purpose::Repair);
+        turns.object(&text, &objections);
+    }
+}
+
+/// Why a draft is not taken; `None` when it is.
+fn refused(body: &str, finish: Finish, report: &Report, strict: bool) -> Option<String> {
+    if body.trim().is_empty() {
+        return Some(BLANK.to_owned());
+    }
+    if finish == Finish::Length {
+        return Some(CUT.to_owned());
+    }
+    let ok = if strict {
+        report.ok_without_doubts()
+    } else {
+        report.ok
+    };
+    (!ok).then(|| codes(report, strict))
+}
+
+/// The codes of what rejects, and of doubts where they count, between commas.
+pub(super) fn codes(report: &Report, strict: bool) -> String {
+    let doubts = report.doubts.iter().filter(|_| strict);
+    let mut codes: Vec<&str> = report
+        .codes
+        .iter()
+        .chain(doubts)
+        .map(|c| c.as_str())
+        .collect();
+    codes.dedup();
+    codes.join(", ")
+}
+
+/// What the model is told about its draft.
+fn objections(reasons: &str, judged: &Judged, strict: bool) -> String {
+    match reasons {
+        BLANK => "- It was blank.\n".to_owned(),
+        CUT => "- It was cut off at the length limit. Write at most half as much.\n".to_owned(),
+        _ => prompt::objections(&judged.report, &judged.packed.snapshot, strict),
+    }
+}
+
+fn note(
+    received: Received,
+    packed: &Packed,
+    report: Option<&Report>,
+    refused: Option<String>,
+    asker: &mut Asker<'_, '_>,
+) -> Result<()> {
+    asker.note(Round {
+        purpose: received.purpose,
+        call: received.call,
+        snapshot: Some(packed.snapshot.clone()),
+        freshness: packed.freshness.clone(),
+        report: report.cloned(),
+        refused,
+        steps: Vec::new(),
+    })
+}
+
+/// `SECOND_PASS_FORMAT_VIOLATION`.
+fn form_violation(what: &str) -> Failure {
+    let message = format!("The model did not keep the form that was asked for, twice: {what}.");
+    Failure::new(ErrorCode::FormatViolation, message)
+        .with_hint("ask again, or configure another model")
+}

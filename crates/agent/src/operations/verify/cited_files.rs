@@ -1,0 +1,248 @@
+//! Finding and reading what an answer cites.
+
+use std::collections::BTreeMap;
+
+use super::Unresolved;
+use super::sections::{block, section};
+use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::evidence::{Excerpt, Segment, UnresolvedProblem};
+use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, Sha256};
+use local_agent_verify::{CitedPart, FileCitation, FileTarget};
+
+/// Bytes of text that one answer may cite. Lines may be cited in ever new ranges, and each is held
+/// as evidence.
+const MOST_CITED_BYTES: usize = 16 << 20;
+
+/// Reads what an answer cites, each part once.
+pub(super) struct CitedFiles<'a> {
+    sandbox: &'a Sandbox,
+    places: BTreeMap<(Address, CitedPart), Label>,
+    excerpts: Vec<Excerpt>,
+    held: usize,
+    unresolved: Vec<Unresolved>,
+}
+
+/// Why a citation names nothing that can be read.
+struct Problem {
+    problem: UnresolvedProblem,
+    why: String,
+}
+
+impl Problem {
+    fn new(problem: UnresolvedProblem, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { problem, why }
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::new(UnresolvedProblem::NotFound, failure.message)
+    }
+}
+
+impl<'a> CitedFiles<'a> {
+    pub fn new(sandbox: &'a Sandbox) -> Self {
+        Self {
+            sandbox,
+            places: BTreeMap::new(),
+            excerpts: Vec::new(),
+            held: 0,
+            unresolved: Vec::new(),
+        }
+    }
+
+    /// What was read, in the order of its labels; and what could not be.
+    pub fn into_parts(self) -> (Vec<Excerpt>, Vec<Unresolved>) {
+        (self.excerpts, self.unresolved)
+    }
+
+    /// A citation of nothing, as a segment; it is listed.
+    pub fn unresolved(
+        &mut self,
+        written: &str,
+        problem: UnresolvedProblem,
+        why: impl Into<String>,
+    ) -> Segment {
+        let why = why.into();
+        self.unresolved.push(Unresolved {
+            citation: written.to_owned(),
+            why: why.clone(),
+        });
+        Segment::Unresolved {
+            written: written.to_owned(),
+            problem,
+            why,
+        }
+    }
+
+    /// A citation as segments, one for each target. `None`: its form is also used for other things,
+    /// and no file has this name.
+    pub fn segments(&mut self, citation: &FileCitation, written: &str) -> Option<Vec<Segment>> {
+        let mut segments = Vec::new();
+        for target in &citation.targets {
+            segments.push(match self.label(target) {
+                Ok(label) => Segment::Cite(label),
+                Err(Problem { problem, .. })
+                    if citation.is_weak
+                        && problem == UnresolvedProblem::NotFound
+                        && !target.path.contains('/') =>
+                {
+                    return None;
+                }
+                Err(Problem { problem, why }) => self.unresolved(written, problem, why),
+            });
+        }
+        Some(segments)
+    }
+
+    /// The label of a cited part; reads it when it is new.
+    fn label(&mut self, target: &FileTarget) -> Result<Label, Problem> {
+        let at = find(self.sandbox, target)?;
+        let key = (at, target.part.clone());
+        if let Some(label) = self.places.get(&key) {
+            return Ok(*label);
+        }
+        let bytes = self.sandbox.read(&key.0)?.bytes;
+        let text = std::str::from_utf8(&bytes).map_err(|_| {
+            let why = format!("{} is not UTF-8 text.", key.0);
+            Problem::new(UnresolvedProblem::NotFound, why)
+        })?;
+        let excerpt = excerpt(&key.0, text, &target.part)?;
+        if self.held + excerpt.text.len() > MOST_CITED_BYTES {
+            let why = format!("More than {MOST_CITED_BYTES} bytes are cited; verify the parts.");
+            return Err(Problem::new(UnresolvedProblem::NotFound, why));
+        }
+        self.held += excerpt.text.len();
+        self.excerpts.push(excerpt);
+        let label = u32::try_from(self.excerpts.len())
+            .ok()
+            .and_then(Label::new)
+            .ok_or_else(|| {
+                Problem::new(UnresolvedProblem::NotFound, "Too many places are cited.")
+            })?;
+        self.places.insert(key, label);
+        Ok(label)
+    }
+}
+
+/// The one file that a target names, under exactly that name: a path in another case is the path of
+/// another file on most systems. Names of notes are looked up as note programs do, in any case.
+fn find(sandbox: &Sandbox, target: &FileTarget) -> Result<Address, Problem> {
+    let request = match target.is_note {
+        true => format!("{}.md", target.path),
+        false => target.path.clone(),
+    };
+    let asked = request
+        .split_once(':')
+        .map_or(request.as_str(), |(_, path)| path);
+    let asked = asked.trim_start_matches("./");
+    let name = asked.rsplit('/').next().unwrap_or(asked);
+    let found = match sandbox.resolve(&request) {
+        // On a disk that tells cases apart, the file of the other case is found by its name.
+        Err(failure) if failure.code == ErrorCode::FileNotFound && name != request => sandbox
+            .resolve(name)
+            .ok()
+            .filter(|at| ends_with(&lower(at.path.as_str()), &lower(asked)))
+            .ok_or(failure)?,
+        found => found?,
+    };
+    let path = found.path.as_str();
+    let is_other_case = !path.ends_with(asked) && ends_with(&lower(path), &lower(asked));
+    if is_other_case && !target.is_note {
+        let why = format!("The file is called `{path}`, not `{asked}`.");
+        return Err(Problem::new(UnresolvedProblem::OtherPath, why));
+    }
+    Ok(found)
+}
+
+fn lower(path: &str) -> String {
+    path.to_lowercase()
+}
+
+/// Whether `path` is `end`, or ends in it below a folder.
+fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|folder| folder.is_empty() || folder.ends_with('/') || end.starts_with('.'))
+}
+
+/// The cited part of a file.
+fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Problem> {
+    let missing = |what: String| Problem::new(UnresolvedProblem::PastTheEnd, what);
+    let range = match part {
+        CitedPart::Whole => 0..text.len(),
+        CitedPart::Lines { first, last } => lines(text, *first as usize, *last as usize)
+            .ok_or_else(|| missing(format!("{at} has {}.", counted(text, "line"))))?,
+        CitedPart::Heading(heading) => section(text, heading)
+            .ok_or_else(|| missing(format!("{at} has no heading “{heading}”.")))?,
+        CitedPart::Block(name) => {
+            block(text, name).ok_or_else(|| missing(format!("{at} has no block `^{name}`.")))?
+        }
+    };
+    let cut = text.get(range.clone()).unwrap_or("");
+    let broken = || missing(format!("{at} is too long to be cited."));
+    let before = text.get(..range.start).unwrap_or("").matches('\n').count();
+    let within = cut.strip_suffix('\n').unwrap_or(cut).matches('\n').count();
+    let line = |n: usize| u32::try_from(n).map_err(|_| broken());
+    let lines = LineSpan::new(line(before + 1)?, line(before + within + 1)?).ok_or_else(broken)?;
+    let span = ByteSpan::new(range.start, range.end).ok_or_else(broken)?;
+    let heading = HeadingPath::default();
+    // Equal texts of one file are told apart by where they begin.
+    let chunk_key = ChunkKey::derive(
+        &at.source,
+        &at.path,
+        &heading,
+        &Sha256::of(cut.as_bytes()),
+        line(range.start)?,
+    );
+    Ok(Excerpt {
+        chunk_key,
+        merged: Vec::new(),
+        source: at.source.clone(),
+        path: at.path.clone(),
+        heading,
+        span,
+        lines,
+        text: cut.to_owned(),
+        path_is_shared: false,
+    })
+}
+
+/// The bytes of lines `first` to `last`, counted from 1; `None` when the text has fewer.
+fn lines(text: &str, first: usize, last: usize) -> Option<std::ops::Range<usize>> {
+    let mut ends = text.split_inclusive('\n').scan(0, |at, line| {
+        *at += line.len();
+        Some(*at)
+    });
+    let start = match first.checked_sub(2) {
+        None => 0,
+        Some(before) => ends.nth(before)?,
+    };
+    let end = ends.nth(last.checked_sub(first)?)?;
+    Some(start..end)
+}
+
+fn counted(text: &str, what: &str) -> String {
+    match text.split_inclusive('\n').count() {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_by_number() {
+        let text = "a\nb\nc";
+        let cut = |first, last| lines(text, first, last).map(|range| &text[range]);
+        assert_eq!(cut(1, 1), Some("a\n"));
+        assert_eq!(cut(2, 3), Some("b\nc"));
+        assert_eq!(cut(1, 3), Some(text));
+        assert_eq!(cut(3, 4), None);
+        assert_eq!(cut(4, 4), None);
+        assert_eq!(lines("", 1, 1), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Judging anybody's answer, as `verify` and MCP do it.
+//!
+//! Against a snapshot the answer cites `[E1]` or the canonical form. Against files it cites lines,
+//! sections and notes; these are read through a sandbox and become the snapshot. Spans of the
+//! report always count in the answer as it was given.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `parts` | an answer as segments, and where each of them is in the answer |
+//! | `cited_files` | finding and reading what is cited |
+//! | `sections` | sections and blocks of a note |
+//! | `passage` | a cited passage, found again in its file |
+//! | `lock` | what became of the passages that a document cites |
+
+mod cited_files;
+pub mod lock;
+mod parts;
+mod passage;
+mod sections;
+
+use local_agent_files::sandbox::Sandbox;
+use local_agent_text::error::Result;
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, Freshness, FreshnessReport};
+use local_agent_verify::{self as verify, Report, VerifyOptions};
+
+use cited_files::CitedFiles;
+use parts::Parts;
+
+/// A report, and what it compared with.
+#[derive(Debug)]
+pub struct Judged {
+    pub report: Report,
+    /// The evidence: the given one, or what the answer cites.
+    pub snapshot: EvidenceSnapshot,
+    /// Citations that name nothing that can be read.
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A citation that names nothing that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// As written.
+    pub citation: String,
+    /// Why: one sentence.
+    pub why: String,
+}
+
+/// Judges an answer against frozen evidence.
+pub fn against_snapshot(answer: &str, snapshot: EvidenceSnapshot) -> Judged {
+    let report = verify::verify_text(
+        answer,
+        &snapshot,
+        &FreshnessReport::default(),
+        &VerifyOptions::default(),
+    );
+    Judged {
+        report,
+        snapshot,
+        unresolved: Vec::new(),
+    }
+}
+
+/// Judges an answer that cites files ([`local_agent_verify::file_citations`]) against these files
+/// as they are now.
+///
+/// Errors: `INTERNAL_ERROR`. What cannot be read is in the report.
+pub fn against_files(answer: &str, sandbox: &Sandbox) -> Result<Judged> {
+    let mut files = CitedFiles::new(sandbox);
+    let parts = Parts::of(answer, &mut files);
+    let (excerpts, unresolved) = files.into_parts();
+    let snapshot = EvidenceSnapshot::freeze("", excerpts)?;
+    // The bytes were read a moment ago.
+    let fresh: FreshnessReport = snapshot
+        .items()
+        .iter()
+        .map(|item| (item.label, Freshness::Fresh))
+        .collect();
+    let draft = Draft::new(parts.segments());
+    let mut report = verify::verify(&draft, &snapshot, &fresh, &VerifyOptions::default());
+    let back = parts.back(&draft.lay_out(&snapshot));
+    report.relocate(answer, |span| back.given(span));
+    Ok(Judged {
+        report,
+        snapshot,
+        unresolved,
+    })
+}

@@ -1,0 +1,159 @@
+//! An answer as segments: its words, and its citations of files.
+
+use std::ops::Range;
+
+use super::cited_files::CitedFiles;
+use local_agent_text::evidence::{MarkerKind, Rendered, Segment, UnresolvedProblem, scan_markers};
+use local_agent_text::types::ByteSpan;
+use local_agent_verify::{FileCitation, file_citations};
+
+/// A stretch of the answer as given, and what it became.
+struct Part {
+    given: Range<usize>,
+    segment: Segment,
+}
+
+/// An answer as segments, in order.
+pub(super) struct Parts(Vec<Part>);
+
+/// What is found in an answer beside its words.
+enum Found {
+    File(FileCitation),
+    /// `[E1]`, which names nothing outside a snapshot.
+    Label,
+    /// A footnote that only cites.
+    Footnote,
+}
+
+impl Parts {
+    /// Takes `answer` apart, and reads what it cites.
+    pub fn of(answer: &str, files: &mut CitedFiles<'_>) -> Self {
+        let mut parts = Self(Vec::new());
+        let mut at = 0;
+        for (range, found) in found(answer) {
+            let before = parts.0.len();
+            parts.text(answer, at..range.start);
+            match found {
+                Found::Footnote => parts.push(range.clone(), Segment::Text(String::new())),
+                Found::Label => {
+                    let why = "A label names nothing in a folder; cite `[path:line]`.";
+                    let segment = files.unresolved(
+                        answer.get(range.clone()).unwrap_or(""),
+                        UnresolvedProblem::NotFound,
+                        why,
+                    );
+                    parts.push(range.clone(), segment);
+                }
+                Found::File(citation) => {
+                    let written = answer.get(range.clone()).unwrap_or("");
+                    let Some(segments) = files.segments(&citation, written) else {
+                        // It was no citation: its bytes stay words.
+                        parts.0.truncate(before);
+                        continue;
+                    };
+                    if let Some(words) = citation.words {
+                        parts.text(answer, words);
+                    }
+                    for segment in segments {
+                        parts.push(range.clone(), segment);
+                    }
+                }
+            }
+            at = range.end;
+        }
+        parts.text(answer, at..answer.len());
+        parts
+    }
+
+    fn push(&mut self, given: Range<usize>, segment: Segment) {
+        self.0.push(Part { given, segment });
+    }
+
+    fn text(&mut self, answer: &str, range: Range<usize>) {
+        if !range.is_empty() {
+            let text = answer.get(range.clone()).unwrap_or("").to_owned();
+            self.push(range, Segment::Text(text));
+        }
+    }
+
+    /// The segments of a draft.
+    pub fn segments(&self) -> Vec<Segment> {
+        self.0.iter().map(|part| part.segment.clone()).collect()
+    }
+
+    /// The way back from the rendered draft to the answer as given.
+    pub fn back(&self, rendered: &Rendered) -> Back {
+        let places = rendered
+            .pieces
+            .iter()
+            .zip(&self.0)
+            .map(|((range, _), part)| Place {
+                rendered: range.clone(),
+                given: part.given.clone(),
+                is_text: matches!(part.segment, Segment::Text(_)),
+            });
+        Back(places.collect())
+    }
+}
+
+/// Citations of files, labels and footnotes, in order, without overlap.
+fn found(answer: &str) -> Vec<(Range<usize>, Found)> {
+    let cited = file_citations(answer);
+    let mut found: Vec<(Range<usize>, Found)> = cited
+        .citations
+        .into_iter()
+        .map(|citation| (citation.span.clone(), Found::File(citation)))
+        .collect();
+    found.extend(cited.footnotes.into_iter().map(|f| (f, Found::Footnote)));
+    found.sort_by_key(|(range, _)| range.start);
+    let mut labels = Vec::new();
+    for marker in scan_markers(answer) {
+        let is_label = matches!(
+            marker.kind,
+            MarkerKind::Labels(_) | MarkerKind::Quoted { .. }
+        );
+        let range = marker.span.start()..marker.span.end();
+        let next = found.partition_point(|(r, _)| r.end <= range.start);
+        let overlaps = found.get(next).is_some_and(|(r, _)| r.start < range.end);
+        if is_label && !overlaps {
+            labels.push((range, Found::Label));
+        }
+    }
+    found.extend(labels);
+    found.sort_by_key(|(range, _)| range.start);
+    found
+}
+
+struct Place {
+    rendered: Range<usize>,
+    given: Range<usize>,
+    is_text: bool,
+}
+
+/// Where bytes of the rendered draft are in the answer as given.
+pub(super) struct Back(Vec<Place>);
+
+impl Back {
+    /// Where a span is; `None` when it is nowhere.
+    pub fn given(&self, span: ByteSpan) -> Option<ByteSpan> {
+        ByteSpan::new(self.start(span.start())?, self.end(span.end())?)
+    }
+
+    fn start(&self, at: usize) -> Option<usize> {
+        let next = self.0.partition_point(|place| place.rendered.end <= at);
+        let place = self.0.get(next)?;
+        match place.is_text {
+            true => Some(place.given.start + at.checked_sub(place.rendered.start)?),
+            false => Some(place.given.start),
+        }
+    }
+
+    fn end(&self, at: usize) -> Option<usize> {
+        let next = self.0.partition_point(|place| place.rendered.end < at);
+        let place = self.0.get(next)?;
+        match place.is_text {
+            true => Some(place.given.start + at.checked_sub(place.rendered.start)?),
+            false => Some(place.given.end),
+        }
+    }
+}

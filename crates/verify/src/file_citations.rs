@@ -1,0 +1,420 @@
+//! Citations of files, as people, coding agents and note programs write them.
+//!
+//! | form | means |
+//! | --- | --- |
+//! | `[notes/a.md:12-18]`, `(a.md:12)`, `[a.md:1-2, b.md:4]` | lines, counted from 1, the last one included |
+//! | `` `src/a.rs:12-18` `` | the same |
+//! | `[text](a.md#L12-L18)`, `[text](a.md:12)` | lines, behind words of the sentence |
+//! | `[text](a.md)`, `[text](a.md#heading)` | the file, or one section of it |
+//! | `[[Note]]`, `[[Note#Heading\|alias]]`, `[[Note#^block]]` | the same of a note by its name |
+//! | `[^1]` with `[^1]: a.md:12` below | what the footnote cites |
+//!
+//! Nothing inside a code block, HTML or a comment is a citation.
+
+mod target;
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use local_agent_text::markdown::shallow;
+pub use target::{CitedPart, FileTarget};
+use target::{link_target, note_target, places};
+
+/// One citation of one or more files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCitation {
+    /// Its bytes in the answer.
+    pub span: Range<usize>,
+    /// What it cites, in the order written; at least one.
+    pub targets: Vec<FileTarget>,
+    /// The words of a link that belong to the sentence: neither the path itself nor a mere number.
+    pub words: Option<Range<usize>>,
+    /// Whether the form is also used for other things, such as `host.name:80`: only a path that
+    /// exists, or one with a folder in it, makes it a citation.
+    pub is_weak: bool,
+}
+
+/// All citations of files in one text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileCitations {
+    /// In order, without overlap.
+    pub citations: Vec<FileCitation>,
+    /// Footnotes that only cite; they claim nothing. In order, without overlap.
+    pub footnotes: Vec<Range<usize>>,
+}
+
+/// Longest citation that is looked for, in bytes.
+const LONGEST: usize = 1024;
+
+/// Finds them all. Linear in the length of the text.
+pub fn file_citations(text: &str) -> FileCitations {
+    let scan = Scan {
+        text,
+        hidden: hidden(text),
+    };
+    let footnotes = scan.footnotes();
+    let mut found = FileCitations::default();
+    let mut at = 0;
+    while let Some(next) = scan.next_opening(at) {
+        at = next + 1;
+        if let Some(end) = scan.hidden_until(next) {
+            at = end;
+            continue;
+        }
+        if let Some(footnote) = footnotes.iter().find(|f| f.line.contains(&next)) {
+            at = footnote.line.end;
+            continue;
+        }
+        match scan.citation(next, &footnotes) {
+            Step::Cite(citation) => {
+                at = citation.span.end;
+                found.citations.push(citation);
+            }
+            Step::Skip(end) => at = end,
+            Step::Nothing => {}
+        }
+    }
+    found.footnotes = footnotes.into_iter().map(|f| f.line).collect();
+    found
+}
+
+/// The blocks of code, HTML and comments of a text, in order, without overlap.
+fn hidden(text: &str) -> Vec<Range<usize>> {
+    let flat = shallow(text);
+    let mut found: Vec<Range<usize>> = Parser::new_ext(&flat, Options::ENABLE_TABLES)
+        .into_offset_iter()
+        .filter_map(|(event, range)| match event {
+            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock)
+            | Event::Html(_)
+            | Event::InlineHtml(_) => Some(range),
+            _ => None,
+        })
+        .collect();
+    let mut open = None;
+    for (at, _) in text.match_indices("%%") {
+        match open.take() {
+            Some(start) => found.push(start..at + 2),
+            None => open = Some(at),
+        }
+    }
+    found.sort_by_key(|range| range.start);
+    found.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        if overlaps {
+            last.end = last.end.max(next.end);
+        }
+        overlaps
+    });
+    found
+}
+
+/// A footnote definition that only cites.
+struct Footnote {
+    name: String,
+    line: Range<usize>,
+    targets: Vec<FileTarget>,
+}
+
+/// What is at an opening character.
+enum Step {
+    Cite(FileCitation),
+    /// No citation, and none before this byte.
+    Skip(usize),
+    Nothing,
+}
+
+struct Scan<'t> {
+    text: &'t str,
+    hidden: Vec<Range<usize>>,
+}
+
+impl Scan<'_> {
+    fn get(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or("")
+    }
+
+    fn rest(&self, at: usize) -> &str {
+        self.text.get(at..).unwrap_or("")
+    }
+
+    fn next_opening(&self, at: usize) -> Option<usize> {
+        self.rest(at).find(['[', '(', '`', '!']).map(|i| at + i)
+    }
+
+    /// The end of the hidden range that holds byte `at`.
+    fn hidden_until(&self, at: usize) -> Option<usize> {
+        let next = self.hidden.partition_point(|range| range.end <= at);
+        let range = self.hidden.get(next)?;
+        range.contains(&at).then_some(range.end)
+    }
+
+    /// The definitions of footnotes that hold at least one citation and no other words.
+    fn footnotes(&self) -> Vec<Footnote> {
+        let mut out = Vec::new();
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            let range = start..start + line.trim_end().len();
+            start += line.len();
+            if self.hidden_until(range.start).is_some() {
+                continue;
+            }
+            let Some((name, body)) = definition(line.trim_end()) else {
+                continue;
+            };
+            let targets = cited_by_footnote(body);
+            if !targets.is_empty() {
+                out.push(Footnote {
+                    name: name.to_owned(),
+                    line: range,
+                    targets,
+                });
+            }
+        }
+        out
+    }
+
+    fn citation(&self, at: usize, footnotes: &[Footnote]) -> Step {
+        let rest = self.rest(at);
+        match rest.as_bytes() {
+            [b'`', ..] => self.code(at),
+            [b'(', ..] => self.round(at),
+            [b'!', b'[', ..] => self.image(at),
+            [b'[', b'[', ..] => self.wiki_link(at),
+            [b'[', b'^', ..] => self.footnote_mark(at, footnotes),
+            [b'[', ..] => self.bracket(at),
+            _ => Step::Nothing,
+        }
+    }
+
+    /// `` `a.rs:12` ``; any other code is passed over whole.
+    fn code(&self, at: usize) -> Step {
+        let rest = self.rest(at);
+        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        let fence = self.get(at..at + ticks);
+        let inner = at + ticks;
+        let Some(length) = closing_ticks(self.rest(inner), fence) else {
+            return Step::Skip(inner);
+        };
+        let end = inner + length + ticks;
+        match places(self.get(inner..inner + length)) {
+            Some(targets) => Step::Cite(FileCitation {
+                span: at..end,
+                targets,
+                words: None,
+                is_weak: true,
+            }),
+            None => Step::Skip(end),
+        }
+    }
+
+    /// `(a.rs:12)`.
+    fn round(&self, at: usize) -> Step {
+        let Some(inner) = self.inside(at + 1, ')') else {
+            return Step::Nothing;
+        };
+        let end = inner.end + 1;
+        match places(self.get(inner)) {
+            Some(targets) => Step::Cite(FileCitation {
+                span: at..end,
+                targets,
+                words: None,
+                is_weak: true,
+            }),
+            None => Step::Nothing,
+        }
+    }
+
+    /// A picture cites nothing.
+    fn image(&self, at: usize) -> Step {
+        let end = self
+            .inside(at + 2, ']')
+            .filter(|inner| self.rest(inner.end + 1).starts_with('('))
+            .and_then(|inner| self.inside(inner.end + 2, ')'));
+        match end {
+            Some(target) => Step::Skip(target.end + 1),
+            None if self.rest(at + 1).starts_with("[[") => {
+                let end = self.rest(at).find("]]").map_or(at + 3, |end| at + end + 2);
+                Step::Skip(end)
+            }
+            None => Step::Nothing,
+        }
+    }
+
+    /// `[[Note#Heading|alias]]`.
+    fn wiki_link(&self, at: usize) -> Step {
+        let inner_start = at + 2;
+        let line = self.rest(inner_start).split('\n').next().unwrap_or("");
+        let Some(length) = line.find("]]").filter(|length| *length <= LONGEST) else {
+            return Step::Nothing;
+        };
+        let inner = self.get(inner_start..inner_start + length);
+        let end = inner_start + length + 2;
+        let (target, alias) = match inner.split_once('|') {
+            Some((target, alias)) => (target, Some(alias)),
+            None => (inner, None),
+        };
+        let Some(target) = note_target(target.trim_end_matches('\\')) else {
+            return Step::Skip(end);
+        };
+        let words = match alias {
+            Some(alias) => {
+                let from = end - 2 - alias.len();
+                belongs(alias, &target.path).then_some(from..end - 2)
+            }
+            // A name that the sentence goes on from is a word of it.
+            None => self
+                .goes_on(end)
+                .then_some(inner_start..inner_start + target.name_length),
+        };
+        Step::Cite(FileCitation {
+            span: at..end,
+            targets: vec![target.target],
+            words,
+            is_weak: false,
+        })
+    }
+
+    /// Whether a word follows on the same line.
+    fn goes_on(&self, at: usize) -> bool {
+        let rest = self.rest(at).trim_start_matches([' ', '*', '_']);
+        rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '\'' | '’'))
+    }
+
+    /// `[^1]`, where the footnote cites.
+    fn footnote_mark(&self, at: usize, footnotes: &[Footnote]) -> Step {
+        let Some(inner) = self.inside(at + 1, ']') else {
+            return Step::Nothing;
+        };
+        let end = inner.end + 1;
+        let name = self.get(inner.start + 1..inner.end);
+        match footnotes.iter().find(|footnote| footnote.name == name) {
+            Some(footnote) => Step::Cite(FileCitation {
+                span: at..end,
+                targets: footnote.targets.clone(),
+                words: None,
+                is_weak: false,
+            }),
+            None => Step::Skip(end),
+        }
+    }
+
+    /// `[a.md:12]`, `[text](a.md#L12)`.
+    fn bracket(&self, at: usize) -> Step {
+        let Some(inner) = self.inside(at + 1, ']') else {
+            return Step::Nothing;
+        };
+        let close = inner.end + 1;
+        if let Some(target) = self
+            .rest(close)
+            .starts_with('(')
+            .then(|| self.inside(close + 1, ')'))
+            .flatten()
+        {
+            let end = target.end + 1;
+            return match link_target(self.get(target)) {
+                Some(target) => Step::Cite(FileCitation {
+                    span: at..end,
+                    words: Some(inner.clone())
+                        .filter(|w| belongs(self.get(w.clone()), &target.path)),
+                    targets: vec![target],
+                    is_weak: false,
+                }),
+                None => Step::Skip(end),
+            };
+        }
+        match places(self.get(inner)) {
+            Some(targets) => Step::Cite(FileCitation {
+                span: at..close,
+                targets,
+                words: None,
+                is_weak: false,
+            }),
+            None => Step::Nothing,
+        }
+    }
+
+    /// The bytes up to `close` on the same line.
+    fn inside(&self, from: usize, close: char) -> Option<Range<usize>> {
+        let end = self
+            .rest(from)
+            .char_indices()
+            .take(LONGEST)
+            .take_while(|(_, c)| *c != '\n')
+            .find(|(_, c)| *c == close || *c == '[')?;
+        (end.1 == close).then_some(from..from + end.0)
+    }
+}
+
+/// Where the code that `fence` opened ends: at as many back-ticks, on the same line.
+fn closing_ticks(rest: &str, fence: &str) -> Option<usize> {
+    let line = rest.split('\n').next().unwrap_or("");
+    let line = line.get(..floor(line, LONGEST)).unwrap_or("");
+    let mut at = 0;
+    while let Some(found) = line.get(at..)?.find('`').map(|i| at + i) {
+        let run = line.get(found..)?;
+        let ticks = run.len() - run.trim_start_matches('`').len();
+        if ticks == fence.len() {
+            return Some(found);
+        }
+        at = found + ticks;
+    }
+    None
+}
+
+/// The largest character boundary of `text` that is at most `most`.
+fn floor(text: &str, most: usize) -> usize {
+    (0..=most.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+/// `[^name]: body`.
+fn definition(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start().strip_prefix("[^")?;
+    rest.split_once("]:")
+        .filter(|(name, _)| !name.is_empty() && !name.contains(['[', ']']))
+}
+
+/// What a footnote cites when it does nothing else: places, links and note links between commas.
+fn cited_by_footnote(body: &str) -> Vec<FileTarget> {
+    if let Some(targets) = places(body.trim().trim_end_matches('.')) {
+        return targets;
+    }
+    let found = file_citations(body);
+    let mut rest = body.to_owned();
+    for citation in found.citations.iter().rev() {
+        rest.replace_range(citation.span.clone(), " ");
+    }
+    let only_cites = !rest.chars().any(char::is_alphanumeric);
+    match only_cites {
+        true => found
+            .citations
+            .into_iter()
+            .flat_map(|c| c.targets)
+            .collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Whether the words of a link are part of what is said.
+fn belongs(words: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let plain = words.trim().trim_matches('`');
+    let is_label = plain.chars().all(|c| c.is_ascii_digit())
+        || matches!(
+            plain.to_lowercase().as_str(),
+            "source" | "src" | "ref" | "link" | "note"
+        );
+    !(is_label
+        || plain == path
+        || plain == name
+        || plain == stem
+        || plain.starts_with(name)
+        || plain.starts_with(path))
+}
+
+#[cfg(test)]
+mod tests;

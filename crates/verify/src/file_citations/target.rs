@@ -1,0 +1,180 @@
+//! What a citation of a file names: a path or a note, and a part of it.
+
+/// The part of a file that is cited.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CitedPart {
+    /// All of it.
+    Whole,
+    /// Lines, counted from 1, `first <= last`.
+    Lines {
+        /// The first one.
+        first: u32,
+        /// The last one, included.
+        last: u32,
+    },
+    /// The section under this heading, as written or as its anchor.
+    Heading(String),
+    /// The block that ends in `^name`.
+    Block(String),
+}
+
+/// One file or note that a citation names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTarget {
+    /// The path as written, percent escapes undone; of a note its name or path without extension.
+    pub path: String,
+    /// Whether a note is named, whose extension is left out.
+    pub is_note: bool,
+    /// What of it is cited.
+    pub part: CitedPart,
+}
+
+/// A note that a wiki link names.
+pub(super) struct NoteTarget {
+    pub target: FileTarget,
+    pub path: String,
+    /// Bytes of the link's text that are the note's name.
+    pub name_length: usize,
+}
+
+/// `a.md:12-18, 20; b.md:4`: nothing but places with lines. A piece without a path is of the file
+/// before it.
+pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
+    let mut out: Vec<FileTarget> = Vec::new();
+    for piece in raw.split([',', ';']) {
+        let piece = piece.trim().trim_matches('`');
+        let target = match (place(piece), out.last()) {
+            (Some(target), _) => target,
+            (None, Some(before)) => FileTarget {
+                part: lines(piece)?,
+                ..before.clone()
+            },
+            (None, None) => return None,
+        };
+        out.push(target);
+    }
+    Some(out)
+}
+
+/// `a.md:12-18`, `a.md:12`, `a.rs:12:5`, `a.md#L12-L18`.
+fn place(raw: &str) -> Option<FileTarget> {
+    let (path, numbers) = match raw.rsplit_once("#L") {
+        Some((path, numbers)) => (path, numbers),
+        None => raw.rsplit_once(':')?,
+    };
+    // A compiler names the column behind the line.
+    if let Some((shorter, line)) = path.rsplit_once(':')
+        && is_path(shorter)
+        && let Some(part) = lines(line)
+    {
+        return Some(target(shorter, part));
+    }
+    let part = lines(numbers)?;
+    is_path(path).then(|| target(path, part))
+}
+
+/// `12`, `12-18`, `L12-L18`, `12C3-18C9`.
+fn lines(raw: &str) -> Option<CitedPart> {
+    let mut numbers = raw.split(['-', '–']).map(|number| {
+        let number = number.trim().trim_start_matches('L');
+        let number = number.split_once('C').map_or(number, |(line, _)| line);
+        number.parse::<u32>().ok().filter(|number| *number > 0)
+    });
+    let first = numbers.next()??;
+    let last = match numbers.next() {
+        Some(last) => last?,
+        None => first,
+    };
+    (numbers.next().is_none() && last >= first).then_some(CitedPart::Lines { first, last })
+}
+
+/// Whether it can be the path of a file: a folder or an extension in it, and no address of the web.
+fn is_path(path: &str) -> bool {
+    (path.contains('.') || path.contains('/'))
+        && path.trim() == path
+        && !path.contains("://")
+        && !path.ends_with('/')
+}
+
+/// The target of `[text](target)`; `None` for addresses of the web and places in the same text.
+pub(super) fn link_target(raw: &str) -> Option<FileTarget> {
+    let raw = raw.trim();
+    let raw = match raw.strip_prefix('<') {
+        Some(rest) => rest.split('>').next().unwrap_or(rest),
+        // A title follows the path.
+        None => raw.split_once(" \"").map_or(raw, |(path, _)| path).trim(),
+    };
+    if let Some(place) = place(raw) {
+        return Some(place);
+    }
+    let (path, fragment) = raw.split_once('#').unwrap_or((raw, ""));
+    let has_scheme = path
+        .split_once(':')
+        .is_some_and(|(scheme, rest)| rest.starts_with("//") || scheme == "mailto");
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_file = name.rsplit_once('.').is_some_and(|(stem, ext)| {
+        !stem.is_empty() && !ext.is_empty() && ext.chars().all(char::is_alphanumeric)
+    });
+    (is_file && !has_scheme).then(|| target(path, part(fragment)))
+}
+
+/// The target of `[[target]]`: `Note`, `folder/Note#Heading`, `Note#^block`.
+pub(super) fn note_target(raw: &str) -> Option<NoteTarget> {
+    let (name, fragment) = raw.split_once('#').unwrap_or((raw, ""));
+    let path = name.trim();
+    if path.is_empty() || path.contains("://") || path.contains('[') {
+        return None;
+    }
+    // The last heading of a path of headings is the section.
+    let fragment = fragment.rsplit('#').next().unwrap_or(fragment);
+    let has_extension = path.to_lowercase().ends_with(".md");
+    Some(NoteTarget {
+        target: FileTarget {
+            path: path.to_owned(),
+            is_note: !has_extension,
+            part: part(fragment.trim()),
+        },
+        path: path.to_owned(),
+        name_length: name.len(),
+    })
+}
+
+fn part(fragment: &str) -> CitedPart {
+    match fragment.strip_prefix('^') {
+        _ if fragment.is_empty() => CitedPart::Whole,
+        Some(block) => CitedPart::Block(block.to_owned()),
+        None => CitedPart::Heading(unescaped(fragment)),
+    }
+}
+
+fn target(path: &str, part: CitedPart) -> FileTarget {
+    FileTarget {
+        path: unescaped(path),
+        is_note: false,
+        part,
+    }
+}
+
+/// Percent escapes undone, where they are UTF-8.
+fn unescaped(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let raw = path.as_bytes();
+    let mut at = 0;
+    while let Some(b) = raw.get(at) {
+        let hex = raw
+            .get(at + 1..at + 3)
+            .filter(|_| *b == b'%')
+            .and_then(|h| std::str::from_utf8(h).ok());
+        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                at += 3;
+            }
+            None => {
+                bytes.push(*b);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,46 @@
+//! Sentences that were refused or are in doubt, as a person reads them.
+
+use local_agent_agent::ask::ClaimNote;
+use local_agent_verify::{Report, Verdict};
+
+/// What marks a sentence that is in doubt.
+const MARK: &str = " [?]";
+
+/// A note on one line: the sentence, the reason, the source.
+pub(super) fn line(note: &ClaimNote) -> String {
+    let mut line = format!("- “{}” {}", note.sentence, note.reason);
+    if let Some(source) = &note.source {
+        line.push_str(&format!(
+            " {}, {}: “{}”",
+            source.address,
+            lines(&source.lines),
+            source.text
+        ));
+    }
+    line
+}
+
+fn lines(lines: &str) -> String {
+    match lines.contains('-') {
+        true => format!("lines {lines}"),
+        false => format!("line {lines}"),
+    }
+}
+
+/// The text that `report` is about, with a mark behind each sentence that is in doubt.
+pub(super) fn marked(text: &str, report: &Report) -> String {
+    let mut ends: Vec<usize> = report
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Doubtful)
+        .map(|claim| claim.span.end())
+        .collect();
+    ends.sort_unstable();
+    let mut out = text.to_owned();
+    for end in ends.into_iter().rev() {
+        if out.is_char_boundary(end) {
+            out.insert_str(end, MARK);
+        }
+    }
+    out
+}

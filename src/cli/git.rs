@@ -1,0 +1,62 @@
+//! Earlier versions of files, asked of the person's own `git`.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::RelPath;
+
+/// The text of `path`, below the folder `root`, at revision `revision`; `None`: the file did not
+/// exist there, or was no UTF-8 text.
+///
+/// Errors: `INVALID_ARGS` when `git` cannot be run there, or knows no such revision.
+pub(super) fn text_at(root: &Path, revision: &str, path: &RelPath) -> Result<Option<String>> {
+    let shown = git(
+        root,
+        &["show", "--end-of-options", &format!("{revision}:./{path}")],
+    )?;
+    Ok(shown
+        .status
+        .success()
+        .then(|| String::from_utf8(shown.stdout).ok())
+        .flatten())
+}
+
+/// Whether `revision` is a commit of the repository that holds `root`.
+///
+/// Errors: as [`text_at`].
+pub(super) fn check_revision(root: &Path, revision: &str) -> Result<()> {
+    let commit = format!("{revision}^{{commit}}");
+    let found = git(
+        root,
+        &[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &commit,
+        ],
+    )?;
+    if found.status.success() {
+        return Ok(());
+    }
+    let message = format!(
+        "`{revision}` is no commit of a git repository at {}.",
+        root.display()
+    );
+    Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("git log --oneline"))
+}
+
+fn git(root: &Path, args: &[&str]) -> Result<Output> {
+    Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(args)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|e| {
+            Failure::new(ErrorCode::InvalidArgs, format!("`git` cannot be run: {e}"))
+                .with_hint("install git, or use --lock")
+        })
+}
