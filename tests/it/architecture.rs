@@ -34,8 +34,9 @@ const MAY_USE: &[(&str, Modules)] = &[
             ("store", &[]),
             ("lexical", &[]),
             ("vectors", &[]),
-            ("indexing", &["store", "lexical", "vectors"]),
-            ("retrieval", &["store", "lexical", "vectors"]),
+            ("profile", &["vectors"]),
+            ("indexing", &["store", "lexical", "vectors", "profile"]),
+            ("retrieval", &["store", "lexical", "vectors", "profile"]),
         ],
     ),
     (

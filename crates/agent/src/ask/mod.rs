@@ -74,7 +74,7 @@ pub struct Question<'a> {
     pub text: &'a str,
     pub scope: Scope,
     pub fusion: Fusion,
-    pub vector_weight: f32,
+    pub vector_weight: Option<f32>,
     /// Items of evidence.
     pub top_n: usize,
     /// Tokens of evidence.
@@ -331,9 +331,10 @@ fn retrieve(
                     .unwrap_or_else(|_| Err(Failure::internal("loading the model panicked")))?,
                 None => return Err(Failure::internal("vectors are searched without a model")),
             };
-            asked = embedder.embed_query(question.text)?;
+            let question = embedder.embed_query(question.text)?;
+            asked.clone_from(&question.vector);
             let _ = model.set(embedder);
-            Ok(asked.clone())
+            Ok(question)
         })
     })?;
     let limits = PackLimits {

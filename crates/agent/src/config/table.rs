@@ -64,6 +64,12 @@ const fn int(min: i64, max: i64) -> Kind {
     Kind::Int { min, max }
 }
 
+/// Why nobody sets how many texts lie between two commits.
+const NO_BATCH_SIZE: &str =
+    "has no effect: `embed` commits about every ten seconds; `embed.batch_tokens` bounds memory";
+/// Why nobody sets how many candidates are taken.
+const NO_CANDIDATES: &str =
+    "has no effect: each side gives its best 1,000, because scores are scaled by whole lists";
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
@@ -238,12 +244,6 @@ pub const KEYS: &[Key] = &[
         "Tokens in one forward pass; bounds memory.",
     ),
     key(
-        "embed.batch_size",
-        int(1, 65_536),
-        "64",
-        "Texts embedded between two commits.",
-    ),
-    key(
         "embed.max_length",
         int(8, 32_768),
         "",
@@ -274,18 +274,6 @@ pub const KEYS: &[Key] = &[
         "Days that `embed` keeps a vector which no chunk uses: notes come back, with a disk or from another branch.",
     ),
     key(
-        "retrieve.lexical_k",
-        int(1, 10_000),
-        "100",
-        "Candidates taken from the lexical search.",
-    ),
-    key(
-        "retrieve.vector_k",
-        int(1, 10_000),
-        "100",
-        "Candidates taken from the vector search.",
-    ),
-    key(
         "retrieve.fusion",
         Kind::OneOf(&["convex", "rrf"]),
         "convex",
@@ -294,8 +282,8 @@ pub const KEYS: &[Key] = &[
     key(
         "retrieve.vector_weight",
         Kind::Float { min: 0.0, max: 1.0 },
-        "0.45",
-        "Share of the vector score in `convex`.",
+        "",
+        "Share of the vector score in `convex`; without a value, what the model's profile says (0.5 for `all-MiniLM-L6-v2`).",
     ),
     key(
         "retrieve.path_prefix",
@@ -696,12 +684,8 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "has no effect: every vector carries the fingerprint of what made it",
     ),
-    moved(
-        "phase3.embed.batch_size",
-        int(1, 65_536),
-        "embed.batch_size",
-        "Read as `embed.batch_size`.",
-    ),
+    kept("phase3.embed.batch_size", int(1, 65_536), NO_BATCH_SIZE),
+    kept("embed.batch_size", int(1, 65_536), NO_BATCH_SIZE),
     moved(
         "phase3.embed.torch.local_model_path",
         Kind::Path,
@@ -754,18 +738,10 @@ pub const KEYS: &[Key] = &[
         Kind::Bool,
         "is always true: only `models pull` may download",
     ),
-    moved(
-        "phase3.retrieve.lexical_k",
-        int(1, 10_000),
-        "retrieve.lexical_k",
-        "Read as `retrieve.lexical_k`.",
-    ),
-    moved(
-        "phase3.retrieve.vector_k",
-        int(1, 10_000),
-        "retrieve.vector_k",
-        "Read as `retrieve.vector_k`.",
-    ),
+    kept("phase3.retrieve.lexical_k", int(1, 10_000), NO_CANDIDATES),
+    kept("phase3.retrieve.vector_k", int(1, 10_000), NO_CANDIDATES),
+    kept("retrieve.lexical_k", int(1, 10_000), NO_CANDIDATES),
+    kept("retrieve.vector_k", int(1, 10_000), NO_CANDIDATES),
     kept(
         "phase3.retrieve.vector_fetch_k",
         int(0, 1_000_000_000),

@@ -48,10 +48,10 @@ impl Values {
         }
     }
 
-    pub fn float(&self, key: &str) -> Result<f32> {
+    pub fn opt_float(&self, key: &str) -> Option<f32> {
         match self.get(key).map(|t| &t.val) {
-            Some(Val::Float(x)) => Ok(*x as f32),
-            _ => Self::missing(key),
+            Some(Val::Float(x)) => Some(*x as f32),
+            _ => None,
         }
     }
 

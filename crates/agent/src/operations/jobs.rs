@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::setting::{Cutting, file_stamp, holder, model_files, now, seconds};
 use crate::config::Config;
 use local_agent_embed::embedding::{
-    self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter,
+    self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::Sandbox;
@@ -152,7 +152,7 @@ impl Model {
     }
 
     /// The vector of one question, for a process that needs no other.
-    pub fn embed_question(&self, text: &str) -> Result<Vec<f32>> {
+    pub fn embed_question(&self, text: &str) -> Result<QueryVector> {
         match self {
             Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
             Self::Server { .. } => self.load()?.embed_query(text),

@@ -106,6 +106,14 @@ impl TokenCounter {
             .map_or(text.len(), |encoding| encoding.len())
     }
 
+    /// Whether this is a WordPiece vocabulary of Latin script alone.
+    pub(super) fn is_latin(&self) -> bool {
+        match &self.tokenizer {
+            Tokenizer::WordPiece(known) => known.get_model().is_latin(),
+            Tokenizer::Other(_) => false,
+        }
+    }
+
     /// The ids of `text` without special tokens.
     pub(super) fn ids(&self, text: &str) -> Result<Vec<u32>> {
         match self.tokenizer.encode(text, false) {
@@ -169,6 +177,15 @@ mod tests {
         ] {
             assert_eq!(counter.count(text), counter.exact(text), "{text:?}");
         }
+    }
+
+    #[test]
+    fn an_english_vocabulary_is_one_of_latin_script() {
+        assert!(
+            TokenCounter::load(&ModelFiles::embedded().unwrap())
+                .unwrap()
+                .is_latin()
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Query;
 use super::analyze::{Analyzer, Token};
+use super::question_words::is_question_word;
 use super::search::WEIGHTS;
 use super::tongue::Tongue;
 
@@ -39,7 +40,7 @@ impl Plan {
         let mut plan = Self::default();
         plan.weigh_text(
             &mut analyzer,
-            &query.words.join(" "),
+            &searched_words(query),
             !query.phrases.is_empty(),
         );
         for phrase in &query.phrases {
@@ -163,6 +164,43 @@ impl Plan {
             }
         }
     }
+}
+
+/// Whether one of `words` is no stop word.
+fn says_something(words: &[&String]) -> bool {
+    let mut analyzer = Analyzer::default();
+    let mut says = false;
+    for word in words {
+        analyzer.analyze(word, &mut |token| {
+            says |= !matches!(token, Token::Word { stop: true, .. });
+        });
+    }
+    says
+}
+
+/// The words of `query` that are searched: all but those that only ask, or all of them when no
+/// other word remains.
+pub(super) fn searched_words(query: &Query) -> String {
+    let bare = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.split_once(['\'', '\u{2019}'])
+            .map_or(word, |(before, _)| before)
+            .to_owned()
+    };
+    let shouted = query
+        .words
+        .iter()
+        .all(|word| !word.chars().any(char::is_lowercase));
+    let asks = |word: &&String| {
+        let bare = bare(word);
+        is_question_word(if shouted { bare.to_lowercase() } else { bare }.as_str())
+    };
+    let (asking, rest): (Vec<&String>, Vec<&String>) = query.words.iter().partition(asks);
+    if asking.is_empty() || !(says_something(&rest) || !query.phrases.is_empty()) {
+        return query.words.join(" ");
+    }
+    let rest: Vec<&str> = rest.into_iter().map(String::as_str).collect();
+    rest.join(" ")
 }
 
 /// The exact forms of `text`, one a position.

@@ -345,7 +345,7 @@ fn extracted(
         return Ok(());
     }
     let model = load()?;
-    let asked = model.embed_query(&topic)?;
+    let asked = model.embed_query(&topic)?.vector;
     let similarity = |texts: &[&str]| similarities(Some(&model), &asked, texts);
     let idf = rarity(&answer.packed.snapshot);
     let idf = |term: &str| idf(term);

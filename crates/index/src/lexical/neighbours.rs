@@ -1,0 +1,89 @@
+//! Words that follow one another in a question, and whether they do so in a text.
+
+use std::collections::HashSet;
+
+use super::Query;
+use super::analyze::{Analyzer, Token};
+use super::plan::searched_words;
+
+/// The pairs of neighbouring stems of a query. Stop words and words that only ask are skipped.
+#[derive(Debug, Default)]
+pub struct Neighbours {
+    pairs: HashSet<(String, String)>,
+}
+
+impl Neighbours {
+    /// The pairs of words and phrases of `query`.
+    pub fn of(query: &Query) -> Self {
+        let mut pairs = HashSet::new();
+        let words = searched_words(query);
+        for text in std::iter::once(&words).chain(&query.phrases) {
+            each_pair(text, |a, b| {
+                pairs.insert((a.to_owned(), b.to_owned()));
+            });
+        }
+        Self { pairs }
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The share of the pairs that are neighbours in `text`, 0 to 1; 0 without pairs.
+    pub fn share_in(&self, text: &str) -> f32 {
+        let mut found = HashSet::new();
+        each_pair(text, |a, b| {
+            let pair = (a.to_owned(), b.to_owned());
+            if self.pairs.contains(&pair) {
+                found.insert(pair);
+            }
+        });
+        found.len() as f32 / self.pairs.len().max(1) as f32
+    }
+}
+
+/// Hands over every two neighbouring stems of `text`, stop words skipped.
+fn each_pair(text: &str, mut take: impl FnMut(&str, &str)) {
+    let mut analyzer = Analyzer::default();
+    let mut last = String::new();
+    analyzer.analyze(text, &mut |token| {
+        let Token::Word {
+            stem, stop: false, ..
+        } = token
+        else {
+            return;
+        };
+        if !last.is_empty() {
+            take(&last, stem);
+        }
+        last.clear();
+        last.push_str(stem);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_those_of_stems_without_stop_words() {
+        let pairs = Neighbours::of(&Query::plain(
+            "How does the garbage collector pause threads?",
+        ));
+        assert_eq!(
+            pairs.share_in("Garbage collectors run. They pause no threads."),
+            1.0 / 3.0
+        );
+        assert_eq!(
+            pairs.share_in("the garbage collector pauses the threads"),
+            1.0
+        );
+        assert_eq!(pairs.share_in("a collector of garbage"), 0.0);
+    }
+
+    #[test]
+    fn one_word_has_no_neighbour() {
+        assert!(Neighbours::of(&Query::plain("what is sourdough")).is_empty());
+    }
+}
