@@ -65,6 +65,9 @@ fn print(context: &Context, body: &Value) {
             text(&stale["fix"])
         ));
     }
+    if let Some(why) = body["vectors_without_say"].as_str() {
+        out.line(&format!("note: {why}"));
+    }
     for job in ["index_job", "embed_job"] {
         if let Some(holder) = body[job].as_str() {
             out.line(&format!("running: {holder}"));

@@ -37,6 +37,8 @@ pub struct Indexed {
     pub coverage: Coverage,
     /// Projections and files that are behind.
     pub stale: Vec<Stale>,
+    /// Why the vectors have no say in searches of this index, when they have none.
+    pub vectors_without_say: Option<String>,
     pub model: String,
     pub fingerprint: Option<Fingerprint>,
 }
@@ -77,8 +79,10 @@ fn indexed(
 ) -> Result<Indexed> {
     let totals = index.totals()?;
     let fingerprint = library.fingerprint()?;
-    let (coverage, mut stale) =
-        library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
+    let (coverage, mut stale, vectors_without_say) = library.with(|engine| {
+        let without_say = engine.vectors_without_say()?;
+        Ok((engine.coverage()?, engine.stale().to_vec(), without_say))
+    })?;
     if compares_files {
         stale.extend(stale_files(config, &[]));
     }
@@ -96,6 +100,7 @@ fn indexed(
         sources: sources.collect(),
         coverage,
         stale,
+        vectors_without_say,
         model: config.embed.model.clone(),
         fingerprint,
     })

@@ -220,6 +220,15 @@ impl Embedder {
         }
     }
 
+    /// Whether its vocabulary is known to be one of Latin script alone, so that it cannot read other
+    /// scripts.
+    pub fn reads_latin_only(&self) -> bool {
+        match self {
+            Self::Candle(encoder) => encoder.tokens.is_latin(),
+            Self::Server(_) => false,
+        }
+    }
+
     /// The unit vector of a question.
     ///
     /// Errors: `MODEL_INVALID`, `SERVER_UNREACHABLE`, `SERVER_ERROR`.

@@ -52,6 +52,10 @@ pub struct Profile {
     /// The probability that a heading lies nearer to its own section than to another text of the
     /// index: 0.5 is chance. `None` where it was not measured.
     pub separation: Option<f32>,
+    /// Whether the vocabulary is one of Latin script alone, so that the model cannot read other
+    /// scripts.
+    #[serde(default)]
+    pub latin_only: bool,
     /// The share of the vector side in the default fusion.
     pub vector_weight: f32,
     /// From scaled cosines to chances. `None`: that of the reference model holds.
@@ -147,6 +151,7 @@ impl Profile {
             origin,
             unrelated,
             separation,
+            latin_only: false,
             vector_weight: reference().map_or(0.5, |profile| profile.vector_weight),
             calibration: None,
         }

@@ -127,6 +127,8 @@ pub struct Found {
     pub coverage: Coverage,
     /// Projections that are behind.
     pub stale: Vec<Stale>,
+    /// Why the vectors had no say, when they were searched and had none.
+    pub vectors_without_say: Option<String>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
     /// Whether the best hit's chance reaches the floor below which finding is no better than
@@ -342,7 +344,11 @@ impl Engine {
         }
         let (mut hits, dropped) =
             self.read(fused, documents.as_ref(), per, request.limit.max(JUDGED))?;
-        let floor = self.rate(request.mode, sides.question.as_ref(), &mut hits);
+        let floor = self.rate(request.mode, &mut hits);
+        let vectors_without_say = match request.mode {
+            Mode::Hybrid => self.vectors_without_say()?,
+            Mode::Lexical | Mode::Vector => None,
+        };
         hits.truncate(request.limit);
         // Who asks for a phrase gets what holds it.
         let is_relevant = !request.query.phrases.is_empty()
@@ -351,6 +357,7 @@ impl Engine {
             hits,
             coverage: self.coverage()?,
             stale: self.stale.clone(),
+            vectors_without_say,
             top_cosine,
             is_relevant,
             dropped,
@@ -388,7 +395,7 @@ impl Engine {
     }
 
     /// Gives every hit its chance and returns the floor.
-    fn rate(&self, mode: Mode, question: Option<&QueryVector>, hits: &mut [Hit]) -> f32 {
+    fn rate(&self, mode: Mode, hits: &mut [Hit]) -> f32 {
         let own = self
             .profile
             .as_ref()
@@ -397,9 +404,35 @@ impl Engine {
             calibration: &own.unwrap_or_else(default_calibration),
             mode,
             has_words: self.lexical.is_some(),
-            across_languages: question.is_some_and(|question| question.pieces.is_none()),
+            across_languages: self
+                .profile
+                .as_ref()
+                .is_some_and(|profile| !profile.latin_only),
         };
         judge.rate(hits)
+    }
+
+    /// Why the vectors have no say in a hybrid search of this index; `None` when they have one, or
+    /// when there are none.
+    pub fn vectors_without_say(&self) -> Result<Option<String>> {
+        let Some(profile) = &self.profile else {
+            return Ok(None);
+        };
+        if !profile.tells_apart() {
+            let measured = profile.separation.unwrap_or_default();
+            return Ok(Some(format!(
+                "the model cannot tell the texts of this index apart (a heading lies nearer to its \
+                 own section than to another text in {:.0} of 100 cases), so only words are searched",
+                measured * 100.0
+            )));
+        }
+        if profile.latin_only && legibility::of_index(self.pieces()?) == 0.0 {
+            return Ok(Some(
+                "the model cannot read the script of these notes, so only words are searched"
+                    .to_owned(),
+            ));
+        }
+        Ok(None)
     }
 
     /// The profile of the model whose vectors are searched.
