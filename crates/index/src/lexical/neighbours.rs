@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::Query;
-use super::analyze::{Analyzer, Token};
-use super::plan::searched_words;
+use local_agent_text::language::Language;
+use local_agent_text::language::tokenize::{Analyzer, Token};
+
+use super::question_words::searched_words;
+use super::{Query, Reader};
 
 /// The pairs of neighbouring stems of a query. Stop words and words that only ask are skipped.
 #[derive(Debug, Default)]
@@ -12,11 +14,18 @@ pub struct Neighbours {
     pairs: HashSet<(String, String)>,
 }
 
-impl Neighbours {
+impl Reader {
     /// The pairs of words and phrases of `query`.
-    pub fn of(query: &Query) -> Self {
+    pub fn neighbours(&self, query: &Query) -> Neighbours {
+        Neighbours::of(query, &self.languages)
+    }
+}
+
+impl Neighbours {
+    /// `languages`: what the index is written in, beside English.
+    fn of(query: &Query, languages: &[Language]) -> Self {
         let mut pairs = HashSet::new();
-        let words = searched_words(query);
+        let words = searched_words(query, languages);
         for text in std::iter::once(&words).chain(&query.phrases) {
             each_pair(text, |a, b| {
                 pairs.insert((a.to_owned(), b.to_owned()));
@@ -84,6 +93,6 @@ mod tests {
 
     #[test]
     fn one_word_has_no_neighbour() {
-        assert!(Neighbours::of(&Query::plain("what is sourdough")).is_empty());
+        assert!(Neighbours::of(&Query::plain("what is sourdough"), &[]).is_empty());
     }
 }

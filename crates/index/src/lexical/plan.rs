@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use local_agent_text::language::Language;
+use local_agent_text::language::tokenize::{Analyzer, Token};
+
 use super::Query;
-use super::analyze::{Analyzer, Token};
-use super::question_words::is_question_word;
+use super::question_words::searched_words;
 use super::search::WEIGHTS;
-use super::tongue::Tongue;
 
 /// Which form of a word a term is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,13 +35,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `tongues`: see [`super::reader::Reader::tongues`].
-    pub(super) fn new(query: &Query, tongues: &[Tongue]) -> Self {
+    /// `languages`: see [`super::reader::Reader::languages`].
+    pub(super) fn new(query: &Query, languages: &[Language]) -> Self {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
         plan.weigh_text(
             &mut analyzer,
-            &searched_words(query),
+            &searched_words(query, languages),
             !query.phrases.is_empty(),
         );
         for phrase in &query.phrases {
@@ -59,7 +60,7 @@ impl Plan {
         for word in &query.excluded {
             plan.exclude(&mut analyzer, word);
         }
-        plan.add_locals(&mut analyzer, query, tongues);
+        plan.add_locals(&mut analyzer, query, languages);
         plan.phrases.retain(|phrase| !phrase.is_empty());
         plan.excluded_phrases.retain(|phrase| !phrase.is_empty());
         plan
@@ -136,8 +137,8 @@ impl Plan {
     }
 
     /// Gives every wanted stem its other stems.
-    fn add_locals(&mut self, analyzer: &mut Analyzer, query: &Query, tongues: &[Tongue]) {
-        if tongues.is_empty() {
+    fn add_locals(&mut self, analyzer: &mut Analyzer, query: &Query, languages: &[Language]) {
+        if languages.is_empty() {
             return;
         }
         let mut words = Vec::new();
@@ -157,50 +158,13 @@ impl Plan {
         for (exact, stem) in words {
             if let Some(wanted) = self.terms.get_mut(&(Form::Stem, stem)) {
                 wanted.locals.extend(
-                    tongues
+                    languages
                         .iter()
-                        .map(|tongue| analyzer.local(*tongue, &exact).to_owned()),
+                        .map(|language| analyzer.local(*language, &exact).to_owned()),
                 );
             }
         }
     }
-}
-
-/// Whether one of `words` is no stop word.
-fn says_something(words: &[&String]) -> bool {
-    let mut analyzer = Analyzer::default();
-    let mut says = false;
-    for word in words {
-        analyzer.analyze(word, &mut |token| {
-            says |= !matches!(token, Token::Word { stop: true, .. });
-        });
-    }
-    says
-}
-
-/// The words of `query` that are searched: all but those that only ask, or all of them when no
-/// other word remains.
-pub(super) fn searched_words(query: &Query) -> String {
-    let bare = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        word.split_once(['\'', '\u{2019}'])
-            .map_or(word, |(before, _)| before)
-            .to_owned()
-    };
-    let shouted = query
-        .words
-        .iter()
-        .all(|word| !word.chars().any(char::is_lowercase));
-    let asks = |word: &&String| {
-        let bare = bare(word);
-        is_question_word(if shouted { bare.to_lowercase() } else { bare }.as_str())
-    };
-    let (asking, rest): (Vec<&String>, Vec<&String>) = query.words.iter().partition(asks);
-    if asking.is_empty() || !(says_something(&rest) || !query.phrases.is_empty()) {
-        return query.words.join(" ");
-    }
-    let rest: Vec<&str> = rest.into_iter().map(String::as_str).collect();
-    rest.join(" ")
 }
 
 /// The exact forms of `text`, one a position.

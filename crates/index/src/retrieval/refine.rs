@@ -7,7 +7,6 @@ use foldhash::fast::RandomState;
 
 use super::fuse::{Candidate, VectorSide, sort};
 use super::{Engine, Request};
-use crate::lexical;
 use crate::vectors::Matrix;
 use local_agent_text::error::Result;
 
@@ -71,7 +70,9 @@ impl Engine {
         documents: &DocumentOf,
         head: &mut [Candidate],
     ) -> Result<()> {
-        let pairs = lexical::Neighbours::of(request.query);
+        let reader = self.lexical.as_ref();
+        let pairs = reader.map(|reader| reader.neighbours(request.query));
+        let pairs = pairs.unwrap_or_default();
         let mut seen: HashSet<i64, RandomState> = HashSet::default();
         for candidate in head.iter_mut() {
             candidate.score /= 1.0 + NEIGHBOURS;
