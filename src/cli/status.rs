@@ -50,6 +50,9 @@ fn print(context: &Context, body: &Value) {
         body["coverage"]["chunks"],
         text(&body["model"])
     ));
+    if let Some(why) = body["model_reason"].as_str() {
+        out.line(&format!("model: chosen because {why}"));
+    }
     for source in body["sources"].as_array().into_iter().flatten() {
         out.line(&format!(
             "source: {} ({}), {} documents",

@@ -217,7 +217,7 @@ pub const KEYS: &[Key] = &[
         "embed.model",
         Kind::Text,
         "all-MiniLM-L6-v2",
-        "The embedding model; `all-MiniLM-L6-v2` is compiled in.",
+        "The embedding model. `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` are compiled in; `auto` takes one of them by the languages of the index and keeps to it.",
     ),
     key(
         "embed.model_path",

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::freshness::stale_files;
 use super::library::Library;
+use super::model_choice::{AUTO, choose};
 use crate::config::Config;
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_index::store::{IndexReader, JobLock};
@@ -40,6 +41,8 @@ pub struct Indexed {
     /// Why the vectors have no say in searches of this index, when they have none.
     pub vectors_without_say: Option<String>,
     pub model: String,
+    /// Why the program chose this model, where `embed.model` is `auto`.
+    pub model_reason: Option<String>,
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -86,6 +89,11 @@ fn indexed(
     if compares_files {
         stale.extend(stale_files(config, &[]));
     }
+    let model_reason = if config.embed.model == AUTO && !config.embed.provider.is_server() {
+        Some(choose(config)?.why)
+    } else {
+        None
+    };
     let sources = index.sources()?.into_iter().map(|source| SourceState {
         name: source.name,
         root: shown(&source.root),
@@ -101,7 +109,10 @@ fn indexed(
         coverage,
         stale,
         vectors_without_say,
-        model: config.embed.model.clone(),
+        model: library
+            .model()
+            .map_or_else(|| config.embed.model.clone(), |model| model.id().to_owned()),
+        model_reason,
         fingerprint,
     })
 }

@@ -12,6 +12,7 @@ mod packed;
 mod pieces;
 mod server;
 mod tokens;
+mod unigram;
 mod weights;
 mod words;
 

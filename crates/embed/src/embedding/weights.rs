@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use half::slice::{HalfBitsSliceExt as _, HalfFloatSliceExt as _};
 use half::{bf16, f16};
-use safetensors::tensor::Metadata;
+use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensors};
 
 use crate::models::Bytes;
@@ -133,6 +133,26 @@ impl Tensors {
         }
         let (start, end) = info.data_offsets;
         Ok((self.data + start..self.data + end, written))
+    }
+
+    /// Names and shapes of all tensors of floats.
+    pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let shape = |info: &TensorInfo| match (info.dtype, info.shape.as_slice()) {
+            (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
+            (Dtype::U8, [rows, bytes]) => {
+                Some(vec![*rows, bytes / blocks::BYTES * blocks::NUMBERS])
+            }
+            _ => None,
+        };
+        let named = |(name, info): (String, &TensorInfo)| {
+            let name = name.strip_prefix(self.prefix).unwrap_or(&name).to_owned();
+            shape(info).map(|shape| (name, shape))
+        };
+        self.metadata
+            .tensors()
+            .into_iter()
+            .filter_map(named)
+            .collect()
     }
 
     /// Appends the tensor `name` of this shape to `out`, as f32.

@@ -9,9 +9,10 @@ use super::question_words::searched_words;
 use super::{Query, Reader};
 
 /// The pairs of neighbouring stems of a query. Stop words and words that only ask are skipped.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Neighbours {
     pairs: HashSet<(String, String)>,
+    analyzer: Analyzer,
 }
 
 impl Reader {
@@ -24,14 +25,14 @@ impl Reader {
 impl Neighbours {
     /// `languages`: what the index is written in, beside English.
     fn of(query: &Query, languages: &[Language]) -> Self {
-        let mut pairs = HashSet::new();
+        let (mut pairs, mut analyzer) = (HashSet::new(), Analyzer::default());
         let words = searched_words(query, languages);
         for text in std::iter::once(&words).chain(&query.phrases) {
-            each_pair(text, |a, b| {
+            each_pair(&mut analyzer, text, |a, b| {
                 pairs.insert((a.to_owned(), b.to_owned()));
             });
         }
-        Self { pairs }
+        Self { pairs, analyzer }
     }
 
     /// Whether there is no pair.
@@ -40,21 +41,19 @@ impl Neighbours {
     }
 
     /// The share of the pairs that are neighbours in `text`, 0 to 1; 0 without pairs.
-    pub fn share_in(&self, text: &str) -> f32 {
+    pub fn share_in(&mut self, text: &str) -> f32 {
+        let Self { pairs, analyzer } = self;
         let mut found = HashSet::new();
-        each_pair(text, |a, b| {
-            let pair = (a.to_owned(), b.to_owned());
-            if self.pairs.contains(&pair) {
-                found.insert(pair);
-            }
+        each_pair(analyzer, text, |a, b| {
+            let is = |pair: &&(String, String)| pair.0 == a && pair.1 == b;
+            found.extend(pairs.iter().find(is));
         });
-        found.len() as f32 / self.pairs.len().max(1) as f32
+        found.len() as f32 / pairs.len().max(1) as f32
     }
 }
 
 /// Hands over every two neighbouring stems of `text`, stop words skipped.
-fn each_pair(text: &str, mut take: impl FnMut(&str, &str)) {
-    let mut analyzer = Analyzer::default();
+fn each_pair(analyzer: &mut Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
     let mut last = String::new();
     analyzer.analyze(text, &mut |token| {
         let Token::Word {
@@ -77,13 +76,10 @@ mod tests {
 
     #[test]
     fn pairs_are_those_of_stems_without_stop_words() {
-        let pairs = Neighbours::of(&Query::plain(
-            "How does the garbage collector pause threads?",
-        ));
-        assert_eq!(
-            pairs.share_in("Garbage collectors run. They pause no threads."),
-            1.0 / 3.0
-        );
+        let query = Query::plain("How does the garbage collector pause threads?");
+        let mut pairs = Neighbours::of(&query, &[]);
+        let share = pairs.share_in("Garbage collectors run. They pause no threads.");
+        assert_eq!(share, 2.0 / 3.0);
         assert_eq!(
             pairs.share_in("the garbage collector pauses the threads"),
             1.0

@@ -23,6 +23,9 @@ const MOST_CHUNKS: usize = 256;
 /// How many of the best documents are looked at for neighbouring words.
 const NEIGHBOURS_IN: usize = 25;
 
+/// How many of the best chunks are looked at for them.
+const CHUNKS_LOOKED_AT: usize = 50;
+
 /// What it is worth to hold all of the question's neighbouring words as neighbours.
 const NEIGHBOURS: f32 = 0.08;
 
@@ -72,14 +75,17 @@ impl Engine {
     ) -> Result<()> {
         let reader = self.lexical.as_ref();
         let pairs = reader.map(|reader| reader.neighbours(request.query));
-        let pairs = pairs.unwrap_or_default();
+        let mut pairs = pairs.unwrap_or_default();
         let mut seen: HashSet<i64, RandomState> = HashSet::default();
-        for candidate in head.iter_mut() {
+        for (at, candidate) in head.iter_mut().enumerate() {
             candidate.score /= 1.0 + NEIGHBOURS;
+            if at >= CHUNKS_LOOKED_AT || pairs.is_empty() {
+                continue;
+            }
             let Some(document) = documents.get(&candidate.chunk_id) else {
                 continue;
             };
-            if pairs.is_empty() || (seen.len() == NEIGHBOURS_IN && !seen.contains(document)) {
+            if seen.len() == NEIGHBOURS_IN && !seen.contains(document) {
                 continue;
             }
             seen.insert(*document);

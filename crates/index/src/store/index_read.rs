@@ -379,6 +379,15 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The texts of at most `most` chunks; which ones follows from their keys, which are hashes.
+    pub fn sample_texts(&self, most: usize) -> Result<Vec<String>> {
+        let mut statement = self
+            .conn
+            .prepare("SELECT text FROM chunks ORDER BY key LIMIT ?1")?;
+        let rows = statement.query_map([most as i64], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Text and number of tokens of the chunks with these row ids.
     pub fn texts_and_tokens(&self, chunks: &[i64]) -> Result<Vec<(String, usize)>> {
         let mut statement = self

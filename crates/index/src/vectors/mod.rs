@@ -86,6 +86,21 @@ pub struct Hit {
     pub score: f32,
 }
 
+/// What the matrix in `dir` was made from; `None` if none was ever published there. Nothing else of
+/// it is read.
+///
+/// Errors: as [`Matrix::open`].
+pub fn stamp(dir: &Path) -> Result<Option<Stamp>> {
+    let Some(folder) = disk::open(dir)? else {
+        return Ok(None);
+    };
+    let bytes = manifest::Manifest::read(&folder)?;
+    let manifest = bytes
+        .map(|bytes| manifest::Manifest::decode(&bytes))
+        .transpose()?;
+    Ok(manifest.map(|manifest| manifest.stamp))
+}
+
 /// The product of two vectors of equal length: of unit vectors, their cosine.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     quant::dot(a, b) as f32
