@@ -65,7 +65,6 @@ impl Judge<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
 
     use crate::profile::default_calibration;

@@ -383,9 +383,10 @@ mod tests {
             },
             Some(0.95),
         );
+        let meanings = [meaning(2, 0.90), meaning(1, 0.80)];
         let side = VectorSide {
             profile: Some(&profile),
-            ..legible(&[meaning(2, 0.90), meaning(1, 0.80)])
+            ..legible(&meanings)
         };
         let ranked = fuse(
             &request(&query, Fusion::Convex),
