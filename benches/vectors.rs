@@ -108,8 +108,9 @@ fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
     let (mut times, mut found, mut wanted) = (Vec::new(), 0, 0);
     for line in texts.lines() {
         let query: serde_json::Value = serde_json::from_str(line)?;
-        let vector =
-            encoder.embed_query(query["text"].as_str().ok_or("a question without a text")?)?;
+        let vector = encoder
+            .embed_query(query["text"].as_str().ok_or("a question without a text")?)?
+            .vector;
         let start = Instant::now();
         let hits = black_box(matrix.search(&vector, HITS, None)?);
         times.push(start.elapsed().as_secs_f64() * 1e3);

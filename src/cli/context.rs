@@ -233,6 +233,11 @@ impl Context {
         operations::model_files(config, self.environment.models_dir().ok().as_deref())
     }
 
+    /// The files of the model that makes vectors inside this program.
+    pub fn embedding_files(&self, config: &Config) -> Result<ModelFiles> {
+        operations::embedding_files(config, self.environment.models_dir().ok().as_deref())
+    }
+
     /// What questions and chunks are embedded with.
     pub fn embedding(&self, config: &Config) -> Result<Model> {
         let model = Model::configured(config, self.environment.models_dir().ok().as_deref())?;

@@ -25,7 +25,7 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     context.roots();
     context.enter(&loaded.config, &Needs::nothing())?;
     let sandbox = context.sandbox(&loaded.config);
-    let model = context.model(&loaded.config);
+    let model = context.embedding_files(&loaded.config);
     let report = doctor::examine(&Subject {
         loaded: &loaded,
         state_is_trusted,

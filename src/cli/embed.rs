@@ -54,6 +54,7 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
             &config,
             &summary,
             &fingerprint,
+            model.id(),
             model.dim(),
             ok,
         ));
@@ -68,6 +69,7 @@ fn report(
     config: &Config,
     summary: &EmbedSummary,
     fingerprint: &Fingerprint,
+    model_id: &str,
     dim: Option<usize>,
     ok: bool,
 ) -> Value {
@@ -76,7 +78,7 @@ fn report(
         "ok": ok,
         "embeddings_db": config.embed.db_path.to_string_lossy(),
         "provider": provider(config),
-        "model_id": config.embed.model,
+        "model_id": model_id,
         "embed_runtime_fingerprint": fingerprint,
         "dim": dim,
         "chunk_preprocess_sig": format!("headings_v{TEMPLATE_VERSION}"),

@@ -14,7 +14,8 @@ use super::write::write_whole;
 use local_agent_eval::calibrate::{self, Costs, Observed, Sample};
 use local_agent_eval::run::{self, Mode, Searcher};
 use local_agent_eval::set::{self, Judgments, Question};
-use local_agent_index::retrieval::{self, Calibration, Hit, JUDGED, Model, by_vectors};
+use local_agent_index::profile::{Calibration, JUDGED, Model};
+use local_agent_index::retrieval::{self, Hit, by_vectors};
 use local_agent_text::error::{Failure, Result};
 
 /// Hits of one question that are learned from.

@@ -10,10 +10,11 @@ use super::index::extend;
 use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
-use local_agent_embed::embedding::second_opinion;
+use local_agent_embed::embedding::{fingerprint, second_opinion};
 use local_agent_embed::models::{self, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
 use local_agent_embed::models::{PullOptions, PullProgress, Trust};
+use local_agent_index::profile::{Cosines, Profile};
 use local_agent_text::error::Result;
 
 pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
@@ -53,6 +54,7 @@ fn list(context: &Context) -> Result<ExitCode> {
                 "state": state(model.state),
                 "folder": model.folder.as_ref().map(|folder| folder.to_string_lossy()),
                 "revision": model.manifest.as_ref().and_then(|manifest| manifest.revision.as_deref()),
+                "profile": profile(model),
             })
         };
         let mut body = json!({"models": listed.iter().map(one).collect::<Vec<Value>>()});
@@ -66,11 +68,23 @@ fn list(context: &Context) -> Result<ExitCode> {
             .as_ref()
             .map(|folder| format!("  {}", folder.display()))
             .unwrap_or_default();
-        context
-            .out
-            .line(&format!("{}  {}{place}", model.id, state(model.state)));
+        let known = profile(model).map_or_else(String::new, |profile| {
+            let Cosines { mean, spread } = profile.unrelated;
+            format!("  cosines of unrelated texts: {mean:.2} ± {spread:.2}")
+        });
+        context.out.line(&format!(
+            "{}  {}{known}{place}",
+            model.id,
+            state(model.state)
+        ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is known about the cosines of a compiled-in model. `embed` measures those of others.
+fn profile(model: &models::Listed) -> Option<Profile> {
+    let files = ModelFiles::built_in(&model.id).ok()?;
+    Profile::shipped(&fingerprint(&files))
 }
 
 /// The stable name of where a model stands.

@@ -92,6 +92,9 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     if !args.json {
         say_index_stale(&searched.index_stale(0..searched.found.hits.len()));
         say_limits(&searched.found.coverage, &searched.found.stale);
+        if let Some(why) = &searched.found.vectors_without_say {
+            talk(&format!("note: {why}"));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -113,6 +116,7 @@ fn report(context: &Context, config: &Config, args: &Args, searched: &Searched) 
         "coverage": found.coverage,
         "index_stale": searched.index_stale(0..searched.found.hits.len()),
         "stale": found.stale,
+        "vectors_without_say": found.vectors_without_say,
         "warnings": config.warnings,
     });
     extend(&mut body, context.roots());

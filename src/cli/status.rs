@@ -50,6 +50,9 @@ fn print(context: &Context, body: &Value) {
         body["coverage"]["chunks"],
         text(&body["model"])
     ));
+    if let Some(why) = body["model_reason"].as_str() {
+        out.line(&format!("model: chosen because {why}"));
+    }
     for source in body["sources"].as_array().into_iter().flatten() {
         out.line(&format!(
             "source: {} ({}), {} documents",
@@ -64,6 +67,9 @@ fn print(context: &Context, body: &Value) {
             text(&stale["why"]),
             text(&stale["fix"])
         ));
+    }
+    if let Some(why) = body["vectors_without_say"].as_str() {
+        out.line(&format!("note: {why}"));
     }
     for job in ["index_job", "embed_job"] {
         if let Some(holder) = body[job].as_str() {

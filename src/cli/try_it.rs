@@ -206,7 +206,7 @@ fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
             scope: Scope::default(),
             limit: FIRST_HITS,
             fusion: config.retrieve.fusion,
-            vector_weight: 0.0,
+            vector_weight: None,
         };
         let found = engine.search(&request, || {
             Err(Failure::internal("a lexical search asked for a vector"))

@@ -127,6 +127,9 @@ doctor_codes! {
     VectorsStaleWarn "DOCTOR_VECTORS_STALE_WARN" "The matrix was made from another state of the index or the embeddings; dead rows are dropped when read. Never a failure."
     VectorsKeysMismatch "DOCTOR_VECTORS_KEYS_MISMATCH" "The matrix holds rows that are no chunks of the index it was made from."
     VectorsOk "DOCTOR_VECTORS_OK" "The matrix is whole and made from the present state."
+    VectorsProfileOk "DOCTOR_VECTORS_PROFILE_OK" "It is known where the cosines of unrelated texts lie for this model, so that vectors and words can be weighed."
+    VectorsProfileWarn "DOCTOR_VECTORS_PROFILE_WARN" "Nobody measured the cosines of this model on this index yet; they are estimated. Never a failure."
+    VectorsWithoutSayWarn "DOCTOR_VECTORS_WITHOUT_SAY_WARN" "The model cannot read the notes or cannot tell them apart, so searches go by words alone. Never a failure."
 
     RetrievalNotReady "DOCTOR_PHASE3_RETRIEVAL_NOT_READY" "A real hybrid search did not work."
     RetrievalReadyOk "DOCTOR_PHASE3_RETRIEVAL_READY_OK" "A real hybrid search worked on both sides."

@@ -132,7 +132,10 @@ fn made_alike(
     let all = store.by_fingerprint()?;
     let matches = all.iter().any(|(found, ..)| found == fingerprint);
     phase3.embed_runtime_fingerprint_match = Some(matches);
-    let configured = &subject.config().embed.model;
+    let configured = match subject.model {
+        Ok(files) if !subject.config().embed.provider.is_server() => files.id(),
+        _ => subject.config().embed.model.as_str(),
+    };
     match all.first() {
         Some((_, model, _)) if !matches && model != configured => {
             let message =

@@ -3,7 +3,9 @@
 use super::codes::Code;
 use super::database::{self, Codes, Looked};
 use super::{Checks, MOST_SAMPLES, Subject, count, sample};
+use local_agent_agent::operations::model_choice::AUTO;
 use local_agent_embed::embedding;
+use local_agent_embed::models::ModelFiles;
 use local_agent_files::sandbox::Address;
 use local_agent_index::indexing::MARKDOWN;
 use local_agent_index::indexing::Source;
@@ -292,7 +294,13 @@ fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
         );
         return Ok(());
     };
-    let wanted = markdown::chunker_sig(&cut_options(subject), files.tokenizer_sha256());
+    let counting = if subject.config().embed.model == AUTO {
+        ModelFiles::embedded().ok()
+    } else {
+        None
+    };
+    let tokenizer = counting.as_ref().unwrap_or(files).tokenizer_sha256();
+    let wanted = markdown::chunker_sig(&cut_options(subject), tokenizer);
     let others = index.texts(
         &format!(
             "SELECT name || ':' || rel_path FROM documents JOIN sources ON sources.id = source_id

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Subject;
 use local_agent_agent::config::EmbedProvider;
-use local_agent_embed::embedding::{self, Encoder, ServerEmbedder};
+use local_agent_embed::embedding::{self, Encoder, QueryVector, ServerEmbedder};
 use local_agent_embed::models::ModelFiles;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
@@ -46,10 +46,10 @@ impl Maker<'_> {
     }
 
     /// The vector of a query.
-    pub(super) fn embed(&self, text: &str) -> Result<Vec<f32>> {
+    pub(super) fn embed(&self, text: &str) -> Result<QueryVector> {
         match self {
             Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
-            Self::Server(server) => server.embed_query(text),
+            Self::Server(server) => Ok(QueryVector::new(server.embed_query(text)?, text)),
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::codes::Code;
 use super::{Checks, Subject};
 use local_agent_embed::embedding::instructions;
-use local_agent_embed::models::EMBEDDED_ID;
+use local_agent_embed::models::built_in_ids;
 use local_agent_text::types::Sha256;
 
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
@@ -51,7 +51,7 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
         checks.ok(Code::ModelOk, message);
     } else {
         let fix = match subject.config().embed.model_path {
-            None if files.id() == EMBEDDED_ID => "reinstall local-agent".to_owned(),
+            None if built_in_ids().any(|id| id == files.id()) => "reinstall local-agent".to_owned(),
             _ => format!("local-agent models pull {}", files.id()),
         };
         let message = format!(

@@ -7,6 +7,8 @@ use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Subject, count, quoted, sample};
 use local_agent_index::lexical::{Reader, Stamp};
+use local_agent_index::profile::{Cosines, Origin, Profile};
+use local_agent_index::retrieval::Engine;
 use local_agent_index::store::{EmbeddingStore, IndexReader};
 use local_agent_index::vectors::Matrix;
 use local_agent_text::error::{ErrorCode, Result};
@@ -165,6 +167,7 @@ pub(super) fn vectors(
                     count(matrix.len(), "chunk")
                 ),
             );
+            profile(subject, &matrix, checks);
         }
         Ok(Agreement::Stale) => {
             let message = "the matrix was made from another state of the index or the embeddings";
@@ -183,6 +186,48 @@ pub(super) fn vectors(
         }
         Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, fix),
     }
+}
+
+/// What is known about the cosines of the matrix, and whether its vectors have a say.
+fn profile(subject: &Subject<'_>, matrix: &Matrix, checks: &mut Checks) {
+    let config = subject.config();
+    let fingerprint = matrix.stamp().fingerprint;
+    let engine = Engine::open(
+        &config.index.db_path,
+        &config.lexical_dir(),
+        &config.vectors_dir(),
+        Some(&fingerprint),
+    );
+    let looked = engine.and_then(|engine| {
+        let without_say = engine.vectors_without_say()?;
+        Ok((engine.profile().cloned(), without_say))
+    });
+    match looked {
+        Ok((_, Some(why))) => {
+            checks.warn(Code::VectorsWithoutSayWarn, why, "local-agent models list");
+        }
+        Ok((Some(profile), None)) => {
+            let message = described(&profile);
+            if profile.origin == Origin::Estimated {
+                checks.warn(Code::VectorsProfileWarn, message, "local-agent embed");
+            } else {
+                checks.ok(Code::VectorsProfileOk, message);
+            }
+        }
+        Ok((None, None)) => {}
+        Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, "local-agent embed"),
+    }
+}
+
+/// A profile in a sentence.
+fn described(profile: &Profile) -> String {
+    let Cosines { mean, spread } = profile.unrelated;
+    let origin = match profile.origin {
+        Origin::Shipped => "shipped with the program",
+        Origin::Measured => "measured on this index",
+        Origin::Estimated => "estimated from the vectors",
+    };
+    format!("unrelated texts have cosines of {mean:.2} ± {spread:.2} ({origin})")
 }
 
 /// Chunks without a row are counted with the embeddings; here only rows without a chunk are wrong.

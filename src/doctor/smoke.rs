@@ -4,6 +4,7 @@ use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Phase3, Subject};
 use local_agent_agent::config::Config;
+use local_agent_embed::embedding::QueryVector;
 use local_agent_index::lexical::{self, Query};
 use local_agent_index::retrieval::{Engine, Hit, Mode, Request, Scope};
 use local_agent_text::error::Result;
@@ -128,8 +129,10 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
             .collect::<Vec<_>>()
             .join(" ");
         let query = Query::plain(&text);
-        let by_words =
-            one(config, &engine, &query, Mode::Lexical, || Ok(Vec::new())).map_err(fail)?;
+        let by_words = one(config, &engine, &query, Mode::Lexical, || {
+            Ok(QueryVector::default())
+        })
+        .map_err(fail)?;
         if !lexical::terms(&text).is_empty() && by_words.is_none() {
             return Err(not_ready(
                 "the words of a chunk find nothing",
@@ -145,7 +148,7 @@ fn one(
     engine: &Engine,
     query: &Query,
     mode: Mode,
-    embed: impl FnOnce() -> Result<Vec<f32>>,
+    embed: impl FnOnce() -> Result<QueryVector>,
 ) -> Result<Option<Hit>> {
     let request = Request {
         query,

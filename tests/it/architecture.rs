@@ -35,8 +35,9 @@ const MAY_USE: &[(&str, Modules)] = &[
             ("store", &[]),
             ("lexical", &[]),
             ("vectors", &[]),
-            ("indexing", &["store", "lexical", "vectors"]),
-            ("retrieval", &["store", "lexical", "vectors"]),
+            ("profile", &["vectors"]),
+            ("indexing", &["store", "lexical", "vectors", "profile"]),
+            ("retrieval", &["store", "lexical", "vectors", "profile"]),
         ],
     ),
     (
@@ -415,4 +416,45 @@ fn unsafe_stands_only_in_kernels_and_read_only_maps() {
         &["allow(unsafe_code)", "unsafe{", "unsafefn"],
         "unsafe is allowed in SIMD kernels and in read-only file maps",
     );
+}
+
+/// Names of the fields of every struct in a file.
+fn field_names(file: &Path) -> Vec<String> {
+    let parsed = syn::parse_file(&fs::read_to_string(file).unwrap()).unwrap();
+    let structs = parsed.items.iter().filter_map(|item| match item {
+        Item::Struct(item) => Some(item),
+        _ => None,
+    });
+    structs
+        .flat_map(|item| &item.fields)
+        .filter_map(|field| field.ident.as_ref().map(ToString::to_string))
+        .collect()
+}
+
+/// Whether `code` reads a field of this name.
+fn reads_field(code: &str, name: &str) -> bool {
+    let read = format!(".{name}");
+    code.match_indices(&read).any(|(at, _)| {
+        let next = code[at + read.len()..].chars().next();
+        next.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '('))
+    })
+}
+
+#[test]
+fn every_field_of_the_configuration_is_read() {
+    let file = "crates/agent/src/config/mod.rs";
+    let names = field_names(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
+    assert!(names.len() > 40);
+    let sources = sources();
+    let readers: Vec<&Source> = sources
+        .iter()
+        .filter(|source| !source.place().starts_with("agent/config/"))
+        .collect();
+    for name in names {
+        let read = readers
+            .iter()
+            .any(|source| reads_field(&source.code, &name));
+        assert!(read, "nobody reads the field `{name}` of {file}");
+    }
+    assert!(!reads_field("config.lexical_keys", "lexical_k"));
 }

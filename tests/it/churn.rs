@@ -514,7 +514,10 @@ fn known_lexical(name: &str) -> bool {
 }
 
 fn known_vectors(name: &str) -> bool {
-    name == "manifest.json" || name.starts_with("seg-") || name.starts_with("dead-")
+    name == "manifest.json"
+        || name == "profile.json"
+        || name.starts_with("seg-")
+        || name.starts_with("dead-")
 }
 
 pub fn request(query: &Query, mode: Mode, limit: usize) -> Request<'_> {
@@ -524,7 +527,7 @@ pub fn request(query: &Query, mode: Mode, limit: usize) -> Request<'_> {
         scope: Scope::default(),
         limit,
         fusion: Fusion::Convex,
-        vector_weight: 0.5,
+        vector_weight: Some(0.5),
     }
 }
 

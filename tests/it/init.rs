@@ -38,7 +38,7 @@ fn here_writes_one_file_that_works_at_once() {
     # How evidence is found.
     retrieve:
       # Share of the vector score in `convex`.
-      # vector_weight: 0.45
+      # fusion: convex
 
     # How a question is answered and checked.
     ask:

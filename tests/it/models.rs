@@ -11,6 +11,7 @@ fn known_models_are_listed() {
     all-MiniLM-L6-v2  embedded
     bge-small-en-v1.5  absent
     e5-small-v2  absent
+    multilingual-e5-small  embedded
     snowflake-arctic-embed-s  absent
     snowflake-arctic-embed-xs  absent
     "#);
@@ -48,6 +49,13 @@ fn the_embedded_model_is_what_it_was_made_of() {
             .iter()
             .all(|f| f["sha256"].as_str().unwrap().len() == 64)
     );
+}
+
+#[test]
+fn the_model_for_many_languages_is_what_a_second_implementation_computes() {
+    let world = World::empty();
+    let body = world.json(&["models", "verify", "multilingual-e5-small"]);
+    assert!(body["verified"][0]["least_cosine"].as_f64().unwrap() > 0.997);
 }
 
 #[test]

@@ -39,6 +39,7 @@ fn nothing_something_everything() {
       "index_job": null,
       "indexed": true,
       "model": "all-MiniLM-L6-v2",
+      "model_reason": null,
       "ok": true,
       "skipped_files": 0,
       "sources": [
@@ -50,7 +51,8 @@ fn nothing_something_everything() {
           "root": "<vault>"
         }
       ],
-      "stale": []
+      "stale": [],
+      "vectors_without_say": null
     }
     "#);
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::invalid;
-use local_agent_index::retrieval::{Features, Model};
+use local_agent_index::profile::{Features, Model};
 use local_agent_text::error::Result;
 
 /// One hit of a development question.

@@ -7,6 +7,7 @@ use super::set::Question;
 use super::stats::Latency;
 use super::{invalid, passages, ranking};
 use local_agent_agent::config::Retrieve;
+use local_agent_embed::embedding::QueryVector;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
 use local_agent_index::retrieval::{self};
@@ -69,18 +70,19 @@ impl Mode {
 pub struct Asked<'a> {
     pub question: &'a Question,
     query: Query,
-    vector: Vec<f32>,
+    vector: QueryVector,
     embed_ms: f64,
 }
 
 /// Gives the vector of a question.
-pub type Embed<'a> = &'a dyn Fn(&str) -> Result<Vec<f32>>;
+pub type Embed<'a> = &'a dyn Fn(&str) -> Result<QueryVector>;
 
 /// Embeds every question, or none when `embed` is `None`.
 pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Vec<Asked<'a>>> {
     let one = |question: &'a Question| {
         let start = Instant::now();
-        let vector = embed.map_or_else(|| Ok(Vec::new()), |embed| embed(&question.text))?;
+        let vector =
+            embed.map_or_else(|| Ok(QueryVector::default()), |embed| embed(&question.text))?;
         let embed_ms = if embed.is_some() {
             milliseconds(start)
         } else {
@@ -155,7 +157,7 @@ impl Searcher<'_> {
         &self,
         mode: Mode,
         asked: &[Asked<'_>],
-        search: impl Fn(&Request<'_>, Vec<f32>) -> Result<Vec<T>>,
+        search: impl Fn(&Request<'_>, QueryVector) -> Result<Vec<T>>,
     ) -> Result<Searched<Vec<T>>> {
         let mut found = BTreeMap::new();
         let mut times = Vec::with_capacity(asked.len());

@@ -90,7 +90,7 @@ pub struct Question<'a> {
     pub text: &'a str,
     pub scope: Scope,
     pub fusion: Fusion,
-    pub vector_weight: f32,
+    pub vector_weight: Option<f32>,
     /// Items of evidence.
     pub top_n: usize,
     /// Tokens of evidence.

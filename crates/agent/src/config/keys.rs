@@ -179,7 +179,7 @@ mod tests {
             ("security.deny_hiden_paths", "security.deny_hidden_paths"),
             ("secuirty", "security"),
             ("source", "sources"),
-            ("retrieval.lexical_k", "retrieve.lexical_k"),
+            ("retrieval.fusion", "retrieve.fusion"),
             (
                 "phase3.ask.citation_validation.strickt",
                 "phase3.ask.citation_validation.strict",

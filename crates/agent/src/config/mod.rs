@@ -109,8 +109,6 @@ pub struct Embed {
     pub instructions: Option<&'static str>,
     /// Tokens in one forward pass; bounds memory.
     pub batch_tokens: usize,
-    /// Texts embedded between two commits.
-    pub batch_size: usize,
     /// Window in tokens; capped by the model's own.
     pub max_length: Option<usize>,
     /// Put before a question by a server's model; models in this program bring their own.
@@ -149,11 +147,9 @@ impl EmbedProvider {
 /// `retrieve.*`.
 #[derive(Debug, Clone)]
 pub struct Retrieve {
-    pub lexical_k: usize,
-    pub vector_k: usize,
     pub fusion: Fusion,
-    /// Share of the vector side in `convex`, 0 to 1.
-    pub vector_weight: f32,
+    /// Share of the vector side in `convex`, 0 to 1; `None`: what the model's profile says.
+    pub vector_weight: Option<f32>,
     /// Only documents below this folder, for every search.
     pub path_prefix: Option<RelPath>,
 }

@@ -172,7 +172,7 @@ pub struct Template {
 pub(super) const SHOWN: [&str; 9] = [
     "security.allowed_exts",
     "index.max_tokens",
-    "retrieve.vector_weight",
+    "retrieve.fusion",
     "ask.provider",
     "ask.top_n",
     "ask.strict",

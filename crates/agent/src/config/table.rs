@@ -68,6 +68,12 @@ const fn int(min: i64, max: i64) -> Kind {
     Kind::Int { min, max }
 }
 
+/// Why nobody sets how many texts lie between two commits.
+const NO_BATCH_SIZE: &str =
+    "has no effect: `embed` commits about every ten seconds; `embed.batch_tokens` bounds memory";
+/// Why nobody sets how many candidates are taken.
+const NO_CANDIDATES: &str =
+    "has no effect: each side gives its best 1,000, because scores are scaled by whole lists";
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
@@ -215,7 +221,7 @@ pub const KEYS: &[Key] = &[
         "embed.model",
         Kind::Text,
         "all-MiniLM-L6-v2",
-        "The embedding model; `all-MiniLM-L6-v2` is compiled in.",
+        "The embedding model. `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` are compiled in; `auto` takes one of them by the languages of the index and keeps to it.",
     ),
     key(
         "embed.model_path",
@@ -240,12 +246,6 @@ pub const KEYS: &[Key] = &[
         int(64, 1_048_576),
         "1024",
         "Tokens in one forward pass; bounds memory.",
-    ),
-    key(
-        "embed.batch_size",
-        int(1, 65_536),
-        "64",
-        "Texts embedded between two commits.",
     ),
     key(
         "embed.max_length",
@@ -278,18 +278,6 @@ pub const KEYS: &[Key] = &[
         "Days that `embed` keeps a vector which no chunk uses: notes come back, with a disk or from another branch.",
     ),
     key(
-        "retrieve.lexical_k",
-        int(1, 10_000),
-        "100",
-        "Candidates taken from the lexical search.",
-    ),
-    key(
-        "retrieve.vector_k",
-        int(1, 10_000),
-        "100",
-        "Candidates taken from the vector search.",
-    ),
-    key(
         "retrieve.fusion",
         Kind::OneOf(&["convex", "rrf"]),
         "convex",
@@ -298,8 +286,8 @@ pub const KEYS: &[Key] = &[
     key(
         "retrieve.vector_weight",
         Kind::Float { min: 0.0, max: 1.0 },
-        "0.45",
-        "Share of the vector score in `convex`.",
+        "",
+        "Share of the vector score in `convex`; without a value, what the model's profile says (0.5 for `all-MiniLM-L6-v2`).",
     ),
     key(
         "retrieve.path_prefix",
@@ -712,12 +700,8 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "has no effect: every vector carries the fingerprint of what made it",
     ),
-    moved(
-        "phase3.embed.batch_size",
-        int(1, 65_536),
-        "embed.batch_size",
-        "Read as `embed.batch_size`.",
-    ),
+    kept("phase3.embed.batch_size", int(1, 65_536), NO_BATCH_SIZE),
+    kept("embed.batch_size", int(1, 65_536), NO_BATCH_SIZE),
     moved(
         "phase3.embed.torch.local_model_path",
         Kind::Path,
@@ -770,18 +754,10 @@ pub const KEYS: &[Key] = &[
         Kind::Bool,
         "is always true: only `models pull` may download",
     ),
-    moved(
-        "phase3.retrieve.lexical_k",
-        int(1, 10_000),
-        "retrieve.lexical_k",
-        "Read as `retrieve.lexical_k`.",
-    ),
-    moved(
-        "phase3.retrieve.vector_k",
-        int(1, 10_000),
-        "retrieve.vector_k",
-        "Read as `retrieve.vector_k`.",
-    ),
+    kept("phase3.retrieve.lexical_k", int(1, 10_000), NO_CANDIDATES),
+    kept("phase3.retrieve.vector_k", int(1, 10_000), NO_CANDIDATES),
+    kept("retrieve.lexical_k", int(1, 10_000), NO_CANDIDATES),
+    kept("retrieve.vector_k", int(1, 10_000), NO_CANDIDATES),
     kept(
         "phase3.retrieve.vector_fetch_k",
         int(0, 1_000_000_000),

@@ -124,11 +124,11 @@ mod shipped {
         );
         assert_eq!(
             (
-                config.retrieve.lexical_k,
+                config.retrieve.vector_weight,
                 config.ask.top_n,
                 config.embed.threads
             ),
-            (100, 8, 0)
+            (None, 8, 0)
         );
         assert!(
             config.llm.model.is_none()
@@ -773,7 +773,7 @@ mod roots {
         # How evidence is found.
         retrieve:
           # Share of the vector score in `convex`.
-          # vector_weight: 0.45
+          # fusion: convex
 
         # How a question is answered and checked.
         ask:
@@ -1315,10 +1315,7 @@ phase3:
             (config.embed.provider, config.embed.model.as_str()),
             (EmbedProvider::Candle, "all-MiniLM-L6-v2")
         );
-        assert_eq!(
-            (config.retrieve.fusion, config.retrieve.lexical_k),
-            (Fusion::Convex, 20)
-        );
+        assert_eq!(config.retrieve.fusion, Fusion::Convex);
         assert_eq!(
             config.llm.model_fast.as_deref(),
             Some("qwen2.5:14b-instruct")
@@ -1469,7 +1466,7 @@ phase3:
         (
             "phase3.embed.batch_size",
             "9",
-            Used("embed.batch_size", "9"),
+            Warned("`embed.batch_tokens`"),
         ),
         (
             "phase3.embed.torch.local_model_path",
@@ -1516,16 +1513,11 @@ phase3:
             "false",
             Warned("`models pull`"),
         ),
-        (
-            "phase3.retrieve.lexical_k",
-            "9",
-            Used("retrieve.lexical_k", "9"),
-        ),
-        (
-            "phase3.retrieve.vector_k",
-            "9",
-            Used("retrieve.vector_k", "9"),
-        ),
+        ("phase3.retrieve.lexical_k", "9", Warned("best 1,000")),
+        ("phase3.retrieve.vector_k", "9", Warned("best 1,000")),
+        ("retrieve.lexical_k", "9", Warned("best 1,000")),
+        ("retrieve.vector_k", "9", Warned("best 1,000")),
+        ("embed.batch_size", "9", Warned("`embed.batch_tokens`")),
         ("phase3.retrieve.vector_fetch_k", "0", AGREES),
         (
             "phase3.retrieve.vector_fetch_k",

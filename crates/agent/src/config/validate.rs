@@ -510,7 +510,6 @@ fn embed(
                 .find(|known| *known == name)
         },
         batch_tokens: values.int("embed.batch_tokens")?,
-        batch_size: values.int("embed.batch_size")?,
         max_length: values.opt_int("embed.max_length")?,
         query_prefix: values
             .opt_text("embed.query_prefix")
@@ -527,14 +526,12 @@ fn embed(
 
 fn retrieve(values: &Values) -> Result<Retrieve> {
     Ok(Retrieve {
-        lexical_k: values.int("retrieve.lexical_k")?,
-        vector_k: values.int("retrieve.vector_k")?,
         fusion: if values.text("retrieve.fusion")? == "rrf" {
             Fusion::Rrf
         } else {
             Fusion::Convex
         },
-        vector_weight: values.float("retrieve.vector_weight")?,
+        vector_weight: values.opt_float("retrieve.vector_weight"),
         path_prefix: values
             .opt_text("retrieve.path_prefix")
             .map(RelPath::new)

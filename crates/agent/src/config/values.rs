@@ -49,9 +49,13 @@ impl Values {
     }
 
     pub fn float(&self, key: &str) -> Result<f32> {
+        self.opt_float(key).map_or_else(|| Self::missing(key), Ok)
+    }
+
+    pub fn opt_float(&self, key: &str) -> Option<f32> {
         match self.get(key).map(|t| &t.val) {
-            Some(Val::Float(x)) => Ok(*x as f32),
-            _ => Self::missing(key),
+            Some(Val::Float(x)) => Some(*x as f32),
+            _ => None,
         }
     }
 

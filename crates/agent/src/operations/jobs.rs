@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::setting::{Cutting, file_stamp, holder, model_files, now, seconds};
+use super::setting::{Cutting, embedding_files, file_stamp, holder, now, seconds};
 use crate::config::Config;
 use local_agent_embed::embedding::{
-    self, Embedder, Encoder, ServerEmbedder, ServerSpec, TokenCounter,
+    self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::Sandbox;
@@ -117,7 +117,7 @@ impl Model {
         if config.embed.provider.is_server() {
             config.embedding_server(SERVER_PATIENCE).map(Self::Server)
         } else {
-            model_files(config, models_dir).map(Self::Local)
+            embedding_files(config, models_dir).map(Self::Local)
         }
     }
 
@@ -127,6 +127,14 @@ impl Model {
         match self {
             Self::Local(files) => Self::Local(files.with_prepared(folder)),
             server @ Self::Server(_) => server,
+        }
+    }
+
+    /// Its name: of a server's model, the server's.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Local(files) => files.id(),
+            Self::Server(spec) => &spec.model,
         }
     }
 
@@ -152,7 +160,7 @@ impl Model {
     }
 
     /// The vector of one question, for a process that needs no other.
-    pub fn embed_question(&self, text: &str) -> Result<Vec<f32>> {
+    pub fn embed_question(&self, text: &str) -> Result<QueryVector> {
         match self {
             Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
             Self::Server { .. } => self.load()?.embed_query(text),
@@ -189,7 +197,7 @@ pub fn run_embed(
         db_path: &config.embed.db_path,
         vectors_dir: &vectors_dir,
         fingerprint,
-        model_id: &config.embed.model,
+        model_id: model.id(),
         batch_tokens: config.embed.batch_tokens,
         threads,
         limit: run.limit,

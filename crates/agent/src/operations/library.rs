@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use super::jobs::Model;
 use crate::config::Config;
-use local_agent_embed::embedding::Embedder;
+use local_agent_embed::embedding::{Embedder, QueryVector};
 use local_agent_index::lexical;
 use local_agent_index::retrieval::Engine;
 use local_agent_index::vectors;
@@ -139,7 +139,7 @@ impl Library {
     }
 
     /// The vector of one question.
-    pub fn embed_question(&self, text: &str) -> Result<Vec<f32>> {
+    pub fn embed_question(&self, text: &str) -> Result<QueryVector> {
         match &self.model {
             Some(model) if !self.keeps => model.embed_question(text),
             _ => self.embedder()?.embed_query(text),

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `setting` | what every operation starts from: sandbox, model files, way of cutting, clock |
 //! | `library` | index, projections and model, opened once for a command or kept warm for a server |
+//! | `model_choice` | `embed.model: auto`: which model, and why |
 //! | `scope` | where to look |
 //! | `search`, `ask`, `documents`, `verify`, `status` | one operation each |
 //! | `freshness` | do index and projections match the files? |
@@ -21,6 +22,7 @@ pub mod documents;
 pub mod freshness;
 pub mod jobs;
 pub mod library;
+pub mod model_choice;
 pub mod run_log;
 pub mod scope;
 pub mod search;
@@ -33,4 +35,4 @@ pub use jobs::{EmbedRun, IndexRun, Model};
 pub use library::Library;
 pub use run_log::place;
 pub use scope::Limits;
-pub use setting::{Cutting, file_stamp, holder, model_files, now, roots, sandbox};
+pub use setting::{Cutting, embedding_files, file_stamp, holder, model_files, now, roots, sandbox};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::model_choice::{AUTO, as_configured, choose};
 use crate::config::Config;
 use local_agent_embed::models::{self, ModelFiles};
 use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
@@ -51,27 +52,38 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     Sandbox::with_base(specs, policy, &config.security_root)
 }
 
-/// The files of the configured embedding model: a folder of its own, the embedded default, or the
-/// model folder.
+/// The files of the configured embedding model: a folder of its own, a compiled-in one, or one of
+/// the model folder. Where the program chooses the model, or a server has it: those of the model
+/// whose tokens chunks are measured in.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
-    if embed.provider.is_server() {
-        // The server has the model; its tokens are counted by the one that is compiled in.
+    if embed.provider.is_server() || embed.model == AUTO {
+        // Chunks keep their borders whatever model is chosen.
         return ModelFiles::embedded();
     }
     let files = match (&embed.model_path, models_dir) {
         (Some(folder), _) => ModelFiles::from_folder(&embed.model, folder)?,
-        (None, _) if embed.model == models::EMBEDDED_ID => ModelFiles::embedded()?,
+        (None, _) if models::built_in_ids().any(|id| id == embed.model) => {
+            ModelFiles::built_in(&embed.model)?
+        }
         (None, Some(dir)) => ModelFiles::find(&embed.model, dir)?,
         (None, None) => {
             let message = "the system names no data folder for this user";
             return Err(Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME"));
         }
     };
-    Ok(files
-        .with_window(embed.max_length)
-        .with_precision(embed.precision)
-        .with_instructions(embed.instructions))
+    Ok(as_configured(config, files))
+}
+
+/// The files of the model that makes vectors inside this program.
+///
+/// Errors: as [`model_files`]; those of the databases where their languages decide.
+pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
+    if config.embed.model != AUTO || config.embed.provider.is_server() {
+        return model_files(config, models_dir);
+    }
+    let files = ModelFiles::built_in(choose(config)?.id)?;
+    Ok(as_configured(config, files))
 }
 
 /// How files are cut, and the name of that way.

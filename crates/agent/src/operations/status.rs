@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::freshness::stale_files;
 use super::library::Library;
+use super::model_choice::{AUTO, choose};
 use crate::config::Config;
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_index::store::{IndexReader, JobLock};
@@ -37,7 +38,11 @@ pub struct Indexed {
     pub coverage: Coverage,
     /// Projections and files that are behind.
     pub stale: Vec<Stale>,
+    /// Why the vectors have no say in searches of this index, when they have none.
+    pub vectors_without_say: Option<String>,
     pub model: String,
+    /// Why the program chose this model, where `embed.model` is `auto`.
+    pub model_reason: Option<String>,
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -77,11 +82,18 @@ fn indexed(
 ) -> Result<Indexed> {
     let totals = index.totals()?;
     let fingerprint = library.fingerprint()?;
-    let (coverage, mut stale) =
-        library.with(|engine| Ok((engine.coverage()?, engine.stale().to_vec())))?;
+    let (coverage, mut stale, vectors_without_say) = library.with(|engine| {
+        let without_say = engine.vectors_without_say()?;
+        Ok((engine.coverage()?, engine.stale().to_vec(), without_say))
+    })?;
     if compares_files {
         stale.extend(stale_files(config, &[]));
     }
+    let model_reason = if config.embed.model == AUTO && !config.embed.provider.is_server() {
+        Some(choose(config)?.why)
+    } else {
+        None
+    };
     let sources = index.sources()?.into_iter().map(|source| SourceState {
         name: source.name,
         root: shown(&source.root),
@@ -96,7 +108,11 @@ fn indexed(
         sources: sources.collect(),
         coverage,
         stale,
-        model: config.embed.model.clone(),
+        vectors_without_say,
+        model: library
+            .model()
+            .map_or_else(|| config.embed.model.clone(), |model| model.id().to_owned()),
+        model_reason,
         fingerprint,
     })
 }

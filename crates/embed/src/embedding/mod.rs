@@ -13,6 +13,7 @@ mod pieces;
 mod server;
 mod states;
 mod tokens;
+mod unigram;
 mod weights;
 mod words;
 
@@ -47,6 +48,29 @@ const fn arithmetic(precision: Precision) -> &'static str {
 
 /// How many headings go into a passage's input.
 const HEADINGS: usize = 2;
+
+/// The vector of a question, and how the model read it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueryVector {
+    /// Length 1.
+    pub vector: Vec<f32>,
+    /// Characters of the question without white space.
+    pub letters: usize,
+    /// The word pieces that the question took, where the model's vocabulary is one of Latin script:
+    /// then few letters a piece mean that it cannot read the question.
+    pub pieces: Option<usize>,
+}
+
+impl QueryVector {
+    /// The vector of `text`, of which nothing else is known.
+    pub fn new(vector: Vec<f32>, text: &str) -> Self {
+        Self {
+            vector,
+            letters: text.chars().filter(|c| !c.is_whitespace()).count(),
+            pieces: None,
+        }
+    }
+}
 
 /// A loaded encoder. Immutable; any number of threads may use it at once.
 pub struct Encoder {
@@ -134,7 +158,7 @@ impl Encoder {
     /// The unit vector of a question. A question longer than the window is cut like a passage.
     ///
     /// Errors: `MODEL_INVALID` when the result is not finite.
-    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    pub fn embed_query(&self, text: &str) -> Result<QueryVector> {
         let one = batch::embed(
             &self.bert,
             &self.tokens,
@@ -144,7 +168,14 @@ impl Encoder {
             1,
             &|_| (),
         )?;
-        Ok(one.into_iter().next().map(|e| e.vector).unwrap_or_default())
+        let Some(one) = one.into_iter().next() else {
+            return Err(Failure::internal("a question has no vector"));
+        };
+        let pieces = self.tokens.is_latin().then_some(one.tokens as usize);
+        Ok(QueryVector {
+            pieces,
+            ..QueryVector::new(one.vector, text)
+        })
     }
 
     /// The unit vectors of passages, in their order.
@@ -208,13 +239,22 @@ impl Embedder {
         }
     }
 
+    /// Whether its vocabulary is known to be one of Latin script alone, so that it cannot read other
+    /// scripts.
+    pub fn reads_latin_only(&self) -> bool {
+        match self {
+            Self::Candle(encoder) => encoder.tokens.is_latin(),
+            Self::Server(_) => false,
+        }
+    }
+
     /// The unit vector of a question.
     ///
     /// Errors: `MODEL_INVALID`, `SERVER_UNREACHABLE`, `SERVER_ERROR`.
-    pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+    pub fn embed_query(&self, text: &str) -> Result<QueryVector> {
         match self {
             Self::Candle(encoder) => encoder.embed_query(text),
-            Self::Server(server) => server.embed_query(text),
+            Self::Server(server) => Ok(QueryVector::new(server.embed_query(text)?, text)),
         }
     }
 

@@ -4,6 +4,8 @@
 //! processor. A wrong vector is not seen by anybody: search only gets worse. So `models verify`
 //! embeds a few texts both ways, on the machine that will use them.
 
+use std::collections::HashMap;
+
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config, HiddenAct, PositionEmbeddingType};
@@ -11,7 +13,7 @@ use local_agent_kernels::elementwise::normalise;
 
 use super::Encoder;
 use super::bert::Scratch;
-use super::weights::invalid;
+use super::weights::{Tensors, invalid};
 use crate::models::Precision;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 use local_agent_text::error::Result;
@@ -95,13 +97,15 @@ struct Oracle {
 
 impl Oracle {
     fn load(files: &ModelFiles) -> Result<Self> {
-        let tensors = VarBuilder::from_slice_safetensors(
-            files.weights().as_slice(),
-            DType::F32,
-            &Device::Cpu,
-        );
-        let bert =
-            tensors.and_then(|tensors| BertModel::load(tensors, &config(files.architecture())));
+        let read = Tensors::open(files.id(), files.weights())?;
+        let mut tensors = HashMap::new();
+        for (name, shape) in read.shapes() {
+            let numbers = read.read(&name, &shape)?;
+            let tensor = Tensor::from_vec(numbers, shape, &Device::Cpu);
+            tensors.insert(name, tensor.map_err(|e| broken(files, &e))?);
+        }
+        let tensors = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
+        let bert = BertModel::load(tensors, &config(files.architecture()));
         Ok(Self {
             bert: bert.map_err(|e| broken(files, &e))?,
             pooling: files.pooling(),

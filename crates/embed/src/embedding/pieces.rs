@@ -161,7 +161,27 @@ impl<'de> Deserialize<'de> for Vocabulary {
     }
 }
 
+/// The first letter of the first script behind Latin in Unicode: Greek.
+const BEHIND_LATIN: char = '\u{370}';
+
+/// The share of other letters up to which a vocabulary counts as one of Latin script. Vocabularies
+/// of English models hold some single letters of other scripts, a few pieces in a hundred;
+/// multilingual and Chinese ones hold more than half.
+const MOST_FOREIGN: f32 = 0.2;
+
 impl Pieces {
+    /// Whether the vocabulary was made for languages of Latin script, so that it cuts words of
+    /// other scripts into single letters.
+    pub(super) fn is_latin(&self) -> bool {
+        let foreign = |number: &usize| {
+            let letter = |c: char| c.is_alphabetic() && c >= BEHIND_LATIN;
+            self.vocab.piece(*number).chars().any(letter)
+        };
+        let all = self.vocab.pieces.len();
+        let count = (0..all).filter(foreign).count();
+        (count as f32) < MOST_FOREIGN * all as f32
+    }
+
     fn unknown(&self, word: &str) -> tokenizers::Result<Vec<Token>> {
         let id = self
             .vocab

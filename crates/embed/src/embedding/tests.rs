@@ -221,8 +221,8 @@ fn an_encoder_for_questions_makes_the_vectors_of_any_other() {
             &long,
         ] {
             let (one, other) = (
-                quick.embed_query(text).unwrap(),
-                any.embed_query(text).unwrap(),
+                quick.embed_query(text).unwrap().vector,
+                any.embed_query(text).unwrap().vector,
             );
             assert!(
                 cosine(&one, &other) > 0.999_999,
@@ -266,13 +266,18 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
         .enumerate()
     {
         let files = files.clone().with_precision(precision);
-        let wanted = Encoder::load(&files).unwrap().embed_query(text).unwrap();
+        let wanted = Encoder::load(&files)
+            .unwrap()
+            .embed_query(text)
+            .unwrap()
+            .vector;
         let files = files.with_prepared(folder.clone());
         let embed = || {
             Encoder::for_questions(&files)
                 .unwrap()
                 .embed_query(text)
                 .unwrap()
+                .vector
         };
         let before = kept();
         assert_eq!(embed(), wanted, "{precision:?}: made");
@@ -369,7 +374,7 @@ fn a_vector_does_not_depend_on_its_companions_order_or_threads() {
 fn every_vector_has_length_one() {
     let long = "word ".repeat(600);
     for text in ["", " ", "a", "\u{0}", "\u{1F600}", long.as_str()] {
-        let vector = encoder().embed_query(text).unwrap();
+        let vector = encoder().embed_query(text).unwrap().vector;
         assert_eq!(vector.len(), encoder().dim());
         let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
         assert!((length - 1.0).abs() < 1e-6, "{text:?}: {length}");
@@ -379,7 +384,7 @@ fn every_vector_has_length_one() {
 #[cfg(feature = "embedded-model")]
 #[test]
 fn meaning_is_nearer_than_words() {
-    let of = |text| encoder().embed_query(text).unwrap();
+    let of = |text| encoder().embed_query(text).unwrap().vector;
     let question = of("How long are backups kept?");
     let answer = cosine(
         &question,

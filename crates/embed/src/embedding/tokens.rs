@@ -5,11 +5,12 @@
 //! there is goes through the tokenizer itself. Both give the same number.
 
 use tokenizers::{
-    DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessorWrapper,
-    PreTokenizerWrapper, TokenizerImpl,
+    DecoderWrapper, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
+    TokenizerImpl,
 };
 
 use super::pieces::Pieces;
+use super::unigram::{MAGIC, Unigram};
 use super::weights::invalid;
 use super::words::Words;
 use crate::models::ModelFiles;
@@ -29,12 +30,17 @@ type Of<M> =
 
 enum Tokenizer {
     WordPiece(Box<Of<Pieces>>),
+    Unigram(Box<Unigram>),
     Other(Box<Of<ModelWrapper>>),
 }
 
 impl Tokenizer {
     /// The file asks for a fixed length, which would cut texts and count padding; that is left out.
     fn read(json: &[u8]) -> tokenizers::Result<Self> {
+        if json.starts_with(MAGIC) {
+            let packed = Unigram::read(json.to_vec().into()).ok_or("it is damaged")?;
+            return Ok(Self::Unigram(Box::new(packed)));
+        }
         if let Ok(mut known) = serde_json::from_slice::<Of<Pieces>>(json) {
             known.with_truncation(None)?.with_padding(None);
             return Ok(Self::WordPiece(Box::new(known)));
@@ -44,11 +50,20 @@ impl Tokenizer {
         Ok(Self::Other(Box::new(other)))
     }
 
-    fn encode(&self, text: &str, special: bool) -> tokenizers::Result<Encoding> {
-        match self {
-            Self::WordPiece(known) => known.encode_fast(text, special),
-            Self::Other(other) => other.encode_fast(text, special),
-        }
+    fn ids(&self, text: &str, special: bool) -> tokenizers::Result<Vec<u32>> {
+        let encoding = match self {
+            Self::WordPiece(known) => known.encode_fast(text, special)?,
+            Self::Other(other) => other.encode_fast(text, special)?,
+            Self::Unigram(packed) if special => {
+                let (first, last) = packed.frame();
+                let mut ids = packed.ids(text);
+                ids.insert(0, first);
+                ids.push(last);
+                return Ok(ids);
+            }
+            Self::Unigram(packed) => return Ok(packed.ids(text)),
+        };
+        Ok(encoding.get_ids().to_vec())
     }
 }
 
@@ -102,28 +117,28 @@ impl TokenCounter {
     fn exact(&self, text: &str) -> usize {
         // A text that the tokenizer cannot take counts as its bytes: never fewer than its tokens.
         self.tokenizer
-            .encode(text, false)
-            .map_or(text.len(), |encoding| encoding.len())
+            .ids(text, false)
+            .map_or(text.len(), |ids| ids.len())
+    }
+
+    /// Whether this is a WordPiece vocabulary of Latin script alone.
+    pub(super) fn is_latin(&self) -> bool {
+        match &self.tokenizer {
+            Tokenizer::WordPiece(known) => known.get_model().is_latin(),
+            Tokenizer::Unigram(_) | Tokenizer::Other(_) => false,
+        }
     }
 
     /// The ids of `text` without special tokens.
     pub(super) fn ids(&self, text: &str) -> Result<Vec<u32>> {
-        match self.tokenizer.encode(text, false) {
-            Ok(encoding) => Ok(encoding.get_ids().to_vec()),
-            Err(e) => Err(Failure::internal(format!(
-                "a text could not be cut into tokens: {e}"
-            ))),
-        }
+        self.tokenizer
+            .ids(text, false)
+            .map_err(|e| Failure::internal(format!("a text could not be cut into tokens: {e}")))
     }
 
     /// The two special tokens that stand around every input.
     pub(super) fn frame(&self, id: &str) -> Result<(u32, u32)> {
-        match self
-            .tokenizer
-            .encode("", true)
-            .as_ref()
-            .map(|e| e.get_ids())
-        {
+        match self.tokenizer.ids("", true).as_deref() {
             Ok([first, last]) => Ok((*first, *last)),
             _ => Err(invalid(
                 id,
@@ -172,6 +187,15 @@ mod tests {
     }
 
     #[test]
+    fn an_english_vocabulary_is_one_of_latin_script() {
+        assert!(
+            TokenCounter::load(&ModelFiles::embedded().unwrap())
+                .unwrap()
+                .is_latin()
+        );
+    }
+
+    #[test]
     fn a_tokenizer_of_a_known_type_is_the_one_that_the_library_reads() {
         let (known, other) = both();
         for text in [
@@ -181,9 +205,7 @@ mod tests {
             "日本語の文 Привет e\u{301}\u{200b}z",
         ] {
             for special in [false, true] {
-                let ids = |tokenizer: &Tokenizer| {
-                    tokenizer.encode(text, special).unwrap().get_ids().to_vec()
-                };
+                let ids = |tokenizer: &Tokenizer| tokenizer.ids(text, special).unwrap();
                 assert_eq!(ids(&known), ids(&other), "{text}");
             }
         }

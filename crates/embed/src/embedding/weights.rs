@@ -1,17 +1,61 @@
 //! Weights out of a safetensors file, as f32 where the network multiplies with them.
 //!
 //! The word table is half of a small model and a query looks at twenty rows of it, so it stays in
-//! the file and rows are converted when they are used.
+//! the file and rows are converted when they are used. Matrices may be stored in blocks of 4-bit
+//! numbers, as one `U8` tensor of [rows, bytes a row] (see [`blocks`]).
 
 use std::ops::Range;
 
 use half::slice::{HalfBitsSliceExt as _, HalfFloatSliceExt as _};
 use half::{bf16, f16};
-use safetensors::tensor::Metadata;
+use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensors};
 
 use crate::models::Bytes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Blocks of 32 numbers of four bits, the format `Q4_0` of ggml: a scale in half precision, then 16
+/// bytes; byte `j` holds number `j` in its low half and number `j + 16` in its high half, and a
+/// number `q` stands for `(q - 8) · scale`.
+mod blocks {
+    use half::f16;
+
+    /// Numbers of one block.
+    pub(super) const NUMBERS: usize = 32;
+    /// Bytes of one block.
+    pub(super) const BYTES: usize = 2 + NUMBERS / 2;
+
+    /// Appends the numbers of whole blocks.
+    pub(super) fn append(bytes: &[u8], out: &mut Vec<f32>) {
+        for block in bytes.as_chunks::<BYTES>().0 {
+            let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
+            let number = |q: u8| (f32::from(q) - 8.0) * scale;
+            out.extend(block[2..].iter().map(|pair| number(pair & 15)));
+            out.extend(block[2..].iter().map(|pair| number(pair >> 4)));
+        }
+    }
+}
+
+/// How the numbers of a tensor are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    F32,
+    F16,
+    Bf16,
+    /// See [`blocks`].
+    Blocks,
+}
+
+impl Written {
+    /// Bytes of one row of `width` numbers.
+    fn row_bytes(self, width: usize) -> usize {
+        match self {
+            Self::F32 => width * 4,
+            Self::F16 | Self::Bf16 => width * 2,
+            Self::Blocks => width / blocks::NUMBERS * blocks::BYTES,
+        }
+    }
+}
 
 /// The tensors of one file, by name.
 pub(super) struct Tensors {
@@ -28,7 +72,7 @@ pub(super) struct Tensors {
 pub(super) struct Table {
     bytes: Bytes,
     span: Range<usize>,
-    dtype: Dtype,
+    written: Written,
     width: usize,
 }
 
@@ -58,36 +102,68 @@ impl Tensors {
     }
 
     /// Where the tensor `name` of this shape stands in the file, and how its numbers are written.
-    fn find(&self, name: &str, shape: &[usize]) -> Result<(Range<usize>, Dtype)> {
+    fn find(&self, name: &str, shape: &[usize]) -> Result<(Range<usize>, Written)> {
         let info = self
             .metadata
             .info(&format!("{}{name}", self.prefix))
             .ok_or_else(|| invalid(&self.id, &format!("its weights hold no `{name}`")))?;
-        if info.shape != shape {
+        let written = match info.dtype {
+            Dtype::F32 => Written::F32,
+            Dtype::F16 => Written::F16,
+            Dtype::BF16 => Written::Bf16,
+            Dtype::U8 => Written::Blocks,
+            other => {
+                return Err(invalid(
+                    &self.id,
+                    &format!("`{name}` holds {other:?}, not floats"),
+                ));
+            }
+        };
+        let stored = match (written, shape) {
+            (Written::Blocks, [rows, width]) if width.is_multiple_of(blocks::NUMBERS) => {
+                vec![*rows, written.row_bytes(*width)]
+            }
+            _ => shape.to_vec(),
+        };
+        if info.shape != stored {
             return Err(invalid(
                 &self.id,
-                &format!("`{name}` has shape {:?}, not {shape:?}", info.shape),
-            ));
-        }
-        if !matches!(info.dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16) {
-            return Err(invalid(
-                &self.id,
-                &format!("`{name}` holds {:?}, not floats", info.dtype),
+                &format!("`{name}` has shape {:?}, not {stored:?}", info.shape),
             ));
         }
         let (start, end) = info.data_offsets;
-        Ok((self.data + start..self.data + end, info.dtype))
+        Ok((self.data + start..self.data + end, written))
+    }
+
+    /// Names and shapes of all tensors of floats.
+    pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>)> {
+        let shape = |info: &TensorInfo| match (info.dtype, info.shape.as_slice()) {
+            (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
+            (Dtype::U8, [rows, bytes]) => {
+                Some(vec![*rows, bytes / blocks::BYTES * blocks::NUMBERS])
+            }
+            _ => None,
+        };
+        let named = |(name, info): (String, &TensorInfo)| {
+            let name = name.strip_prefix(self.prefix).unwrap_or(&name).to_owned();
+            shape(info).map(|shape| (name, shape))
+        };
+        self.metadata
+            .tensors()
+            .into_iter()
+            .filter_map(named)
+            .collect()
     }
 
     /// Appends the tensor `name` of this shape to `out`, as f32.
     pub(super) fn append(&self, name: &str, shape: &[usize], out: &mut Vec<f32>) -> Result<()> {
-        let (span, dtype) = self.find(name, shape)?;
+        let (span, written) = self.find(name, shape)?;
         let bytes = self
             .bytes
             .as_slice()
             .get(span)
             .ok_or_else(|| invalid(&self.id, "its weights are cut short"))?;
-        append_f32(bytes, dtype, out);
+        append_f32(bytes, written, out);
         Ok(())
     }
 
@@ -100,11 +176,11 @@ impl Tensors {
 
     /// The matrix `name`, left in the file.
     pub(super) fn table(&self, name: &str, rows: usize, width: usize) -> Result<Table> {
-        let (span, dtype) = self.find(name, &[rows, width])?;
+        let (span, written) = self.find(name, &[rows, width])?;
         Ok(Table {
             bytes: self.bytes.clone(),
             span,
-            dtype,
+            written,
             width,
         })
     }
@@ -116,17 +192,17 @@ impl Table {
         self.bytes
             .as_slice()
             .get(self.span.clone())
-            .filter(|_| self.dtype == Dtype::F16)
+            .filter(|_| self.written == Written::F16)
     }
 
     /// Appends row `index` to `out`; `false` when there is no such row.
     pub(super) fn append_row(&self, index: usize, out: &mut Vec<f32>) -> bool {
-        let row = self.width * width_of(self.dtype);
+        let row = self.written.row_bytes(self.width);
         let start = self.span.start + index.saturating_mul(row);
         let within = start.checked_add(row).filter(|end| *end <= self.span.end);
         match within.and_then(|end| self.bytes.as_slice().get(start..end)) {
             Some(bytes) => {
-                append_f32(bytes, self.dtype, out);
+                append_f32(bytes, self.written, out);
                 true
             }
             None => false,
@@ -134,16 +210,14 @@ impl Table {
     }
 }
 
-/// Bytes of one number.
-fn width_of(dtype: Dtype) -> usize {
-    if dtype == Dtype::F32 { 4 } else { 2 }
-}
-
 /// Converts little-endian numbers; a block at a time, because the half-precision ones go through
 /// aligned memory.
-fn append_f32(bytes: &[u8], dtype: Dtype, out: &mut Vec<f32>) {
+fn append_f32(bytes: &[u8], written: Written, out: &mut Vec<f32>) {
     const BLOCK: usize = 4096;
-    if dtype == Dtype::F32 {
+    if written == Written::Blocks {
+        return blocks::append(bytes, out);
+    }
+    if written == Written::F32 {
         out.extend(
             bytes
                 .as_chunks::<4>()
@@ -161,7 +235,7 @@ fn append_f32(bytes: &[u8], dtype: Dtype, out: &mut Vec<f32>) {
         let numbers = &block[..part.len()];
         let start = out.len();
         out.resize(start + part.len(), 0.0);
-        if dtype == Dtype::BF16 {
+        if written == Written::Bf16 {
             numbers
                 .reinterpret_cast::<bf16>()
                 .convert_to_f32_slice(&mut out[start..]);
@@ -180,4 +254,23 @@ pub(super) fn invalid(id: &str, reason: &str) -> Failure {
         format!("The model `{id}` cannot be used: {reason}."),
     )
     .with_hint(format!("local-agent models verify {id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_four_bits_are_read_as_they_are_defined() {
+        let mut block = half::f16::from_f32(0.5).to_le_bytes().to_vec();
+        block.extend((0..16).map(|j| j | ((15 - j) << 4)));
+        let mut numbers = Vec::new();
+        blocks::append(&block, &mut numbers);
+        let wanted: Vec<f32> = (0..16)
+            .chain((0..16).rev())
+            .map(|q| (q as f32 - 8.0) * 0.5)
+            .collect();
+        assert_eq!(numbers, wanted);
+        assert_eq!(Written::Blocks.row_bytes(384), 216);
+    }
 }

@@ -166,24 +166,17 @@ pub struct Verified {
 /// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`,
 /// `MODEL_INVALID`.
 pub fn verify(id: &str, models_dir: &Path) -> Result<Verified> {
-    #[cfg(feature = "embedded-model")]
-    if id == super::EMBEDDED_ID {
-        return verify_embedded();
+    if let Some(model) = super::built_in::find(id) {
+        return verify_built_in(model);
     }
     verify_folder(id, &folder_of(id, models_dir)?)
 }
 
-#[cfg(feature = "embedded-model")]
-fn verify_embedded() -> Result<Verified> {
-    let manifest = Manifest::parse(super::embedded::MANIFEST)?;
+fn verify_built_in(model: &super::built_in::BuiltIn) -> Result<Verified> {
+    let manifest = Manifest::parse(model.manifest)?;
     for file in &manifest.files {
         let path = file.path.as_str();
-        let bytes = if path == WEIGHTS {
-            Some(super::embedded::WEIGHTS)
-        } else {
-            super::embedded::file(path)
-        };
-        if bytes.map(Sha256::of) != Some(file.sha256) {
+        if model.file(path).map(Sha256::of) != Some(file.sha256) {
             return Err(mismatch(&manifest.id, path, "reinstall the program"));
         }
     }

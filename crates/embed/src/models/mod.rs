@@ -5,6 +5,7 @@
 //! (sharded or pickled weights, further modules) is refused here, with the reason, before any
 //! weight is looked at.
 
+mod built_in;
 mod description;
 mod manifest;
 mod map;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
+pub use built_in::{EMBEDDED_ID, MULTILINGUAL_ID, all_built_in, built_in_ids};
 pub use description::{Activation, Architecture, Pooling, Prefixes};
 pub use manifest::{FileRecord, MANIFEST, Manifest, Trust, Verified, verify};
 pub use map::Bytes;
@@ -27,13 +29,12 @@ pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
 pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
 pub use registry::{KNOWN, Known, known};
 
-/// The id of the model that is compiled in.
-pub const EMBEDDED_ID: &str = "all-MiniLM-L6-v2";
-
 /// The weights of every model stand in one file of this name.
 pub const WEIGHTS: &str = "model.safetensors";
 /// The tokenizer of every model.
 pub const TOKENIZER: &str = "tokenizer.json";
+/// A packed Unigram tokenizer, in place of [`TOKENIZER`].
+const PACKED_TOKENIZER: &str = "tokenizer.unigram";
 
 /// The fewest tokens a window may have: two special tokens, a prefix and some text.
 const SMALLEST_WINDOW: usize = 16;
@@ -72,31 +73,25 @@ pub struct ModelFiles {
 }
 
 impl ModelFiles {
-    /// The model that is compiled in; nothing is read from disk and nothing is hashed.
-    ///
-    /// Errors: `MODEL_NOT_FOUND` in a build without the feature `embedded-model`.
-    #[cfg(feature = "embedded-model")]
+    /// The model for English that is compiled in; see [`Self::built_in`].
     pub fn embedded() -> Result<Self> {
-        let read = |path: &str| Ok(embedded::file(path).map(Cow::Borrowed));
-        let manifest = Manifest::parse(embedded::MANIFEST)?;
-        Self::assemble(
-            EMBEDDED_ID,
-            Bytes::Static(embedded::WEIGHTS),
-            read,
-            |path| manifest.sha256(path),
-        )
+        Self::built_in(EMBEDDED_ID)
     }
 
-    /// The model that is compiled in; this build has none.
+    /// A model that is compiled in; nothing is read from disk and nothing is hashed.
     ///
-    /// Errors: always `MODEL_NOT_FOUND`.
-    #[cfg(not(feature = "embedded-model"))]
-    pub fn embedded() -> Result<Self> {
-        Err(Failure::new(
-            ErrorCode::ModelNotFound,
-            "This build has no model compiled in.",
-        )
-        .with_hint("local-agent models pull bge-small-en-v1.5"))
+    /// Errors: `MODEL_NOT_FOUND` in a build without it.
+    pub fn built_in(id: &str) -> Result<Self> {
+        let Some(model) = built_in::find(id) else {
+            let message = format!("This build has no model `{id}` compiled in.");
+            return Err(Failure::new(ErrorCode::ModelNotFound, message)
+                .with_hint("local-agent models pull bge-small-en-v1.5"));
+        };
+        let manifest = Manifest::parse(model.manifest)?;
+        let read = |path: &str| Ok(model.file(path).map(Cow::Borrowed));
+        Self::assemble(model.id, Bytes::Static(model.weights), read, |path| {
+            manifest.sha256(path)
+        })
     }
 
     /// The model in `folder`. Hashes come from its manifest when the sizes in it still hold,
@@ -126,14 +121,14 @@ impl ModelFiles {
         })
     }
 
-    /// The model called `id`: the compiled-in one, else the folder of that name below `models_dir`.
+    /// The model called `id`: a compiled-in one, else the folder of that name below `models_dir`.
     ///
     /// A folder named like the compiled-in model wins over it only when it is named by path, never
     /// by id. Errors: as [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain
     /// name is `MODEL_NOT_FOUND`.
     pub fn find(id: &str, models_dir: &Path) -> Result<Self> {
-        if id == EMBEDDED_ID && cfg!(feature = "embedded-model") {
-            return Self::embedded();
+        if built_in::find(id).is_some() {
+            return Self::built_in(id);
         }
         Self::from_folder(id, &folder_of(id, models_dir)?)
     }
@@ -196,7 +191,10 @@ impl ModelFiles {
             Some(bytes) => description::window(id, &bytes)?.unwrap_or(architecture.positions),
             None => architecture.positions,
         };
-        let tokenizer = need(TOKENIZER)?;
+        let (name, tokenizer) = match read(PACKED_TOKENIZER)? {
+            Some(packed) => (PACKED_TOKENIZER, packed),
+            None => (TOKENIZER, need(TOKENIZER)?),
+        };
         Ok(Self {
             id: id.to_owned(),
             architecture,
@@ -207,7 +205,7 @@ impl ModelFiles {
             prepared: None,
             instructions: None,
             weights_sha256: recorded(WEIGHTS).unwrap_or_else(|| Sha256::of(weights.as_slice())),
-            tokenizer_sha256: recorded(TOKENIZER).unwrap_or_else(|| Sha256::of(&tokenizer)),
+            tokenizer_sha256: recorded(name).unwrap_or_else(|| Sha256::of(&tokenizer)),
             weights,
             tokenizer,
         })
@@ -223,7 +221,7 @@ impl ModelFiles {
         &self.weights
     }
 
-    /// The bytes of `tokenizer.json`.
+    /// The bytes of the tokenizer's file.
     pub fn tokenizer(&self) -> &[u8] {
         &self.tokenizer
     }
@@ -303,14 +301,12 @@ pub enum ModelState {
 /// Errors: `MODEL_INVALID` for a manifest that cannot be read.
 pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     let mut found = Vec::new();
-    if cfg!(feature = "embedded-model") {
-        found.push(Listed {
-            id: EMBEDDED_ID.into(),
-            state: ModelState::Embedded,
-            folder: None,
-            manifest: None,
-        });
-    }
+    found.extend(built_in_ids().map(|id| Listed {
+        id: id.into(),
+        state: ModelState::Embedded,
+        folder: None,
+        manifest: None,
+    }));
     for entry in std::fs::read_dir(models_dir)
         .into_iter()
         .flatten()
@@ -383,36 +379,6 @@ fn invalid(id: &str, reason: &str) -> Failure {
 
 fn pull_again(id: &str) -> String {
     format!("local-agent models pull {id}")
-}
-
-/// The files that are compiled in; `models/make_all_minilm_l6_v2.py` makes them.
-#[cfg(feature = "embedded-model")]
-mod embedded {
-    macro_rules! shipped {
-        ($path:literal) => {
-            include_bytes!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../models/all-MiniLM-L6-v2/",
-                $path
-            ))
-        };
-    }
-
-    pub(super) static WEIGHTS: &[u8] = shipped!("model.safetensors");
-    pub(super) static MANIFEST: &[u8] = shipped!("local-agent-model.json");
-
-    /// One of the small files, by its path in the model's folder.
-    pub(super) fn file(path: &str) -> Option<&'static [u8]> {
-        Some(match path {
-            "config.json" => shipped!("config.json"),
-            "tokenizer.json" => shipped!("tokenizer.json"),
-            "modules.json" => shipped!("modules.json"),
-            "1_Pooling/config.json" => shipped!("1_Pooling/config.json"),
-            "sentence_bert_config.json" => shipped!("sentence_bert_config.json"),
-            "config_sentence_transformers.json" => shipped!("config_sentence_transformers.json"),
-            _ => return None,
-        })
-    }
 }
 
 #[cfg(test)]

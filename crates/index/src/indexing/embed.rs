@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{OnProgress, Progress, matrix};
+use super::{OnProgress, Progress, matrix, measure};
 use crate::store::{
     self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding,
 };
@@ -137,19 +137,15 @@ fn work(
     } = plan?;
     summary.moved_aside = moved_aside;
     let mut published = Some(published);
+    let mut model = OnFirstUse::new(options.fingerprint, load);
     if !work.is_empty() {
-        let embedder = load()?;
-        if embedder.fingerprint() != options.fingerprint {
-            return Err(Failure::internal(
-                "the loaded model is not the one that was announced",
-            ));
-        }
+        let embedder = model.get()?;
         // What stands there is published over while this goes on.
         published = None;
         run(
             options,
             &mut store,
-            &embedder,
+            embedder,
             &work,
             &mut summary,
             on_progress,
@@ -171,8 +167,44 @@ fn work(
         None => matrix::sound(options.vectors_dir),
     };
     summary.covered_chunks = publish(options, &store, old, &summary)?;
+    if measure::is_wanted(options.vectors_dir, &options.fingerprint)? {
+        measure::measure(options.index_db, options.vectors_dir, model.get()?)?;
+    }
     summary.errors_count = summary.errors.len();
     Ok(summary)
+}
+
+/// A model that is loaded when it is first needed.
+struct OnFirstUse<F> {
+    fingerprint: Fingerprint,
+    load: Option<F>,
+    loaded: Option<Embedder>,
+}
+
+impl<F: FnOnce() -> Result<Embedder>> OnFirstUse<F> {
+    fn new(fingerprint: Fingerprint, load: F) -> Self {
+        Self {
+            fingerprint,
+            load: Some(load),
+            loaded: None,
+        }
+    }
+
+    /// Errors: those of loading; `INTERNAL` when it is not the model that was announced.
+    fn get(&mut self) -> Result<&Embedder> {
+        if let Some(load) = self.load.take() {
+            let embedder = load()?;
+            if embedder.fingerprint() != self.fingerprint {
+                return Err(Failure::internal(
+                    "the loaded model is not the one that was announced",
+                ));
+            }
+            self.loaded = Some(embedder);
+        }
+        self.loaded
+            .as_ref()
+            .ok_or_else(|| Failure::internal("the model could not be loaded before"))
+    }
 }
 
 /// Publishes the matrix, unless it is what the databases hold; returns how many chunks it covers.

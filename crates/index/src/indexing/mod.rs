@@ -16,6 +16,7 @@ mod emptied;
 mod index;
 mod lexical;
 mod matrix;
+mod measure;
 
 pub use compare::{Compared, compare};
 pub use embed::{EmbedOptions, EmbedSummary, embed};

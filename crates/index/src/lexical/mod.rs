@@ -6,9 +6,11 @@
 
 mod directory;
 mod encode;
+mod neighbours;
 mod pending;
 mod plan;
 mod query;
+mod question_words;
 mod reader;
 mod replace;
 mod schema;
@@ -29,6 +31,7 @@ use local_agent_text::types::{ChunkKey, CommitId};
 
 pub use directory::COMMIT_FILE;
 pub use local_agent_text::language::terms;
+pub use neighbours::Neighbours;
 pub use query::{Filter, Query};
 pub use reader::Reader;
 pub use replace::{beside, clear_beside, put_in_place};

@@ -6,6 +6,7 @@ use local_agent_text::language::Language;
 use local_agent_text::language::tokenize::{Analyzer, Token};
 
 use super::Query;
+use super::question_words::searched_words;
 use super::search::WEIGHTS;
 
 /// Which form of a word a term is.
@@ -40,7 +41,7 @@ impl Plan {
         let mut plan = Self::default();
         plan.weigh_text(
             &mut analyzer,
-            &query.words.join(" "),
+            &searched_words(query, languages),
             !query.phrases.is_empty(),
         );
         for phrase in &query.phrases {

@@ -25,6 +25,8 @@ pub(super) struct Weights {
     /// Saturation of frequencies, and length normalisation: Lucene's defaults.
     k1: f32,
     pub(super) b: f32,
+    /// What holding a word at all is worth, however long the text: BM25+ (Lv and Zhai 2011).
+    delta: f32,
     title: f32,
     aliases: f32,
     /// The headings of a document, for the document; the heading path of a chunk, for the chunk.
@@ -48,6 +50,7 @@ pub(super) struct Weights {
 pub(super) const WEIGHTS: Weights = Weights {
     k1: 1.2,
     b: 0.75,
+    delta: 0.5,
     title: 3.0,
     aliases: 3.0,
     headings: 0.5,
@@ -396,7 +399,7 @@ impl<'a> Scores<'a> {
             let is_chunk = self.segment.is_chunk(at);
             let idf = if is_chunk { chunk_idf } else { doc_idf };
             let score = &mut self.score[at as usize];
-            let more = idf * (k1 + 1.0) * frequency / (k1 + frequency);
+            let more = idf * ((k1 + 1.0) * frequency / (k1 + frequency) + WEIGHTS.delta);
             if !is_chunk && *score == 0.0 && more > 0.0 {
                 self.matched.push(at);
             }

@@ -6,9 +6,8 @@
 //! on how far down a list was read. A chunk that the vector side did not reach counts as its last
 //! one; a chunk without words counts 0.
 //!
-//! The vector side weighs less the more alike the whole index looks to the question: a model that
-//! cannot read a text (another language, say) finds everything similar, and its order is noise
-//! then.
+//! The vector side weighs nothing where the model cannot read the question or the index (see
+//! [`super::legibility`]), and the words weigh less where they find next to nothing.
 //!
 //! `rrf` is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) with k = 60, scaled so that
 //! first on both sides is 1.
@@ -19,6 +18,7 @@ use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use super::{Mode, Request};
+use crate::profile::Profile;
 use crate::retrieval::Fusion;
 use crate::{lexical, vectors};
 use local_agent_text::types::ChunkKey;
@@ -26,10 +26,9 @@ use local_agent_text::types::ChunkKey;
 /// The constant of reciprocal rank fusion, as published.
 const RRF_K: f32 = 60.0;
 
-/// The mean cosine of question and index from which on the vector side weighs less, and at which it
-/// weighs nothing. On English sets nineteen questions of twenty stay below 0.17; an English model
-/// on Chinese starts at 0.32.
-const BLURRED: (f32, f32) = (0.15, 0.40);
+/// The greatest share of a question's words in any hit below which the words count less: they find
+/// next to nothing then, because the question is in another language than the notes, say.
+const FEW_WORDS: f32 = 0.3;
 
 /// Every number that made a rank; what `--explain` prints.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -53,13 +52,24 @@ pub struct Trace {
     pub vector_rank: Option<usize>,
     /// Cosine of query and chunk.
     pub cosine: Option<f32>,
-    /// The cosine; of a chunk that the vector side did not reach, its last; 0 without a vector.
+    /// The cosine on the scale that all models share; of a chunk that the vector side did not
+    /// reach, its last; 0 without a vector.
     pub likeness: f32,
-    /// The cosine as a share of the list's best.
+    /// The likeness of the mean of its document's chunks, where the document has several and is
+    /// among the best.
+    pub document_likeness: Option<f32>,
+    /// The likeness, mixed with its document's, as a share of the list's best.
     pub vector_scaled: f32,
-    /// How far the model can tell the index apart for this question, 0 to 1.
-    pub sharpness: f32,
-    /// Share of the vector side in this chunk's score; 0 for a chunk that has no vector yet.
+    /// How far the model can read the question and the index, 0 to 1.
+    pub legibility: f32,
+    /// Share of the question's neighbouring words that are neighbours in the chunk too; of the best
+    /// only.
+    pub neighbours: Option<f32>,
+    /// How far the words are believed, 0 to 1: less where they find next to nothing.
+    pub word_trust: f32,
+    /// What the words count in this chunk's score.
+    pub lexical_weight: f32,
+    /// What the vectors count in this chunk's score; 0 for a chunk that has no vector yet.
     pub vector_weight: f32,
     /// `convex` or `rrf`.
     pub fusion: &'static str,
@@ -83,19 +93,27 @@ fn scale(score: f32, best: f32) -> f32 {
     }
 }
 
-/// What the vector side found, and how alike the index looks to the question.
+/// What the vector side found, and what its cosines mean.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Meaning<'a> {
+pub(super) struct VectorSide<'a> {
     pub hits: &'a [vectors::Hit],
-    /// Mean cosine of the question and a sample of the index.
-    pub mean: f32,
+    /// `None`: cosines count as they are.
+    pub profile: Option<&'a Profile>,
+    /// How far the model can read the question and the index, 0 to 1.
+    pub legibility: f32,
 }
 
-impl Meaning<'_> {
-    /// How far the model can tell the texts apart, 0 to 1.
-    fn sharpness(&self) -> f32 {
-        let (from, to) = BLURRED;
-        ((to - self.mean) / (to - from)).clamp(0.0, 1.0)
+impl VectorSide<'_> {
+    /// The likeness of a cosine, on the scale that all models share.
+    pub(super) fn likeness(&self, cosine: f32) -> f32 {
+        self.profile
+            .map_or(cosine, |profile| profile.scaled(cosine))
+    }
+
+    /// The share of this side in a chunk's score, words being found as usual.
+    fn weight(&self, request: &Request<'_>) -> f32 {
+        let usual = self.profile.map_or(0.5, |profile| profile.vector_weight);
+        request.vector_weight.unwrap_or(usual) * self.legibility
     }
 }
 
@@ -103,18 +121,18 @@ impl Meaning<'_> {
 /// every machine.
 pub(super) fn fuse(
     request: &Request<'_>,
-    by_words: &[lexical::Hit],
-    by_meaning: Meaning<'_>,
+    words: &[lexical::Hit],
+    vectors: VectorSide<'_>,
     has_vector: impl Fn(i64) -> bool,
 ) -> Vec<Candidate> {
-    let best_word = by_words.first().map_or(0.0, |hit| hit.score);
-    let best_meaning = by_meaning.hits.first().map_or(0.0, |hit| hit.score);
-    let last_meaning = by_meaning.hits.last().map_or(0.0, |hit| hit.score);
-    let mut found: HashMap<i64, Candidate, RandomState> = HashMap::with_capacity_and_hasher(
-        by_words.len() + by_meaning.hits.len(),
-        RandomState::default(),
-    );
-    for (rank, hit) in (1..).zip(by_words) {
+    let best_word = words.first().map_or(0.0, |hit| hit.score);
+    let likeness_of =
+        |hit: Option<&vectors::Hit>| hit.map_or(0.0, |hit| vectors.likeness(hit.score));
+    let best_likeness = likeness_of(vectors.hits.first());
+    let last_likeness = likeness_of(vectors.hits.last());
+    let mut found: HashMap<i64, Candidate, RandomState> =
+        HashMap::with_capacity_and_hasher(words.len() + vectors.hits.len(), RandomState::default());
+    for (rank, hit) in (1..).zip(words) {
         let candidate = found
             .entry(hit.chunk_id)
             .or_insert_with(|| Candidate::new(hit.chunk_id, hit.key));
@@ -125,30 +143,64 @@ pub(super) fn fuse(
         trace.document_bm25 = Some(hit.doc_score);
         trace.lexical_scaled = scale(hit.score, best_word);
         trace.coverage = hit.chunk_share.max(hit.doc_share);
-        if !by_meaning.hits.is_empty() && has_vector(hit.chunk_id) {
-            trace.vector_scaled = scale(last_meaning, best_meaning);
-            trace.likeness = last_meaning;
+        if !vectors.hits.is_empty() && has_vector(hit.chunk_id) {
+            trace.vector_scaled = scale(last_likeness, best_likeness);
+            trace.likeness = last_likeness;
         }
     }
-    for (rank, hit) in (1..).zip(by_meaning.hits) {
+    for (rank, hit) in (1..).zip(vectors.hits) {
         let candidate = found
             .entry(hit.chunk_id)
             .or_insert_with(|| Candidate::new(hit.chunk_id, hit.key));
         candidate.trace.vector_rank = Some(rank);
         candidate.trace.cosine = Some(hit.score);
-        candidate.trace.vector_scaled = scale(hit.score, best_meaning);
-        candidate.trace.likeness = hit.score;
+        candidate.trace.likeness = vectors.likeness(hit.score);
+        candidate.trace.vector_scaled = scale(candidate.trace.likeness, best_likeness);
     }
-    let sharpness = by_meaning.sharpness();
-    let weight = request.vector_weight * sharpness;
-    let mut all: Vec<Candidate> = found
-        .into_values()
-        .map(|one| score(request, weight, one, &has_vector))
-        .collect();
-    all.iter_mut()
-        .for_each(|candidate| candidate.trace.sharpness = sharpness);
-    all.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+    let weights = Weights::of(request, words, vectors);
+    let mut all: Vec<Candidate> = found.into_values().collect();
+    for candidate in &mut all {
+        candidate.trace.legibility = vectors.legibility;
+        candidate.weigh(request, weights, &has_vector);
+        candidate.score = candidate.mixed(request.fusion);
+    }
+    sort(&mut all);
     all
+}
+
+/// Best first; ties go to the smaller key.
+pub(super) fn sort(candidates: &mut [Candidate]) {
+    candidates.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+}
+
+/// What the two sides weigh for one question.
+#[derive(Debug, Clone, Copy)]
+struct Weights {
+    /// The share of the vectors in the score of a chunk that has one.
+    vectors: f32,
+    /// How far the words are believed, 0 to 1.
+    trust: f32,
+}
+
+impl Weights {
+    fn of(request: &Request<'_>, words: &[lexical::Hit], vectors: VectorSide<'_>) -> Self {
+        let usual = vectors.weight(request);
+        let covered = words
+            .iter()
+            .map(|hit| hit.chunk_share.max(hit.doc_share))
+            .fold(0.0, f32::max);
+        // Where the vectors have no say, few words are better than nothing.
+        let has_say = usual > 0.0 && !vectors.hits.is_empty();
+        let trust = if has_say {
+            (covered / FEW_WORDS).min(1.0)
+        } else {
+            1.0
+        };
+        Self {
+            vectors: 1.0 - (1.0 - usual) * trust,
+            trust,
+        }
+    }
 }
 
 impl Candidate {
@@ -160,52 +212,59 @@ impl Candidate {
             trace: Trace::default(),
         }
     }
-}
 
-fn score(
-    request: &Request<'_>,
-    vector_weight: f32,
-    mut candidate: Candidate,
-    has_vector: &impl Fn(i64) -> bool,
-) -> Candidate {
-    let trace = &mut candidate.trace;
-    trace.method = match (trace.lexical_rank, trace.vector_rank) {
-        (Some(_), Some(_)) => "both",
-        (Some(_), None) => "lexical",
-        _ => "vector",
-    };
-    trace.vector_weight = match request.mode {
-        Mode::Vector => 1.0,
-        Mode::Lexical => 0.0,
-        // A chunk without a vector is ranked by its words alone, on the same scale.
-        Mode::Hybrid if trace.vector_rank.is_none() && !has_vector(candidate.chunk_id) => 0.0,
-        Mode::Hybrid => vector_weight,
-    };
-    candidate.score = match request.fusion {
-        Fusion::Convex => {
-            trace.fusion = "convex";
-            trace.lexical_scaled * (1.0 - trace.vector_weight)
-                + trace.vector_scaled * trace.vector_weight
-        }
-        Fusion::Rrf => {
-            trace.fusion = "rrf";
-            let part = |rank: Option<usize>| {
-                rank.map_or(0.0, |rank| (RRF_K + 1.0) / (RRF_K + rank as f32))
-            };
-            match trace.vector_weight {
-                0.0 => part(trace.lexical_rank),
-                1.0 => part(trace.vector_rank),
-                _ => (part(trace.lexical_rank) + part(trace.vector_rank)) / 2.0,
+    /// Notes how much each side weighs for this chunk, and which of them found it.
+    fn weigh(
+        &mut self,
+        request: &Request<'_>,
+        weights: Weights,
+        has_vector: &impl Fn(i64) -> bool,
+    ) {
+        let chunk_id = self.chunk_id;
+        let trace = &mut self.trace;
+        trace.method = match (trace.lexical_rank, trace.vector_rank) {
+            (Some(_), Some(_)) => "both",
+            (Some(_), None) => "lexical",
+            _ => "vector",
+        };
+        (trace.lexical_weight, trace.vector_weight) = match request.mode {
+            Mode::Vector => (0.0, 1.0),
+            Mode::Lexical => (1.0, 0.0),
+            // A chunk without a vector is ranked by its words alone, on the same scale.
+            Mode::Hybrid if trace.vector_rank.is_none() && !has_vector(chunk_id) => {
+                (weights.trust, 0.0)
             }
+            Mode::Hybrid => (1.0 - weights.vectors, weights.vectors),
+        };
+        trace.word_trust = weights.trust;
+        trace.fusion = match request.fusion {
+            Fusion::Convex => "convex",
+            Fusion::Rrf => "rrf",
+        };
+    }
+
+    /// The score that follows from scaled values, ranks and weights.
+    pub(super) fn mixed(&self, fusion: Fusion) -> f32 {
+        let trace = &self.trace;
+        if fusion == Fusion::Convex {
+            return trace.lexical_scaled * trace.lexical_weight
+                + trace.vector_scaled * trace.vector_weight;
         }
-    };
-    candidate
+        let part =
+            |rank: Option<usize>| rank.map_or(0.0, |rank| (RRF_K + 1.0) / (RRF_K + rank as f32));
+        match (trace.lexical_weight, trace.vector_weight) {
+            (_, 0.0) => part(trace.lexical_rank),
+            (0.0, _) => part(trace.vector_rank),
+            _ => (part(trace.lexical_rank) + part(trace.vector_rank)) / 2.0,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lexical::Query;
+    use crate::profile::{Cosines, Origin};
     use crate::retrieval::Scope;
 
     fn word(id: i64, score: f32) -> lexical::Hit {
@@ -230,8 +289,12 @@ mod tests {
         }
     }
 
-    fn sharp(hits: &[vectors::Hit]) -> Meaning<'_> {
-        Meaning { hits, mean: 0.05 }
+    fn legible(hits: &[vectors::Hit]) -> VectorSide<'_> {
+        VectorSide {
+            hits,
+            profile: None,
+            legibility: 1.0,
+        }
     }
 
     fn request(query: &Query, fusion: Fusion) -> Request<'_> {
@@ -241,7 +304,7 @@ mod tests {
             scope: Scope::default(),
             limit: 10,
             fusion,
-            vector_weight: 0.5,
+            vector_weight: Some(0.5),
         }
     }
 
@@ -253,7 +316,7 @@ mod tests {
         let order: Vec<i64> = fuse(
             &request(&query, Fusion::Convex),
             &words,
-            sharp(&meanings),
+            legible(&meanings),
             |_| true,
         )
         .iter()
@@ -270,7 +333,7 @@ mod tests {
         let ranked = fuse(
             &request(&query, Fusion::Convex),
             &words,
-            sharp(&meanings),
+            legible(&meanings),
             |id| id != 1,
         );
         assert_eq!(ranked[0].chunk_id, 1);
@@ -284,7 +347,7 @@ mod tests {
         let ranked = fuse(
             &request(&query, Fusion::Convex),
             &[word(9, 4.0)],
-            sharp(&[meaning(2, 0.8), meaning(3, 0.2)]),
+            legible(&[meaning(2, 0.8), meaning(3, 0.2)]),
             |_| true,
         );
         let unreached = ranked.iter().find(|c| c.chunk_id == 9).unwrap();
@@ -293,24 +356,68 @@ mod tests {
     }
 
     #[test]
-    fn a_model_to_which_everything_looks_alike_is_not_listened_to() {
+    fn a_model_that_cannot_read_the_texts_has_no_say() {
         let query = Query::plain("x");
-        let (words, meanings) = (
-            [word(1, 9.0), word(2, 8.0)],
-            [meaning(2, 0.62), meaning(1, 0.5)],
-        );
-        let first = |mean| {
-            let by_meaning = Meaning {
-                hits: &meanings,
-                mean,
+        let words = [word(1, 9.0), word(2, 8.0)];
+        let meanings = [meaning(2, 0.62), meaning(1, 0.5)];
+        let first = |legibility| {
+            let side = VectorSide {
+                legibility,
+                ..legible(&meanings)
             };
-            let ranked = fuse(&request(&query, Fusion::Convex), &words, by_meaning, |_| {
-                true
-            });
+            let ranked = fuse(&request(&query, Fusion::Convex), &words, side, |_| true);
             (ranked[0].chunk_id, ranked[0].trace.vector_weight)
         };
-        assert_eq!(first(0.1), (2, 0.5));
-        assert_eq!(first(0.45), (1, 0.0));
+        assert_eq!(first(1.0), (2, 0.5));
+        assert_eq!(first(0.0), (1, 0.0));
+    }
+
+    #[test]
+    fn cosines_of_another_model_rank_as_those_of_the_reference() {
+        let query = Query::plain("x");
+        let profile = Profile::new(
+            Origin::Measured,
+            Cosines {
+                mean: 0.78,
+                spread: 0.02,
+            },
+            Some(0.95),
+        );
+        let meanings = [meaning(2, 0.90), meaning(1, 0.80)];
+        let side = VectorSide {
+            profile: Some(&profile),
+            ..legible(&meanings)
+        };
+        let ranked = fuse(
+            &request(&query, Fusion::Convex),
+            &[word(1, 9.0), word(2, 8.0)],
+            side,
+            |_| true,
+        );
+        assert_eq!(ranked[0].chunk_id, 2);
+        assert!(ranked[1].trace.vector_scaled < 0.6, "{:?}", ranked[1].trace);
+    }
+
+    #[test]
+    fn words_that_find_next_to_nothing_weigh_less() {
+        let query = Query::plain("x");
+        let weight = |share| {
+            let rare = lexical::Hit {
+                chunk_share: share,
+                doc_share: share,
+                ..word(1, 9.0)
+            };
+            let side = [meaning(2, 0.6), meaning(1, 0.5)];
+            let ranked = fuse(
+                &request(&query, Fusion::Convex),
+                &[rare],
+                legible(&side),
+                |_| true,
+            );
+            (ranked[0].chunk_id, ranked[0].trace.vector_weight)
+        };
+        assert_eq!(weight(0.6), (1, 0.5));
+        assert_eq!(weight(0.0), (2, 1.0));
     }
 
     #[test]
@@ -320,7 +427,7 @@ mod tests {
             let ranked = fuse(
                 &request(&query, fusion),
                 &[word(7, 2.0), word(4, 2.0)],
-                sharp(&[]),
+                legible(&[]),
                 |_| false,
             );
             let first = if fusion == Fusion::Convex { 4 } else { 7 };

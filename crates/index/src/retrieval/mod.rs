@@ -8,7 +8,9 @@
 mod chance;
 mod filters;
 mod fuse;
+mod legibility;
 mod pack;
+mod refine;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -17,12 +19,17 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::lexical::{self, Query};
+use crate::profile::{JUDGED, Profile, default_calibration};
 use crate::store::{self, ChunkRecord, Database, IndexReader};
 use crate::vectors::{self, Matrix};
+use local_agent_embed::embedding::QueryVector;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{CommitId, Fingerprint, IdSet, RelPath, SourceName};
 
-pub use chance::{Calibration, Features, JUDGED, Model, by_vectors, calibration};
+use fuse::VectorSide;
+use legibility::Pieces;
+
+pub use chance::by_vectors;
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
 
@@ -73,8 +80,8 @@ pub struct Request<'a> {
     pub limit: usize,
     /// How the sides are brought together.
     pub fusion: Fusion,
-    /// Share of the vector side in `convex`, 0 to 1.
-    pub vector_weight: f32,
+    /// Share of the vector side in `convex`, 0 to 1; `None`: what the model's profile says.
+    pub vector_weight: Option<f32>,
 }
 
 /// One hit.
@@ -120,6 +127,8 @@ pub struct Found {
     pub coverage: Coverage,
     /// Projections that are behind.
     pub stale: Vec<Stale>,
+    /// Why the vectors had no say, when they were searched and had none.
+    pub vectors_without_say: Option<String>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
     /// Whether the best hit's chance reaches the floor below which finding is no better than
@@ -136,11 +145,11 @@ enum Per {
     Document,
 }
 
-/// What either side found, and the mean cosine of the question and the index.
+/// What either side found, and the question's vector where vectors were searched.
 struct Sides {
     words: Vec<lexical::Hit>,
-    meaning: Vec<vectors::Hit>,
-    mean: f32,
+    vectors: Vec<vectors::Hit>,
+    question: Option<QueryVector>,
 }
 
 /// An index with its projections, as they stood when it was opened.
@@ -153,20 +162,19 @@ pub struct Engine {
     stale: Vec<Stale>,
     /// Chunks that have a vector; made when first needed.
     with_vector: OnceCell<IdSet>,
-    /// The mean of some vectors, and how many: what the mean cosine of a question is judged by.
-    centroid: OnceCell<(Vec<f64>, usize)>,
+    /// What the cosines of the matrix mean.
+    profile: Option<Profile>,
+    /// Letters and word pieces of some chunks.
+    pieces: OnceCell<Pieces>,
     /// Counted when first needed.
     coverage: OnceCell<Coverage>,
 }
 
-/// Chunks in the sample: enough to know a mean cosine to about 0.01.
-const SAMPLE: usize = 256;
+/// Chunks whose letters and word pieces say how far a model can read the index.
+const READ_FOR_LEGIBILITY: usize = 32;
 
 /// How often an engine is opened again when the index is replaced meanwhile.
 const OPEN_ATTEMPTS: usize = 4;
-
-/// The mean cosine of questions and large English indexes, and how many chunks' worth it counts.
-const USUAL_MEAN: (f32, f32) = (0.08, 16.0);
 
 impl Engine {
     /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a
@@ -216,7 +224,7 @@ impl Engine {
             }
             Some(_) => {}
         }
-        let (with_vector, centroid, coverage) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let (with_vector, pieces, coverage) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         let mut engine = Self {
             index,
             commit,
@@ -224,7 +232,8 @@ impl Engine {
             matrix: None,
             stale,
             with_vector,
-            centroid,
+            profile: None,
+            pieces,
             coverage,
         };
         if let Some(fingerprint) = fingerprint {
@@ -264,6 +273,7 @@ impl Engine {
                 if Some(matrix.stamp().index_commit) != self.index.commit_id()? {
                     stale("the vectors were made from another state of the index");
                 }
+                self.profile = Some(Profile::of_matrix(dir, &matrix)?);
                 self.matrix = Some(matrix);
             }
         }
@@ -294,7 +304,7 @@ impl Engine {
     pub fn search(
         &self,
         request: &Request<'_>,
-        embed: impl FnOnce() -> Result<Vec<f32>>,
+        embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Found> {
         self.found(request, Per::Chunk, embed)
             .map_err(|failure| Database::Index.blame(failure))
@@ -304,7 +314,7 @@ impl Engine {
     pub fn search_documents(
         &self,
         request: &Request<'_>,
-        embed: impl FnOnce() -> Result<Vec<f32>>,
+        embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Found> {
         self.found(request, Per::Document, embed)
             .map_err(|failure| Database::Index.blame(failure))
@@ -314,27 +324,31 @@ impl Engine {
         &self,
         request: &Request<'_>,
         per: Per,
-        embed: impl FnOnce() -> Result<Vec<f32>>,
+        embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Found> {
         let documents = filters::documents(&self.index, &request.scope)?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
         let sides = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
-        let top_cosine = sides.meaning.first().map(|hit| hit.score);
+        let top_cosine = sides.vectors.first().map(|hit| hit.score);
         let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
-        let meaning = fuse::Meaning {
-            hits: &sides.meaning,
-            mean: sides.mean,
+        let vectors = VectorSide {
+            hits: &sides.vectors,
+            profile: self.profile.as_ref(),
+            legibility: self.legibility(sides.question.as_ref())?,
         };
-        let fused = fuse::fuse(request, &sides.words, meaning, |chunk_id| {
+        let mut fused = fuse::fuse(request, &sides.words, vectors, |chunk_id| {
             with_vector.contains(chunk_id)
         });
-        let (mut hits, dropped) = self.read(
-            fused,
-            documents.as_ref(),
-            per,
-            request.limit.max(chance::JUDGED),
-        )?;
-        let floor = chance::rate(request, self.lexical.is_some(), &mut hits);
+        if let (Mode::Hybrid, Some(question)) = (request.mode, &sides.question) {
+            self.refine(request, &question.vector, vectors, &mut fused)?;
+        }
+        let (mut hits, dropped) =
+            self.read(fused, documents.as_ref(), per, request.limit.max(JUDGED))?;
+        let floor = self.rate(request.mode, &mut hits);
+        let vectors_without_say = match request.mode {
+            Mode::Hybrid => self.vectors_without_say()?,
+            Mode::Lexical | Mode::Vector => None,
+        };
         hits.truncate(request.limit);
         // Who asks for a phrase gets what holds it.
         let is_relevant = !request.query.phrases.is_empty()
@@ -343,10 +357,87 @@ impl Engine {
             hits,
             coverage: self.coverage()?,
             stale: self.stale.clone(),
+            vectors_without_say,
             top_cosine,
             is_relevant,
             dropped,
         })
+    }
+
+    /// How far the model can read the question and the index, 0 to 1; 0 too where it was measured to
+    /// tell nothing apart.
+    fn legibility(&self, question: Option<&QueryVector>) -> Result<f32> {
+        let tells_apart = self.profile.as_ref().is_none_or(Profile::tells_apart);
+        match question {
+            _ if !tells_apart => Ok(0.0),
+            Some(question) if question.pieces.is_some() => {
+                Ok(legibility::legibility(question, self.pieces()?))
+            }
+            _ => Ok(1.0),
+        }
+    }
+
+    /// Letters and word pieces of a sample of the index.
+    fn pieces(&self) -> Result<Pieces> {
+        if let Some(counted) = self.pieces.get() {
+            return Ok(*counted);
+        }
+        let sample = self
+            .matrix
+            .as_ref()
+            .map(|matrix| matrix.sample_ids(READ_FOR_LEGIBILITY));
+        let texts = self.index.texts_and_tokens(&sample.unwrap_or_default())?;
+        let all = texts
+            .iter()
+            .map(|(text, tokens)| Pieces::of(text, *tokens))
+            .fold(Pieces::default(), Pieces::with);
+        Ok(*self.pieces.get_or_init(|| all))
+    }
+
+    /// Gives every hit its chance and returns the floor.
+    fn rate(&self, mode: Mode, hits: &mut [Hit]) -> f32 {
+        let own = self
+            .profile
+            .as_ref()
+            .and_then(|profile| profile.calibration.clone());
+        let judge = chance::Judge {
+            calibration: &own.unwrap_or_else(default_calibration),
+            mode,
+            has_words: self.lexical.is_some(),
+            across_languages: self
+                .profile
+                .as_ref()
+                .is_some_and(|profile| !profile.latin_only),
+        };
+        judge.rate(hits)
+    }
+
+    /// Why the vectors have no say in a hybrid search of this index; `None` when they have one, or
+    /// when there are none.
+    pub fn vectors_without_say(&self) -> Result<Option<String>> {
+        let Some(profile) = &self.profile else {
+            return Ok(None);
+        };
+        if !profile.tells_apart() {
+            let measured = profile.separation.unwrap_or_default();
+            return Ok(Some(format!(
+                "the model cannot tell the texts of this index apart (a heading lies nearer to its \
+                 own section than to another text in {:.0} of 100 cases), so only words are searched",
+                measured * 100.0
+            )));
+        }
+        if profile.latin_only && legibility::of_index(self.pieces()?) == 0.0 {
+            return Ok(Some(
+                "the model cannot read the script of these notes, so only words are searched"
+                    .to_owned(),
+            ));
+        }
+        Ok(None)
+    }
+
+    /// The profile of the model whose vectors are searched.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()
     }
 
     /// The chunks that have a vector, in the order of the matrix.
@@ -361,73 +452,52 @@ impl Engine {
         request: &Request<'_>,
         documents: Option<&IdSet>,
         chunks: Option<&IdSet>,
-        embed: impl FnOnce() -> Result<Vec<f32>>,
+        embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Sides> {
         let reader = self.lexical.as_ref();
         if self.matrix.is_none() || request.mode != Mode::Hybrid {
             let words = by_words(reader, request, documents)?;
-            let (meaning, mean) = self.by_meaning(request, chunks, embed)?;
+            let (vectors, question) = self.by_vectors(request, chunks, embed)?;
             return Ok(Sides {
                 words,
-                meaning,
-                mean,
+                vectors,
+                question,
             });
         }
         std::thread::scope(|scope| {
             let words = scope.spawn(|| by_words(reader, request, documents));
-            let meaning = self.by_meaning(request, chunks, embed);
+            let found = self.by_vectors(request, chunks, embed);
             let words = words
                 .join()
                 .map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
-            let (words, (meaning, mean)) = (words?, meaning?);
+            let (words, (vectors, question)) = (words?, found?);
             Ok(Sides {
                 words,
-                meaning,
-                mean,
+                vectors,
+                question,
             })
         })
     }
 
-    fn by_meaning(
+    fn by_vectors(
         &self,
         request: &Request<'_>,
         chunks: Option<&IdSet>,
-        embed: impl FnOnce() -> Result<Vec<f32>>,
-    ) -> Result<(Vec<vectors::Hit>, f32)> {
+        embed: impl FnOnce() -> Result<QueryVector>,
+    ) -> Result<(Vec<vectors::Hit>, Option<QueryVector>)> {
         match &self.matrix {
             Some(matrix) if request.mode != Mode::Lexical => {
                 let question = embed()?;
-                let hits = matrix.search(&question, CANDIDATES, chunks)?;
-                Ok((hits, self.mean_cosine(matrix, &question)))
+                let hits = matrix.search(&question.vector, CANDIDATES, chunks)?;
+                Ok((hits, Some(question)))
             }
             None if request.mode == Mode::Vector => Err(Failure::new(
                 ErrorCode::QueryError,
                 "there are no vectors to search",
             )
             .with_hint("local-agent embed")),
-            _ => Ok((Vec::new(), 0.0)),
+            _ => Ok((Vec::new(), None)),
         }
-    }
-
-    /// The mean cosine of a question and the index, by a sample of fixed size. A few notes on one
-    /// subject say little about what a question has nothing to do with, so it is drawn towards what
-    /// larger indexes have.
-    fn mean_cosine(&self, matrix: &Matrix, question: &[f32]) -> f32 {
-        let (centroid, count) = self.centroid.get_or_init(|| matrix.centroid(SAMPLE));
-        let product: f64 = question
-            .iter()
-            .zip(centroid)
-            .map(|(x, mean)| f64::from(*x) * mean)
-            .sum();
-        let length = question
-            .iter()
-            .map(|x| f64::from(*x).powi(2))
-            .sum::<f64>()
-            .sqrt()
-            .max(f64::MIN_POSITIVE);
-        let (usual, weight) = USUAL_MEAN;
-        let count = *count as f32;
-        ((product / length) as f32 * count + usual * weight) / (count + weight)
     }
 
     /// The chunks that the vector side may return: filters, required phrases and exclusions hold

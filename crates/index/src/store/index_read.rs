@@ -365,6 +365,44 @@ impl IndexReader {
         Ok(set)
     }
 
+    /// The chunks of every document that holds one of these chunks: document, then chunk, by row
+    /// id.
+    pub fn siblings(&self, chunks: &[i64]) -> Result<Vec<(i64, i64)>> {
+        let sql = "SELECT document_id, id FROM chunks WHERE document_id IN
+                 (SELECT document_id FROM chunks WHERE id IN (SELECT value FROM json_each(?1)))
+             ORDER BY document_id, id";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let ids: Vec<String> = chunks.iter().map(i64::to_string).collect();
+        let rows = statement.query_map([format!("[{}]", ids.join(","))], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The texts of at most `most` chunks; which ones follows from their keys, which are hashes.
+    pub fn sample_texts(&self, most: usize) -> Result<Vec<String>> {
+        let mut statement = self
+            .conn
+            .prepare("SELECT text FROM chunks ORDER BY key LIMIT ?1")?;
+        let rows = statement.query_map([most as i64], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Text and number of tokens of the chunks with these row ids.
+    pub fn texts_and_tokens(&self, chunks: &[i64]) -> Result<Vec<(String, usize)>> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT text, tokens FROM chunks WHERE id = ?1")?;
+        let mut found = Vec::with_capacity(chunks.len());
+        for id in chunks {
+            let row = statement.query_row([id], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)?.max(0) as usize))
+            });
+            found.extend(row.optional()?);
+        }
+        Ok(found)
+    }
+
     /// Row ids of all chunks.
     pub fn all_chunk_ids(&self) -> Result<IdSet> {
         let mut statement = self.conn.prepare("SELECT id FROM chunks")?;

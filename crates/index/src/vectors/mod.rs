@@ -32,6 +32,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -82,6 +84,45 @@ pub struct Hit {
     pub key: ChunkKey,
     /// Cosine of query and row, −1 to 1, computed from the half-precision copy of the row.
     pub score: f32,
+}
+
+/// What the matrix in `dir` was made from; `None` if none was ever published there. Nothing else of
+/// it is read.
+///
+/// Errors: as [`Matrix::open`].
+pub fn stamp(dir: &Path) -> Result<Option<Stamp>> {
+    let Some(folder) = disk::open(dir)? else {
+        return Ok(None);
+    };
+    let bytes = manifest::Manifest::read(&folder)?;
+    let manifest = bytes
+        .map(|bytes| manifest::Manifest::decode(&bytes))
+        .transpose()?;
+    Ok(manifest.map(|manifest| manifest.stamp))
+}
+
+/// The product of two vectors of equal length: of unit vectors, their cosine.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    quant::dot(a, b) as f32
+}
+
+/// A small file in the folder of a matrix; `None` if there is none.
+///
+/// Errors: `DB_ERROR` when it cannot be read, `DB_CORRUPT` when it is larger than `cap`.
+pub fn read_beside(dir: &Path, name: &str, cap: u64) -> Result<Option<Vec<u8>>> {
+    match disk::open(dir)? {
+        Some(folder) => disk::read_small(&folder, name, cap),
+        None => Ok(None),
+    }
+}
+
+/// Writes a small file into the folder of a matrix, whole or not at all.
+///
+/// Errors: `WRITE_ERROR`.
+pub fn write_beside(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let mut disk = disk::Disk::create(dir)?;
+    disk.put(name, &[bytes])?;
+    disk.sync()
 }
 
 /// A damaged projection: `embed` makes it again from the database.

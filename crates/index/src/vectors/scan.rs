@@ -5,8 +5,11 @@
 //! spread over segments nor on threads.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+use foldhash::fast::RandomState;
 
 use super::kernels::Kernel;
 use super::quant::{self, QuantQuery};
@@ -212,22 +215,60 @@ impl Matrix {
         self.rescore(query, norm, best, k)
     }
 
-    /// The mean of at most `most` live rows, and how many they are: its product with a unit vector
-    /// is their mean cosine. Which rows those are follows from their keys alone, not from how they
-    /// came into the matrix.
-    pub fn centroid(&self, most: usize) -> (Vec<f64>, usize) {
+    /// The chunks of at most `most` live rows, and their vectors. Which rows those are follows from
+    /// their keys alone, not from how they came into the matrix.
+    pub fn sample(&self, most: usize) -> Vec<(i64, Vec<f32>)> {
+        let mut halves = Vec::new();
+        let read = |(_, segment, row): (ChunkKey, &Segment, usize)| {
+            let mut vector = Vec::new();
+            quant::read_halves(segment.halves(row), &mut halves, &mut vector);
+            (segment.id(row), vector)
+        };
+        self.with_smallest_keys(most)
+            .into_iter()
+            .map(read)
+            .collect()
+    }
+
+    /// The chunks of at most `most` live rows, chosen as by [`Self::sample`].
+    pub fn sample_ids(&self, most: usize) -> Vec<i64> {
+        self.with_smallest_keys(most)
+            .into_iter()
+            .map(|(_, segment, row)| segment.id(row))
+            .collect()
+    }
+
+    /// The cosine of `query` and the mean of the rows of each group of chunk ids; `None` for a group
+    /// without rows, or whose rows cancel each other out. `PHASE2_QUERY_ERROR` as for
+    /// [`Self::search`].
+    pub fn cosines_of_means(&self, query: &[f32], groups: &[&[i64]]) -> Result<Vec<Option<f32>>> {
+        let norm = check_query(query, self.stamp().dim)?;
+        let places = self.places(groups);
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
-        let mut sum = vec![0.0; self.stamp().dim];
-        let sample = self.with_smallest_keys(most);
-        for (_, segment, row) in &sample {
-            quant::read_halves(segment.halves(*row), &mut halves, &mut vector);
-            sum.iter_mut()
-                .zip(&vector)
-                .for_each(|(sum, x)| *sum += f64::from(*x));
+        let mut mean_of = |group: &&[i64]| {
+            let mut sum = vec![0.0; self.stamp().dim];
+            let rows = group.iter().filter_map(|id| places.get(id));
+            for (segment, row) in rows {
+                quant::read_halves(segment.halves(*row), &mut halves, &mut vector);
+                sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += x);
+            }
+            let cosine = quant::dot(query, &sum) / (norm * quant::norm(&sum));
+            cosine.is_finite().then(|| cosine.clamp(-1.0, 1.0) as f32)
+        };
+        Ok(groups.iter().map(&mut mean_of).collect())
+    }
+
+    /// Where the rows of these chunks are.
+    fn places(&self, groups: &[&[i64]]) -> HashMap<i64, (&Segment, usize), RandomState> {
+        let mut places = HashMap::default();
+        for segment in &self.segments {
+            for id in groups.iter().copied().flatten() {
+                if let Some(row) = segment.row_of(*id) {
+                    places.insert(*id, (segment, row));
+                }
+            }
         }
-        sum.iter_mut()
-            .for_each(|sum| *sum /= sample.len().max(1) as f64);
-        (sum, sample.len())
+        places
     }
 
     /// The live rows with the smallest keys, in the order of these. Keys are hashes, so they say

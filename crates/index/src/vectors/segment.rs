@@ -17,6 +17,7 @@
 //! demand, every section.
 
 use std::io::Read as _;
+use std::sync::OnceLock;
 
 use super::manifest::Entry;
 use super::map::Mapped;
@@ -188,6 +189,8 @@ pub(super) struct Segment {
     layout: Layout,
     map: Mapped,
     dead: Option<Tombstones>,
+    /// The rows in the order of their chunk ids; made when first needed.
+    by_id: OnceLock<Vec<u32>>,
 }
 
 impl Segment {
@@ -226,6 +229,7 @@ impl Segment {
             layout,
             map,
             dead,
+            by_id: OnceLock::new(),
         })
     }
 
@@ -253,6 +257,23 @@ impl Segment {
     /// The chunk id of `row`.
     pub(super) fn id(&self, row: usize) -> i64 {
         i64::from_le_bytes(first(self.cell(IDS, row)))
+    }
+
+    /// The live row of the chunk `id`.
+    pub(super) fn row_of(&self, id: i64) -> Option<usize> {
+        let order = self.by_id.get_or_init(|| {
+            let rows = u32::try_from(self.entry.rows).unwrap_or(u32::MAX);
+            let mut order: Vec<u32> = (0..rows)
+                .filter(|row| self.is_live(*row as usize))
+                .collect();
+            order.sort_by_key(|row| self.id(*row as usize));
+            order
+        });
+        let place = order.binary_search_by_key(&id, |row| self.id(*row as usize));
+        place
+            .ok()
+            .and_then(|place| order.get(place))
+            .map(|row| *row as usize)
     }
 
     /// The codes of all rows, `stride` bytes each.

@@ -1,0 +1,134 @@
+//! `embed.model: auto`: which compiled-in model makes the vectors, and why.
+//!
+//! The languages of the index decide. What was decided once holds until `embed` is given a model by
+//! name: vectors that are there are searched with the model that made them.
+
+use crate::config::Config;
+use local_agent_embed::embedding;
+use local_agent_embed::models::{EMBEDDED_ID, MULTILINGUAL_ID, ModelFiles, all_built_in};
+use local_agent_index::store::IndexReader;
+use local_agent_index::vectors;
+use local_agent_text::error::Result;
+use local_agent_text::language::{Language, detect};
+
+/// What `embed.model` says when the program decides.
+pub const AUTO: &str = "auto";
+
+/// Passages that are looked at.
+const SAMPLE: usize = 200;
+
+/// The share of passages in other languages than English from which on the model for many
+/// languages is taken.
+const FOREIGN_SHARE: f64 = 0.1;
+
+/// Letters from here on are not Latin.
+const BEHIND_LATIN: char = '\u{370}';
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The id of a compiled-in model.
+    pub id: &'static str,
+    /// Why, in a sentence without its dot.
+    pub why: String,
+}
+
+/// Decides for `config`.
+///
+/// Errors: those of the databases; a damaged matrix decides nothing.
+pub fn choose(config: &Config) -> Result<Choice> {
+    if let Some(id) = maker_of_vectors(config) {
+        let why = "it made the vectors that are there (embed --model ID takes another)";
+        return Ok(Choice {
+            id,
+            why: why.to_owned(),
+        });
+    }
+    let texts = match IndexReader::open(&config.index.db_path)? {
+        Some(index) => index.sample_texts(SAMPLE)?,
+        None => Vec::new(),
+    };
+    Ok(by_languages(&texts))
+}
+
+/// A model with the window, precision and instructions of the configuration.
+pub(super) fn as_configured(config: &Config, files: ModelFiles) -> ModelFiles {
+    files
+        .with_window(config.embed.max_length)
+        .with_precision(config.embed.precision)
+        .with_instructions(config.embed.instructions)
+}
+
+/// The compiled-in model that made the published vectors.
+fn maker_of_vectors(config: &Config) -> Option<&'static str> {
+    let stamp = vectors::stamp(&config.vectors_dir()).ok().flatten()?;
+    all_built_in()
+        .map(|files| as_configured(config, files))
+        .find(|files: &ModelFiles| embedding::fingerprint(files) == stamp.fingerprint)
+        .map(|files| {
+            if files.id() == MULTILINGUAL_ID {
+                MULTILINGUAL_ID
+            } else {
+                EMBEDDED_ID
+            }
+        })
+}
+
+fn by_languages(texts: &[String]) -> Choice {
+    let foreign = texts.iter().filter(|text| is_foreign(text)).count();
+    let has_model = all_built_in().any(|files| files.id() == MULTILINGUAL_ID);
+    let share = foreign as f64 / texts.len().max(1) as f64;
+    let id = if share >= FOREIGN_SHARE && has_model {
+        MULTILINGUAL_ID
+    } else {
+        EMBEDDED_ID
+    };
+    let why = match texts.len() {
+        0 => "nothing is indexed yet".to_owned(),
+        all => {
+            format!("{foreign} of {all} passages of the index are in other languages than English")
+        }
+    };
+    Choice { id, why }
+}
+
+/// Whether a text is clearly in another language than English.
+fn is_foreign(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic());
+    let (all, other) = letters.fold((0, 0), |(all, other), c| {
+        (all + 1, other + usize::from(c >= BEHIND_LATIN))
+    });
+    other * 3 > all || detect(text).is_some_and(|language| language != Language::English)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(texts: &[&str]) -> &'static str {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        by_languages(&texts).id
+    }
+
+    const ENGLISH: &str = "The proofbox holds the dough at 27 degrees, and it is closed by four.";
+    const GERMAN: &str = "Der Teig ruht über Nacht, und die Öfen gehen um vier an.";
+
+    #[test]
+    fn the_languages_of_the_passages_decide() {
+        assert_eq!(chosen(&[]), EMBEDDED_ID);
+        assert_eq!(chosen(&[ENGLISH; 20]), EMBEDDED_ID);
+        assert_eq!(chosen(&[GERMAN; 20]), MULTILINGUAL_ID);
+        assert_eq!(
+            chosen(&["面包发酵箱的温度是二十七度。"; 3]),
+            MULTILINGUAL_ID
+        );
+        assert_eq!(chosen(&[ENGLISH, ENGLISH, GERMAN]), MULTILINGUAL_ID);
+    }
+
+    #[test]
+    fn one_foreign_passage_of_many_decides_nothing() {
+        let mut texts = vec![ENGLISH; 30];
+        texts.push(GERMAN);
+        assert_eq!(chosen(&texts), EMBEDDED_ID);
+    }
+}

@@ -1,0 +1,103 @@
+//! Measures what the cosines of a model mean, on the index itself: headings are taken as questions,
+//! and their sections as the passages that answer them.
+
+use std::path::Path;
+
+use crate::profile::{Cosines, Measured, Origin, Profile, separation};
+use crate::store::IndexReader;
+use crate::vectors::{Matrix, dot};
+use local_agent_embed::embedding::Embedder;
+use local_agent_text::error::Result;
+use local_agent_text::types::Fingerprint;
+
+/// Passages that every question is compared with.
+const PASSAGES: usize = 256;
+
+/// Headings that are embedded as questions; a server gets each in a request of its own.
+const QUESTIONS: usize = 48;
+
+/// With fewer passages nothing is measured: an estimate is as good.
+const FEWEST_PASSAGES: usize = 16;
+
+/// A profile is measured again when the index has grown by this factor.
+const GROWTH: usize = 4;
+
+/// Words of a passage without a heading that are taken as a question.
+const FIRST_WORDS: usize = 8;
+
+/// One passage of the sample.
+struct Passage {
+    document: i64,
+    question: String,
+    vector: Vec<f32>,
+}
+
+/// Whether the vectors in `dir` need a profile that nobody has measured yet.
+pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
+    if Profile::shipped(fingerprint).is_some() {
+        return Ok(false);
+    }
+    let Some(matrix) = Matrix::open(dir)?.filter(|m| m.stamp().fingerprint == *fingerprint) else {
+        return Ok(false);
+    };
+    let measured = Measured::read(dir, fingerprint)?;
+    let enough = |one: Measured| one.chunks.saturating_mul(GROWTH) >= matrix.len();
+    Ok(matrix.len() >= FEWEST_PASSAGES && !measured.is_some_and(enough))
+}
+
+/// Measures the model on the vectors in `dir` and stores the profile beside them.
+///
+/// Errors: those of the databases and of the embedder; `WRITE_ERROR`.
+pub(super) fn measure(index_db: &Path, dir: &Path, embedder: &Embedder) -> Result<()> {
+    let index = IndexReader::required(index_db)?;
+    let Some(matrix) = Matrix::open(dir)? else {
+        return Ok(());
+    };
+    let passages = sample(&index, &matrix)?;
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    for (at, passage) in passages.iter().enumerate().take(QUESTIONS) {
+        let question = embedder.embed_query(&passage.question)?.vector;
+        for (other_at, other) in passages.iter().enumerate() {
+            if other_at == at {
+                near.push(dot(&question, &other.vector));
+            } else if other.document != passage.document {
+                far.push(dot(&question, &other.vector));
+            }
+        }
+    }
+    let Some(unrelated) = Cosines::of(&far) else {
+        return Ok(());
+    };
+    let mut profile = Profile::new(Origin::Measured, unrelated, separation(&near, &far));
+    profile.latin_only = embedder.reads_latin_only();
+    let measured = Measured {
+        fingerprint: embedder.fingerprint(),
+        chunks: matrix.len(),
+        profile,
+    };
+    measured.write(dir)
+}
+
+/// Passages of the matrix, each with a question that it answers.
+fn sample(index: &IndexReader, matrix: &Matrix) -> Result<Vec<Passage>> {
+    let mut passages = Vec::new();
+    for (id, vector) in matrix.sample(PASSAGES) {
+        let Some(chunk) = index.chunks(&[id])?.pop() else {
+            continue;
+        };
+        let heading = chunk.heading.headings().last();
+        let question = heading.map_or_else(
+            || {
+                let words: Vec<&str> = chunk.text.split_whitespace().take(FIRST_WORDS).collect();
+                words.join(" ")
+            },
+            |heading| heading.title.clone(),
+        );
+        passages.push(Passage {
+            document: chunk.document_id,
+            question,
+            vector,
+        });
+    }
+    Ok(passages)
+}

@@ -1,0 +1,94 @@
+//! Words that follow one another in a question, and whether they do so in a text.
+
+use std::collections::HashSet;
+
+use local_agent_text::language::Language;
+use local_agent_text::language::tokenize::{Analyzer, Token};
+
+use super::question_words::searched_words;
+use super::{Query, Reader};
+
+/// The pairs of neighbouring stems of a query. Stop words and words that only ask are skipped.
+#[derive(Default)]
+pub struct Neighbours {
+    pairs: HashSet<(String, String)>,
+    analyzer: Analyzer,
+}
+
+impl Reader {
+    /// The pairs of words and phrases of `query`.
+    pub fn neighbours(&self, query: &Query) -> Neighbours {
+        Neighbours::of(query, &self.languages)
+    }
+}
+
+impl Neighbours {
+    /// `languages`: what the index is written in, beside English.
+    fn of(query: &Query, languages: &[Language]) -> Self {
+        let (mut pairs, mut analyzer) = (HashSet::new(), Analyzer::default());
+        let words = searched_words(query, languages);
+        for text in std::iter::once(&words).chain(&query.phrases) {
+            each_pair(&mut analyzer, text, |a, b| {
+                pairs.insert((a.to_owned(), b.to_owned()));
+            });
+        }
+        Self { pairs, analyzer }
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The share of the pairs that are neighbours in `text`, 0 to 1; 0 without pairs.
+    pub fn share_in(&mut self, text: &str) -> f32 {
+        let Self { pairs, analyzer } = self;
+        let mut found = HashSet::new();
+        each_pair(analyzer, text, |a, b| {
+            let is = |pair: &&(String, String)| pair.0 == a && pair.1 == b;
+            found.extend(pairs.iter().find(is));
+        });
+        found.len() as f32 / pairs.len().max(1) as f32
+    }
+}
+
+/// Hands over every two neighbouring stems of `text`, stop words skipped.
+fn each_pair(analyzer: &mut Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
+    let mut last = String::new();
+    analyzer.analyze(text, &mut |token| {
+        let Token::Word {
+            stem, stop: false, ..
+        } = token
+        else {
+            return;
+        };
+        if !last.is_empty() {
+            take(&last, stem);
+        }
+        last.clear();
+        last.push_str(stem);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_those_of_stems_without_stop_words() {
+        let query = Query::plain("How does the garbage collector pause threads?");
+        let mut pairs = Neighbours::of(&query, &[]);
+        let share = pairs.share_in("Garbage collectors run. They pause no threads.");
+        assert_eq!(share, 2.0 / 3.0);
+        assert_eq!(
+            pairs.share_in("the garbage collector pauses the threads"),
+            1.0
+        );
+        assert_eq!(pairs.share_in("a collector of garbage"), 0.0);
+    }
+
+    #[test]
+    fn one_word_has_no_neighbour() {
+        assert!(Neighbours::of(&Query::plain("what is sourdough"), &[]).is_empty());
+    }
+}

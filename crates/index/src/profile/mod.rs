@@ -1,0 +1,250 @@
+//! What the cosines of one model mean.
+//!
+//! Every model spreads its cosines differently: texts that have nothing in common lie near 0.05 for
+//! one and near 0.8 for another. A profile holds where those lie, so that one fusion and one
+//! calibration fit every model. Profiles of built-in models are compiled in (`profiles.json`,
+//! keyed by fingerprint). `embed` measures the profile of every other model from the index itself
+//! and stores it beside the vectors. Until then the vectors alone give an estimate.
+
+mod calibration;
+mod stored;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::vectors::{Matrix, dot};
+use local_agent_text::error::Result;
+use local_agent_text::types::Fingerprint;
+
+pub use calibration::{Calibration, Features, JUDGED, Model};
+pub use stored::Measured;
+
+const DATA: &str = include_str!("profiles.json");
+
+/// Where a profile comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Compiled in, measured on development sets.
+    Shipped,
+    /// Measured by `embed` on the headings and sections of this index.
+    Measured,
+    /// Taken from the vectors of this index alone, because nothing was measured yet.
+    Estimated,
+}
+
+/// How the cosines of questions and passages are spread under one model.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cosines {
+    /// The mean cosine of a question and a passage that have nothing to do with each other.
+    pub mean: f32,
+    /// The standard deviation of these cosines.
+    pub spread: f32,
+}
+
+/// What is known about the cosines of one model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    pub origin: Origin,
+    pub unrelated: Cosines,
+    /// The probability that a heading lies nearer to its own section than to another text of the
+    /// index: 0.5 is chance. `None` where it was not measured.
+    pub separation: Option<f32>,
+    /// Whether the vocabulary is one of Latin script alone, so that the model cannot read other
+    /// scripts.
+    #[serde(default)]
+    pub latin_only: bool,
+    /// The share of the vector side in the default fusion.
+    pub vector_weight: f32,
+    /// From scaled cosines to chances. `None`: that of the reference model holds.
+    pub calibration: Option<Calibration>,
+}
+
+/// A compiled-in profile and the fingerprints that it holds for, one for each precision.
+#[derive(Debug, Deserialize)]
+struct Shipped {
+    fingerprints: Vec<Fingerprint>,
+    profile: Profile,
+}
+
+/// The least separation at which the vector side has a say. A model that cannot read the texts
+/// orders them at random, which is 0.5.
+const LEAST_SEPARATION: f32 = 0.6;
+
+/// Vectors that an estimate is made of, each with each other.
+const ESTIMATED_FROM: usize = 64;
+
+/// The smallest spread that is believed: smaller ones come from a handful of equal texts.
+const LEAST_SPREAD: f32 = 0.005;
+
+fn shipped() -> &'static [Shipped] {
+    static READ: OnceLock<Vec<Shipped>> = OnceLock::new();
+    READ.get_or_init(|| serde_json::from_str(DATA).unwrap_or_default())
+}
+
+/// The profile whose scale all others are brought to: the first that is compiled in.
+fn reference() -> Option<&'static Profile> {
+    shipped().first().map(|one| &one.profile)
+}
+
+/// The calibration that holds for every model without its own.
+pub fn default_calibration() -> Calibration {
+    reference()
+        .and_then(|profile| profile.calibration.clone())
+        .unwrap_or_default()
+}
+
+impl Cosines {
+    /// Mean and standard deviation of `cosines`; `None` for fewer than two.
+    pub fn of(cosines: &[f32]) -> Option<Self> {
+        if cosines.len() < 2 {
+            return None;
+        }
+        let count = cosines.len() as f64;
+        let mean = cosines.iter().map(|x| f64::from(*x)).sum::<f64>() / count;
+        let squares: f64 = cosines.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum();
+        Some(Self {
+            mean: mean as f32,
+            spread: (squares / count).sqrt() as f32,
+        })
+    }
+}
+
+impl Profile {
+    /// The compiled-in profile of the model with this fingerprint.
+    pub fn shipped(fingerprint: &Fingerprint) -> Option<Self> {
+        shipped()
+            .iter()
+            .find(|one| one.fingerprints.contains(fingerprint))
+            .map(|one| one.profile.clone())
+    }
+
+    /// The profile of the vectors in `matrix`, which is in `dir`: shipped, measured, else estimated.
+    pub fn of_matrix(dir: &Path, matrix: &Matrix) -> Result<Self> {
+        let fingerprint = &matrix.stamp().fingerprint;
+        if let Some(profile) = Self::shipped(fingerprint) {
+            return Ok(profile);
+        }
+        if let Some(measured) = Measured::read(dir, fingerprint)? {
+            return Ok(measured.profile);
+        }
+        let sample = matrix.sample(ESTIMATED_FROM);
+        let pairs = sample
+            .iter()
+            .enumerate()
+            .flat_map(|(at, (_, a))| sample[at + 1..].iter().map(move |(_, b)| dot(a, b)));
+        let unrelated = Cosines::of(&pairs.collect::<Vec<f32>>());
+        let unrelated = unrelated.or_else(|| reference().map(|profile| profile.unrelated));
+        let unrelated = unrelated.unwrap_or(Cosines {
+            mean: 0.0,
+            spread: 1.0,
+        });
+        Ok(Self::new(Origin::Estimated, unrelated, None))
+    }
+
+    /// A profile from cosines that were measured or estimated; weights and calibration are those of
+    /// the reference model.
+    pub fn new(origin: Origin, unrelated: Cosines, separation: Option<f32>) -> Self {
+        Self {
+            origin,
+            unrelated,
+            separation,
+            latin_only: false,
+            vector_weight: reference().map_or(0.5, |profile| profile.vector_weight),
+            calibration: None,
+        }
+    }
+
+    /// A cosine on the scale of the reference model: cosines of unrelated texts get its mean and
+    /// its spread. At most 1.
+    pub fn scaled(&self, cosine: f32) -> f32 {
+        let Some(to) = reference().map(|profile| profile.unrelated) else {
+            return cosine;
+        };
+        let from = self.unrelated;
+        if from == to {
+            return cosine;
+        }
+        let spread = from.spread.max(LEAST_SPREAD);
+        (to.mean + (cosine - from.mean) * to.spread / spread).min(1.0)
+    }
+
+    /// Whether the model tells the texts of the index apart, as far as that was measured.
+    pub fn tells_apart(&self) -> bool {
+        self.separation
+            .is_none_or(|separation| separation >= LEAST_SEPARATION)
+    }
+}
+
+/// The probability that a value of `near` is greater than one of `far` (the area under the ROC
+/// curve); ties count half. `None` when either is empty.
+pub fn separation(near: &[f32], far: &[f32]) -> Option<f32> {
+    if near.is_empty() || far.is_empty() {
+        return None;
+    }
+    let mut sorted = far.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let below = |value: &f32| {
+        let less = sorted.partition_point(|x| x < value);
+        let most = sorted.partition_point(|x| x <= value);
+        (less + most) as f64 / 2.0
+    };
+    let sum: f64 = near.iter().map(below).sum();
+    Some((sum / (near.len() * far.len()) as f64) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(mean: f32, spread: f32) -> Profile {
+        Profile::new(Origin::Measured, Cosines { mean, spread }, None)
+    }
+
+    #[test]
+    fn compiled_in_profiles_can_be_read_and_name_their_models() {
+        let all: Vec<Shipped> = serde_json::from_str(DATA).unwrap();
+        assert!(!all.is_empty());
+        for one in all {
+            assert_eq!(one.profile.origin, Origin::Shipped);
+            assert!(!one.fingerprints.is_empty() && one.profile.unrelated.spread > 0.0);
+            let calibration = one.profile.calibration.unwrap();
+            assert!(
+                calibration
+                    .provenance
+                    .contains("local-agent eval calibrate")
+            );
+        }
+    }
+
+    #[test]
+    fn cosines_of_unrelated_texts_get_the_same_place_under_every_model() {
+        let to = reference().unwrap().unrelated;
+        let high = profile(0.78, 0.025);
+        assert!((high.scaled(0.78) - to.mean).abs() < 1e-6);
+        assert!((high.scaled(0.78 + 0.05) - (to.mean + 2.0 * to.spread)).abs() < 1e-5);
+        assert_eq!(high.scaled(2.0), 1.0);
+        let same = profile(to.mean, to.spread);
+        assert_eq!(same.scaled(0.3), 0.3);
+    }
+
+    #[test]
+    fn separation_is_a_probability() {
+        assert_eq!(separation(&[0.9, 0.8], &[0.1, 0.2]), Some(1.0));
+        assert_eq!(separation(&[0.5], &[0.5]), Some(0.5));
+        assert_eq!(separation(&[0.1, 0.9], &[0.5]), Some(0.5));
+        assert_eq!(separation(&[], &[0.5]), None);
+    }
+
+    #[test]
+    fn a_model_that_orders_at_random_has_no_say() {
+        let with = |separation| Profile {
+            separation,
+            ..profile(0.5, 0.1)
+        };
+        assert!(with(None).tells_apart() && with(Some(0.9)).tells_apart());
+        assert!(!with(Some(0.52)).tells_apart());
+    }
+}

@@ -1,0 +1,156 @@
+//! A second look at the best candidates of a hybrid search: the mean of each document's chunks, and
+//! whether words that are neighbours in the question are neighbours in the chunk.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+
+use super::fuse::{Candidate, VectorSide, sort};
+use super::{Engine, Request};
+use crate::vectors::Matrix;
+use local_agent_text::error::Result;
+
+/// How many of the best chunks are looked at with their documents.
+const HEAD: usize = 200;
+
+/// Of the likeness of a chunk, the share of its document's mean. A chunk of a long file says less
+/// than the file about its subject.
+const DOCUMENT_SHARE: f32 = 0.4;
+
+/// Chunks of one document that its mean is taken of, from its beginning.
+const MOST_CHUNKS: usize = 256;
+
+/// How many of the best documents are looked at for neighbouring words.
+const NEIGHBOURS_IN: usize = 25;
+
+/// How many of the best chunks are looked at for them.
+const CHUNKS_LOOKED_AT: usize = 50;
+
+/// What it is worth to hold all of the question's neighbouring words as neighbours.
+const NEIGHBOURS: f32 = 0.08;
+
+/// Chunk id → document id.
+type DocumentOf = HashMap<i64, i64, RandomState>;
+
+impl Engine {
+    /// Ranks the first [`HEAD`] candidates anew. Those behind them keep their order and stay behind.
+    pub(super) fn refine(
+        &self,
+        request: &Request<'_>,
+        question: &[f32],
+        vectors: VectorSide<'_>,
+        candidates: &mut [Candidate],
+    ) -> Result<()> {
+        let Some(matrix) = &self.matrix else {
+            return Ok(());
+        };
+        let (head, tail) = candidates.split_at_mut(candidates.len().min(HEAD));
+        let ids: Vec<i64> = head.iter().map(|candidate| candidate.chunk_id).collect();
+        let siblings = self.index.siblings(&ids)?;
+        let documents: DocumentOf = siblings.iter().map(|(doc, chunk)| (*chunk, *doc)).collect();
+        if !vectors.hits.is_empty() {
+            let means = document_likeness(matrix, question, vectors, &siblings)?;
+            mix_documents(head, &documents, &means);
+        }
+        for candidate in head.iter_mut() {
+            candidate.score = candidate.mixed(request.fusion);
+        }
+        sort(head);
+        self.reward_neighbours(request, &documents, head)?;
+        sort(head);
+        let last = head.last().map_or(0.0, |candidate| candidate.score);
+        for candidate in tail {
+            candidate.score = candidate.score.min(last);
+        }
+        Ok(())
+    }
+
+    /// Raises chunks of the best documents in which neighbouring words of the question are
+    /// neighbours.
+    fn reward_neighbours(
+        &self,
+        request: &Request<'_>,
+        documents: &DocumentOf,
+        head: &mut [Candidate],
+    ) -> Result<()> {
+        let reader = self.lexical.as_ref();
+        let pairs = reader.map(|reader| reader.neighbours(request.query));
+        let mut pairs = pairs.unwrap_or_default();
+        let mut seen: HashSet<i64, RandomState> = HashSet::default();
+        for (at, candidate) in head.iter_mut().enumerate() {
+            candidate.score /= 1.0 + NEIGHBOURS;
+            if at >= CHUNKS_LOOKED_AT || pairs.is_empty() {
+                continue;
+            }
+            let Some(document) = documents.get(&candidate.chunk_id) else {
+                continue;
+            };
+            if seen.len() == NEIGHBOURS_IN && !seen.contains(document) {
+                continue;
+            }
+            seen.insert(*document);
+            let Some((_, text)) = self.index.embedding_text(candidate.chunk_id)? else {
+                continue;
+            };
+            let share = pairs.share_in(&text);
+            candidate.trace.neighbours = Some(share);
+            candidate.score += NEIGHBOURS / (1.0 + NEIGHBOURS) * share;
+        }
+        Ok(())
+    }
+}
+
+/// The likeness of the mean of each document that has several chunks.
+fn document_likeness(
+    matrix: &Matrix,
+    question: &[f32],
+    vectors: VectorSide<'_>,
+    siblings: &[(i64, i64)],
+) -> Result<HashMap<i64, f32, RandomState>> {
+    let documents: Vec<&[(i64, i64)]> = siblings
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|chunks| chunks.len() > 1)
+        .collect();
+    let groups: Vec<Vec<i64>> = documents
+        .iter()
+        .map(|chunks| chunks.iter().take(MOST_CHUNKS).map(|(_, id)| *id).collect())
+        .collect();
+    let groups: Vec<&[i64]> = groups.iter().map(Vec::as_slice).collect();
+    let cosines = matrix.cosines_of_means(question, &groups)?;
+    let found = documents
+        .iter()
+        .zip(cosines)
+        .filter_map(|(chunks, cosine)| {
+            let (document, _) = chunks.first()?;
+            Some((*document, vectors.likeness(cosine?)))
+        });
+    Ok(found.collect())
+}
+
+/// Mixes the likeness of each candidate with that of its document, and scales the sums anew.
+fn mix_documents(
+    head: &mut [Candidate],
+    documents: &DocumentOf,
+    means: &HashMap<i64, f32, RandomState>,
+) {
+    let mixed = |candidate: &Candidate| {
+        let own = candidate.trace.likeness;
+        let mean = documents
+            .get(&candidate.chunk_id)
+            .and_then(|doc| means.get(doc));
+        let mean = mean.filter(|_| candidate.trace.vector_weight > 0.0);
+        let mixed = mean.map_or(own, |mean| {
+            (1.0 - DOCUMENT_SHARE) * own + DOCUMENT_SHARE * mean
+        });
+        (mixed, mean.copied())
+    };
+    let best = head.iter().map(|one| mixed(one).0).fold(0.0, f32::max);
+    if best <= 0.0 {
+        return;
+    }
+    for candidate in head {
+        let (likeness, mean) = mixed(candidate);
+        candidate.trace.document_likeness = mean;
+        candidate.trace.vector_scaled = (likeness / best).clamp(0.0, 1.0);
+    }
+}
