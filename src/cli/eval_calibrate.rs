@@ -35,7 +35,6 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
         sets,
         questions,
         out,
-        json,
     } = command
     else {
         return Err(Failure::internal(
@@ -55,7 +54,7 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
         for (all, one) in
             observed
                 .iter_mut()
-                .zip(observe(context, *json, set, others.cloned().collect())?)
+                .zip(observe(context, context.out.json, set, others.cloned().collect())?)
         {
             all.push(one);
         }
@@ -98,7 +97,7 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
             )
         })
         .collect();
-    if *json {
+    if context.out.json {
         let modes: Vec<_> = costs
             .iter()
             .map(|(name, _, costs)| json!({"mode": name, "sets": costs}))

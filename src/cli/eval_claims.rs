@@ -16,7 +16,6 @@ pub fn run(
     context: &Context,
     files: &[PathBuf],
     scores_out: Option<&Path>,
-    as_json: bool,
 ) -> Result<ExitCode> {
     let mut sets: Vec<(Vec<Claim>, Scored)> = Vec::new();
     for file in files {
@@ -30,7 +29,7 @@ pub fn run(
     }
     let scored: Vec<Scored> = sets.into_iter().map(|(_, scored)| scored).collect();
     let figures = claims::figures(&scored);
-    if as_json {
+    if context.out.json {
         let sets: Vec<Value> = scored
             .iter()
             .zip(&figures)

@@ -25,7 +25,6 @@ pub fn run(
     context: &mut Context,
     file: Option<&Path>,
     sets: &[PathBuf],
-    as_json: bool,
 ) -> Result<ExitCode> {
     let mut tables: Vec<Table> = Vec::new();
     for dir in sets {
@@ -48,7 +47,7 @@ pub fn run(
             rows: drafts::rows(&drafts::read(&text)?),
         });
     }
-    if as_json {
+    if context.out.json {
         let rows: Vec<Value> = tables
             .iter()
             .flat_map(|Table { set, rows }| rows.iter().map(move |(fault, row)| (set, fault, row)))

@@ -1,14 +1,14 @@
 //! `index`.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
 use super::enter::Needs;
-use super::output::talk;
+use super::output::{count, pace, talk};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::{IndexRun, jobs};
@@ -31,16 +31,18 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     context.flag("--max-tokens", "index.max_tokens", args.max_tokens);
     context.flag("--max-chars", "index.max_chars", args.max_chars);
     context.flag("--overlap", "index.overlap", args.overlap);
+    context.quiet = args.quiet;
     let config = context.load()?.config;
     let selected = jobs::select(&config, &args.source)?;
     if args.list_sources {
         list_sources(context, &selected);
         return Ok(ExitCode::SUCCESS);
     }
+    let began = Instant::now();
     let confinement = context.enter(&config, &Needs::state())?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
-    let bar = Bar::new(args.quiet || args.json);
+    let bar = Bar::new(args.quiet || context.out.json);
     let run = IndexRun {
         only: &args.source,
         verify: args.verify,
@@ -54,12 +56,12 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     bar.finish();
     let summary = summary?;
     let ok = summary.errors.is_empty() || args.allow_partial;
-    if args.json {
+    if context.out.json {
         let mut body = report(context, &config, &selected, &summary, ok);
         body["confinement"] = json!(confinement.as_str());
         context.out.json(body);
     } else if !args.quiet || !ok {
-        print(context, &config, &summary);
+        print(context, &summary, began.elapsed());
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
@@ -128,20 +130,22 @@ pub(super) fn extend(body: &mut Value, more: serde_json::Map<String, Value>) {
     }
 }
 
-fn print(context: &Context, config: &Config, summary: &IndexSummary) {
+fn print(context: &Context, summary: &IndexSummary, took: Duration) {
     let out = context.out;
-    out.line(&format!("index_db: {}", config.index.db_path.display()));
+    let changed = if summary.docs_changed + summary.docs_pruned == 0 {
+        "nothing changed".to_owned()
+    } else {
+        let gone = match summary.docs_pruned {
+            0 => String::new(),
+            gone => format!(", {gone} removed"),
+        };
+        format!("{} new or changed{gone}", summary.docs_changed)
+    };
     out.line(&format!(
-        "index summary: {} scanned, {} changed, {} unchanged, {} pruned; {} chunks written, {} removed; \
-         now {} documents in {} chunks",
-        summary.docs_scanned,
-        summary.docs_changed,
-        summary.docs_unchanged,
-        summary.docs_pruned,
-        summary.chunks_written,
-        summary.chunks_removed,
-        summary.total_docs,
-        summary.total_chunks,
+        "indexed: {} in {}; {changed} ({})",
+        count(summary.total_docs, "document"),
+        count(summary.total_chunks, "chunk"),
+        pace(summary.docs_scanned as u64, "file", took),
     ));
     if let Some(moved) = &summary.moved_aside {
         out.line(&format!("moved aside: {}", moved.display()));

@@ -22,7 +22,7 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let status = operations::status::status(&config, &library, true)?;
     let mut body = serde_json::to_value(status)
         .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
-    if args.json {
+    if context.out.json {
         if args.wait_fresh {
             body["fresh"] = Value::Bool(true);
         }

@@ -40,7 +40,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
             .with_hint("local-agent verify ANSWER --vault DIR"));
         }
     };
-    if args.json {
+    if context.out.json {
         let mut body = body(&judged)?;
         extend(&mut body, context.roots());
         context.out.json(body);

@@ -55,7 +55,7 @@ pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
 pub use extractive::{Evidence, Extract, extract};
-pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
+pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file, unreadable_file};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
 use drafting::{Asker, Drafted};

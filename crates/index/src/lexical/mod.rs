@@ -17,6 +17,7 @@ mod search;
 mod stats;
 mod stem;
 mod tongue;
+mod vocabulary;
 mod writer;
 
 use std::cell::Cell;

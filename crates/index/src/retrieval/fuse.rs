@@ -34,7 +34,7 @@ const BLURRED: (f32, f32) = (0.15, 0.40);
 /// Every number that made a rank; what `--explain` prints.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
-    /// `both`, `lexical` or `vector`.
+    /// `both`, `lexical` or `vector`; `filter` for a document that filters alone selected.
     pub method: &'static str,
     /// Place on the lexical side, from 1.
     pub lexical_rank: Option<usize>,

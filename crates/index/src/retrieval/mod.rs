@@ -8,7 +8,9 @@
 mod chance;
 mod filters;
 mod fuse;
+mod listing;
 mod pack;
+mod similar;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -125,6 +127,8 @@ pub struct Found {
     /// Whether the best hit's chance reaches the floor below which finding is no better than
     /// guessing.
     pub is_relevant: bool,
+    /// That floor; `None` where every hit holds what was asked for word for word.
+    pub floor: Option<f32>,
     /// Hits of a projection whose row is gone or belongs to another chunk now.
     pub dropped: usize,
 }
@@ -345,6 +349,7 @@ impl Engine {
             stale: self.stale.clone(),
             top_cosine,
             is_relevant,
+            floor: request.query.phrases.is_empty().then_some(floor),
             dropped,
         })
     }
