@@ -76,7 +76,9 @@ fn print(context: &Context, args: &Clean, view: &CleanView) {
         out.line(&format!("removed: {total}"));
     } else {
         let all = if args.all { " --all" } else { "" };
-        out.line(&format!("{total} can be removed: local-agent clean{all} --yes"));
+        out.line(&format!(
+            "{total} can be removed: local-agent clean{all} --yes"
+        ));
     }
     if args.all && view.removed {
         out.line("next: local-agent index && local-agent embed");

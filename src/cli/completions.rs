@@ -56,7 +56,9 @@ pub fn man(context: &Context, args: &Man) -> Result<ExitCode> {
         clap_mangen::generate_to(Cli::command(), &dir).map_err(fail)?;
         if context.out.json {
             let written = dir.to_string_lossy();
-            context.out.json(context.body(&serde_json::json!({ "written": written }))?);
+            context
+                .out
+                .json(context.body(&serde_json::json!({ "written": written }))?);
         } else {
             context.out.line(&format!("written: {}", dir.display()));
         }

@@ -73,11 +73,17 @@ fn print(out: Output, report: &Report, detail: Detail) {
     let noted = |check: &&Check| check.ok && check.suggested_fix.is_some();
     let fine = |check: &&Check| check.ok && check.suggested_fix.is_none();
     let checks = &report.checks;
-    checks.iter().filter(failed).for_each(|check| say(out, check));
+    checks
+        .iter()
+        .filter(failed)
+        .for_each(|check| say(out, check));
     if detail == Detail::Quiet {
         return;
     }
-    checks.iter().filter(noted).for_each(|check| say(out, check));
+    checks
+        .iter()
+        .filter(noted)
+        .for_each(|check| say(out, check));
     if detail == Detail::All {
         checks.iter().filter(fine).for_each(|check| say(out, check));
     }

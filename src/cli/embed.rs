@@ -128,7 +128,10 @@ fn print(context: &Context, config: &Config, summary: &EmbedSummary, took: Durat
     if summary.orphan_embeddings_kept > 0 {
         let days = config.embed.keep_unused_days;
         let kept = count(summary.orphan_embeddings_kept, "vector");
-        out.line(&format!("kept for {}: {kept} without a chunk", count(days, "day")));
+        out.line(&format!(
+            "kept for {}: {kept} without a chunk",
+            count(days, "day")
+        ));
     }
     if summary.windowed > 0 {
         let split = count(summary.windowed, "text");

@@ -51,11 +51,12 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
             .iter()
             .filter(|other| other.dir != set.dir)
             .flat_map(|other| &other.questions);
-        for (all, one) in
-            observed
-                .iter_mut()
-                .zip(observe(context, context.out.json, set, others.cloned().collect())?)
-        {
+        for (all, one) in observed.iter_mut().zip(observe(
+            context,
+            context.out.json,
+            set,
+            others.cloned().collect(),
+        )?) {
             all.push(one);
         }
     }

@@ -21,11 +21,7 @@ struct Table {
     rows: Vec<(String, Row)>,
 }
 
-pub fn run(
-    context: &mut Context,
-    file: Option<&Path>,
-    sets: &[PathBuf],
-) -> Result<ExitCode> {
+pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf]) -> Result<ExitCode> {
     let mut tables: Vec<Table> = Vec::new();
     for dir in sets {
         let name = dir.file_name().map_or_else(

@@ -19,7 +19,9 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
             failure.hint = Some("local-agent init --here".to_owned());
         }
         ErrorCode::ServerUnreachable | ErrorCode::ServerError => {
-            failure.hint.get_or_insert_with(|| "local-agent doctor".to_owned());
+            failure
+                .hint
+                .get_or_insert_with(|| "local-agent doctor".to_owned());
         }
         _ => {}
     }

@@ -11,10 +11,10 @@ use super::enter::Needs;
 use super::output::count;
 use super::query::{self, file_path};
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::Library;
 use local_agent_agent::operations::notes::{
     self, Backlink, Note, OutgoingLink, SimilarNote, TagCount,
 };
-use local_agent_agent::operations::Library;
 use local_agent_text::error::Result;
 
 /// What `ls --json` prints, without the roots.

@@ -228,7 +228,10 @@ mod tests {
 
     #[test]
     fn paces_and_counts_have_plurals_and_no_rate_of_nothing() {
-        assert_eq!((count(1_u64, "note"), count(0_usize, "note")), ("1 note".into(), "0 notes".into()));
+        assert_eq!(
+            (count(1_u64, "note"), count(0_usize, "note")),
+            ("1 note".into(), "0 notes".into())
+        );
         let second = Duration::from_millis(800);
         assert_eq!(pace(200, "file", second), "200 files, 0.8 s, 250 a second");
         assert_eq!(pace(0, "file", second), "0 files, 0.8 s");
@@ -237,7 +240,10 @@ mod tests {
 
     #[test]
     fn a_link_to_a_file_is_a_percent_encoded_address() {
-        assert_eq!(link_target(Path::new("/a b/c#1.md"), 3), "file:///a%20b/c%231.md");
+        assert_eq!(
+            link_target(Path::new("/a b/c#1.md"), 3),
+            "file:///a%20b/c%231.md"
+        );
     }
 
     #[test]

@@ -26,9 +26,7 @@ impl Bar {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg} {wide_bar} {percent} % {eta}")
-        {
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent} % {eta}") {
             bar.set_style(style);
         }
         Self {
@@ -58,7 +56,8 @@ impl Bar {
             self.bar.set_message(job);
         }
         self.bar.set_length(total);
-        self.bar.set_position(done.max(self.bar.position()).min(total));
+        self.bar
+            .set_position(done.max(self.bar.position()).min(total));
     }
 
     /// Shows how far the download of one file is.

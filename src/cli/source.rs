@@ -49,9 +49,7 @@ const NEXT: &str = "local-agent index";
 pub fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
     match command {
         SourceCommand::Add(args) => add(context, args),
-        SourceCommand::Remove { name } => {
-            change(context, &SourceEdit::Remove(existing(name)?))
-        }
+        SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),
         SourceCommand::Rename { from, to } => {
             let edit = SourceEdit::Rename(existing(from)?, new_name(to)?);
             change(context, &edit)
@@ -101,8 +99,11 @@ fn existing(name: &str) -> Result<SourceName> {
 
 fn new_name(name: &str) -> Result<SourceName> {
     SourceName::new(name).map_err(|why| {
-        Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is not a name: {why}"))
-            .with_hint("local-agent source add DIR --name notes")
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("`{name}` is not a name: {why}"),
+        )
+        .with_hint("local-agent source add DIR --name notes")
     })
 }
 
@@ -155,8 +156,9 @@ fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
     };
     if layer.kind == LayerKind::Found && layer.needs_trust && !layer.trusted {
         let message = format!("{} is not trusted", target.display());
-        return Err(Failure::new(ErrorCode::ConfigUntrusted, message)
-            .with_hint("local-agent config trust"));
+        return Err(
+            Failure::new(ErrorCode::ConfigUntrusted, message).with_hint("local-agent config trust")
+        );
     }
     let edit = relative_to(edit, &target, layer)?;
     let text = super::read::read_text(&target)?;
@@ -217,14 +219,20 @@ fn relative_to(edit: &SourceEdit, target: &Path, layer: &Layer) -> Result<Source
                 new.root,
                 folder.display()
             );
-            return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
-                "local-agent -C / source add '{}', which changes your own configuration",
-                new.root
-            )));
+            return Err(
+                Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
+                    "local-agent -C / source add '{}', which changes your own configuration",
+                    new.root
+                )),
+            );
         }
         (LayerKind::Found | LayerKind::Workroot, Some(inside)) => {
             let text = inside.to_string_lossy().into_owned();
-            if text.is_empty() { ".".to_owned() } else { text }
+            if text.is_empty() {
+                ".".to_owned()
+            } else {
+                text
+            }
         }
         (LayerKind::User | LayerKind::Named, _) => new.root.clone(),
     };
@@ -242,7 +250,11 @@ fn say(context: &Context, target: &Path, backup: Option<&Path>) -> Result<ExitCo
         let view = ChangedView {
             written: target.to_string_lossy().into_owned(),
             backup: backup.map(|path| path.to_string_lossy().into_owned()),
-            sources: config.sources.iter().map(|one| one.name.to_string()).collect(),
+            sources: config
+                .sources
+                .iter()
+                .map(|one| one.name.to_string())
+                .collect(),
             next: NEXT,
         };
         out.json(context.body(&view)?);
@@ -253,7 +265,11 @@ fn say(context: &Context, target: &Path, backup: Option<&Path>) -> Result<ExitCo
         out.line(&format!("backup: {}", backup.display()));
     }
     for source in &config.sources {
-        out.line(&format!("source: {} = {}", source.name, source.root.display()));
+        out.line(&format!(
+            "source: {} = {}",
+            source.name,
+            source.root.display()
+        ));
     }
     out.line(&format!("next: {NEXT}"));
     Ok(ExitCode::SUCCESS)

@@ -142,7 +142,9 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     // A change that was agreed to has been shown already.
     if output.data.get("applied") == Some(&Value::Bool(true)) {
         let path = output.data["path"].as_str().unwrap_or_default();
-        context.out.line(&context.out.shown(&format!("written: {path}")));
+        context
+            .out
+            .line(&context.out.shown(&format!("written: {path}")));
         return Ok(ExitCode::SUCCESS);
     }
     context.out.raw(&context.out.shown(&output.text));

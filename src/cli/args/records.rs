@@ -121,9 +121,7 @@ pub enum MemoryCommand {
         id: String,
     },
     /// Write everything into a new JSON file
-    Export {
-        path: PathBuf,
-    },
+    Export { path: PathBuf },
     /// Mend links whose text moved; bring the memory of the Python ancestor over
     Repair {
         /// Link a changed one to what stands under the same headings now

@@ -148,6 +148,9 @@ mod tests {
     fn fields_are_quoted_where_they_must_be() {
         assert_eq!(csv_field("plain"), "plain");
         assert_eq!(csv_field("a \"b\", c"), "\"a \"\"b\"\", c\"");
-        assert_eq!(xml_text("a<b & \"c\"\u{1}"), "a&lt;b &amp; &quot;c&quot;\u{fffd}");
+        assert_eq!(
+            xml_text("a<b & \"c\"\u{1}"),
+            "a&lt;b &amp; &quot;c&quot;\u{fffd}"
+        );
     }
 }

@@ -142,7 +142,11 @@ impl Shown<'_> {
 
     /// Where a hit's file lies.
     fn path(&self, hit: &Hit) -> std::path::PathBuf {
-        file_path(self.config, hit.chunk.source.as_str(), hit.chunk.path.as_str())
+        file_path(
+            self.config,
+            hit.chunk.source.as_str(),
+            hit.chunk.path.as_str(),
+        )
     }
 
     fn print_files(&self) {
@@ -190,7 +194,8 @@ impl Shown<'_> {
         };
         out.line(&format!("{place}  {}{score}", out.shown(&trail(hit))));
         if !fresh {
-            let stale = "the file changed, went or cannot be read; this is the text that was indexed";
+            let stale =
+                "the file changed, went or cannot be read; this is the text that was indexed";
             out.line(&format!("    stale: {stale}"));
         }
         if self.args.full {

@@ -68,7 +68,11 @@ fn matches(text: &str, query: &Query) -> Vec<Match> {
         let word = &text[range.clone()];
         let term = known
             .entry(word)
-            .or_insert_with(|| lexical::terms(word).into_iter().find(|term| wanted.contains(term)))
+            .or_insert_with(|| {
+                lexical::terms(word)
+                    .into_iter()
+                    .find(|term| wanted.contains(term))
+            })
             .clone();
         let Some(term) = term else { continue };
         // In scripts without spaces a run is a sentence: only what was asked for is marked.
@@ -121,7 +125,9 @@ fn start_before(text: &str, at: usize) -> usize {
         start = line + byte;
     }
     // A word is not cut.
-    if start > line && let Some(space) = text[start..at].find(' ') {
+    if start > line
+        && let Some(space) = text[start..at].find(' ')
+    {
         start += space + 1;
     }
     start
@@ -180,7 +186,10 @@ mod tests {
         let found = snippet(&text, &Query::plain("oven cost"));
         assert_eq!(found.line, 2);
         assert_eq!(found.cut, (true, true));
-        assert!(found.text.starts_with("the old Ovens cost 23,500"), "{found:?}");
+        assert!(
+            found.text.starts_with("the old Ovens cost 23,500"),
+            "{found:?}"
+        );
         let marked: Vec<&str> = found.marks.iter().map(|m| &found.text[m.clone()]).collect();
         assert_eq!(marked, ["Ovens", "cost"]);
     }

@@ -108,11 +108,11 @@ fn typed(file: &Path, node: &Node) -> Result<Vec<NewSource>> {
     let mut findings = Findings::default();
     match sources(key, node, &origin, &mut findings) {
         Some(Val::Sources(list)) => Ok(list.into_iter().map(NewSource::from).collect()),
-        _ => Err(findings
-            .problems
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| Failure::internal("a list of sources has no problem and no value"))),
+        _ => {
+            Err(findings.problems.into_iter().next().unwrap_or_else(|| {
+                Failure::internal("a list of sources has no problem and no value")
+            }))
+        }
     }
 }
 
@@ -134,9 +134,8 @@ fn list(text: &str, node: &Node, count: usize) -> List {
             .is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
     let key = lines.iter().position(|line| is_key(line)).unwrap_or(0);
-    let is_next = |line: &&str| {
-        !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty()
-    };
+    let is_next =
+        |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
     let end = lines[key + 1..].iter().position(|line| is_next(line));
     let mut end = end.map_or(lines.len(), |at| key + 1 + at);
     // Blank lines and remarks above the next key belong to it.
@@ -234,7 +233,9 @@ fn rendered(sources: &[NewSource]) -> String {
         return "sources: []\n".to_owned();
     }
     let entries = sources.iter().map(|source| entry(source, "  "));
-    std::iter::once("sources:\n".to_owned()).chain(entries).collect()
+    std::iter::once("sources:\n".to_owned())
+        .chain(entries)
+        .collect()
 }
 
 fn entry(source: &NewSource, indent: &str) -> String {
@@ -320,7 +321,8 @@ fn names(text: &str, name: &SourceName) -> bool {
 /// `name:` and its value, in either style.
 fn name_pattern() -> Option<&'static Regex> {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
-    let pattern = r#"(?m)((?:^|[\s{,-])name\s*:\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^,}#\n\r]*[^,}#\s])"#;
+    let pattern =
+        r#"(?m)((?:^|[\s{,-])name\s*:\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^,}#\n\r]*[^,}#\s])"#;
     PATTERN.get_or_init(|| Regex::new(pattern).ok()).as_ref()
 }
 
@@ -370,16 +372,25 @@ mod tests {
 
     #[test]
     fn a_list_in_brackets_or_none_is_written_anew() {
-        let out = edited("sources: [{name: a, root: .}]\n", &SourceEdit::Add(source("b", "b")));
+        let out = edited(
+            "sources: [{name: a, root: .}]\n",
+            &SourceEdit::Add(source("b", "b")),
+        );
         assert_eq!(
             out.unwrap(),
             "sources:\n  - name: \"a\"\n    root: \".\"\n  - name: \"b\"\n    root: \"b\"\n"
         );
         for empty in ["", "sources:\n  # - {name: x, root: x}\n", "sources: []\n"] {
             let out = edited(empty, &SourceEdit::Add(source("b", "b"))).unwrap();
-            assert!(out.ends_with("sources:\n  - name: \"b\"\n    root: \"b\"\n"), "{out}");
+            assert!(
+                out.ends_with("sources:\n  - name: \"b\"\n    root: \"b\"\n"),
+                "{out}"
+            );
         }
-        let last = edited("sources:\n- name: a\n  root: b\n", &SourceEdit::Remove(name("a")));
+        let last = edited(
+            "sources:\n- name: a\n  root: b\n",
+            &SourceEdit::Remove(name("a")),
+        );
         assert_eq!(last.unwrap(), "sources: []\n");
     }
 
@@ -391,7 +402,10 @@ mod tests {
             SourceEdit::Rename(name("nosuch"), name("x")),
             SourceEdit::Rename(name("a"), name("b")),
         ] {
-            assert_eq!(edited(BLOCK, &edit).unwrap_err().code, ErrorCode::InvalidArgs);
+            assert_eq!(
+                edited(BLOCK, &edit).unwrap_err().code,
+                ErrorCode::InvalidArgs
+            );
         }
     }
 
@@ -399,6 +413,9 @@ mod tests {
     fn an_entry_whose_dash_stands_alone_is_refused_or_right() {
         let text = "sources:\n  -\n    name: a\n    root: a\n  -\n    name: b\n    root: b\n";
         let out = edited(text, &SourceEdit::Remove(name("a"))).unwrap();
-        assert_eq!(read(Path::new("x"), &out).unwrap().sources, [source("b", "b")]);
+        assert_eq!(
+            read(Path::new("x"), &out).unwrap().sources,
+            [source("b", "b")]
+        );
     }
 }

@@ -200,7 +200,11 @@ fn not_found(known: &[KnownNote], name: &str) -> Failure {
         name,
         known.iter().map(|note| {
             let path = note.at.path.as_str();
-            (note.at.to_string(), vec![stem_of(path), path.to_lowercase()], &note.names)
+            (
+                note.at.to_string(),
+                vec![stem_of(path), path.to_lowercase()],
+                &note.names,
+            )
         }),
     );
     let message = if nearest.is_empty() {
@@ -224,7 +228,9 @@ fn ambiguous(name: &str, many: &[Address]) -> Failure {
         "`{name}` fits more than one note: {}.",
         joined(listed.iter())
     );
-    let hint = listed.first().map(|first| format!("local-agent get '{first}'"));
+    let hint = listed
+        .first()
+        .map(|first| format!("local-agent get '{first}'"));
     Failure {
         code: ErrorCode::AmbiguousPath,
         message,
@@ -268,7 +274,11 @@ fn likeness(wanted: &str, stem: &str, other: &str) -> f64 {
     let spelled = strsim::jaro_winkler(wanted, other).max(strsim::jaro_winkler(stem, other));
     // A part of a name is as near as a slip.
     let holds = stem.chars().count() >= 3 && other.contains(stem);
-    if holds { spelled.max(ALIKE + 0.1) } else { spelled }
+    if holds {
+        spelled.max(ALIKE + 0.1)
+    } else {
+        spelled
+    }
 }
 
 fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>) -> String {
@@ -283,7 +293,11 @@ fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
     if let Some(range) = found.and_then(|n| notes::section(&document, n, text)) {
         return Ok(range);
     }
-    let titles: Vec<String> = document.headings.iter().map(|one| one.title.clone()).collect();
+    let titles: Vec<String> = document
+        .headings
+        .iter()
+        .map(|one| one.title.clone())
+        .collect();
     let none = Vec::new();
     let near = nearest(
         title,
@@ -307,7 +321,10 @@ fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
 
 /// A heading as links compare it: lower case, one space between words, no emphasis.
 fn fold(title: &str) -> String {
-    let plain: String = title.chars().filter(|c| !matches!(c, '*' | '_' | '`')).collect();
+    let plain: String = title
+        .chars()
+        .filter(|c| !matches!(c, '*' | '_' | '`'))
+        .collect();
     let words: Vec<String> = plain.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")
 }
@@ -372,7 +389,10 @@ mod tests {
         let heading = |title: &str| Some(Anchor::Heading(title.to_owned()));
         assert_eq!(split_anchor("a.md"), ("a.md", None));
         assert_eq!(split_anchor("a.md#Top"), ("a.md", heading("Top")));
-        assert_eq!(split_anchor("Note#Top#Below it"), ("Note", heading("Below it")));
+        assert_eq!(
+            split_anchor("Note#Top#Below it"),
+            ("Note", heading("Below it"))
+        );
         assert_eq!(
             split_anchor("Note#^sum-1"),
             ("Note", Some(Anchor::Block("sum-1".to_owned())))

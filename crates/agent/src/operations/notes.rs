@@ -103,7 +103,11 @@ pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
         .map(Note::from)
         .collect();
     if found.is_empty() {
-        let sources: Vec<String> = config.sources.iter().map(|s| format!("`{}`", s.name)).collect();
+        let sources: Vec<String> = config
+            .sources
+            .iter()
+            .map(|s| format!("`{}`", s.name))
+            .collect();
         let message = format!(
             "No indexed document lies at `{place}`; the sources are {}",
             sources.join(", ")
@@ -123,9 +127,10 @@ fn lies_at(note: &NoteRow, place: &str) -> bool {
                 .strip_prefix(folder)
                 .is_some_and(|rest| rest.starts_with('/'))
     };
-    let in_source = place
-        .strip_prefix(note.source.as_str())
-        .and_then(|rest| rest.strip_prefix([':', '/']).or(rest.is_empty().then_some("")));
+    let in_source = place.strip_prefix(note.source.as_str()).and_then(|rest| {
+        rest.strip_prefix([':', '/'])
+            .or(rest.is_empty().then_some(""))
+    });
     in_source.is_some_and(|folder| below(&note.path, folder)) || below(&note.path, place)
 }
 
@@ -298,7 +303,14 @@ mod tests {
     #[test]
     fn a_place_is_a_source_a_folder_or_a_path() {
         let one = note("notes", "pub/a.md");
-        for place in ["notes", "notes:pub", "notes/pub", "pub", "pub/a.md", "notes:pub/a.md"] {
+        for place in [
+            "notes",
+            "notes:pub",
+            "notes/pub",
+            "pub",
+            "pub/a.md",
+            "notes:pub/a.md",
+        ] {
             assert!(lies_at(&one, place), "{place}");
         }
         for place in ["note", "notes/pu", "pu", "other", "a.md"] {
@@ -322,6 +334,10 @@ mod tests {
         assert!(leads_to(&link("wiki", "plan"), &here, &there));
         assert!(leads_to(&link("markdown", "../pub/Plan.md"), &here, &there));
         assert!(!leads_to(&link("markdown", "Plan.md"), &here, &there));
-        assert!(!leads_to(&link("wiki", "plan"), &here, &note("other", "pub/Plan.md")));
+        assert!(!leads_to(
+            &link("wiki", "plan"),
+            &here,
+            &note("other", "pub/Plan.md")
+        ));
     }
 }

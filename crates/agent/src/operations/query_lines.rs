@@ -86,7 +86,13 @@ mod tests {
 
     #[test]
     fn a_text_without_types_is_a_query_as_it_stands() {
-        for text in ["sync conflicts", "std::vec::new", "vec::new", "note:this", ""] {
+        for text in [
+            "sync conflicts",
+            "std::vec::new",
+            "vec::new",
+            "note:this",
+            "",
+        ] {
             assert_eq!(QueryLines::parse(text), None, "{text}");
         }
     }

@@ -126,7 +126,9 @@ fn attempt(
 ) -> Result<Searched> {
     library.with(|engine| {
         let mut understood = understand(engine, wanted)?;
-        limited.filters.extend(understood.query.filters.iter().cloned());
+        limited
+            .filters
+            .extend(understood.query.filters.iter().cloned());
         if understood.query.is_blank() && understood.meanings.is_empty() {
             return list(engine, understood.query, &limited, wanted.limit);
         }
@@ -158,12 +160,7 @@ fn attempt(
 }
 
 /// The documents that filters alone select.
-fn list(
-    engine: &Engine,
-    query: lexical::Query,
-    limited: &Scope,
-    limit: usize,
-) -> Result<Searched> {
+fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -> Result<Searched> {
     let (hits, documents) = engine.listing(limited, limit.max(1))?;
     Ok(Searched {
         query,
@@ -188,7 +185,10 @@ fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
         let query = parse(engine, wanted.text, wanted.has_syntax)?;
         let meanings = vec![words_of(&query)];
         return Ok(Understood {
-            meanings: meanings.into_iter().filter(|text| !text.is_empty()).collect(),
+            meanings: meanings
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .collect(),
             query,
             mode: wanted.mode,
         });

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::link_target::{bare, means, relative, same};
 use super::files::{Deadline, files, is_note};
+use super::link_target::{bare, means, relative, same};
 use super::notes;
 use super::outcome::Output;
 use super::text::Read;

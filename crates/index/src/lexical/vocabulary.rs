@@ -26,7 +26,7 @@ impl Reader {
     /// # Errors
     /// `DB_CORRUPT` when the projection is damaged.
     pub fn holds(&self, word: &str) -> Result<bool> {
-        let plan = Plan::new(&Query::plain(word), &self.tongues);
+        let plan = Plan::new(&Query::plain(word), &self.languages);
         let stems = &self.fields.stems;
         let fields = [
             stems.text,
@@ -47,7 +47,12 @@ impl Reader {
         self.guarded_lookup(|reader| {
             for term in &asked {
                 for segment in &reader.segments {
-                    if segment.reader.inverted_index(term.field())?.doc_freq(term)? > 0 {
+                    if segment
+                        .reader
+                        .inverted_index(term.field())?
+                        .doc_freq(term)?
+                        > 0
+                    {
                         return Ok(true);
                     }
                 }
@@ -112,7 +117,10 @@ impl Reader {
         let best = near
             .into_iter()
             .min_by(|(a, (near_a, n)), (b, (near_b, m))| {
-                near_a.cmp(near_b).then_with(|| m.cmp(n)).then_with(|| a.cmp(b))
+                near_a
+                    .cmp(near_b)
+                    .then_with(|| m.cmp(n))
+                    .then_with(|| a.cmp(b))
             });
         Ok(best.map(|(word, _)| word))
     }

@@ -14,9 +14,8 @@ impl Engine {
     /// # Errors
     /// `PHASE2_QUERY_ERROR` when there are no vectors, or none of this document.
     pub fn similar(&self, document_id: i64, limit: usize) -> Result<Vec<(ChunkRecord, f32)>> {
-        let missing = |what: &str| {
-            Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed")
-        };
+        let missing =
+            |what: &str| Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed");
         let Some(matrix) = &self.matrix else {
             return Err(missing("there are no vectors to compare"));
         };

@@ -89,7 +89,8 @@ impl IndexReader {
              JOIN documents ON documents.id = document_id
              WHERE status = 'indexed' GROUP BY lower(tag) ORDER BY notes DESC, lower(tag)",
         )?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+        let rows =
+            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
