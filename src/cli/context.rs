@@ -118,6 +118,16 @@ impl Environment {
         self.data_dir.as_deref().ok_or_else(|| no_folder("data"))
     }
 
+    /// Marks the cache folder, so that backups leave it out (bford.info/cachedir). It is no failure
+    /// when that cannot be done.
+    pub fn mark_cache(&self) {
+        let Ok(cache) = self.cache_dir() else { return };
+        let tag = cache.join("CACHEDIR.TAG");
+        if cache.is_dir() && !tag.exists() {
+            let _ = super::write::write_whole(&tag, CACHE_TAG.as_bytes());
+        }
+    }
+
     /// Where packed weights are kept.
     pub fn prepared_dir(&self) -> Result<PathBuf> {
         Ok(self.cache_dir()?.join("models"))
@@ -128,6 +138,10 @@ impl Environment {
         Ok(self.data_dir()?.join("models"))
     }
 }
+
+/// The first line is the signature that the standard asks for.
+const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+                         # This folder is a cache of local-agent; `local-agent clean` empties it.\n";
 
 fn no_folder(which: &str) -> Failure {
     Failure::new(

@@ -154,7 +154,8 @@ impl Collected {
     ) -> Result<()> {
         if pattern.starts_with('#') || !is_glob(pattern) {
             let got = documents::get(config, sandbox, pattern, lines);
-            return Ok(self.take(pattern.to_owned(), got));
+            self.take(pattern.to_owned(), got);
+            return Ok(());
         }
         let found = documents::matching(config, sandbox, pattern)?;
         if found.is_empty() {
@@ -168,7 +169,7 @@ impl Collected {
             match skipped {
                 Some(reason) => self.skipped.push(Skipped {
                     path: at.to_string(),
-                    reason: reason.to_string(),
+                    reason: reason.as_str().to_owned(),
                 }),
                 None => {
                     let got = documents::get(config, sandbox, &at.to_string(), lines);

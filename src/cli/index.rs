@@ -132,15 +132,7 @@ pub(super) fn extend(body: &mut Value, more: serde_json::Map<String, Value>) {
 
 fn print(context: &Context, summary: &IndexSummary, took: Duration) {
     let out = context.out;
-    let changed = if summary.docs_changed + summary.docs_pruned == 0 {
-        "nothing changed".to_owned()
-    } else {
-        let gone = match summary.docs_pruned {
-            0 => String::new(),
-            gone => format!(", {gone} removed"),
-        };
-        format!("{} new or changed{gone}", summary.docs_changed)
-    };
+    let changed = changes(summary);
     out.line(&format!(
         "indexed: {} in {}; {changed} ({})",
         count(summary.total_docs, "document"),
@@ -158,6 +150,28 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
         ));
     }
     say_failures(context, &summary.failures);
+}
+
+/// What a run changed, in a few words.
+fn changes(summary: &IndexSummary) -> String {
+    let mut parts = Vec::new();
+    if summary.docs_changed > 0 {
+        parts.push(format!("{} new or changed", summary.docs_changed));
+    }
+    if summary.docs_pruned > 0 {
+        parts.push(format!("{} removed", summary.docs_pruned));
+    }
+    if parts.is_empty() && summary.chunks_removed > 0 {
+        parts.push(format!(
+            "{} removed",
+            count(summary.chunks_removed, "chunk")
+        ));
+    }
+    if parts.is_empty() {
+        "nothing changed".to_owned()
+    } else {
+        parts.join(", ")
+    }
 }
 
 /// Says which sources could not be looked at, and what mends it.

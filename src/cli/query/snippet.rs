@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use local_agent_agent::operations::search::words_of;
-use local_agent_index::lexical::{self, Query};
+use local_agent_index::lexical::Query;
+use local_agent_text::language::terms;
 
 /// Longest stretch, in characters: two lines of a terminal.
 const LENGTH: usize = 190;
@@ -61,18 +62,14 @@ struct Match {
 
 /// Every word of `text` that is a word of the query in any of its forms.
 fn matches(text: &str, query: &Query) -> Vec<Match> {
-    let wanted: BTreeSet<String> = lexical::terms(&words_of(query)).into_iter().collect();
+    let wanted: BTreeSet<String> = terms(&words_of(query)).into_iter().collect();
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
     let mut found = Vec::new();
     for range in words(text) {
         let word = &text[range.clone()];
         let term = known
             .entry(word)
-            .or_insert_with(|| {
-                lexical::terms(word)
-                    .into_iter()
-                    .find(|term| wanted.contains(term))
-            })
+            .or_insert_with(|| terms(word).into_iter().find(|term| wanted.contains(term)))
             .clone();
         let Some(term) = term else { continue };
         // In scripts without spaces a run is a sentence: only what was asked for is marked.

@@ -9,6 +9,7 @@ use local_agent_agent::operations::corrections::Correction;
 use local_agent_agent::operations::search::Searched;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Hit, Stale};
+use local_agent_text::types::LineSpan;
 
 /// The object of `query --json`, without the roots.
 #[derive(Debug, Serialize)]
@@ -52,7 +53,7 @@ pub(super) struct HitView<'a> {
     title: &'a str,
     heading_path: String,
     chunk_key: String,
-    lines: String,
+    lines: LineSpan,
     /// The line of the file that holds the first word that was searched for.
     line: usize,
     start_byte: usize,
@@ -121,7 +122,7 @@ impl<'a> HitView<'a> {
             title: &chunk.title,
             heading_path: chunk.heading.to_string(),
             chunk_key: chunk.key.to_string(),
-            lines: chunk.lines.to_string(),
+            lines: chunk.lines,
             line: line_of_match(hit, query),
             start_byte: chunk.span.start(),
             end_byte: chunk.span.end(),

@@ -42,6 +42,8 @@ pub fn find(
     request: &str,
 ) -> Result<(Address, Option<Anchor>)> {
     let trimmed = request.trim();
+    // As other programs name a document.
+    let trimmed = trimmed.strip_prefix("qmd://").unwrap_or(trimmed);
     let link = trimmed
         .strip_prefix("[[")
         .and_then(|rest| rest.strip_suffix("]]"));
@@ -181,7 +183,7 @@ fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
     let path = bare(rest);
     let by_path: Vec<Address> = known
         .iter()
-        .filter(|note| in_source(note, source) && means(&path, &bare(note.at.path.as_str())))
+        .filter(|note| in_source(note, source) && is_at(note, &path))
         .map(|note| note.at.clone())
         .collect();
     if !by_path.is_empty() {
@@ -193,6 +195,12 @@ fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
         .filter(|note| note.names.contains(&wanted))
         .map(|note| note.at.clone())
         .collect()
+}
+
+/// Whether a path, or its end, is the note's; `source/path` is, too.
+fn is_at(note: &KnownNote, path: &str) -> bool {
+    let own = bare(note.at.path.as_str());
+    means(path, &own) || format!("{}/{own}", note.at.source.as_str().to_lowercase()) == path
 }
 
 fn not_found(known: &[KnownNote], name: &str) -> Failure {

@@ -193,17 +193,20 @@ fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
             mode: wanted.mode,
         });
     };
-    let meanings = lines.embedded();
+    let mut meanings = lines.embedded();
     let only_meaning = lines.words.is_empty();
     let only_words = lines.meanings.is_empty();
     // Without vectors the words of a question are all there is to search for.
-    let by_words = only_meaning && !engine.has_vectors();
+    let by_words = only_meaning && (!engine.has_vectors() || wanted.mode == Mode::Lexical);
     let words = if by_words {
         lines.meanings.join(" ")
     } else {
         lines.words
     };
     let query = parse(engine, &words, !by_words)?;
+    if meanings.is_empty() && wanted.mode == Mode::Vector {
+        meanings.push(words_of(&query));
+    }
     let mode = match wanted.mode {
         Mode::Hybrid if by_words || only_words => Mode::Lexical,
         Mode::Hybrid if only_meaning => Mode::Vector,
