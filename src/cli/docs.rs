@@ -73,6 +73,10 @@ pub fn codes_reference() -> String {
     for (code, meaning) in doctor::codes() {
         let _ = writeln!(out, "| `{code}` | {meaning} |");
     }
+    out.push_str("\nCodes of the ancestor that another one says now:\n\n| code | now |\n| --- | --- |\n");
+    for (code, now) in doctor::retired_codes() {
+        let _ = writeln!(out, "| `{code}` | `{now}` |");
+    }
     out.push_str(
         "\n## Records of runs\n\nFindings of `runs verify`.\n\n| code | meaning | fails |\n| --- | --- | --- |\n",
     );

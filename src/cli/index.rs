@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
 use super::enter::Needs;
-use super::output::{count, pace, talk};
+use super::output::{count, pace, talk, visible};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::notes::{self, KindCount};
 use local_agent_agent::operations::{IndexRun, jobs};
 use local_agent_index::indexing::IndexSummary;
 use local_agent_index::indexing::Source;
@@ -58,10 +59,14 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let ok = summary.errors.is_empty() || args.allow_partial;
     if context.out.json {
         let mut body = report(context, &config, &selected, &summary, ok);
+        body["left_out"] = json!(notes::left_out(&config, &sandbox));
         body["confinement"] = json!(confinement.as_str());
         context.out.json(body);
     } else if !args.quiet || !ok {
         print(context, &summary, began.elapsed());
+        if let Some(line) = left_out_line(&notes::left_out(&config, &sandbox)) {
+            context.out.line(&line);
+        }
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
@@ -150,6 +155,27 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
         ));
     }
     say_failures(context, &summary.failures);
+}
+
+/// Kinds of files that one line names.
+const KINDS: usize = 4;
+
+/// `left out: 12 files that are no notes (8 .pdf, 4 .txt)`; `None`: there is no such file.
+pub(super) fn left_out_line(kinds: &[KindCount]) -> Option<String> {
+    let all: u64 = kinds.iter().map(|kind| kind.files).sum();
+    if all == 0 {
+        return None;
+    }
+    let one = |kind: &KindCount| match kind.extension.as_str() {
+        "" => format!("{} without extension", kind.files),
+        extension => format!("{} {}", kind.files, visible(extension)),
+    };
+    let mut named: Vec<String> = kinds.iter().take(KINDS).map(one).collect();
+    if kinds.len() > KINDS {
+        named.push("…".to_owned());
+    }
+    let named = named.join(", ");
+    Some(format!("left out: {}, no notes ({named})", count(all, "file")))
 }
 
 /// What a run changed, in a few words.

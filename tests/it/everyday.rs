@@ -287,6 +287,23 @@ fn many_documents_are_named_by_lists_and_something_must_come() {
 }
 
 #[test]
+fn files_of_other_kinds_are_counted() {
+    let world = World::with(&[
+        ("a.md", "# A\n"),
+        ("paper.pdf", "%PDF"),
+        ("other.PDF", "%PDF"),
+        ("list.txt", "x"),
+        (".hidden.txt", "x"),
+        ("ignored/x.txt", "x"),
+        (".gitignore", "ignored/\n"),
+    ]);
+    let said = world.ok(&["index"]).stdout;
+    let line = "left out: 3 files, no notes (2 .pdf, 1 .txt)";
+    assert_eq!(said.lines().nth(1), Some(line), "{said}");
+    assert_eq!(world.json(&["status"])["left_out"][0]["files"], 2);
+}
+
+#[test]
 fn links_lead_both_ways() {
     let world = linked();
     let out = world.ok(&["links", "Conflicts"]).stdout;

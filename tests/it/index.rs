@@ -52,6 +52,7 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
       "errors": [],
       "errors_count": 0,
       "index_db": "<vault>/.local-agent/index.sqlite",
+      "left_out": [],
       "moved_aside": null,
       "ok": true,
       "scheme": "obsidian_v2",

@@ -1,6 +1,8 @@
 //! Looking around: lists of documents, links between notes, tags, notes that are alike. All of it
 //! is read from the index; each answer says what it is of.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,6 +11,7 @@ use super::library::Library;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::indexing::MARKDOWN;
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SourceName};
@@ -59,6 +62,14 @@ pub struct TagCount {
     pub tag: String,
     /// How many notes have it.
     pub notes: u64,
+}
+
+/// Files of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KindCount {
+    /// In lower case with its dot; empty for files without one.
+    pub extension: String,
+    pub files: u64,
 }
 
 /// One note whose text is like another's.
@@ -259,6 +270,24 @@ pub fn similar(
         });
         Ok((at.to_string(), notes.collect()))
     })
+}
+
+/// Files of the sources that are no notes, and so are not indexed, by extension: the most frequent
+/// first. A source that cannot be listed has none here; `index` says why.
+pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
+    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    for source in &config.sources {
+        let kinds = sandbox.other_kinds(&source.name, MARKDOWN);
+        for (kind, files) in kinds.unwrap_or_default() {
+            *all.entry(kind).or_default() += files;
+        }
+    }
+    let mut kinds: Vec<KindCount> = all
+        .into_iter()
+        .map(|(extension, files)| KindCount { extension, files })
+        .collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.files));
+    kinds
 }
 
 fn address_of(note: &NoteRow) -> Option<Address> {
