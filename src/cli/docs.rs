@@ -73,7 +73,9 @@ pub fn codes_reference() -> String {
     for (code, meaning) in doctor::codes() {
         let _ = writeln!(out, "| `{code}` | {meaning} |");
     }
-    out.push_str("\nCodes of the ancestor that another one says now:\n\n| code | now |\n| --- | --- |\n");
+    out.push_str(
+        "\nCodes of the ancestor that another one says now:\n\n| code | now |\n| --- | --- |\n",
+    );
     for (code, now) in doctor::retired_codes() {
         let _ = writeln!(out, "| `{code}` | `{now}` |");
     }

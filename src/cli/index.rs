@@ -175,7 +175,10 @@ pub(super) fn left_out_line(kinds: &[KindCount]) -> Option<String> {
         named.push("…".to_owned());
     }
     let named = named.join(", ");
-    Some(format!("left out: {}, no notes ({named})", count(all, "file")))
+    Some(format!(
+        "left out: {}, no notes ({named})",
+        count(all, "file")
+    ))
 }
 
 /// What a run changed, in a few words.

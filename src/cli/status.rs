@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::args::Status;
 use super::context::Context;
 use super::enter::Needs;
-use super::output::count;
 use super::index::{extend, left_out_line};
+use super::output::count;
 use local_agent_agent::operations::{self, Library, notes};
 use local_agent_text::error::{Failure, Result};
 

@@ -64,11 +64,7 @@ impl Sandbox {
     /// reason is not counted.
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
-    pub fn other_kinds(
-        &self,
-        source: &SourceName,
-        exts: &[&str],
-    ) -> Result<BTreeMap<String, u64>> {
+    pub fn other_kinds(&self, source: &SourceName, exts: &[&str]) -> Result<BTreeMap<String, u64>> {
         let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
         let at = self.listable(source)?;
         self.open_root(at)
@@ -340,9 +336,9 @@ impl Walk<'_> {
         if self.policy.is_passed_by(name) || ignored.is_some_and(|i| i.leaves_out(&path, false)) {
             return;
         }
-        let ext = name.rsplit_once('.').map_or_else(String::new, |(_, ext)| {
-            format!(".{}", ext.to_lowercase())
-        });
+        let ext = name
+            .rsplit_once('.')
+            .map_or_else(String::new, |(_, ext)| format!(".{}", ext.to_lowercase()));
         let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
         *others.entry(ext).or_default() += 1;
     }
