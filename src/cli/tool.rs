@@ -141,7 +141,8 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     }
     // A change that was agreed to has been shown already.
     if output.data.get("applied") == Some(&Value::Bool(true)) {
-        let path = output.data["path"].as_str().unwrap_or_default();
+        let path = output.data.get("path").and_then(Value::as_str);
+        let path = path.unwrap_or_default();
         context
             .out
             .line(&context.out.shown(&format!("written: {path}")));
@@ -165,10 +166,11 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
 }
 
 /// What to say of a result without text.
-fn why_empty(tool: &str, data: &Value) -> String {
-    match (data["first_line"].as_u64(), data["total_lines"].as_u64()) {
+fn why_empty(tool: &str, data: &Map<String, Value>) -> String {
+    let number = |name: &str| data.get(name).and_then(Value::as_u64);
+    match (number("first_line"), number("total_lines")) {
         (Some(first), Some(total)) if first > total => {
-            let path = data["path"].as_str().unwrap_or_default();
+            let path = data.get("path").and_then(Value::as_str).unwrap_or_default();
             format!(
                 "{} has {}, so there is no line {first}",
                 visible(path),
