@@ -128,6 +128,11 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
 /// `INVALID_ARGS` when there is none.
 pub(super) fn existing_folder(cwd: &Path, dir: &Path) -> Result<PathBuf> {
     let path = cwd.join(dir);
+    // `..` is taken by its text, as the configuration takes it.
+    let path = match config::within(&path, Path::new("/")) {
+        Some(inside) => Path::new("/").join(inside),
+        None => path,
+    };
     if path.is_dir() {
         return Ok(path.canonicalize().unwrap_or(path));
     }

@@ -266,6 +266,7 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
 #[test]
 fn a_source_with_another_name_that_cannot_be_read_loses_nothing() {
     let world = two_sources();
+    fs::create_dir(world.vault().join("nowhere")).unwrap();
     world.ok(&[
         "init",
         "--here",
@@ -275,6 +276,7 @@ fn a_source_with_another_name_that_cannot_be_read_loses_nothing() {
         "--source",
         "c=nowhere",
     ]);
+    fs::remove_dir(world.vault().join("nowhere")).unwrap();
     let body = world.run(&["index", "--json"]).json();
     assert_eq!(
         (&body["ok"], &body["docs_pruned"], &body["total_docs"]),

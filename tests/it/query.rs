@@ -17,7 +17,14 @@ fn hits_of_the_example_by_words() {
         "2",
     ]);
     assert_eq!(run.stderr, "");
-    assert_snapshot!(run.stdout, @"TODO1");
+    assert_snapshot!(run.stdout, @r#"
+    projects/Proofbox.md:14  Proofbox  0.96
+        … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
+        °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
+    projects/Proofbox.md:27  Proofbox › Parts  0.96
+        … - One temperature and humidity sensor at shelf height[^sensor] [^sensor]: The sensor sat at
+        the top until January 2026 and read 3 °C too warm.
+    "#);
 }
 
 #[test]
@@ -25,7 +32,11 @@ fn hits_of_the_example_by_words_and_meaning() {
     let world = World::embedded();
     let run = world.ok(&["query", "sourdough proofbox temperature", "--limit", "1"]);
     assert_eq!(run.stderr, "");
-    assert_snapshot!(run.stdout, @"TODO2");
+    assert_snapshot!(run.stdout, @r#"
+    projects/Proofbox.md:14  Proofbox  0.97
+        … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
+        °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
+    "#);
     let body = world.json(&[
         "query",
         "proofbox holds sourdough",
@@ -64,7 +75,7 @@ fn hits_of_the_example_by_words_and_meaning() {
           "fresh": true,
           "heading_path": "H1: Proofbox",
           "kind": "notes",
-          "line": 8,
+          "line": 14,
           "lines": "8-20",
           "metadata": "present",
           "method": "both",

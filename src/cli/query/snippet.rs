@@ -100,17 +100,25 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 fn best_window(text: &str, found: &[Match]) -> Range<usize> {
-    let mut best = (0, 0..end_of(text, 0));
+    let mut best = ((0, false), 0..end_of(text, 0));
     for (at, first) in found.iter().enumerate() {
         let start = start_before(text, first.range.start);
         let end = end_of(text, start);
         let inside = found[at..].iter().take_while(|one| one.range.end <= end);
         let terms: BTreeSet<&str> = inside.map(|one| one.term.as_str()).collect();
-        if terms.len() > best.0 {
-            best = (terms.len(), start..end);
+        // Headings are shown beside the place: what stands below them says more.
+        let worth = (terms.len(), !is_heading(text, first.range.start));
+        if worth > best.0 {
+            best = (worth, start..end);
         }
     }
     best.1
+}
+
+/// Whether the line that holds `at` is a heading.
+fn is_heading(text: &str, at: usize) -> bool {
+    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    text[line..].starts_with('#')
 }
 
 /// The start of the line that holds `at`, or [`BEFORE`] characters before `at` on that line.
