@@ -1,4 +1,5 @@
-//! Lists the notes of the example vault, so that they are compiled into the program.
+//! Lists the notes of the example vault, so that they are compiled into the program, and names the
+//! version.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,6 +7,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=examples/vault");
+    println!("cargo:rustc-env=LOCAL_AGENT_VERSION={}", version());
     let root = fs::canonicalize("examples/vault")?;
     let mut files = Vec::new();
     collect(&root, &root, &mut files)?;
@@ -25,6 +27,33 @@ fn main() -> io::Result<()> {
     table.push_str("];\n");
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
     fs::write(Path::new(&out).join("example_vault.rs"), table)
+}
+
+/// The version, with the commit in a release build: of a development build every commit would make
+/// it anew. A build without a repository takes the commit from LOCAL_AGENT_COMMIT.
+fn version() -> String {
+    println!("cargo:rerun-if-env-changed=LOCAL_AGENT_COMMIT");
+    let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    let given = env::var("LOCAL_AGENT_COMMIT").ok();
+    let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let commit = given.or_else(|| is_release.then(commit).flatten());
+    match commit.filter(|commit| !commit.trim().is_empty()) {
+        Some(commit) => format!("{version} ({})", commit.trim()),
+        None => version,
+    }
+}
+
+/// The commit that is checked out.
+fn commit() -> Option<String> {
+    let head = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
+    println!("cargo:rerun-if-changed={head}");
+    git(&["rev-parse", "--short=12", "HEAD"])
+}
+
+fn git(args: &[&str]) -> Option<String> {
+    let output = std::process::Command::new("git").args(args).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) -> io::Result<()> {

@@ -77,7 +77,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
-    if args.json {
+    if context.out.json {
         let mut body = report(context, config, args, &answer, &trail);
         body["memory"] = json!(recalled);
         extend(&mut body, run_log::fields(run.as_ref()));

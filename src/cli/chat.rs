@@ -48,7 +48,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let run = log.end_chat(config, &chatted)?;
     let Chatted { text, trail } = chatted;
     let text = text?;
-    if args.json {
+    if context.out.json {
         let mut body = json!({
             "prompt": args.prompt,
             "outcome": "unverified",

@@ -1,6 +1,7 @@
 //! `completions` and `man`: made from the same definition as the parser, so they cannot lag.
 
-use std::process::ExitCode;
+use std::io::Write as _;
+use std::process::{Command, ExitCode, Stdio};
 
 use clap::CommandFactory;
 
@@ -8,11 +9,38 @@ use super::args::{Cli, Completions, Man};
 use super::context::Context;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(args: &Completions) -> Result<ExitCode> {
+pub fn run(context: &Context, args: &Completions) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "local-agent", &mut script);
-    super::output::raw_stdout(&script);
+    show(context, "script", &script, false)
+}
+
+/// Prints a text: in one JSON object, through the pager of `man` on a terminal, else as it is.
+fn show(context: &Context, field: &str, text: &[u8], is_page: bool) -> Result<ExitCode> {
+    if context.out.json {
+        let mut body = serde_json::Map::new();
+        let text = String::from_utf8_lossy(text).into_owned();
+        body.insert(field.to_owned(), text.into());
+        context.out.json(context.body(&body)?);
+    } else if !(is_page && context.out.terminal && paged(text)) {
+        super::output::raw_stdout(text);
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a manual page with `man`, which lays it out and pages it. `false`: there is no `man` that
+/// can.
+fn paged(page: &[u8]) -> bool {
+    let child = Command::new("man")
+        .args(["-l", "-"])
+        .stdin(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        return false;
+    };
+    // Whoever leaves the pager early has read enough.
+    let _ = child.stdin.take().map(|mut input| input.write_all(page));
+    child.wait().is_ok_and(|status| status.success())
 }
 
 pub fn man(context: &Context, args: &Man) -> Result<ExitCode> {
@@ -26,13 +54,20 @@ pub fn man(context: &Context, args: &Man) -> Result<ExitCode> {
         let dir = context.environment.cwd.join(dir);
         std::fs::create_dir_all(&dir).map_err(fail)?;
         clap_mangen::generate_to(Cli::command(), &dir).map_err(fail)?;
-        context.out.line(&format!("written: {}", dir.display()));
+        if context.out.json {
+            let written = dir.to_string_lossy();
+            context
+                .out
+                .json(context.body(&serde_json::json!({ "written": written }))?);
+        } else {
+            context.out.line(&format!("written: {}", dir.display()));
+        }
     } else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command())
             .render(&mut page)
             .map_err(fail)?;
-        super::output::raw_stdout(&page);
+        return show(context, "page", &page, true);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::args::ConfigCommand;
 use super::context::Context;
 use super::index::extend;
-use super::output::talk;
+use super::output::{count, talk};
 use local_agent_agent::config::{self, LayerKind};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -74,10 +74,8 @@ fn check(context: &Context) -> Result<ExitCode> {
             talk(&format!("warning: {warning}"));
         }
         if ok {
-            context.out.line(&format!(
-                "configuration: ok ({} sources)",
-                loaded.config.sources.len()
-            ));
+            let sources = count(loaded.config.sources.len(), "source");
+            context.out.line(&format!("configuration: ok ({sources})"));
         }
     }
     Ok(ExitCode::from(u8::from(!ok)))

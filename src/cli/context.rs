@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::Global;
-use super::output::{Output, talk};
+use super::output::{Output, set_link_template, talk};
 use local_agent_agent::config::{self, Config, FlagValue, Inputs, LayerKind, Loaded};
 use local_agent_agent::operations::{self, Model};
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
@@ -34,7 +35,7 @@ pub struct Environment {
 
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
-    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, NO_COLOR and the standard folders. Nothing else of the
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_LINK, NO_COLOR and the standard folders. Nothing else of the
     /// environment is ever looked at.
     pub fn read() -> Result<Self> {
         let var = |name: &str| std::env::var(name).ok();
@@ -45,6 +46,9 @@ impl Environment {
             )
             .with_hint("change to a folder that exists")
         })?;
+        if let Some(template) = var("LOCAL_AGENT_LINK") {
+            set_link_template(template);
+        }
         let config_dir = dirs::config_dir().map(|dir| dir.join("local-agent"));
         let inputs = Inputs {
             cwd: cwd.clone(),
@@ -114,6 +118,16 @@ impl Environment {
         self.data_dir.as_deref().ok_or_else(|| no_folder("data"))
     }
 
+    /// Marks the cache folder, so that backups leave it out (bford.info/cachedir). It is no failure
+    /// when that cannot be done.
+    pub fn mark_cache(&self) {
+        let Ok(cache) = self.cache_dir() else { return };
+        let tag = cache.join("CACHEDIR.TAG");
+        if cache.is_dir() && !tag.exists() {
+            let _ = super::write::write_whole(&tag, CACHE_TAG.as_bytes());
+        }
+    }
+
     /// Where packed weights are kept.
     pub fn prepared_dir(&self) -> Result<PathBuf> {
         Ok(self.cache_dir()?.join("models"))
@@ -124,6 +138,10 @@ impl Environment {
         Ok(self.data_dir()?.join("models"))
     }
 }
+
+/// The first line is the signature that the standard asks for.
+const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+                         # This folder is a cache of local-agent; `local-agent clean` empties it.\n";
 
 fn no_folder(which: &str) -> Failure {
     Failure::new(
@@ -141,7 +159,10 @@ pub struct Context {
     pub out: Output,
     /// Flags that stand for configuration keys.
     pub flags: Vec<FlagValue>,
+    /// Whether nothing is said when all is well.
+    pub quiet: bool,
     roots: OnceLock<Map<String, Value>>,
+    has_sources: OnceLock<bool>,
 }
 
 impl Context {
@@ -152,7 +173,9 @@ impl Context {
             global,
             out,
             flags: Vec::new(),
+            quiet: false,
             roots: OnceLock::new(),
+            has_sources: OnceLock::new(),
         }
     }
 
@@ -180,9 +203,9 @@ impl Context {
     /// The configuration, or the first thing that is wrong with it. Warnings go to stderr.
     pub fn load(&self) -> Result<Loaded> {
         let loaded = config::load(&self.inputs())?;
-        for warning in &loaded.config.warnings {
-            talk(&format!("warning: {warning}"));
-        }
+        self.has_sources
+            .get_or_init(|| !loaded.config.sources.is_empty());
+        self.say_warnings(&loaded.config.warnings);
         self.check_state(&loaded.config)?;
         self.roots.get_or_init(|| {
             roots(
@@ -193,9 +216,28 @@ impl Context {
         Ok(loaded)
     }
 
+    /// One warning as it is; of more only how many there are, for every command would repeat them.
+    fn say_warnings(&self, warnings: &[String]) {
+        match warnings {
+            [] => {}
+            _ if self.quiet => {}
+            [one] => talk(&format!("warning: {one}")),
+            many => talk(&format!(
+                "warning: {} settings are read differently from what they say \
+                 (local-agent config check lists them)",
+                many.len()
+            )),
+        }
+    }
+
     /// The configuration with everything that is wrong with it as data.
     pub fn load_lenient(&self) -> Result<Loaded> {
         config::load_lenient(&self.inputs())
+    }
+
+    /// Whether any source is configured; `None`: the configuration was not read yet.
+    pub fn has_sources(&self) -> Option<bool> {
+        self.has_sources.get().copied()
     }
 
     /// The five roots that JSON outputs name, from as much of the configuration as can be read.
@@ -206,6 +248,19 @@ impl Context {
             roots(config.as_ref(), self.environment.package_root.as_deref())
         };
         self.roots.get_or_init(read).clone()
+    }
+
+    /// What a command prints with `--json`: the fields of `view`, and the roots.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` when the view cannot be written as JSON.
+    pub fn body(&self, view: &impl Serialize) -> Result<Value> {
+        let mut body = serde_json::to_value(view)
+            .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))?;
+        if let Some(fields) = body.as_object_mut() {
+            fields.extend(self.roots());
+        }
+        Ok(body)
     }
 
     /// Options with which a process that is started anywhere reads the configuration that this one

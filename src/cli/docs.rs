@@ -11,9 +11,13 @@ use local_agent_agent::runs::Trouble;
 use local_agent_text::error::ErrorCode;
 use local_agent_verify as verify;
 
-/// `docs/cli.md`: the help of every command.
+/// `docs/cli.md`: the help of every command. The options that all commands take stand once, under
+/// the program's own name.
 pub fn cli_reference() -> String {
-    let mut out = String::from("# Command line\n\nGenerated from the program's own help.\n");
+    let mut out = String::from(
+        "# Command line\n\nGenerated from the program's own help. Every command also takes the global \
+         options below.\n",
+    );
     let mut root = Cli::command().term_width(100).disable_help_subcommand(true);
     root.build();
     page(&mut out, &mut root, "");
@@ -26,7 +30,12 @@ fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
     } else {
         format!("{parents} {}", command.get_name())
     };
-    let help = command.render_long_help().to_string();
+    let help = if parents.is_empty() {
+        command.render_long_help()
+    } else {
+        without_globals(command).render_long_help()
+    };
+    let help = help.to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(
         out,
@@ -41,6 +50,16 @@ fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
     }
 }
 
+/// The command with the options hidden that every command takes, `--help` and `--version` among
+/// them.
+fn without_globals(command: &clap::Command) -> clap::Command {
+    let hidden = |arg: clap::Arg| {
+        let is_global = arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");
+        arg.hide(is_global)
+    };
+    command.clone().mut_args(hidden)
+}
+
 /// `docs/codes.md`: every stable code with its meaning.
 pub fn codes_reference() -> String {
     let mut out = String::from(
@@ -53,6 +72,12 @@ pub fn codes_reference() -> String {
     out.push_str("\n## Doctor\n\n| code | meaning |\n| --- | --- |\n");
     for (code, meaning) in doctor::codes() {
         let _ = writeln!(out, "| `{code}` | {meaning} |");
+    }
+    out.push_str(
+        "\nCodes of the ancestor that another one says now:\n\n| code | now |\n| --- | --- |\n",
+    );
+    for (code, now) in doctor::retired_codes() {
+        let _ = writeln!(out, "| `{code}` | `{now}` |");
     }
     out.push_str(
         "\n## Records of runs\n\nFindings of `runs verify`.\n\n| code | meaning | fails |\n| --- | --- | --- |\n",

@@ -9,8 +9,8 @@ use super::args::Doctor;
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
-use super::output::Output;
-use crate::doctor::{self, Report, Subject};
+use super::output::{Output, count};
+use crate::doctor::{self, Check, Report, Subject};
 use local_agent_text::error::Result;
 
 pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
@@ -37,7 +37,7 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs()),
     });
-    if args.json {
+    if context.out.json {
         let mut body = json!({
             "ok": report.ok(),
             "require_phase3": args.require_phase3,
@@ -47,27 +47,71 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
-        print(context.out, &report, args.quiet);
+        let detail = match (args.quiet, args.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::All,
+            (false, false) => Detail::Usual,
+        };
+        print(context.out, &report, detail);
     }
     Ok(ExitCode::from(u8::from(!report.ok())))
 }
 
-fn print(out: Output, report: &Report, quiet: bool) {
-    for check in report.checks.iter().filter(|check| !(quiet && check.ok)) {
-        let state = if check.ok { "OK" } else { "FAIL" };
-        let line = format!(
-            "[{state}] {}: {}",
-            check.error_code,
-            out.shown(&check.message)
-        );
-        out.line(&if check.ok { line } else { out.bold(&line) });
-        if let Some(fix) = check.suggested_fix.as_ref().filter(|_| !check.ok) {
-            out.line(&format!("    fix: {}", out.shown(fix)));
-        }
+/// How much of a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// What fails.
+    Quiet,
+    /// What fails, then what is worth knowing.
+    Usual,
+    /// Every check; what fails comes first.
+    All,
+}
+
+fn print(out: Output, report: &Report, detail: Detail) {
+    let failed = |check: &&Check| !check.ok;
+    let noted = |check: &&Check| check.ok && check.suggested_fix.is_some();
+    let fine = |check: &&Check| check.ok && check.suggested_fix.is_none();
+    let checks = &report.checks;
+    checks
+        .iter()
+        .filter(failed)
+        .for_each(|check| say(out, check));
+    if detail == Detail::Quiet {
+        return;
     }
-    if !quiet {
-        let failed = report.checks.iter().filter(|check| !check.ok).count();
-        out.line("");
-        out.line(&format!("{} checks, {failed} failed", report.checks.len()));
+    checks
+        .iter()
+        .filter(noted)
+        .for_each(|check| say(out, check));
+    if detail == Detail::All {
+        checks.iter().filter(fine).for_each(|check| say(out, check));
+    }
+    let failures = checks.iter().filter(failed).count();
+    let fine = checks.iter().filter(fine).count();
+    let total = count(checks.len(), "check");
+    let rest = if detail == Detail::All || fine == 0 {
+        String::new()
+    } else {
+        format!("; {fine} more passed (-v lists them)")
+    };
+    let line = format!("{total}, {failures} failed{rest}");
+    out.line(&if failures == 0 {
+        out.good(&line)
+    } else {
+        out.bad(&line)
+    });
+}
+
+fn say(out: Output, check: &Check) {
+    let state = match (check.ok, &check.suggested_fix) {
+        (false, _) => out.bad("[FAIL]"),
+        (true, Some(_)) => out.warning("[WARN]"),
+        (true, None) => out.good("[OK]"),
+    };
+    let message = out.shown(&check.message);
+    out.line(&format!("{state} {}: {message}", check.error_code));
+    if let Some(fix) = &check.suggested_fix {
+        out.line(&format!("    fix: {}", out.shown(fix)));
     }
 }

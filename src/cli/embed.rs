@@ -1,7 +1,7 @@
 //! `embed`.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use super::args::Embed;
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
+use super::output::{count, pace};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::{EmbedRun, jobs};
@@ -32,10 +33,12 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
         "embed.batch_tokens",
         args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)),
     );
+    context.quiet = args.quiet;
     let config = context.load()?.config;
     context.enter(&config, &Needs::beside_index(&config))?;
+    let began = Instant::now();
     let model = context.embedding(&config)?;
-    let bar = Bar::new(args.quiet || args.json);
+    let bar = Bar::new(args.quiet || context.out.json);
     let run = EmbedRun {
         limit: args.limit,
         rebuild: args.rebuild,
@@ -48,7 +51,7 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     bar.finish();
     let (summary, fingerprint) = done?;
     let ok = summary.errors.is_empty();
-    if args.json {
+    if context.out.json {
         context.out.json(report(
             context,
             &config,
@@ -59,7 +62,7 @@ pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
             ok,
         ));
     } else if !args.quiet || !ok {
-        print(context, &config, &summary);
+        print(context, &config, &summary, began.elapsed());
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
@@ -98,40 +101,43 @@ pub(super) const fn provider(config: &Config) -> &'static str {
     config.embed.provider.as_str()
 }
 
-fn print(context: &Context, config: &Config, summary: &EmbedSummary) {
+fn print(context: &Context, config: &Config, summary: &EmbedSummary, took: Duration) {
     let out = context.out;
-    out.line(&format!(
-        "embeddings_db: {}",
-        config.embed.db_path.display()
-    ));
     if summary.dry_run {
         out.line(&format!(
-            "embed plan: {} of {} chunks have no vector; {} vectors belong to no chunk",
-            summary.missing, summary.total_chunks, summary.orphan_embeddings_before
+            "missing: {} of {} have no vector; {} without a chunk",
+            summary.missing,
+            count(summary.total_chunks, "chunk"),
+            count(summary.orphan_embeddings_before, "vector"),
         ));
         return;
     }
+    let written = if summary.embedded_written == 0 {
+        "nothing to do".to_owned()
+    } else {
+        format!("{} written", count(summary.embedded_written, "vector"))
+    };
+    let pruned = match summary.orphan_embeddings_pruned {
+        0 => String::new(),
+        pruned => format!(", {pruned} removed"),
+    };
     out.line(&format!(
-        "embed summary: {} embedded ({} tokens), {} had one, {} pruned; {} of {} chunks can be searched by meaning",
-        summary.embedded_written,
-        summary.tokens,
-        summary.skipped_ok,
-        summary.orphan_embeddings_pruned,
+        "embedded: {} of {}; {written}{pruned} ({})",
         summary.covered_chunks,
-        summary.total_chunks,
+        count(summary.total_chunks, "chunk"),
+        pace(summary.tokens, "token", took),
     ));
     if summary.orphan_embeddings_kept > 0 {
         let days = config.embed.keep_unused_days;
+        let kept = count(summary.orphan_embeddings_kept, "vector");
         out.line(&format!(
-            "{} vectors that no chunk uses are kept for {days} days",
-            summary.orphan_embeddings_kept
+            "kept for {}: {kept} without a chunk",
+            count(days, "day")
         ));
     }
     if summary.windowed > 0 {
-        out.line(&format!(
-            "{} texts were longer than the model's window and were split",
-            summary.windowed
-        ));
+        let split = count(summary.windowed, "text");
+        out.line(&format!("split: {split} longer than the model's window"));
     }
     if let Some(moved) = &summary.moved_aside {
         out.line(&format!("moved aside: {}", moved.display()));

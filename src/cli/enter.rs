@@ -61,6 +61,7 @@ impl Context {
     pub fn enter(&self, config: &Config, needs: &Needs) -> Result<Confinement> {
         if needs.makes_state {
             self.make_state(config)?;
+            self.environment.mark_cache();
         }
         Ok(sandbox::confine(&self.places(config, needs)))
     }

@@ -42,44 +42,37 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
             notes,
             claims,
             misses_out,
-            json,
         } => {
             return super::eval_attacks::run(
                 context,
                 notes.as_deref(),
                 claims,
                 misses_out.as_deref(),
-                *json,
             );
         }
-        EvalCommand::Drafts { file, sets, json } => {
-            return super::eval_drafts::run(context, file.as_deref(), sets, *json);
+        EvalCommand::Drafts { file, sets } => {
+            return super::eval_drafts::run(context, file.as_deref(), sets);
         }
         EvalCommand::Natural {
             files,
             vaults,
             show,
-            json,
         } => {
-            return super::eval_natural::run(context, files, vaults, *show, *json);
+            return super::eval_natural::run(context, files, vaults, *show);
         }
-        EvalCommand::Claims {
-            files,
-            scores_out,
-            json,
-        } => {
-            return super::eval_claims::run(context, files, scores_out.as_deref(), *json);
+        EvalCommand::Claims { files, scores_out } => {
+            return super::eval_claims::run(context, files, scores_out.as_deref());
         }
     };
     let mut reports = Vec::new();
     for set in &args.sets {
         let report = measure(context, args, set, &what)?;
-        if !args.json {
+        if !context.out.json {
             print(context, &what, &report, reports.is_empty());
         }
         reports.push(report);
     }
-    if args.json {
+    if context.out.json {
         let sets: Vec<Value> = reports.iter().map(Report::json).collect();
         let mut body = json!({ "sets": sets });
         extend(&mut body, context.roots());
@@ -180,7 +173,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
     // Everything that can be wrong with a set is found before an hour of embedding.
     let judge = Judge::read(what, &dir, &questions).map_err(about)?;
     let (config, sandbox, engine, model) =
-        prepare(context, &args.settings, args.json, &dir, &modes)?;
+        prepare(context, &args.settings, context.out.json, &dir, &modes)?;
     let embedder = match modes.iter().any(|mode| mode.needs_vectors()) {
         true => Some(model.load()?),
         false => None,

@@ -28,7 +28,6 @@ pub fn run(
     folder: Option<&Path>,
     files: &[PathBuf],
     out_file: Option<&Path>,
-    as_json: bool,
 ) -> Result<ExitCode> {
     let dir = match folder {
         Some(dir) => context.environment.cwd.join(dir),
@@ -60,7 +59,7 @@ pub fn run(
         write_whole(&context.environment.cwd.join(file), lines.as_bytes())?;
     }
     let rows = attacks::rows(&all);
-    if as_json {
+    if context.out.json {
         let rows: Vec<Value> = rows
             .iter()
             .map(|((source, operator), row)| json!({ "source": source, "operator": operator, "figures": row }))

@@ -36,7 +36,6 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
         sets,
         questions,
         out,
-        json,
     } = command
     else {
         return Err(Failure::internal(
@@ -53,11 +52,12 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
             .iter()
             .filter(|other| other.dir != set.dir)
             .flat_map(|other| &other.questions);
-        for (all, one) in
-            observed
-                .iter_mut()
-                .zip(observe(context, *json, set, others.cloned().collect())?)
-        {
+        for (all, one) in observed.iter_mut().zip(observe(
+            context,
+            context.out.json,
+            set,
+            others.cloned().collect(),
+        )?) {
             all.push(one);
         }
     }
@@ -99,7 +99,7 @@ pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
             )
         })
         .collect();
-    if *json {
+    if context.out.json {
         let modes: Vec<_> = costs
             .iter()
             .map(|(name, _, costs)| json!({"mode": name, "sets": costs}))

@@ -12,12 +12,7 @@ use super::write::write_whole;
 use local_agent_eval::claims::{self, Claim, SUPPORT, Scored};
 use local_agent_text::error::Result;
 
-pub fn run(
-    context: &Context,
-    files: &[PathBuf],
-    scores_out: Option<&Path>,
-    as_json: bool,
-) -> Result<ExitCode> {
+pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>) -> Result<ExitCode> {
     let mut sets: Vec<(Vec<Claim>, Scored)> = Vec::new();
     for file in files {
         let name = name(file);
@@ -30,7 +25,7 @@ pub fn run(
     }
     let scored: Vec<Scored> = sets.into_iter().map(|(_, scored)| scored).collect();
     let figures = claims::figures(&scored);
-    if as_json {
+    if context.out.json {
         let sets: Vec<Value> = scored
             .iter()
             .zip(&figures)

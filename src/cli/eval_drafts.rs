@@ -21,12 +21,7 @@ struct Table {
     rows: Vec<(String, Row)>,
 }
 
-pub fn run(
-    context: &mut Context,
-    file: Option<&Path>,
-    sets: &[PathBuf],
-    as_json: bool,
-) -> Result<ExitCode> {
+pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf]) -> Result<ExitCode> {
     let mut tables: Vec<Table> = Vec::new();
     for dir in sets {
         let name = dir.file_name().map_or_else(
@@ -48,7 +43,7 @@ pub fn run(
             rows: drafts::rows(&drafts::read(&text)?),
         });
     }
-    if as_json {
+    if context.out.json {
         let rows: Vec<Value> = tables
             .iter()
             .flat_map(|Table { set, rows }| rows.iter().map(move |(fault, row)| (set, fault, row)))

@@ -19,7 +19,6 @@ pub fn run(
     files: &[PathBuf],
     vaults: &[String],
     show: bool,
-    as_json: bool,
 ) -> Result<ExitCode> {
     let folders = folders(context, vaults)?;
     let read = |vault: &str, path: &str| read_note(&folders, vault, path);
@@ -30,7 +29,7 @@ pub fn run(
         let rows = natural::rows(&read_text(&context.environment.cwd.join(file))?, &name)?;
         sets.push((name, natural::measure(&rows, &mut vaults)?));
     }
-    if as_json {
+    if context.out.json {
         let sets: Vec<Value> = sets
             .iter()
             .map(|(name, figures)| json!({ "set": name, "figures": figures }))

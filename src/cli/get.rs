@@ -1,40 +1,93 @@
-//! `get` and `multi-get`: documents and chunks through the sandbox, with line numbers.
+//! `get` and `multi-get`: documents, parts of them and chunks through the sandbox, with line
+//! numbers.
 
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::{Get, MultiGet};
 use super::context::Context;
 use super::enter::Needs;
-use super::index::extend;
-use super::output::{Output, talk};
-use local_agent_agent::operations::documents::{self, Piece};
-use local_agent_text::error::Result;
+use super::output::{Output, talk, visible};
+use super::query::file_path;
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::documents::{self, Lines, Piece};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// What `get --json` prints of a document, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PieceView<'a> {
+    /// `source:path`.
+    address: &'a str,
+    /// Of the whole file.
+    sha256: String,
+    /// Line number of the first line of `text`, from 1.
+    first_line: usize,
+    /// Lines of the whole file.
+    total_lines: usize,
+    text: &'a str,
+    /// Whether `text` is only the beginning of what was asked for.
+    truncated: bool,
+}
+
+impl<'a> From<&'a Piece> for PieceView<'a> {
+    fn from(piece: &'a Piece) -> Self {
+        Self {
+            address: &piece.address,
+            sha256: piece.sha256.to_string(),
+            first_line: piece.first_line,
+            total_lines: piece.total_lines,
+            text: &piece.text,
+            truncated: piece.truncated,
+        }
+    }
+}
+
+/// What `multi-get --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ManyView<'a> {
+    patterns: &'a [String],
+    count: usize,
+    outcome: &'static str,
+    documents: Vec<PieceView<'a>>,
+    skipped: &'a [Skipped],
+    /// Documents of which nothing is shown because `--max-bytes` is used up.
+    left_out_by_max_bytes: usize,
+}
+
+/// Something that was named and is not shown.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Skipped {
+    /// The address, or the pattern as it was typed.
+    path: String,
+    /// A stable code.
+    reason: String,
+}
 
 pub fn run(context: &Context, args: &Get) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
-    let piece = documents::get(&config, &context.sandbox(&config)?, &args.address)?;
-    if args.json {
-        let mut body = piece_json(&piece);
-        extend(&mut body, context.roots());
-        context.out.json(body);
-    } else {
-        print(context.out, &piece, args.raw);
+    let sandbox = context.sandbox(&config)?;
+    let lines = Lines {
+        from: args.from.and_then(|line| usize::try_from(line).ok()),
+        count: args.lines.and_then(|count| usize::try_from(count).ok()),
+    };
+    let piece = documents::get(&config, &sandbox, &args.address, lines)?;
+    let out = context.out;
+    if out.json {
+        out.json(context.body(&PieceView::from(&piece))?);
+        return Ok(ExitCode::SUCCESS);
     }
+    if args.full_path
+        && let Some((source, path)) = piece.address.split_once(':')
+    {
+        let path = file_path(&config, source, path);
+        out.line(&out.shown(&path.to_string_lossy()));
+    }
+    print(out, &piece, args.raw);
     Ok(ExitCode::SUCCESS)
-}
-
-fn piece_json(piece: &Piece) -> Value {
-    json!({
-        "address": piece.address,
-        "sha256": piece.sha256,
-        "first_line": piece.first_line,
-        "total_lines": piece.total_lines,
-        "text": piece.text,
-        "truncated": false,
-    })
 }
 
 fn print(out: Output, piece: &Piece, raw: bool) {
@@ -51,74 +104,193 @@ fn print(out: Output, piece: &Piece, raw: bool) {
     }
 }
 
+/// What was named, as far as it could be read and shown.
+#[derive(Debug, Default)]
+struct Collected {
+    pieces: Vec<Piece>,
+    skipped: Vec<Skipped>,
+    left_out: usize,
+    budget: u64,
+    /// Why the first name led nowhere.
+    first_failure: Option<Failure>,
+}
+
 pub fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
     let sandbox = context.sandbox(&config)?;
-    let (mut pieces, mut refused, mut budget) = (Vec::new(), Vec::new(), args.max_bytes);
-    let mut left_out = 0;
-    for (at, skipped) in documents::matching(&config, &sandbox, &args.glob)? {
-        if let Some(reason) = skipped {
-            refused.push(json!({"path": at.to_string(), "reason": reason}));
-            continue;
-        }
-        match documents::whole(&sandbox, &at) {
-            Ok(piece) if piece.text.len() as u64 <= budget => {
-                budget -= piece.text.len() as u64;
-                pieces.push(piece);
-            }
-            Ok(_) => left_out += 1,
-            Err(failure) => {
-                refused.push(json!({"path": at.to_string(), "reason": failure.code.as_str()}))
-            }
-        }
+    let mut collected = Collected {
+        budget: args.max_bytes,
+        ..Collected::default()
+    };
+    let lines = Lines {
+        from: None,
+        count: args.lines.and_then(|count| usize::try_from(count).ok()),
+    };
+    for pattern in args.patterns.iter().flat_map(|list| split_list(list)) {
+        collected.add(&config, &sandbox, pattern, lines)?;
     }
-    show_many(context, args, &pieces, &refused, left_out);
+    if collected.pieces.is_empty() && collected.left_out == 0 && collected.skipped.is_empty() {
+        let message = format!("No document fits `{}`.", args.patterns.join(" "));
+        let none = Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent ls");
+        return Err(collected.first_failure.unwrap_or(none));
+    }
+    if let (true, Some(failure)) = (collected.pieces.is_empty(), &collected.first_failure) {
+        return Err(failure.clone());
+    }
+    show_many(context, args, &collected)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_many(
-    context: &Context,
-    args: &MultiGet,
-    pieces: &[Piece],
-    refused: &[Value],
-    left_out: usize,
-) {
-    if args.json {
-        let mut body = json!({
-            "glob": args.glob,
-            "count": pieces.len(),
-            "outcome": if pieces.is_empty() && left_out == 0 { "nothing_found" } else { "found" },
-            "documents": pieces.iter().map(piece_json).collect::<Vec<_>>(),
-            "skipped": refused,
-            "left_out_by_max_bytes": left_out,
-        });
-        extend(&mut body, context.roots());
-        context.out.json(body);
-        return;
+impl Collected {
+    /// Adds what one pattern names. A glob that fits nothing and a name that leads nowhere are
+    /// noted; a pattern that is none is a failure.
+    fn add(
+        &mut self,
+        config: &Config,
+        sandbox: &Sandbox,
+        pattern: &str,
+        lines: Lines,
+    ) -> Result<()> {
+        if pattern.starts_with('#') || !is_glob(pattern) {
+            let got = documents::get(config, sandbox, pattern, lines);
+            self.take(pattern.to_owned(), got);
+            return Ok(());
+        }
+        let found = documents::matching(config, sandbox, pattern)?;
+        if found.is_empty() {
+            let failure = Failure::new(
+                ErrorCode::FileNotFound,
+                format!("No document fits `{pattern}`."),
+            );
+            self.note(pattern.to_owned(), failure.with_hint("local-agent ls"));
+        }
+        for (at, skipped) in found {
+            match skipped {
+                Some(reason) => self.skipped.push(Skipped {
+                    path: at.to_string(),
+                    reason: reason.as_str().to_owned(),
+                }),
+                None => {
+                    let got = documents::get(config, sandbox, &at.to_string(), lines);
+                    self.take(at.to_string(), got);
+                }
+            }
+        }
+        Ok(())
     }
-    for piece in pieces {
-        context.out.line(
-            &context
-                .out
-                .bold(&context.out.shown(&format!("== {}", piece.address))),
-        );
-        print(context.out, piece, false);
+
+    /// Takes one document, or the beginning of it that still fits.
+    fn take(&mut self, name: String, got: Result<Piece>) {
+        let piece = match got {
+            Ok(piece) => piece,
+            Err(failure) => return self.note(name, failure),
+        };
+        // Once a document was left out, later ones are, too: what is shown is a beginning.
+        if self.left_out > 0 {
+            self.left_out += 1;
+            return;
+        }
+        match piece.beginning(self.budget) {
+            Some(piece) => {
+                self.budget -= piece.text.len() as u64;
+                if piece.truncated {
+                    self.budget = 0;
+                }
+                self.pieces.push(piece);
+            }
+            None => self.left_out += 1,
+        }
     }
-    if pieces.is_empty() && left_out == 0 {
-        context.out.line("No document fits this glob.");
+
+    fn note(&mut self, path: String, failure: Failure) {
+        let reason = failure.code.as_str().to_owned();
+        self.skipped.push(Skipped { path, reason });
+        self.first_failure.get_or_insert(failure);
     }
-    for one in refused {
+}
+
+/// Whether a pattern is a glob and not a name. Brackets alone may be a link: `[[Note]]`.
+fn is_glob(pattern: &str) -> bool {
+    let is_link = pattern.starts_with("[[") && pattern.ends_with("]]");
+    !is_link && pattern.contains(['*', '?', '{', '['])
+}
+
+/// The parts between commas that stand outside of braces and brackets.
+fn split_list(list: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0_i32, 0);
+    let mut parts = Vec::new();
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            ',' if depth <= 0 => {
+                parts.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&list[start..]);
+    let parts = parts.into_iter().map(str::trim);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+fn show_many(context: &Context, args: &MultiGet, collected: &Collected) -> Result<()> {
+    let out = context.out;
+    if out.json {
+        let view = ManyView {
+            patterns: &args.patterns,
+            count: collected.pieces.len(),
+            outcome: "found",
+            documents: collected.pieces.iter().map(PieceView::from).collect(),
+            skipped: &collected.skipped,
+            left_out_by_max_bytes: collected.left_out,
+        };
+        out.json(context.body(&view)?);
+        return Ok(());
+    }
+    for piece in &collected.pieces {
+        out.line(&out.bold(&out.shown(&format!("== {}", piece.address))));
+        print(out, piece, false);
+        if piece.truncated {
+            talk(&format!(
+                "cut: {} is shown to line {} of {}, because of --max-bytes {}",
+                visible(&piece.address),
+                piece.first_line + piece.text.lines().count() - 1,
+                piece.total_lines,
+                args.max_bytes
+            ));
+        }
+    }
+    for one in &collected.skipped {
+        talk(&format!("skipped: {} ({})", visible(&one.path), one.reason));
+    }
+    if collected.left_out > 0 {
         talk(&format!(
-            "skipped: {} ({})",
-            one["path"].as_str().unwrap_or_default(),
-            one["reason"].as_str().unwrap_or_default()
-        ));
-    }
-    if left_out > 0 {
-        talk(&format!(
-            "left out: {left_out} more documents, beyond --max-bytes {}",
+            "left out: {} more, beyond --max-bytes {}",
+            super::output::count(collected.left_out, "document"),
             args.max_bytes
         ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_split_at_commas_outside_of_braces() {
+        assert_eq!(split_list("a.md, b/c.md"), ["a.md", "b/c.md"]);
+        assert_eq!(split_list("x/{a,b}.md,#12ab"), ["x/{a,b}.md", "#12ab"]);
+        assert_eq!(split_list("[[A, B]]"), ["[[A, B]]"]);
+        assert!(split_list(" , ").is_empty());
+    }
+
+    #[test]
+    fn a_link_is_no_glob() {
+        assert!(!is_glob("[[Note]]") && !is_glob("a.md"));
+        assert!(is_glob("daily/2026-0[14]-*.md") && is_glob("{a,b}.md"));
     }
 }

@@ -1,16 +1,17 @@
 //! `index`.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
 use super::enter::Needs;
-use super::output::talk;
+use super::output::{count, pace, talk, visible};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::notes::{self, KindCount};
 use local_agent_agent::operations::{IndexRun, jobs};
 use local_agent_index::indexing::IndexSummary;
 use local_agent_index::indexing::Source;
@@ -31,16 +32,18 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     context.flag("--max-tokens", "index.max_tokens", args.max_tokens);
     context.flag("--max-chars", "index.max_chars", args.max_chars);
     context.flag("--overlap", "index.overlap", args.overlap);
+    context.quiet = args.quiet;
     let config = context.load()?.config;
     let selected = jobs::select(&config, &args.source)?;
     if args.list_sources {
         list_sources(context, &selected);
         return Ok(ExitCode::SUCCESS);
     }
+    let began = Instant::now();
     let confinement = context.enter(&config, &Needs::state())?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
-    let bar = Bar::new(args.quiet || args.json);
+    let bar = Bar::new(args.quiet || context.out.json);
     let run = IndexRun {
         only: &args.source,
         verify: args.verify,
@@ -54,12 +57,16 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     bar.finish();
     let summary = summary?;
     let ok = summary.errors.is_empty() || args.allow_partial;
-    if args.json {
+    if context.out.json {
         let mut body = report(context, &config, &selected, &summary, ok);
+        body["left_out"] = json!(notes::left_out(&config, &sandbox));
         body["confinement"] = json!(confinement.as_str());
         context.out.json(body);
     } else if !args.quiet || !ok {
-        print(context, &config, &summary);
+        print(context, &summary, began.elapsed());
+        if let Some(line) = left_out_line(&notes::left_out(&config, &sandbox)) {
+            context.out.line(&line);
+        }
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
@@ -128,20 +135,14 @@ pub(super) fn extend(body: &mut Value, more: serde_json::Map<String, Value>) {
     }
 }
 
-fn print(context: &Context, config: &Config, summary: &IndexSummary) {
+fn print(context: &Context, summary: &IndexSummary, took: Duration) {
     let out = context.out;
-    out.line(&format!("index_db: {}", config.index.db_path.display()));
+    let changed = changes(summary);
     out.line(&format!(
-        "index summary: {} scanned, {} changed, {} unchanged, {} pruned; {} chunks written, {} removed; \
-         now {} documents in {} chunks",
-        summary.docs_scanned,
-        summary.docs_changed,
-        summary.docs_unchanged,
-        summary.docs_pruned,
-        summary.chunks_written,
-        summary.chunks_removed,
-        summary.total_docs,
-        summary.total_chunks,
+        "indexed: {} in {}; {changed} ({})",
+        count(summary.total_docs, "document"),
+        count(summary.total_chunks, "chunk"),
+        pace(summary.docs_scanned as u64, "file", took),
     ));
     if let Some(moved) = &summary.moved_aside {
         out.line(&format!("moved aside: {}", moved.display()));
@@ -154,6 +155,52 @@ fn print(context: &Context, config: &Config, summary: &IndexSummary) {
         ));
     }
     say_failures(context, &summary.failures);
+}
+
+/// Kinds of files that one line names.
+const KINDS: usize = 4;
+
+/// `left out: 12 files that are no notes (8 .pdf, 4 .txt)`; `None`: there is no such file.
+pub(super) fn left_out_line(kinds: &[KindCount]) -> Option<String> {
+    let all: u64 = kinds.iter().map(|kind| kind.files).sum();
+    if all == 0 {
+        return None;
+    }
+    let one = |kind: &KindCount| match kind.extension.as_str() {
+        "" => format!("{} without extension", kind.files),
+        extension => format!("{} {}", kind.files, visible(extension)),
+    };
+    let mut named: Vec<String> = kinds.iter().take(KINDS).map(one).collect();
+    if kinds.len() > KINDS {
+        named.push("…".to_owned());
+    }
+    let named = named.join(", ");
+    Some(format!(
+        "left out: {}, no notes ({named})",
+        count(all, "file")
+    ))
+}
+
+/// What a run changed, in a few words.
+fn changes(summary: &IndexSummary) -> String {
+    let mut parts = Vec::new();
+    if summary.docs_changed > 0 {
+        parts.push(format!("{} new or changed", summary.docs_changed));
+    }
+    if summary.docs_pruned > 0 {
+        parts.push(format!("{} removed", summary.docs_pruned));
+    }
+    if parts.is_empty() && summary.chunks_removed > 0 {
+        parts.push(format!(
+            "{} removed",
+            count(summary.chunks_removed, "chunk")
+        ));
+    }
+    if parts.is_empty() {
+        "nothing changed".to_owned()
+    } else {
+        parts.join(", ")
+    }
 }
 
 /// Says which sources could not be looked at, and what mends it.

@@ -1,6 +1,6 @@
 //! `init`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -8,7 +8,8 @@ use serde_json::json;
 use super::args::Init;
 use super::context::Context;
 use super::index::extend;
-use super::write::write_whole;
+use super::source::{existing_folder, name_of};
+use super::write::{back_up, write_whole};
 use local_agent_agent::config::{self, Template, WORKROOT_FILE};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
@@ -23,7 +24,7 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         (folder.join(WORKROOT_FILE), here(&folder, &args.source)?)
     } else {
         let state = environment.data_dir()?.to_string_lossy().into_owned();
-        let sources = sources(&args.source, |dir| {
+        let sources = sources(&args.source, &folder, |dir| {
             Ok(folder.join(dir).to_string_lossy().into_owned())
         })?;
         let template = Template {
@@ -34,34 +35,34 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         (environment.user_config()?.to_path_buf(), template)
     };
     if target.exists() && !args.force {
-        return Err(Failure::new(
-            ErrorCode::ConfigError,
-            format!("{} exists already", target.display()),
-        )
-        .with_hint(if args.here {
-            "local-agent init --here --force"
-        } else {
-            "local-agent init --force"
-        }));
+        return Err(exists_already(&target, args));
     }
+    let backup = if target.exists() {
+        Some(back_up(&target)?)
+    } else {
+        None
+    };
     write_whole(&target, config::template(&template).as_bytes())?;
     if args.here {
         config::trust(environment.trust_file()?, &target)?;
     }
-    if args.json {
+    if context.out.json {
         let names: Vec<&SourceName> = template.sources.iter().map(|(name, _)| name).collect();
-        let mut body = json!({"written": target.to_string_lossy(), "sources": names});
+        let mut body = json!({"written": target.to_string_lossy(), "sources": names, "backup": backup.as_ref().map(|path| path.to_string_lossy())});
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
         context.out.line(&format!("written: {}", target.display()));
+        if let Some(backup) = &backup {
+            context.out.line(&format!("backup: {}", backup.display()));
+        }
         for (name, root) in &template.sources {
             context.out.line(&format!("source: {name} = {root}"));
         }
         if template.sources.is_empty() {
             context
                 .out
-                .line("next: local-agent init --force --source notes=path/to/notes, or name your folders in that file");
+                .line("next: local-agent source add path/to/notes");
         } else {
             context.out.line(
                 "next: local-agent index && local-agent embed && local-agent ask \"your question\"",
@@ -82,17 +83,9 @@ fn here(folder: &Path, given: &[String]) -> Result<Template> {
             text
         })
     };
-    let mut sources = sources(given, relative)?;
+    let mut sources = sources(given, folder, relative)?;
     if sources.is_empty() {
-        let stem = folder
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let name = SourceName::new(stem).or_else(|_| SourceName::new("notes"));
-        sources.push((
-            name.map_err(|e| Failure::internal(e.to_string()))?,
-            ".".to_owned(),
-        ));
+        sources.push((name_of(folder)?, ".".to_owned()));
     }
     Ok(Template {
         sources,
@@ -115,18 +108,51 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
     ))
 }
 
+/// A configuration is there: it is added to, not replaced.
+fn exists_already(target: &Path, args: &Init) -> Failure {
+    let first = args.source.first().map(|text| match text.split_once('=') {
+        Some((name, dir)) => format!("'{dir}' --name '{name}'"),
+        None => format!("'{text}'"),
+    });
+    let hint = match first {
+        Some(source) => format!("local-agent source add {source}"),
+        None => "local-agent source list".to_owned(),
+    };
+    Failure::new(
+        ErrorCode::ConfigError,
+        format!("{} exists already", target.display()),
+    )
+    .with_hint(hint)
+}
+
+/// What `--source` names: `NAME=DIR`, or `DIR`, whose own name it is cited by then.
 fn sources(
     given: &[String],
+    folder: &Path,
     root: impl Fn(&Path) -> Result<String>,
 ) -> Result<Vec<(SourceName, String)>> {
     let one = |text: &String| {
         let bad = || {
-            Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is not NAME=DIR"))
-                .with_hint("local-agent init --source notes=path/to/notes")
+            Failure::new(
+                ErrorCode::InvalidArgs,
+                format!("`{text}` is neither DIR nor NAME=DIR"),
+            )
+            .with_hint("local-agent init --source notes=path/to/notes")
         };
-        let (name, dir) = text.split_once('=').ok_or_else(bad)?;
-        let name = SourceName::new(name).map_err(|_| bad())?;
-        Ok((name, root(&PathBuf::from(dir))?))
+        if text.trim().is_empty() {
+            return Err(bad());
+        }
+        let (name, dir) = match text.split_once('=') {
+            Some((name, dir)) => (Some(SourceName::new(name).map_err(|_| bad())?), dir),
+            None => (None, text.as_str()),
+        };
+        let root = root(Path::new(dir))?;
+        let dir = existing_folder(folder, Path::new(dir))?;
+        let name = match name {
+            Some(name) => name,
+            None => name_of(&dir)?,
+        };
+        Ok((name, root))
     };
     given.iter().map(one).collect()
 }

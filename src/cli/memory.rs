@@ -12,7 +12,7 @@ use super::output::talk;
 use super::write::write_whole;
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, Item, LinkState, Mend, Mended, New};
-use local_agent_agent::operations::place;
+use local_agent_agent::operations::{documents, place};
 use local_agent_agent::runs::Archive;
 use local_agent_index::store::{
     Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor,
@@ -43,6 +43,7 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
             chunk_key,
             ..
         } => {
+            let chunk_keys = whole_keys(&config, chunk_key)?;
             let new = New {
                 kind: kind_name(*kind),
                 source: match source {
@@ -50,7 +51,7 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
                     MemorySource::DerivedFromEvidence => memory::DERIVED,
                 },
                 content,
-                chunk_keys: chunk_key,
+                chunk_keys: &chunk_keys,
                 now: &context::now(),
             };
             let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
@@ -99,6 +100,27 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
             },
         ),
     }
+}
+
+/// Keys with all their digits, for keys of which the first were given. What is no key at all is
+/// left to the memory to refuse.
+fn whole_keys(config: &Config, given: &[String]) -> Result<Vec<String>> {
+    let is_part = |text: &str| {
+        let digits = text.trim().trim_start_matches('#');
+        (1..32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit())
+    };
+    if !given.iter().any(|text| is_part(text)) {
+        return Ok(given.to_vec());
+    }
+    let index = IndexReader::required(&config.index.db_path)?;
+    let whole = |text: &String| {
+        if is_part(text) {
+            Ok(documents::chunk_key(&index, text.trim())?.to_string())
+        } else {
+            Ok(text.clone())
+        }
+    };
+    given.iter().map(whole).collect()
 }
 
 const fn kind_name(kind: MemoryKind) -> &'static str {

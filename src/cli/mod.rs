@@ -8,6 +8,7 @@ pub mod args;
 mod ask;
 mod chat;
 mod claims;
+mod clean;
 mod client_config;
 mod completions;
 mod config;
@@ -24,16 +25,19 @@ mod eval_drafts;
 mod eval_natural;
 mod get;
 mod git;
+mod hints;
 mod index;
 mod init;
 mod mcp;
 mod memory;
 mod models;
+mod notes;
 mod output;
 mod progress;
 mod query;
 mod read;
 mod runs;
+mod source;
 mod status;
 mod terminal;
 mod tool;
@@ -49,10 +53,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::args::{
-    Cli, Command, ConfigCommand, EvalCommand, McpCommand, MemoryCommand, ModelsCommand,
-    RunsCommand, ToolCommand,
-};
+use self::args::{Cli, Command, ModeArg};
 use self::context::{Context, Environment};
 use self::output::Output;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -67,7 +68,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => return usage::say(&e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
     };
-    let json = wants_json(&cli.command);
+    let json = wants_json(&cli);
     let environment =
         match stand_in(cli.global.directory.as_deref()).and_then(|()| Environment::read()) {
             Ok(environment) => environment,
@@ -80,7 +81,13 @@ pub fn main() -> ExitCode {
     let mut context = Context::new(environment, cli.global, out);
     match run(&mut context, cli.command) {
         Ok(code) => code,
-        Err(failure) => context.out.failure(&failure, &context.roots()),
+        Err(failure) => {
+            let situation = hints::Situation {
+                has_sources: context.has_sources(),
+            };
+            let failure = hints::completed(failure, situation);
+            context.out.failure(&failure, &context.roots())
+        }
     }
 }
 
@@ -115,82 +122,39 @@ fn hush_guarded_panics() {
     }));
 }
 
-fn wants_json(command: &Command) -> bool {
-    match command {
-        Command::Try(args) => args.json,
-        Command::Init(args) => args.json,
-        Command::Config(
-            ConfigCommand::Show { json }
-            | ConfigCommand::Check { json }
-            | ConfigCommand::Trust { json, .. },
-        ) => *json,
-        Command::Index(args) => args.json,
-        Command::Embed(args) => args.json,
-        Command::Query(args) => args.json || args.jsonl,
-        Command::Ask(args) => args.json,
-        Command::Chat(args) => args.json,
-        Command::Tool(
-            ToolCommand::List { json }
-            | ToolCommand::Describe { json, .. }
-            | ToolCommand::Log { json, .. },
-        ) => *json,
-        Command::Tool(ToolCommand::Run(args)) => args.json,
-        Command::Get(args) => args.json,
-        Command::MultiGet(args) => args.json,
-        Command::Doctor(args) => args.json,
-        Command::Status(args) => args.json,
-        Command::Models(
-            ModelsCommand::List { json }
-            | ModelsCommand::Pull { json, .. }
-            | ModelsCommand::Verify { json, .. },
-        ) => *json,
-        Command::Eval(EvalCommand::Calibrate { json, .. }) => *json,
-        Command::Eval(EvalCommand::Retrieval(args) | EvalCommand::Passages { args, .. }) => {
-            args.json
+/// Whether stdout belongs to a program: JSON was asked for, under whichever name.
+fn wants_json(cli: &Cli) -> bool {
+    let lines = match &cli.command {
+        Command::Query(args) | Command::Search(args) | Command::Vsearch(args) => {
+            args.format().is_json()
         }
-        Command::Eval(
-            EvalCommand::Claims { json, .. }
-            | EvalCommand::Natural { json, .. }
-            | EvalCommand::Attacks { json, .. }
-            | EvalCommand::Drafts { json, .. },
-        ) => *json,
-        Command::Verify(args) => args.json,
-        Command::Runs(
-            RunsCommand::List { json, .. }
-            | RunsCommand::Show { json, .. }
-            | RunsCommand::Verify { json, .. }
-            | RunsCommand::Replay { json, .. }
-            | RunsCommand::Prune { json, .. }
-            | RunsCommand::Head { json, .. },
-        ) => *json,
-        Command::Memory(
-            MemoryCommand::Add { json, .. }
-            | MemoryCommand::List { json, .. }
-            | MemoryCommand::Show { json, .. }
-            | MemoryCommand::Search { json, .. }
-            | MemoryCommand::Delete { json, .. }
-            | MemoryCommand::Export { json, .. }
-            | MemoryCommand::Repair { json, .. },
-        ) => *json,
-        Command::Watch(args) => args.json,
-        Command::Mcp(args) => matches!(&args.command, Some(McpCommand::Install { json: true, .. })),
-        Command::Completions(_) | Command::Man(_) => false,
-    }
+        _ => false,
+    };
+    cli.global.json || lines
 }
 
 fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
     match command {
         Command::Try(args) => try_it::run(context, &args),
         Command::Init(args) => init::run(context, &args),
+        Command::Source(command) => source::run(context, &command),
+        Command::Clean(args) => clean::run(context, &args),
         Command::Config(command) => config::run(context, &command),
         Command::Index(args) => index::run(context, &args),
         Command::Embed(args) => embed::run(context, &args),
-        Command::Query(args) => query::run(context, &args),
+        Command::Query(args) => query::run(context, &args, ModeArg::Hybrid),
+        Command::Search(args) => query::run(context, &args, ModeArg::Lexical),
+        Command::Vsearch(args) => query::run(context, &args, ModeArg::Vector),
         Command::Ask(args) => ask::run(context, &args),
         Command::Chat(args) => chat::run(context, &args),
         Command::Tool(command) => tool::run(context, &command),
         Command::Get(args) => get::run(context, &args),
         Command::MultiGet(args) => get::run_many(context, &args),
+        Command::Ls(args) => notes::ls(context, &args),
+        Command::Links(args) => notes::links(context, &args),
+        Command::Backlinks(args) => notes::backlinks(context, &args),
+        Command::Tags(args) => notes::tags(context, &args),
+        Command::Similar(args) => notes::similar(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),
@@ -200,7 +164,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Eval(command) => eval::run(context, &command),
         Command::Watch(args) => watch::run(context, &args),
         Command::Mcp(args) => mcp::run(context, &args),
-        Command::Completions(args) => completions::run(&args),
+        Command::Completions(args) => completions::run(context, &args),
         Command::Man(args) => completions::man(context, &args),
     }
 }

@@ -21,7 +21,7 @@ pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
         ModelsCommand::List { .. } => list(context),
         #[cfg(not(feature = "pull"))]
-        ModelsCommand::Pull { id, .. } => pull(context, id),
+        ModelsCommand::Pull { id, .. } => pull(context, own_id(id)),
         #[cfg(feature = "pull")]
         ModelsCommand::Pull {
             id,
@@ -39,10 +39,18 @@ pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
                 revision: revision.clone(),
                 ..defaults
             };
-            pull(context, id, &options)
+            pull(context, own_id(id), &options)
         }
         ModelsCommand::Verify { id, .. } => verify(context, id.as_deref()),
     }
+}
+
+/// The name that this program knows a model by, for its repository on the hub.
+fn own_id(id: &str) -> &str {
+    models::KNOWN
+        .iter()
+        .find(|known| known.repo == id)
+        .map_or(id, |known| known.id)
 }
 
 fn list(context: &Context) -> Result<ExitCode> {

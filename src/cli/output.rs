@@ -2,12 +2,16 @@
 //! terminal.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::args::ColorWhen;
 use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::types::percent_encode;
 pub use local_agent_text::types::visible;
 
 /// Where a command prints to.
@@ -74,6 +78,36 @@ impl Output {
         self.paint("2", text)
     }
 
+    /// A word that was searched for, where colour is wanted.
+    pub fn mark(&self, text: &str) -> String {
+        self.paint("1;33", text)
+    }
+
+    /// Something that is as it should be, where colour is wanted.
+    pub fn good(&self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// Something that is worth knowing, where colour is wanted.
+    pub fn warning(&self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// Something that failed, where colour is wanted.
+    pub fn bad(&self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// `text` as a link to a line of a file, where a terminal and colour are: the operating
+    /// system's command of hyperlinks (OSC 8), which terminals without them do not show.
+    pub fn link(&self, path: &Path, line: usize, text: &str) -> String {
+        if !(self.terminal && self.color) {
+            return text.to_owned();
+        }
+        let target = link_target(path, line);
+        format!("\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\")
+    }
+
     fn paint(&self, code: &str, text: &str) -> String {
         if self.color {
             format!("\x1b[{code}m{text}\x1b[0m")
@@ -85,22 +119,51 @@ impl Output {
     /// Says what failed and how to mend it, in the form the reader can use, and gives the exit
     /// code.
     pub fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
-        let envelope = envelope(failure, roots);
         if self.json {
-            write_stdout(&format!("{envelope}\n"));
-        } else if io::stderr().is_terminal() {
-            talk(&format!(
-                "error[{}]: {}",
-                failure.code,
-                visible(&failure.message)
-            ));
-            if let Some(hint) = &failure.hint {
-                talk(&format!("fix: {}", visible(hint)));
-            }
+            write_stdout(&format!("{}\n", envelope(failure, roots)));
         } else {
-            talk(&envelope.to_string());
+            let terminal = io::stderr().is_terminal();
+            let code = format!("error[{}]:", failure.code);
+            let code = if terminal && self.color {
+                self.bad(&code)
+            } else {
+                code
+            };
+            // On one line, so that a log holds one record a failure.
+            talk(&format!("{code} {}", one_line(&failure.message)));
+            if let Some(hint) = &failure.hint {
+                talk(&format!("fix: {}", one_line(hint)));
+            }
         }
         ExitCode::from(1)
+    }
+}
+
+/// Text of a message on one line, made safe for a terminal.
+fn one_line(text: &str) -> String {
+    visible(text).replace('\n', " ")
+}
+
+/// Where a link to a line of a file leads: the template of LOCAL_AGENT_LINK, in which `{path}` and
+/// `{line}` stand for the file; without one, the file itself.
+fn link_target(path: &Path, line: usize) -> String {
+    let path = path.to_string_lossy();
+    let path = percent_encode(&path, " %#?[]<>\"^`{|}\\");
+    match LINK_TEMPLATE.get() {
+        Some(template) => template
+            .replace("{path}", &path)
+            .replace("{line}", &line.to_string()),
+        None => format!("file://{path}"),
+    }
+}
+
+static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
+
+/// Sets what [`Output::link`] leads to, once; a template that could end the escape sequence is not
+/// taken.
+pub fn set_link_template(template: String) {
+    if !template.chars().any(char::is_control) {
+        let _ = LINK_TEMPLATE.set(template);
     }
 }
 
@@ -116,6 +179,22 @@ fn envelope(failure: &Failure, roots: &Map<String, Value>) -> Value {
         fields.extend(roots.clone());
     }
     body
+}
+
+/// `1 note`, `2 notes`.
+pub fn count(n: impl TryInto<u64>, what: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `173 files, 0.8 s, 216 a second`; the rate is left out where it would say nothing.
+pub fn pace(n: u64, what: &str, took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    let mut text = format!("{}, {seconds:.1} s", count(n, what));
+    if n > 0 && seconds >= 0.05 {
+        text.push_str(&format!(", {:.0} a second", n as f64 / seconds));
+    }
+    text
 }
 
 /// Says something on stderr; nobody listening is not an error.
@@ -146,6 +225,26 @@ pub fn raw_stdout(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paces_and_counts_have_plurals_and_no_rate_of_nothing() {
+        assert_eq!(
+            (count(1_u64, "note"), count(0_usize, "note")),
+            ("1 note".into(), "0 notes".into())
+        );
+        let second = Duration::from_millis(800);
+        assert_eq!(pace(200, "file", second), "200 files, 0.8 s, 250 a second");
+        assert_eq!(pace(0, "file", second), "0 files, 0.8 s");
+        assert_eq!(pace(1, "file", Duration::ZERO), "1 file, 0.0 s");
+    }
+
+    #[test]
+    fn a_link_to_a_file_is_a_percent_encoded_address() {
+        assert_eq!(
+            link_target(Path::new("/a b/c#1.md"), 3),
+            "file:///a%20b/c%231.md"
+        );
+    }
 
     #[test]
     fn s27_terminal_escapes_and_bidi_marks_are_made_visible() {

@@ -7,10 +7,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use local_agent_index::indexing::Progress;
 
+/// Steps of a job whose parts are counted in different units.
+const WHOLE: u64 = 1_000;
+
 /// A bar for one job.
 pub struct Bar {
     bar: ProgressBar,
-    phase: RefCell<&'static str>,
+    job: RefCell<&'static str>,
 }
 
 impl Bar {
@@ -23,30 +26,38 @@ impl Bar {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}")
-        {
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent} % {eta}") {
             bar.set_style(style);
         }
         Self {
             bar,
-            phase: RefCell::new(""),
+            job: RefCell::new(""),
         }
     }
 
-    /// Takes one report.
+    /// Takes one report. Reading files and writing words are the two halves of one job, so that the
+    /// bar runs once and never back.
     pub fn report(&self, progress: Progress) {
-        let (phase, done, total) = match progress {
-            Progress::Files { done, total } => ("files", done as u64, total as u64),
-            Progress::Lexical { done, total } => ("words", done as u64, total as u64),
-            Progress::Tokens { done, total } => ("tokens", done, total),
+        let (job, part, done, total) = match progress {
+            Progress::Files { done, total } => ("indexing", 0.0, done as u64, total as u64),
+            Progress::Lexical { done, total } => ("indexing", 0.5, done as u64, total as u64),
+            Progress::Tokens { done, total } => {
+                self.show("embedding", done, total);
+                return;
+            }
         };
-        if self.phase.replace(phase) != phase {
+        let share = part + 0.5 * done as f64 / total.max(1) as f64;
+        self.show(job, (share * WHOLE as f64) as u64, WHOLE);
+    }
+
+    fn show(&self, job: &'static str, done: u64, total: u64) {
+        if self.job.replace(job) != job {
             self.bar.reset();
-            self.bar.set_message(phase);
+            self.bar.set_message(job);
         }
         self.bar.set_length(total);
-        self.bar.set_position(done);
+        self.bar
+            .set_position(done.max(self.bar.position()).min(total));
     }
 
     /// Shows how far the download of one file is.

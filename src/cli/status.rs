@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::args::Status;
 use super::context::Context;
 use super::enter::Needs;
-use super::index::extend;
-use local_agent_agent::operations::{self, Library};
+use super::index::{extend, left_out_line};
+use super::output::count;
+use local_agent_agent::operations::{self, Library, notes};
 use local_agent_text::error::{Failure, Result};
 
 pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
@@ -20,16 +21,21 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
         operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
     }
     let status = operations::status::status(&config, &library, true)?;
+    let left_out = notes::left_out(&config, &context.sandbox(&config)?);
     let mut body = serde_json::to_value(status)
         .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
-    if args.json {
+    if context.out.json {
         if args.wait_fresh {
             body["fresh"] = Value::Bool(true);
         }
+        body["left_out"] = serde_json::json!(left_out);
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
         print(context, &body);
+        if let Some(line) = left_out_line(&left_out) {
+            context.out.line(&line);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -41,8 +47,10 @@ fn print(context: &Context, body: &Value) {
         return;
     }
     out.line(&format!(
-        "index: {} documents, {} chunks, {} files skipped",
-        body["documents"], body["chunks"], body["skipped_files"]
+        "index: {}, {}, {} skipped",
+        count(body["documents"].as_u64().unwrap_or(0), "document"),
+        count(body["chunks"].as_u64().unwrap_or(0), "chunk"),
+        count(body["skipped_files"].as_u64().unwrap_or(0), "file"),
     ));
     out.line(&format!(
         "meaning: {} of {} chunks ({})",
@@ -55,10 +63,10 @@ fn print(context: &Context, body: &Value) {
     }
     for source in body["sources"].as_array().into_iter().flatten() {
         out.line(&format!(
-            "source: {} ({}), {} documents",
+            "source: {} ({}), {}",
             text(&source["name"]),
             text(&source["root"]),
-            source["documents"]
+            count(source["documents"].as_u64().unwrap_or(0), "document")
         ));
     }
     for stale in body["stale"].as_array().into_iter().flatten() {

@@ -26,6 +26,11 @@ pub(super) fn agrees(question: &str) -> Result<bool> {
     Ok(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Whether this process belongs to a terminal at which a person can be asked.
+pub(super) fn is_there() -> bool {
+    open().is_some()
+}
+
 /// Throws away lines that were typed before the question stood there: a yes to something else is no
 /// yes to this.
 #[cfg(target_os = "linux")]

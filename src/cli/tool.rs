@@ -8,7 +8,7 @@ use super::args::{ToolCommand, ToolRun};
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
-use super::output::talk;
+use super::output::{count, talk, visible};
 use super::toolbox;
 use local_agent_agent::runs::{Kind, Ledger};
 use local_agent_agent::tools::{Caller, Effect, Tool, ToolFactory};
@@ -16,10 +16,10 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
     match command {
-        ToolCommand::List { json } => list(context, *json),
-        ToolCommand::Describe { name, json } => describe(context, name, *json),
+        ToolCommand::List => list(context),
+        ToolCommand::Describe { name } => describe(context, name),
         ToolCommand::Run(args) => run_one(context, args),
-        ToolCommand::Log { limit, json } => log(context, *limit, *json),
+        ToolCommand::Log { limit } => log(context, *limit),
     }
 }
 
@@ -46,9 +46,9 @@ fn facts(tool: &Tool) -> Value {
     })
 }
 
-fn list(context: &Context, json: bool) -> Result<ExitCode> {
+fn list(context: &Context) -> Result<ExitCode> {
     let tools = tools(context)?.all();
-    if json {
+    if context.out.json {
         let mut body =
             json!({"count": tools.len(), "tools": tools.iter().map(facts).collect::<Vec<_>>()});
         extend(&mut body, context.roots());
@@ -67,11 +67,11 @@ fn list(context: &Context, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(context: &Context, name: &str, json: bool) -> Result<ExitCode> {
+fn describe(context: &Context, name: &str) -> Result<ExitCode> {
     let tool = find(&tools(context)?, name)?;
     let mut body = facts(&tool);
     body["schema"] = tool.schema();
-    if json {
+    if context.out.json {
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
@@ -133,13 +133,25 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     };
     let outcome = tool.run(&given);
     let output = outcome.result().map_err(Clone::clone)?;
-    if args.json {
+    if context.out.json {
         let mut body = outcome.to_json();
         extend(&mut body, context.roots());
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
+    // A change that was agreed to has been shown already.
+    if output.data.get("applied") == Some(&Value::Bool(true)) {
+        let path = output.data.get("path").and_then(Value::as_str);
+        let path = path.unwrap_or_default();
+        context
+            .out
+            .line(&context.out.shown(&format!("written: {path}")));
+        return Ok(ExitCode::SUCCESS);
+    }
     context.out.raw(&context.out.shown(&output.text));
+    if output.text.is_empty() {
+        talk(&why_empty(&args.name, &output.data));
+    }
     if !output.text.is_empty() && !output.text.ends_with('\n') {
         talk("");
     }
@@ -151,6 +163,22 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
         talk(&format!("this is not all{more}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to say of a result without text.
+fn why_empty(tool: &str, data: &Map<String, Value>) -> String {
+    let number = |name: &str| data.get(name).and_then(Value::as_u64);
+    match (number("first_line"), number("total_lines")) {
+        (Some(first), Some(total)) if first > total => {
+            let path = data.get("path").and_then(Value::as_str).unwrap_or_default();
+            format!(
+                "{} has {}, so there is no line {first}",
+                visible(path),
+                count(total, "line")
+            )
+        }
+        _ => format!("{tool} found nothing"),
+    }
 }
 
 /// `name=value` pairs with the types that the schema asks for. A value that does not fit stays
@@ -193,7 +221,7 @@ fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
     Ok(Value::Object(out))
 }
 
-fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
+fn log(context: &Context, limit: usize) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
     let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
@@ -207,7 +235,7 @@ fn log(context: &Context, limit: usize, json: bool) -> Result<ExitCode> {
         .rev()
         .filter(|(line, _)| line.kind == Kind::Tool)
         .collect();
-    if json {
+    if context.out.json {
         let shown: Vec<Value> = calls
             .iter()
             .take(limit)

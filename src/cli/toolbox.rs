@@ -27,9 +27,9 @@ pub(super) fn factory(
     }
     let tools = ToolFactory::new(context.sandbox(config)?, policy);
     let audit = audit(config, &tools, run);
-    // An agent's client owns the terminal.
-    let confirm: Option<Arc<Confirm>> =
-        (caller != Caller::Agent).then(|| Arc::new(terminal::agrees) as _);
+    // An agent's client owns the terminal; and where there is none, nobody can be asked.
+    let can_ask = caller != Caller::Agent && terminal::is_there();
+    let confirm: Option<Arc<Confirm>> = can_ask.then(|| Arc::new(terminal::agrees) as _);
     Ok(tools.with(caller, Some(audit), confirm))
 }
 

@@ -15,7 +15,7 @@ use super::args::{CitationForm, Try};
 use super::ask as ask_command;
 use super::context::Context;
 use super::index::extend;
-use super::output::talk;
+use super::output::{count, talk};
 use super::progress::Bar;
 use super::write::write_whole;
 use local_agent_agent::ask::{self, Answer};
@@ -43,7 +43,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let config = config_for(context, &dir)?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
-    let bar = Bar::new(args.json);
+    let bar = Bar::new(context.out.json);
     let model = context.embedding(&config)?;
     let run = IndexRun {
         wait: Duration::from_secs(60),
@@ -87,12 +87,12 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
             || model.load().map(Arc::new),
         )
         .answer?;
-        if !args.json {
+        if !context.out.json {
             show(context, &config, text, &answer);
         }
         answers.push((text, answer));
     }
-    if args.json {
+    if context.out.json {
         let body = |(text, answer): &(&String, Answer)| {
             json!({"question": text, "outcome": answer.outcome, "answer": answer.text, "why": answer.why,
                    "coverage": answer.coverage, "citation_validation": answer.report})
@@ -121,6 +121,11 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
             match (path.is_dir(), question) {
                 (true, Some(question)) => Ok((path, vec![question.clone()])),
                 (true, None) => Ok((path, Vec::new())),
+                (false, None) if looks_like_a_path(dir) => Err(Failure::new(
+                    ErrorCode::InvalidArgs,
+                    format!("{} is not a folder", path.display()),
+                )
+                .with_hint("local-agent try path/to/notes")),
                 (false, None) => Ok((
                     example_vault(context)?,
                     vec![dir.to_string_lossy().into_owned()],
@@ -137,6 +142,13 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
             EXAMPLE_QUESTIONS.map(str::to_owned).to_vec(),
         )),
     }
+}
+
+/// Whether an argument was meant as a folder and not as a question.
+fn looks_like_a_path(text: &Path) -> bool {
+    let text = text.to_string_lossy();
+    let is_one_word = !text.contains(char::is_whitespace);
+    is_one_word && (text.starts_with(['/', '~', '.']) || text.contains(['/', '\\']))
 }
 
 /// Lays the example vault out in the cache folder; a file that differs is written again.
@@ -240,8 +252,8 @@ fn closing(
     let coverage = engine.coverage()?;
     context.out.line(&format!(
         "{}, {}; {} of them can be found by meaning.",
-        counted(totals.documents, "note"),
-        counted(coverage.chunks, "chunk"),
+        count(totals.documents, "note"),
+        count(coverage.chunks, "chunk"),
         coverage.embedded
     ));
     if coverage.embedded < coverage.chunks {
@@ -258,9 +270,4 @@ fn closing(
         ));
     }
     Ok(())
-}
-
-/// `1 note`, `2 notes`.
-fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -114,7 +114,7 @@ fn finish(
         Some(changes) => changes.iter().all(|change| change.holds),
         None => judged.report.ok,
     };
-    if args.json {
+    if context.out.json {
         let mut body = body(judged)?;
         if let (Some(fields), Some(changes)) = (body.as_object_mut(), changes) {
             fields.insert("changes".to_owned(), json!(changes));

@@ -7,7 +7,7 @@ use super::args::{Unit, Watch as Args};
 use super::context::Context;
 use super::enter::Needs;
 use super::output::{Output, talk};
-use crate::watch::{self, Plan, Said, cron, systemd, watch};
+use crate::watch::{self, Plan, Said, cron, launchd, systemd, task, watch};
 use local_agent_agent::config::Loaded;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -45,7 +45,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 fn say(out: Output, args: &Args, said: &watch::Said) {
-    if args.json {
+    if out.json {
         match serde_json::to_string(said) {
             Ok(line) => out.line(&line),
             Err(e) => talk(&format!("error: {e}")),
@@ -53,6 +53,7 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
         return;
     }
     match said {
+        Said::Watching { why: None, .. } if args.quiet => {}
         Said::Watching { by, why: None } => talk(&format!("watching by {by}")),
         Said::Watching { by, why: Some(why) } => {
             talk(&format!("watching by {by}: {}", out.shown(why)))
@@ -101,15 +102,15 @@ fn print_unit(context: &Context, loaded: &Loaded, unit: Unit) -> Result<()> {
     })?;
     let program = program.to_string_lossy().into_owned();
     let named = context.again(loaded);
+    let command: Vec<String> = [program.clone()]
+        .into_iter()
+        .chain(named.clone())
+        .chain(["watch".to_owned()])
+        .collect();
     context.out.raw(&match unit {
-        Unit::Systemd => {
-            let command: Vec<String> = [program]
-                .into_iter()
-                .chain(named)
-                .chain(["watch".to_owned()])
-                .collect();
-            systemd(&command)
-        }
+        Unit::Systemd => systemd(&command),
+        Unit::Launchd => launchd(&command),
+        Unit::Task => task(&command),
         Unit::Cron => cron(&[program], &named),
     });
     Ok(())

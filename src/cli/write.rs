@@ -2,7 +2,7 @@
 //! in the cache.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -26,4 +26,24 @@ pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
         .map_err(fail)?;
     temporary.persist(file).map_err(|e| fail(e.error))?;
     Ok(())
+}
+
+/// Copies a file that is about to be changed beside itself, over an earlier copy; gives the copy's
+/// path.
+///
+/// # Errors
+/// `WRITE_ERROR`.
+pub fn back_up(file: &Path) -> Result<PathBuf> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".bak");
+    let copy = file.with_file_name(name);
+    let bytes = std::fs::read(file).map_err(|e| {
+        Failure::new(
+            ErrorCode::WriteError,
+            format!("{} cannot be copied: {e}", file.display()),
+        )
+        .with_hint("allow reading and writing there")
+    })?;
+    write_whole(&copy, &bytes)?;
+    Ok(copy)
 }

@@ -161,3 +161,25 @@ doctor_codes! {
     StateWritableOk "DOCTOR_STATE_WRITABLE_OK" "The folders for the program's own files can be written, by their permissions."
     StateReadOnlyWarn "DOCTOR_STATE_READ_ONLY_WARN" "A folder for the program's own files cannot be written, so jobs would fail. Never a failure."
 }
+
+/// Codes of the ancestor, and the one that says the same now. A fingerprint holds provider,
+/// preparation of texts and normalisation together, so that one comparison finds what five did.
+pub(super) const RETIRED: &[(&str, &str)] = &[
+    (
+        "DOCTOR_EMBED_PROVIDER_MISMATCH",
+        "DOCTOR_EMBED_RUNTIME_FINGERPRINT_MISMATCH",
+    ),
+    ("DOCTOR_EMBED_PROVIDER_UNSUPPORTED", "DOCTOR_CONFIG_INVALID"),
+    (
+        "DOCTOR_EMBED_CHUNK_PREPROCESS_SIG_MISMATCH",
+        "DOCTOR_EMBED_RUNTIME_FINGERPRINT_MISMATCH",
+    ),
+    (
+        "DOCTOR_EMBED_QUERY_PREPROCESS_SIG_MISMATCH",
+        "DOCTOR_EMBED_RUNTIME_FINGERPRINT_MISMATCH",
+    ),
+    (
+        "DOCTOR_EMBED_VECTORS_NORMALIZED_INVALID",
+        "DOCTOR_EMBED_RUNTIME_FINGERPRINT_MISMATCH",
+    ),
+];

@@ -39,6 +39,11 @@ pub fn codes() -> &'static [(&'static str, &'static str)] {
     codes::TABLE
 }
 
+/// Codes of the Python ancestor that no check has any more: name, and the code that says it now.
+pub fn retired_codes() -> &'static [(&'static str, &'static str)] {
+    codes::RETIRED
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
@@ -271,6 +276,14 @@ mod tests {
                         .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
             );
             assert!(meaning.ends_with('.'), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_retired_code_is_said_by_one_that_is_there() {
+        for (old, now) in retired_codes() {
+            assert!(codes().iter().all(|(code, _)| code != old), "{old}");
+            assert!(codes().iter().any(|(code, _)| code == now), "{now}");
         }
     }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub use unit::{cron, systemd};
+pub use unit::{cron, launchd, systemd, task};
 
 use self::eyes::Eyes;
 use local_agent_agent::config::Config;

@@ -1,5 +1,5 @@
-//! What keeps `watch` at work without a terminal: a systemd unit of the user, or the jobs from
-//! cron.
+//! What keeps `watch` at work without a terminal: a systemd unit of the user, an agent of launchd, a
+//! task of the Task Scheduler, or the jobs from cron.
 
 /// A unit for `systemctl --user`; `command` is the program with its arguments.
 pub fn systemd(command: &[String]) -> String {
@@ -19,6 +19,60 @@ WantedBy=default.target
 ",
         words.join(" ")
     )
+}
+
+/// A property list for `~/Library/LaunchAgents`; `command` is the program with its arguments.
+pub fn launchd(command: &[String]) -> String {
+    let word = |word: &String| format!("    <string>{}</string>\n", xml_text(word));
+    let words: String = command.iter().map(word).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">
+<plist version=\"1.0\">
+<dict>
+  <key>Label</key>
+  <string>local-agent.watch</string>
+  <key>ProgramArguments</key>
+  <array>
+{words}  </array>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>30</integer>
+  <key>ProcessType</key>
+  <string>Background</string>
+</dict>
+</plist>
+"
+    )
+}
+
+/// A command for a Windows prompt that makes a task of the Task Scheduler, run at log-on.
+pub fn task(command: &[String]) -> String {
+    let words: Vec<String> = command.iter().map(|word| windows_word(word)).collect();
+    // The command is one quoted argument of another one, so its own quotes are escaped.
+    let inner = words.join(" ").replace('"', "\\\"");
+    format!("schtasks /Create /F /SC ONLOGON /TN local-agent-watch /TR \"{inner}\"\n")
+}
+
+fn xml_text(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+fn windows_word(word: &str) -> String {
+    let is_plain = !word.is_empty() && !word.contains([' ', '\t', '"']);
+    if is_plain {
+        word.to_owned()
+    } else {
+        format!("\"{word}\"")
+    }
 }
 
 /// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` stand around the

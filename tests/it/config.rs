@@ -52,7 +52,7 @@ fn every_value_is_shown_with_its_origin() {
 #[test]
 fn a_good_configuration_is_said_to_be_good() {
     let world = World::with(&[("a.md", "# A\n")]);
-    assert_snapshot!(world.ok(&["config", "check"]).stdout, @"configuration: ok (1 sources)");
+    assert_snapshot!(world.ok(&["config", "check"]).stdout, @"configuration: ok (1 source)");
     assert_eq!(
         world.json(&["config", "check"])["problems"],
         serde_json::json!([])

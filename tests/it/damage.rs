@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::crash::fingerprint;
-use super::harness::{Run, World};
+use super::harness::{Run, World, spoken_failure};
 
 /// An indexed vault, and what its state looks like when all is well.
 struct Scene {
@@ -101,13 +101,11 @@ fn failure(run: &Run, args: &[&str], codes: &[&str]) -> Option<Value> {
         return None;
     }
     assert_eq!(run.code, 1, "{args:?}: {} {}", run.stdout, run.stderr);
-    let text = if run.stdout.is_empty() {
-        run.stderr.lines().last().unwrap_or_default()
+    let failure: Value = if run.stdout.is_empty() {
+        spoken_failure(&run.stderr).unwrap_or_else(|| panic!("{args:?}: {}", run.stderr))
     } else {
-        &run.stdout
+        run.json()
     };
-    let failure: Value =
-        serde_json::from_str(text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}"));
     let code = failure["error_code"].as_str().unwrap();
     assert!(codes.contains(&code), "{args:?}: {failure}");
     Some(failure)

@@ -32,18 +32,15 @@ fn some(run: &Value, names: &[&str]) -> Value {
 fn the_example_is_embedded_and_a_second_run_finds_nothing_to_do() {
     let world = three_notes();
     assert_snapshot!(world.stable(&world.ok(&["embed", "--dry-run"]).stdout), @r#"
-    embeddings_db: <vault>/.local-agent/embeddings.sqlite
-    embed plan: 3 of 3 chunks have no vector; 0 vectors belong to no chunk
+    missing: 3 of 3 chunks have no vector; 0 vectors without a chunk
     "#);
     let first = world.ok(&["embed"]);
     assert_eq!(first.stderr, "");
     assert_snapshot!(world.stable(&first.stdout), @r#"
-    embeddings_db: <vault>/.local-agent/embeddings.sqlite
-    embed summary: 3 embedded (28 tokens), 0 had one, 0 pruned; 3 of 3 chunks can be searched by meaning
+    embedded: 3 of 3 chunks; 3 vectors written (28 tokens, <s> s)
     "#);
     assert_snapshot!(world.stable(&world.ok(&["embed"]).stdout), @r#"
-    embeddings_db: <vault>/.local-agent/embeddings.sqlite
-    embed summary: 0 embedded (0 tokens), 3 had one, 0 pruned; 3 of 3 chunks can be searched by meaning
+    embedded: 3 of 3 chunks; nothing to do (0 tokens, <s> s)
     "#);
     assert_eq!(world.ok(&["embed", "--quiet"]).stdout, "");
     assert_snapshot!(world.pretty(world.json(&["embed"])), @r#"

@@ -82,7 +82,7 @@ fn w03_text_that_was_edited_away_is_dropped_and_said() {
     );
     let run = world.ok(&["ask", QUESTION]);
     assert_snapshot!(run.stderr, @r#"
-    stale: notes:zebra.md changed, went or cannot be read since it was indexed (fix: local-agent index)
+    stale: notes:zebra.md changed, went or cannot be read since indexing (fix: local-agent index)
     stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)
     stale: files are changed (1): notes:zebra.md (fix: local-agent index)
     "#);
@@ -200,7 +200,7 @@ fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     assert!(run.stdout.contains(
         "    stale: the file changed, went or cannot be read; this is the text that was indexed\n"
     ));
-    assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed, went or cannot be read since it was indexed (fix: local-agent index)");
+    assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed, went or cannot be read since indexing (fix: local-agent index)");
     fs::remove_file(world.vault().join("zebra.md")).unwrap();
     assert_eq!(
         world.json(&["query", "zebra apples"])["index_stale"],

@@ -114,7 +114,12 @@ impl World {
 
     /// The program, in the vault, with nothing of the caller's environment.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_local-agent"));
+        self.command_of(env!("CARGO_BIN_EXE_local-agent"))
+    }
+
+    /// Another program in the same place.
+    pub fn command_of(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command
             .env_clear()
             .env("HOME", self.home())
@@ -156,8 +161,8 @@ impl World {
         run.json()
     }
 
-    /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`, else
-    /// on stderr.
+    /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`; else
+    /// its code, message and hint, as the last two lines of stderr say them.
     pub fn fails(&self, args: &[&str]) -> Value {
         let run = self.run(args);
         assert_eq!(
@@ -167,11 +172,17 @@ impl World {
         );
         let json = args.contains(&"--json") || args.contains(&"--jsonl");
         let envelope = if json {
-            run.json()
+            let envelope = run.json();
+            for field in &ROOTS {
+                assert!(
+                    envelope.get(field).is_some(),
+                    "{args:?}: no `{field}` in {envelope}"
+                );
+            }
+            envelope
         } else {
             assert_eq!(run.stdout, "", "{args:?}");
-            let last = run.stderr.lines().last().unwrap_or_default();
-            serde_json::from_str(last).unwrap_or_else(|e| panic!("{args:?}: {e}: {}", run.stderr))
+            spoken_failure(&run.stderr).unwrap_or_else(|| panic!("{args:?}: {}", run.stderr))
         };
         assert_eq!(envelope["ok"], false);
         assert!(
@@ -179,7 +190,7 @@ impl World {
                 .as_str()
                 .is_some_and(|m| !m.is_empty())
         );
-        for field in ["error_code", "hint"].iter().chain(&ROOTS) {
+        for field in ["error_code", "hint"] {
             assert!(
                 envelope.get(field).is_some(),
                 "{args:?}: no `{field}` in {envelope}"
@@ -248,6 +259,7 @@ impl World {
             (r#"("last_scan_unix": )\d+"#, "${1}<time>"),
             (r"\bpid \d+", "pid <pid>"),
             (r"\b\d+\.\d{3,}(e-?\d+)?\b", "<n>"),
+            (r", \d+\.\d s(, \d+ a second)?", ", <s> s"),
         ] {
             text = Regex::new(pattern)
                 .unwrap()
@@ -318,6 +330,20 @@ impl Run {
         );
         serde_json::from_str(&self.stdout).unwrap()
     }
+}
+
+/// The failure that the last lines of stderr say: `error[CODE]: message`, and below it `fix: hint`.
+pub fn spoken_failure(stderr: &str) -> Option<Value> {
+    let at = stderr.rfind("error[")?;
+    let mut lines = stderr[at..].lines();
+    let (code, message) = lines.next()?.strip_prefix("error[")?.split_once("]: ")?;
+    let hint = lines.next().and_then(|line| line.strip_prefix("fix: "));
+    Some(serde_json::json!({
+        "ok": false,
+        "error_code": code,
+        "error_message": message,
+        "hint": hint,
+    }))
 }
 
 /// The embedded example of this build of the program. A leftover of another build is taken away.

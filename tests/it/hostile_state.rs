@@ -246,7 +246,7 @@ fn no_command_follows_a_link_in_the_state_folder() {
                 place.display()
             );
             assert!(
-                run.code == 0 || run.stderr.contains("error_code"),
+                run.code == 0 || run.stderr.contains("error["),
                 "{command:?} {}: {}",
                 place.display(),
                 run.stderr

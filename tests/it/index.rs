@@ -22,12 +22,10 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     let text = world.ok(&["index", "--rebuild"]);
     assert_eq!(text.stderr, "");
     assert_snapshot!(world.stable(&text.stdout), @r#"
-    index_db: <vault>/.local-agent/index.sqlite
-    index summary: 60 scanned, 60 changed, 0 unchanged, 0 pruned; 130 chunks written, 0 removed; now 60 documents in 130 chunks
+    indexed: 60 documents in 130 chunks; 60 new or changed (60 files, <s> s)
     "#);
     assert_snapshot!(world.stable(&world.ok(&["index"]).stdout), @r#"
-    index_db: <vault>/.local-agent/index.sqlite
-    index summary: 60 scanned, 0 changed, 60 unchanged, 0 pruned; 0 chunks written, 0 removed; now 60 documents in 130 chunks
+    indexed: 60 documents in 130 chunks; nothing changed (60 files, <s> s)
     "#);
     assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
     let mut body = world.json(&["index"]);
@@ -54,6 +52,7 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
       "errors": [],
       "errors_count": 0,
       "index_db": "<vault>/.local-agent/index.sqlite",
+      "left_out": [],
       "moved_aside": null,
       "ok": true,
       "scheme": "obsidian_v2",
@@ -267,6 +266,7 @@ fn a_source_whose_folder_is_missing_is_an_error_and_keeps_its_documents() {
 #[test]
 fn a_source_with_another_name_that_cannot_be_read_loses_nothing() {
     let world = two_sources();
+    fs::create_dir(world.vault().join("nowhere")).unwrap();
     world.ok(&[
         "init",
         "--here",
@@ -276,6 +276,7 @@ fn a_source_with_another_name_that_cannot_be_read_loses_nothing() {
         "--source",
         "c=nowhere",
     ]);
+    fs::remove_dir(world.vault().join("nowhere")).unwrap();
     let body = world.run(&["index", "--json"]).json();
     assert_eq!(
         (&body["ok"], &body["docs_pruned"], &body["total_docs"]),
@@ -312,8 +313,7 @@ fn w25_w26_w28_w31_what_cannot_be_read_is_listed_with_its_reason_and_no_longer_f
     std::os::unix::fs::symlink(world.root().join("outside.md"), at("linked.md")).unwrap();
     let run = world.ok(&["index"]);
     assert_snapshot!(world.stable(&run.stdout), @r#"
-    index_db: <vault>/.local-agent/index.sqlite
-    index summary: 4 scanned, 0 changed, 1 unchanged, 0 pruned; 0 chunks written, 3 removed; now 1 documents in 1 chunks
+    indexed: 1 document in 1 chunk; 3 chunks removed (4 files, <s> s)
     skipped: notes:large.md (too_large)
     skipped: notes:linked.md (symlink)
     skipped: notes:bytes.md (not_utf8)

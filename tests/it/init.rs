@@ -76,9 +76,11 @@ fn an_existing_configuration_is_replaced_only_when_asked() {
     let before = fs::read(&file).unwrap();
     assert_eq!(world.code(&["init", "--here"]), "CONFIG_ERROR");
     assert_eq!(world.code(&["init", "--here", "--json"]), "CONFIG_ERROR");
+    fs::create_dir(world.vault().join("sub")).unwrap();
     assert_eq!(fs::read(&file).unwrap(), before);
     assert_snapshot!(world.pretty(world.json(&["init", "--here", "--force", "--source", "other=sub"])), @r#"
     {
+      "backup": "<vault>/local-agent.yaml.bak",
       "ok": true,
       "sources": [
         "other"
@@ -120,7 +122,7 @@ fn without_here_the_users_own_configuration_is_written_and_holds_everywhere() {
 #[test]
 fn sources_are_name_and_folder() {
     let world = World::empty();
-    for source in ["notes", "=x", "a b:c=x", ""] {
+    for source in ["notes", "=x", "a b:c=x", "", "nosuch", "n=nosuch"] {
         assert_eq!(
             world.code(&["init", "--here", "--source", source]),
             "INVALID_ARGS",
@@ -134,6 +136,7 @@ fn sources_are_name_and_folder() {
 fn a_folder_that_cannot_be_written_is_a_write_error() {
     let world = World::empty();
     fs::write(world.home().join(".config"), "in the way").unwrap();
+    fs::create_dir(world.vault().join("notes")).unwrap();
     assert_eq!(
         world.code(&["init", "--source", "mine=notes"]),
         "WRITE_ERROR"
@@ -172,7 +175,7 @@ fn a_configuration_in_a_folder_names_nothing_outside_of_it() {
 fn without_a_source_the_next_step_names_one() {
     let world = World::empty();
     let run = world.ok(&["init"]);
-    assert_snapshot!(run.stdout.lines().last().unwrap(), @"next: local-agent init --force --source notes=path/to/notes, or name your folders in that file");
+    assert_snapshot!(run.stdout.lines().last().unwrap(), @"next: local-agent source add path/to/notes");
 }
 
 /// `$PWD/notes` behind a link was said to lie outside.

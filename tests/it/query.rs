@@ -17,15 +17,13 @@ fn hits_of_the_example_by_words() {
         "2",
     ]);
     assert_eq!(run.stderr, "");
-    assert_snapshot!(world.stable(&run.stdout), @r#"
-    [1] vault:projects/Proofbox.md:8  <n>
-        provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
-        heading_path: H1: Proofbox
-        snippet: # Proofbox The proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the...
-    [2] vault:projects/Proofbox.md:22  <n>
-        provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
-        heading_path: H1: Proofbox > H2: Parts
-        snippet: ...puter, 12 V - Ultrasonic fogger, 24 V - One temperature and humidity sensor at shelf height[^sensor] [^sensor]: The sensor sat at the top until January 2026 and read 3 °C too warm...
+    assert_snapshot!(run.stdout, @r#"
+    projects/Proofbox.md:14  Proofbox  0.96
+        … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
+        °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
+    projects/Proofbox.md:27  Proofbox › Parts  0.96
+        … - One temperature and humidity sensor at shelf height[^sensor] [^sensor]: The sensor sat at
+        the top until January 2026 and read 3 °C too warm.
     "#);
 }
 
@@ -34,11 +32,10 @@ fn hits_of_the_example_by_words_and_meaning() {
     let world = World::embedded();
     let run = world.ok(&["query", "sourdough proofbox temperature", "--limit", "1"]);
     assert_eq!(run.stderr, "");
-    assert_snapshot!(world.stable(&run.stdout), @r#"
-    [1] vault:projects/Proofbox.md:8  <n>
-        provenance: source=vault kind=notes key=<key>  typed: metadata=present; yaml_present=1; yaml_parse_ok=1; required_keys_present=0
-        heading_path: H1: Proofbox
-        snippet: # Proofbox The proofbox is a converted wardrobe in which dough rises at a steady warmth. Jonas built the box, I wrote the...
+    assert_snapshot!(run.stdout, @r#"
+    projects/Proofbox.md:14  Proofbox  0.97
+        … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
+        °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
     "#);
     let body = world.json(&[
         "query",
@@ -82,6 +79,7 @@ fn hits_of_the_example_by_words_and_meaning() {
           "fresh": true,
           "heading_path": "H1: Proofbox",
           "kind": "notes",
+          "line": 14,
           "lines": "8-20",
           "metadata": "present",
           "method": "both",

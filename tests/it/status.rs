@@ -38,6 +38,7 @@ fn nothing_something_everything() {
       "index_db": "<vault>/.local-agent/index.sqlite",
       "index_job": null,
       "indexed": true,
+      "left_out": [],
       "model": "all-MiniLM-L6-v2",
       "model_reason": null,
       "ok": true,

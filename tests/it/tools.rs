@@ -302,6 +302,11 @@ fn only_the_controlling_terminal_can_say_yes() {
         String::from_utf8_lossy(&out.stderr).contains("WRITE_DENIED"),
         "{out:?}"
     );
+    // Nobody was asked, so nobody is said to have refused.
+    assert!(
+        String::from_utf8_lossy(&out.stderr).contains("needs a yes at the terminal"),
+        "{out:?}"
+    );
     assert!(!world.vault().join("new.md").exists());
     // With a terminal at which somebody answers; what is typed before the question is no answer to
     // it.

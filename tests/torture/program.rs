@@ -124,17 +124,27 @@ pub fn shell(world: &World, line: &str) -> Ran {
     Running::start(command).unwrap().wait(LIMIT)
 }
 
+/// The failure that stderr says as `error[CODE]: message`.
+fn spoken_failure(stderr: &str) -> Option<Value> {
+    let at = stderr.rfind("error[")?;
+    let line = stderr[at..].lines().next()?;
+    let (code, message) = line.strip_prefix("error[")?.split_once("]: ")?;
+    Some(serde_json::json!({"ok": false, "error_code": code, "error_message": message}))
+}
+
 impl Ran {
     pub fn done(&self) -> bool {
         self.status.success()
     }
 
-    /// The one object that was printed, or what `--json` puts on the last line of stderr.
+    /// The one object that was printed, or the failure that stderr says in words.
     pub fn object(&self) -> Option<Value> {
-        let lines = self.stdout.lines().rev().chain(self.stderr.lines().rev());
+        let mut lines = self.stdout.lines().rev().chain(self.stderr.lines().rev());
         lines
+            .by_ref()
             .filter_map(|line| serde_json::from_str(line).ok())
             .find(Value::is_object)
+            .or_else(|| spoken_failure(&self.stderr))
     }
 
     pub fn json(&self) -> Value {

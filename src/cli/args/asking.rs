@@ -1,4 +1,4 @@
-//! Searching, asking, checking and reading: `query`, `ask`, `chat`, `verify`, `get`.
+//! Searching, asking and checking: `query`, `ask`, `chat`, `verify`.
 
 use std::path::PathBuf;
 
@@ -7,24 +7,32 @@ use clap::{Args, ValueEnum};
 use local_agent_agent::ask::Day;
 use local_agent_agent::operations::Limits;
 
+/// The help heading of [`ScopeArgs`].
+const SCOPE: &str = "Where to look";
+
 /// Restrictions that `query` and `ask` share.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Where to look")]
+#[derive(Debug, Clone, Default, Args)]
 pub struct ScopeArgs {
     /// Only this source; may be given again
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        short = 'c',
+        long,
+        visible_alias = "collection",
+        value_name = "NAME",
+        help_heading = SCOPE
+    )]
     pub source: Vec<String>,
     /// Only below this folder, or paths that fit this glob
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = SCOPE)]
     pub path: Vec<String>,
     /// Only notes with this tag or one below it
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", help_heading = SCOPE)]
     pub tag: Vec<String>,
-    /// Only notes of this day or later
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Only notes dated this day or later
+    #[arg(long, value_name = "YYYY-MM-DD", help_heading = SCOPE)]
     pub after: Option<String>,
-    /// Only notes of before this day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Only notes dated before this day
+    #[arg(long, value_name = "YYYY-MM-DD", help_heading = SCOPE)]
     pub before: Option<String>,
 }
 
@@ -61,26 +69,61 @@ pub enum FusionArg {
     Rrf,
 }
 
+/// How `query` prints its hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QueryFormat {
+    /// Two or three lines a hit
+    Text,
+    /// One JSON object
+    Json,
+    /// One JSON object a hit
+    Jsonl,
+    /// Only the files, best first
+    Files,
+    /// Comma-separated values with a header
+    Csv,
+    /// Markdown
+    Md,
+    /// XML elements
+    Xml,
+    /// The JSON array that `qmd query --json` prints
+    Qmd,
+}
+
+impl QueryFormat {
+    /// Whether stdout belongs to a program, failures included.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl | Self::Qmd)
+    }
+}
+
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("output").multiple(false)))]
 pub struct Query {
-    /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01
-    pub text: String,
+    /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01; or lines that begin with
+    /// lex:, vec:, hyde: or intent:
+    #[arg(required = true, value_name = "WORDS")]
+    pub words: Vec<String>,
     /// Most hits; less than 1 counts as 1
     #[arg(
+        short = 'n',
         long,
         value_name = "N",
         default_value_t = 5,
         allow_negative_numbers = true
     )]
     pub limit: i64,
+    /// Every hit that is relevant, however many
+    #[arg(long, conflicts_with = "limit")]
+    pub all: bool,
     /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the
-    /// calibrated floor decides whether anything was found]
+    /// calibrated floor]
     #[arg(long, value_name = "CHANCE", value_parser = share)]
     pub min_score: Option<f32>,
-    /// Which sides take part
-    #[arg(long, default_value = "hybrid")]
-    pub mode: ModeArg,
-    /// How the sides are brought together
+    /// What is searched: words, vectors, or both
+    #[arg(long)]
+    pub mode: Option<ModeArg>,
+    /// How the two lists become one
     #[arg(long)]
     pub fusion: Option<FusionArg>,
     #[command(flatten)]
@@ -88,18 +131,78 @@ pub struct Query {
     /// Print every number that made a rank
     #[arg(long)]
     pub explain: bool,
+    /// Print the whole text of each hit
+    #[arg(long)]
+    pub full: bool,
+    /// Print paths of the file system instead of source:path
+    #[arg(long)]
+    pub full_path: bool,
     /// Bring the index up to date first
     #[arg(long)]
     pub refresh: bool,
-    /// Print one JSON object
-    #[arg(long, conflicts_with_all = ["jsonl", "files"])]
-    pub json: bool,
+    /// How to print the hits
+    #[arg(long, value_name = "FORMAT", group = "output", conflicts_with = "json")]
+    pub format: Option<QueryFormat>,
     /// Print one JSON object a hit
-    #[arg(long, conflicts_with = "files")]
+    #[arg(long, group = "output", conflicts_with = "json")]
     pub jsonl: bool,
     /// Print only the files, best first
-    #[arg(long)]
+    #[arg(long, group = "output", conflicts_with = "json")]
     pub files: bool,
+    /// Print comma-separated values
+    #[arg(long, group = "output", conflicts_with = "json")]
+    pub csv: bool,
+    /// Print markdown
+    #[arg(long, group = "output", conflicts_with = "json")]
+    pub md: bool,
+    /// Print XML
+    #[arg(long, group = "output", conflicts_with = "json")]
+    pub xml: bool,
+}
+
+impl Query {
+    /// A list of every note with this tag or one below it.
+    pub fn of_tag(tag: &str) -> Self {
+        Self {
+            words: vec![format!("tag:\"{}\"", tag.trim_start_matches('#'))],
+            limit: 0,
+            all: true,
+            min_score: None,
+            mode: None,
+            fusion: None,
+            scope: ScopeArgs::default(),
+            explain: false,
+            full: false,
+            full_path: false,
+            refresh: false,
+            format: None,
+            jsonl: false,
+            files: false,
+            csv: false,
+            md: false,
+            xml: false,
+        }
+    }
+
+    /// The query as one text. Words need no quotes.
+    pub fn text(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// How to print, apart from the global `--json`.
+    pub fn format(&self) -> QueryFormat {
+        let flags = [
+            (self.jsonl, QueryFormat::Jsonl),
+            (self.files, QueryFormat::Files),
+            (self.csv, QueryFormat::Csv),
+            (self.md, QueryFormat::Md),
+            (self.xml, QueryFormat::Xml),
+        ];
+        let flag = flags.iter().find(|(given, _)| *given);
+        self.format
+            .or(flag.map(|(_, format)| *format))
+            .unwrap_or(QueryFormat::Text)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -135,9 +238,6 @@ pub struct Ask {
     pub citations: CitationForm,
     #[command(flatten)]
     pub scope: ScopeArgs,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// How the citations of an answer are printed.
@@ -161,9 +261,6 @@ pub struct Chat {
     /// Let the model call tools that read your files, in a bounded loop
     #[arg(long)]
     pub tools: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Without `--snapshot` and `--vault` the evidence is the files of the configured sources.
@@ -190,33 +287,6 @@ pub struct Verify {
     /// Write the verdicts of this document into the lock file instead
     #[arg(long, requires = "lock")]
     pub update: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Get {
-    /// path, source:path, path:from, path:from:count, or #chunk_key
-    pub address: String,
-    /// Print the bytes without line numbers
-    #[arg(long)]
-    pub raw: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct MultiGet {
-    /// Glob over source:path or path, for example 'daily/2026-*.md'
-    pub glob: String,
-    /// Stop after so many bytes of text
-    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
-    pub max_bytes: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// A number from 0 to 1.

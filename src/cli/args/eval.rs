@@ -34,9 +34,6 @@ pub struct EvalArgs {
     /// Use another value of a configuration key; may be given again
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -67,9 +64,6 @@ pub enum EvalCommand {
         /// Write the weights to this file
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// True sentences made false: are they caught, and the true ones let pass?
     Attacks {
@@ -83,9 +77,6 @@ pub enum EvalCommand {
         /// Write what was missed and what was rejected without a fault, one JSON object each
         #[arg(long, value_name = "FILE")]
         misses_out: Option<PathBuf>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Faulty drafts: citation recall and precision before the gate and behind it
     Drafts {
@@ -95,9 +86,6 @@ pub enum EvalCommand {
         /// Make the drafts of the marked answers (spans.jsonl) of this set; may be given again
         #[arg(long = "set-dir", value_name = "DIR")]
         sets: Vec<PathBuf>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Natural answers, honest and with one fact changed: what is passed, refused, doubted
     Natural {
@@ -110,9 +98,6 @@ pub enum EvalCommand {
         /// List true sentences that are not simply shown, and false ones that are
         #[arg(long)]
         show: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Claims that people judged: does the verifier's support agree with them?
     Claims {
@@ -122,8 +107,5 @@ pub enum EvalCommand {
         /// Write every score and feature, one JSON object a claim
         #[arg(long, value_name = "FILE")]
         scores_out: Option<PathBuf>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }

@@ -46,9 +46,6 @@ pub struct Index {
     /// Print nothing when all is well
     #[arg(long)]
     pub quiet: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -77,9 +74,6 @@ pub struct Embed {
     /// Print nothing when all is well
     #[arg(long)]
     pub quiet: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -103,25 +97,24 @@ pub struct Watch {
     /// Print nothing when all is well
     #[arg(long)]
     pub quiet: bool,
-    /// Print one JSON object an event
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Unit {
+    /// A unit of the user
     Systemd,
+    /// An agent of macOS
+    Launchd,
+    /// A task of the Windows Task Scheduler
+    Task,
+    /// A line of a crontab
     Cron,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ModelsCommand {
     /// Models that are known and where their files are
-    List {
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    List,
     /// Download a model; the only command that downloads anything
     Pull {
         /// The name it will be used by; a known one, or any with --repo and --revision
@@ -135,18 +128,12 @@ pub enum ModelsCommand {
         /// Server to download from
         #[arg(long, value_name = "URL")]
         endpoint: Option<String>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Hash a model's files, and compare its vectors, computed as configured, with a second
     /// implementation's
     Verify {
         /// A known id; without it, every model that is here
         id: Option<String>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }
 

@@ -4,6 +4,7 @@
 mod asking;
 mod eval;
 mod jobs;
+mod notes;
 mod records;
 mod serving;
 mod setup;
@@ -14,20 +15,21 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use asking::{
-    Ask, Chat, CitationForm, FusionArg, Get, ModeArg, MultiGet, Query, ScopeArgs, Verify,
+    Ask, Chat, CitationForm, FusionArg, ModeArg, Query, QueryFormat, ScopeArgs, Verify,
 };
 pub use eval::{EvalArgs, EvalCommand, EvalModeArg};
 pub use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
+pub use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
 pub use serving::{Client, Mcp, McpCommand};
-pub use setup::{Completions, ConfigCommand, Init, Man, Try};
+pub use setup::{Clean, Completions, ConfigCommand, Init, Man, SourceAdd, SourceCommand, Try};
 pub use tools::{ToolCommand, ToolRun};
 
 /// Answers questions from your own markdown, and proves every answer.
 #[derive(Debug, Parser)]
 #[command(
     name = "local-agent",
-    version,
+    version = env!("LOCAL_AGENT_VERSION"),
     propagate_version = true,
     max_term_width = 100
 )]
@@ -57,6 +59,9 @@ pub struct Global {
     /// When to colour and link
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
+    /// Print one JSON object, alone, on stdout; failures too
+    #[arg(long, global = true)]
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,15 +77,23 @@ pub enum Command {
     Try(Try),
     /// Write a configuration
     Init(Init),
+    /// Add, remove, rename or list the folders that are searched
+    #[command(subcommand, visible_alias = "collection")]
+    Source(SourceCommand),
     /// Show, check or trust the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Bring the index up to date with the files
+    #[command(visible_alias = "update")]
     Index(Index),
     /// Give every chunk of the index a vector
     Embed(Embed),
-    /// Search
+    /// Search by words and by meaning
     Query(Query),
+    /// Search by words alone: `query --mode lexical`
+    Search(Query),
+    /// Search by meaning alone: `query --mode vector`
+    Vsearch(Query),
     /// Answer a question with checked citations
     Ask(Ask),
     /// Ask the chat model itself, without evidence; what it says is not checked
@@ -98,8 +111,18 @@ pub enum Command {
     Tool(ToolCommand),
     /// Show a document or a chunk, with line numbers
     Get(Get),
-    /// Show every document that a glob names
+    /// Show several documents: globs, paths, note names and chunk keys
     MultiGet(MultiGet),
+    /// List the indexed documents
+    Ls(Ls),
+    /// List what a note links to
+    Links(NoteArgs),
+    /// List the notes that link to a note
+    Backlinks(NoteArgs),
+    /// List all tags, or the notes with one tag
+    Tags(Tags),
+    /// List the notes whose text is most alike
+    Similar(Similar),
     /// Check everything that the other commands rely on
     Doctor(Doctor),
     /// Say what is indexed, embedded and current
@@ -114,6 +137,8 @@ pub enum Command {
     Watch(Watch),
     /// Serve agents over stdin and stdout (Model Context Protocol)
     Mcp(Mcp),
+    /// Remove what can be made again: indexes, vectors, caches
+    Clean(Clean),
     /// Print a completion script
     Completions(Completions),
     /// Print the manual page, or write one a command into a folder

@@ -11,9 +11,6 @@ pub enum RunsCommand {
         /// Most runs
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// One run: question, answer, evidence, verdicts
     Show {
@@ -25,9 +22,6 @@ pub enum RunsCommand {
         /// Write the page to this file
         #[arg(long, value_name = "FILE", requires = "html")]
         out: Option<PathBuf>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Does everything still fit together: ledger, head, records, permissions?
     Verify {
@@ -36,17 +30,11 @@ pub enum RunsCommand {
         /// A head that was noted earlier, which the ledger must still hold
         #[arg(long, value_name = "SHA256")]
         head: Option<String>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Bring a run's evidence back and verify its draft again: the report must be the same
     Replay {
         /// The run, as `show` takes it
         id: String,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Remove records; the ledger remembers that they were
     Prune {
@@ -62,9 +50,6 @@ pub enum RunsCommand {
         /// Say what would be removed and stop
         #[arg(long)]
         dry_run: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// The hash of the ledger's last line, to be kept elsewhere
     Head {
@@ -75,9 +60,6 @@ pub enum RunsCommand {
         /// Enter every record that the ledger does not hold
         #[arg(long, conflicts_with = "renew")]
         adopt: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }
 
@@ -114,26 +96,17 @@ pub enum MemoryCommand {
         /// A chunk it leans on, as `query` shows it; may be given again
         #[arg(long, value_name = "KEY")]
         chunk_key: Vec<String>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Everything that is remembered, newest first, with the state of each link
     List {
         /// Only memories with a link that is not intact
         #[arg(long)]
         dangling: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// One memory
     Show {
         /// Its name, or the beginning of it
         id: String,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Memories that hold these words, best first
     Search {
@@ -141,25 +114,14 @@ pub enum MemoryCommand {
         /// Most memories
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Forget one memory
     Delete {
         /// Its whole name
         id: String,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Write everything into a new JSON file
-    Export {
-        path: PathBuf,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Export { path: PathBuf },
     /// Mend links whose text moved; bring the memory of the Python ancestor over
     Repair {
         /// Link a changed one to what stands under the same headings now
@@ -174,9 +136,6 @@ pub enum MemoryCommand {
         /// Begin a new memory where one was lost and there is no backup; removes nothing
         #[arg(long, conflicts_with_all = ["accept_changed", "drop", "dry_run"])]
         begin_anew: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }
 
@@ -191,9 +150,9 @@ pub struct Doctor {
     /// Print only what fails
     #[arg(long)]
     pub quiet: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
+    /// Print every check
+    #[arg(short = 'v', long, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Args)]
@@ -209,7 +168,4 @@ pub struct Status {
         requires = "wait_fresh"
     )]
     pub timeout: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }

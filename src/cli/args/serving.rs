@@ -19,9 +19,6 @@ pub enum McpCommand {
         /// Print what would be entered and stop
         #[arg(long)]
         print: bool,
-        /// Print one JSON object
-        #[arg(long, conflicts_with = "print")]
-        json: bool,
     },
 }
 

@@ -13,9 +13,6 @@ pub struct Try {
     /// Seconds that embedding may take before the answer is shown
     #[arg(long, value_name = "SECS", default_value_t = 20)]
     pub budget: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -23,38 +20,69 @@ pub struct Init {
     /// Write local-agent.yaml into this folder instead of the user's configuration
     #[arg(long)]
     pub here: bool,
-    /// A folder of notes and the name it is cited by; may be given again
-    #[arg(long, value_name = "NAME=DIR")]
+    /// A folder of notes, and the name it is cited by (else its own); may be given again
+    #[arg(long, value_name = "[NAME=]DIR")]
     pub source: Vec<String>,
     /// Replace an existing configuration
     #[arg(long)]
     pub force: bool,
-    /// Print one JSON object
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SourceCommand {
+    /// Add a folder to the configuration
+    Add(SourceAdd),
+    /// Take a source out of the configuration; its files stay
+    Remove {
+        /// Its name
+        name: String,
+    },
+    /// Give a source another name
+    Rename {
+        /// Its name now
+        from: String,
+        /// Its new name
+        to: String,
+    },
+    /// List the configured sources
+    List,
+}
+
+#[derive(Debug, Args)]
+pub struct SourceAdd {
+    /// The folder
+    pub dir: PathBuf,
+    /// The name it is cited by [default: the folder's own name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// A word shown with each hit [default: notes]
+    #[arg(long, value_name = "WORD")]
+    pub kind: Option<String>,
+    /// Let `verify`, `get` and the tools read source code below it, too
     #[arg(long)]
-    pub json: bool,
+    pub code: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Clean {
+    /// Remove the index and the vectors of this configuration, too
+    #[arg(long)]
+    pub all: bool,
+    /// Remove; without it, only say what would be removed
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Every value in force and where it comes from
-    Show {
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Show,
     /// Load the configuration and say what is wrong with it
-    Check {
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Check,
     /// Trust a configuration file as it is now, and state folders that you did not make here
     Trust {
         /// The file alone; without it, the one found from here and its state folders
         file: Option<PathBuf>,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }
 

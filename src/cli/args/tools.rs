@@ -5,18 +5,11 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Subcommand)]
 pub enum ToolCommand {
     /// Every tool, what it does, and what the configuration allows
-    List {
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    List,
     /// The arguments of one tool, as a JSON schema
     Describe {
         /// Name of the tool
         name: String,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Run one tool
     Run(ToolRun),
@@ -25,9 +18,6 @@ pub enum ToolCommand {
         /// At most so many, newest first
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }
 
@@ -41,7 +31,4 @@ pub struct ToolRun {
     /// All arguments as one JSON object
     #[arg(long, value_name = "JSON", conflicts_with = "args")]
     pub json_args: Option<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }

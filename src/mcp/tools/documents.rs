@@ -6,7 +6,7 @@ use super::words::{framed, say_next};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{Document, GetArgs, GetResult, MultiGetArgs, MultiGetPage, Skipped};
-use local_agent_agent::operations::documents::{self, Piece};
+use local_agent_agent::operations::documents::{self, Lines, Piece};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SkipReason;
 
@@ -37,7 +37,8 @@ const MANY_BYTES: usize = 64 << 10;
 
 fn get(call: &Call, args: &GetArgs) -> Result<Reply> {
     let bytes = budget(args.max_bytes, GET_BYTES)?;
-    let piece = documents::get(&call.service.loaded.config, &call.sandbox, &args.address)?;
+    let config = &call.service.loaded.config;
+    let piece = documents::get(config, &call.sandbox, &args.address, Lines::default())?;
     let of = about(&["get", &args.address, &piece.sha256.to_string()]);
     let from = place(args.cursor.as_deref(), &of)?;
     let Some(rest) = piece.text.get(from..) else {

@@ -65,7 +65,7 @@ pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
 pub use claim_notes::{ClaimNote, SourceSentence};
 pub use extractive::{Computed, Day, Operation, PieceForm, Shown, ShownPiece};
-pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file};
+pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file, unreadable_file};
 pub use readable::{Line, Readable, Run, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};

@@ -4,7 +4,8 @@
 //! `<workroot>/local-agent.yaml`, `--config`, environment and flags. Every value knows the line it
 //! was typed on. `raw` reads YAML, `typed` checks keys and types against the one table in `keys`,
 //! `compat` replaces the ancestor's keys, `trust` looks at what a found file asks for, `validate`
-//! resolves places, `show` writes it all down for people.
+//! resolves places, `show` writes it all down for people, `edit` changes the list of sources in a
+//! file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
 mod compat;
+mod edit;
 mod findings;
 pub mod keys;
 mod load;
@@ -37,6 +39,7 @@ mod validate;
 mod values;
 mod workroot;
 
+pub use edit::{NewSource, SourceEdit, edit_sources};
 pub use findings::Origin;
 pub use load::{
     FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient,

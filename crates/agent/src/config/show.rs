@@ -262,7 +262,7 @@ fn last(path: &str) -> &str {
 }
 
 /// A YAML double-quoted scalar; control characters are escaped.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -66,8 +66,9 @@ pub struct Desk<'a> {
 /// Asks. What fails before there is a run, and a run that cannot be recorded, is the failure given
 /// back; what fails afterwards is in [`Done`], and in the record.
 ///
-/// Errors: `INVALID_QUERY` for a blank question, those of choosing a model, of opening the index,
-/// of recording.
+/// Errors: `INVALID_QUERY` for a blank question; `FILE_NOT_FOUND`, `PATH_DENIED` and the like when
+/// it asks to read one file that cannot be read; those of choosing a model, of opening the index, of
+/// recording.
 pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Result<Done> {
     if wanted.question.trim().is_empty() {
         return Err(
@@ -82,6 +83,13 @@ pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Resu
         strict: wanted.strict || config.ask.strict,
         ..question(config, wanted.question, wanted.today)
     };
+    // A file that is to be read and cannot be is said; the other notes do not stand in for it.
+    if wanted.read.is_none()
+        && is_free(wanted)
+        && let Some(failure) = ask::unreadable_file(wanted.question, desk.sandbox)
+    {
+        return Err(failure);
+    }
     match file_of(wanted, desk.sandbox) {
         Some(file) => recorded(
             desk,
@@ -117,6 +125,12 @@ struct File {
     named_by_question: bool,
 }
 
+/// Whether a question may choose its own file. With tools the model reads what it likes; the
+/// question is asked of all notes.
+fn is_free(wanted: &Ask<'_>) -> bool {
+    wanted.limits.is_everything() && wanted.tools.is_none()
+}
+
 /// A question that is limited to a part of the notes is asked of that part, whatever file it names.
 fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
@@ -125,9 +139,7 @@ fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
             named_by_question: false,
         });
     }
-    // With tools the model reads what it likes; the question is asked of all notes.
-    let free = wanted.limits.is_everything() && wanted.tools.is_none();
-    let named = free
+    let named = is_free(wanted)
         .then(|| ask::named_file(wanted.question, sandbox))
         .flatten();
     named.map(|path| File {

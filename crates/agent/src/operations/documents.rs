@@ -2,11 +2,15 @@
 
 use globset::GlobBuilder;
 
+use super::address;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox, What, read_any};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
+
+/// Keys that a failure lists.
+const MOST_KEYS: usize = 5;
 
 /// A document, or lines of it.
 #[derive(Debug)]
@@ -19,18 +23,77 @@ pub struct Piece {
     pub first_line: usize,
     pub total_lines: usize,
     pub text: String,
+    /// Whether `text` is only the beginning of what was asked for.
+    pub truncated: bool,
 }
 
-/// Reads `path`, `source:path`, `path:from`, `path:from:count` or `#chunk_key`.
+/// Which lines of a document are wanted, apart from what its address says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lines {
+    /// The first line, from 1.
+    pub from: Option<usize>,
+    /// Most lines.
+    pub count: Option<usize>,
+}
+
+/// Reads what an address names: `path`, `source:path`, `path:from`, `path:from:count`, a note's
+/// name, `[[Note]]`, `name#Heading`, `name#^block`, or `#key` of a chunk, of which the first digits
+/// are enough.
 ///
-/// Errors: `INVALID_ARGS` for a key that is none and a line beyond the end; `FILE_NOT_FOUND`,
+/// # Errors
+/// `INVALID_ARGS` for a key that is none and a line beyond the end; `FILE_NOT_FOUND` with the
+/// nearest names; `AMBIGUOUS_PATH`; `SYMBOL_NOT_FOUND` for a heading or block that is not there;
 /// `FILE_READ_ERROR` when the text is not UTF-8 or a chunk no longer stands where it stood; those
 /// of the sandbox; those of opening the index.
-pub fn get(config: &Config, sandbox: &Sandbox, address: &str) -> Result<Piece> {
-    match address.strip_prefix('#') {
+pub fn get(config: &Config, sandbox: &Sandbox, address: &str, lines: Lines) -> Result<Piece> {
+    let piece = match address.strip_prefix('#') {
         Some(key) => chunk(config, sandbox, key),
         None => document(config, sandbox, address),
+    }?;
+    piece.lines(lines)
+}
+
+impl Piece {
+    /// Only these lines of it. Lines are counted as the file counts them.
+    fn lines(mut self, wanted: Lines) -> Result<Self> {
+        let Lines { from, count } = wanted;
+        if from.is_none() && count.is_none() {
+            return Ok(self);
+        }
+        let first = from.unwrap_or(self.first_line).max(self.first_line);
+        let skipped = first - self.first_line;
+        if skipped > 0 && skipped >= self.text.split_inclusive('\n').count() {
+            return Err(beyond(&self.address, self.total_lines, first));
+        }
+        self.text = self
+            .text
+            .split_inclusive('\n')
+            .skip(skipped)
+            .take(count.unwrap_or(usize::MAX))
+            .collect();
+        self.first_line = first;
+        Ok(self)
     }
+
+    /// The beginning of it: whole lines of at most `bytes` bytes together; `None` when not even one
+    /// line fits.
+    pub fn beginning(mut self, bytes: u64) -> Option<Self> {
+        let mut kept = 0;
+        for line in self.text.split_inclusive('\n') {
+            if (kept + line.len()) as u64 > bytes {
+                break;
+            }
+            kept += line.len();
+        }
+        self.truncated = kept < self.text.len();
+        self.text.truncate(kept);
+        (kept > 0).then_some(self)
+    }
+}
+
+fn beyond(address: &str, total_lines: usize, line: usize) -> Failure {
+    let message = format!("{address} has {total_lines} lines, so there is no line {line}");
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint("ask for an earlier line")
 }
 
 /// The whole document at an address of the sandbox.
@@ -90,17 +153,41 @@ pub fn matching(
     Ok(found)
 }
 
-/// A chunk by its key, as its file holds it now.
-fn chunk(config: &Config, sandbox: &Sandbox, key: &str) -> Result<Piece> {
-    let bad = || {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            format!("`#{key}` is not a chunk key"),
+/// The one key that begins with these digits.
+///
+/// # Errors
+/// `INVALID_ARGS` for anything but hexadecimal digits; `FILE_NOT_FOUND` when no chunk has such a
+/// key; `AMBIGUOUS_PATH` when several have.
+pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
+    let digits = digits.strip_prefix('#').unwrap_or(digits);
+    let is_key = (1..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
+    if !is_key {
+        let message = format!("`#{digits}` is not a chunk key");
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(
+            "a chunk key is up to 32 hexadecimal digits, as `local-agent query --json` shows them",
+        ));
+    }
+    let found = index.keys_with_prefix(digits, MOST_KEYS)?;
+    match found.as_slice() {
+        [] => Err(Failure::new(
+            ErrorCode::FileNotFound,
+            format!("no chunk of the index has a key that begins with {digits}"),
         )
-        .with_hint("a chunk key is the 32 hexadecimal digits that `local-agent query --json` shows")
-    };
-    let key: ChunkKey = key.parse().map_err(|_| bad())?;
+        .with_hint("local-agent index")),
+        [one] => Ok(*one),
+        many => {
+            let keys: Vec<String> = many.iter().map(|key| format!("#{key}")).collect();
+            let message = format!("`#{digits}` fits more than one chunk: {}", keys.join(", "));
+            Err(Failure::new(ErrorCode::AmbiguousPath, message)
+                .with_hint(format!("local-agent get '{}'", keys[0])))
+        }
+    }
+}
+
+/// A chunk by its key, as its file holds it now.
+fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<Piece> {
     let index = IndexReader::required(&config.index.db_path)?;
+    let key = chunk_key(&index, digits)?;
     let chunk = index.chunk_by_key(&key)?.ok_or_else(|| {
         Failure::new(
             ErrorCode::FileNotFound,
@@ -125,6 +212,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, key: &str) -> Result<Piece> {
         first_line: chunk.lines.first() as usize,
         total_lines: count_lines(&file.bytes),
         text: chunk.text,
+        truncated: false,
     })
 }
 
@@ -148,12 +236,34 @@ fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<Piece> 
             path.to_owned(),
             read_any(std::path::Path::new(path), sandbox.policy())?.bytes,
         ),
-        at => {
-            let at = at?;
-            (at.to_string(), sandbox.read(&at)?.bytes)
-        }
+        _ => return named(config, sandbox, path, from, count),
     };
     cut(shown, &bytes, from, count)
+}
+
+/// A document by what a person calls it, from the place in it that was named.
+fn named(
+    config: &Config,
+    sandbox: &Sandbox,
+    request: &str,
+    from: Option<usize>,
+    count: Option<usize>,
+) -> Result<Piece> {
+    let (at, anchor) = address::find(config, sandbox, request)?;
+    let bytes = sandbox.read(&at)?.bytes;
+    let Some(anchor) = anchor else {
+        return cut(at.to_string(), &bytes, from, count);
+    };
+    let whole = cut(at.to_string(), &bytes, None, None)?;
+    let range = address::place(&whole.text, &anchor, &at)?;
+    let before = whole.text.get(..range.start).unwrap_or_default();
+    let text = whole.text.get(range.clone()).unwrap_or_default();
+    Piece {
+        first_line: 1 + before.matches('\n').count(),
+        text: text.to_owned(),
+        ..whole
+    }
+    .lines(Lines { from, count })
 }
 
 fn cut(address: String, bytes: &[u8], from: Option<usize>, count: Option<usize>) -> Result<Piece> {
@@ -167,10 +277,7 @@ fn cut(address: String, bytes: &[u8], from: Option<usize>, count: Option<usize>)
     let total_lines = count_lines(bytes);
     let first = from.unwrap_or(1);
     if first > total_lines.max(1) {
-        let message = format!("{address} has {total_lines} lines, so there is no line {first}");
-        return Err(
-            Failure::new(ErrorCode::InvalidArgs, message).with_hint("ask for an earlier line")
-        );
+        return Err(beyond(&address, total_lines, first));
     }
     let lines: Vec<&str> = text
         .split_inclusive('\n')
@@ -183,6 +290,7 @@ fn cut(address: String, bytes: &[u8], from: Option<usize>, count: Option<usize>)
         first_line: first,
         total_lines,
         text: lines.concat(),
+        truncated: false,
     })
 }
 

@@ -11,18 +11,24 @@
 //! | `library` | index, projections and model, opened once for a command or kept warm for a server |
 //! | `model_choice` | `embed.model: auto`: which model, and why |
 //! | `scope` | where to look |
-//! | `search`, `ask`, `documents`, `verify`, `status` | one operation each |
+//! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
+//! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
+//! | `address` | what a person calls a note → a file and a place in it |
 //! | `freshness` | do index and projections match the files? |
 //! | `standing` | are the folders of a confined process still the same? |
 //! | `run_log` | how `ask` records its run |
 //! | `jobs` | `index` and `embed` |
 
+pub mod address;
 pub mod ask;
+pub mod corrections;
 pub mod documents;
 pub mod freshness;
 pub mod jobs;
 pub mod library;
 pub mod model_choice;
+pub mod notes;
+pub mod query_lines;
 pub mod run_log;
 pub mod scope;
 pub mod search;

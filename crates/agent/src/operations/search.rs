@@ -3,22 +3,23 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::corrections::{self, Correction};
 use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
+use super::query_lines::QueryLines;
 use super::scope::{Limits, scope};
 use crate::config::Config;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
-use local_agent_index::retrieval::Fusion;
-use local_agent_index::retrieval::{Found, Mode, Request};
+use local_agent_index::retrieval::{Engine, Found, Fusion, Mode, Request, Scope, Stale};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What is looked for.
 #[derive(Debug, Clone)]
 pub struct Search<'a> {
     pub text: &'a str,
-    /// Whether `text` may hold "phrases", -exclusions and name:value filters; else it is plain
-    /// words.
+    /// Whether `text` may hold "phrases", -exclusions, name:value filters and lines with types (see
+    /// [`QueryLines`]); else it is plain words.
     pub has_syntax: bool,
     pub mode: Mode,
     /// `None`: as configured.
@@ -26,15 +27,19 @@ pub struct Search<'a> {
     pub limits: Limits,
     /// Most hits.
     pub limit: usize,
-    /// Show hits whose chance of relevance is at least this; `None`: the calibrated floor decides
-    /// whether anything was found.
+    /// Show hits whose chance of relevance is at least this; `None`: at least the calibrated floor.
     pub min_score: Option<f32>,
 }
 
 /// What was found.
 #[derive(Debug)]
 pub struct Searched {
+    /// As it was searched: with the corrections that are in use.
     pub query: lexical::Query,
+    /// How many documents fit, when filters alone selected them; the hits are the first of each.
+    pub documents: Option<usize>,
+    /// Words that no note holds, and what may be meant.
+    pub corrections: Vec<Correction>,
     pub found: Found,
     /// Of each hit, whether its file is what was indexed; where it is not, the hit's text is the
     /// old one.
@@ -65,7 +70,13 @@ impl Searched {
 /// Searches the library, and looks at the files of what it found; when that is nothing, at all
 /// files of the sources that were searched: what is not indexed yet cannot be found.
 ///
-/// Errors: `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of
+/// A text of filters alone lists the documents they select. A word that no note holds is completed;
+/// when nothing is found, it is replaced by the word of the index that is spelled most alike. When
+/// the server of the embedding model does not answer, a hybrid search goes on with words alone, and
+/// says so.
+///
+/// # Errors
+/// `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of
 /// [`Library::with`] and of the search itself.
 pub fn search(
     config: &Config,
@@ -74,58 +85,207 @@ pub fn search(
     wanted: &Search<'_>,
 ) -> Result<Searched> {
     not_blank(wanted.text)?;
-    let mut limited = scope(config, &wanted.limits)?;
+    let limited = scope(config, &wanted.limits)?;
     let sources = limited.sources.clone();
-    let (query, mut found) = library.with(|engine| {
-        let query = if wanted.has_syntax {
-            // Which names filter depends on what the notes' frontmatter holds; asked only when
-            // something looks like a filter.
-            let keys = if wanted.text.contains(':') {
-                engine.index().frontmatter_keys()?
-            } else {
-                BTreeSet::new()
-            };
-            lexical::Query::parse(wanted.text, &keys)
-        } else {
-            lexical::Query::plain(wanted.text)
-        };
-        limited.filters.extend(query.filters.iter().cloned());
-        let request = Request {
-            query: &query,
-            mode: wanted.mode,
-            scope: limited,
-            limit: wanted.limit.max(1),
-            fusion: wanted.fusion.unwrap_or(config.retrieve.fusion),
-            vector_weight: config.retrieve.vector_weight,
-        };
-        let text = words_of(&query);
-        // The question is embedded in a thread of its own while the words are searched.
-        let mut found = std::thread::scope(|threads| {
-            let meant = engine.has_vectors() && wanted.mode != Mode::Lexical;
-            let embedding = meant.then(|| threads.spawn(|| library.embed_question(&text)));
-            engine.search(&request, || match embedding {
-                Some(thread) => thread
-                    .join()
-                    .unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
-                None => Err(Failure::internal("vectors are searched without a model")),
-            })
-        })?;
-        match wanted.min_score {
-            Some(least) => found.hits.retain(|hit| hit.chance >= least),
-            None if !found.is_relevant => found.hits.clear(),
-            None => {}
+    let mut searched = match attempt(config, library, wanted, limited.clone()) {
+        Err(failure)
+            if failure.code == ErrorCode::ServerUnreachable && wanted.mode == Mode::Hybrid =>
+        {
+            let words_alone = Library::for_one(config, None);
+            let mut searched = attempt(config, &words_alone, wanted, limited)?;
+            searched.found.stale.push(Stale {
+                what: "vectors",
+                why: format!("meaning is not searched: {}", failure.message),
+                fix: "local-agent doctor",
+            });
+            searched
         }
-        Ok((query, found))
-    })?;
-    if found.hits.is_empty() {
-        found.stale.extend(stale_files(config, &sources));
+        done => done?,
+    };
+    if searched.found.hits.is_empty() {
+        searched.found.stale.extend(stale_files(config, &sources));
     }
-    let fresh = are_fresh(&found.hits, sandbox);
+    searched.fresh = are_fresh(&searched.found.hits, sandbox);
+    Ok(searched)
+}
+
+/// What a text asks for.
+struct Understood {
+    query: lexical::Query,
+    /// What is embedded, each text by itself.
+    meanings: Vec<String>,
+    mode: Mode,
+}
+
+/// One search with one library.
+fn attempt(
+    config: &Config,
+    library: &Library,
+    wanted: &Search<'_>,
+    mut limited: Scope,
+) -> Result<Searched> {
+    library.with(|engine| {
+        let mut understood = understand(engine, wanted)?;
+        limited
+            .filters
+            .extend(understood.query.filters.iter().cloned());
+        if understood.query.is_blank() && understood.meanings.is_empty() {
+            return list(engine, understood.query, &limited, wanted.limit);
+        }
+        let mut corrections = match engine.lexical() {
+            Some(reader) if understood.mode != Mode::Vector => {
+                corrections::of(reader, &understood.query)?
+            }
+            _ => Vec::new(),
+        };
+        let typed = understood.query.clone();
+        understood.query = corrections::apply(&typed, &corrections);
+        let mut found = run(config, library, engine, wanted, &understood, &limited)?;
+        if found.hits.is_empty() && corrections.iter().any(|one| !one.used) {
+            corrections.iter_mut().for_each(|one| one.used = true);
+            understood.query = corrections::apply(&typed, &corrections);
+            if understood.meanings == [words_of(&typed)] {
+                understood.meanings = vec![words_of(&understood.query)];
+            }
+            found = run(config, library, engine, wanted, &understood, &limited)?;
+        }
+        Ok(Searched {
+            query: understood.query,
+            documents: None,
+            corrections,
+            found,
+            fresh: Vec::new(),
+        })
+    })
+}
+
+/// The documents that filters alone select.
+fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -> Result<Searched> {
+    let (hits, documents) = engine.listing(limited, limit.max(1))?;
     Ok(Searched {
         query,
-        found,
-        fresh,
+        documents: Some(documents),
+        corrections: Vec::new(),
+        found: Found {
+            is_relevant: !hits.is_empty(),
+            hits,
+            coverage: engine.coverage()?,
+            stale: engine.stale().to_vec(),
+            top_cosine: None,
+            floor: None,
+            dropped: 0,
+        },
+        fresh: Vec::new(),
     })
+}
+
+fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
+    let lines = QueryLines::parse(wanted.text).filter(|_| wanted.has_syntax);
+    let Some(lines) = lines else {
+        let query = parse(engine, wanted.text, wanted.has_syntax)?;
+        let meanings = vec![words_of(&query)];
+        return Ok(Understood {
+            meanings: meanings
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .collect(),
+            query,
+            mode: wanted.mode,
+        });
+    };
+    let mut meanings = lines.embedded();
+    let only_meaning = lines.words.is_empty();
+    let only_words = lines.meanings.is_empty();
+    // Without vectors the words of a question are all there is to search for.
+    let by_words = only_meaning && (!engine.has_vectors() || wanted.mode == Mode::Lexical);
+    let words = if by_words {
+        lines.meanings.join(" ")
+    } else {
+        lines.words
+    };
+    let query = parse(engine, &words, !by_words)?;
+    if meanings.is_empty() && wanted.mode == Mode::Vector {
+        meanings.push(words_of(&query));
+    }
+    let mode = match wanted.mode {
+        Mode::Hybrid if by_words || only_words => Mode::Lexical,
+        Mode::Hybrid if only_meaning => Mode::Vector,
+        mode => mode,
+    };
+    Ok(Understood {
+        query,
+        meanings,
+        mode,
+    })
+}
+
+fn parse(engine: &Engine, text: &str, has_syntax: bool) -> Result<lexical::Query> {
+    if !has_syntax {
+        return Ok(lexical::Query::plain(text));
+    }
+    // Which names filter depends on what the notes' frontmatter holds; asked only when something
+    // looks like a filter.
+    let keys = if text.contains(':') {
+        engine.index().frontmatter_keys()?
+    } else {
+        BTreeSet::new()
+    };
+    Ok(lexical::Query::parse(text, &keys))
+}
+
+/// One pass over words and vectors; hits below the floor are left out.
+fn run(
+    config: &Config,
+    library: &Library,
+    engine: &Engine,
+    wanted: &Search<'_>,
+    understood: &Understood,
+    limited: &Scope,
+) -> Result<Found> {
+    let request = Request {
+        query: &understood.query,
+        mode: understood.mode,
+        scope: limited.clone(),
+        limit: wanted.limit.max(1),
+        fusion: wanted.fusion.unwrap_or(config.retrieve.fusion),
+        vector_weight: config.retrieve.vector_weight,
+    };
+    let meanings = &understood.meanings;
+    // The question is embedded in a thread of its own while the words are searched.
+    let mut found = std::thread::scope(|threads| {
+        let meant = engine.has_vectors() && understood.mode != Mode::Lexical;
+        let embedding = meant.then(|| threads.spawn(|| embed(library, meanings)));
+        engine.search(&request, || match embedding {
+            Some(thread) => thread
+                .join()
+                .unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
+            None => Err(Failure::internal("vectors are searched without a model")),
+        })
+    })?;
+    match (wanted.min_score, found.floor) {
+        (Some(least), _) => found.hits.retain(|hit| hit.chance >= least),
+        (None, _) if !found.is_relevant => found.hits.clear(),
+        (None, Some(floor)) => found.hits.retain(|hit| hit.chance >= floor),
+        (None, None) => {}
+    }
+    Ok(found)
+}
+
+/// One vector of length 1 for all texts: their mean.
+fn embed(library: &Library, texts: &[String]) -> Result<Vec<f32>> {
+    let Some((first, others)) = texts.split_first() else {
+        return library.embed_question("");
+    };
+    let mut sum = library.embed_question(first)?;
+    for text in others {
+        let vector = library.embed_question(text)?;
+        sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += x);
+    }
+    let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if !others.is_empty() && length > f32::EPSILON {
+        sum.iter_mut().for_each(|x| *x /= length);
+    }
+    Ok(sum)
 }
 
 /// `INVALID_QUERY` for a text without a word.

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::files::is_note;
 use super::find_defs::{Args, look};
+use super::link_target::names_target;
 use super::notes;
 use super::outcome::Output;
-use super::related_files::names_target;
 use super::symbols::{Lines, symbols};
 use super::{Bound, Effect, Spec, schema};
 use local_agent_text::error::Result;

@@ -6,7 +6,7 @@ use local_agent_text::markdown::Scheme;
 use local_agent_text::markdown::{self, ChunkOptions, Document};
 
 /// Reads a note. Chunks are not asked for, so they may be as large as they like.
-pub(super) fn parse(text: &str) -> Document {
+pub(crate) fn parse(text: &str) -> Document {
     let options = ChunkOptions {
         scheme: Scheme::ObsidianV2,
         max_tokens: usize::MAX >> 1,
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Document {
 }
 
 /// The section of heading number `n`: to the next heading of the same or a higher level.
-pub(super) fn section(document: &Document, n: usize, text: &str) -> Option<Range<usize>> {
+pub(crate) fn section(document: &Document, n: usize, text: &str) -> Option<Range<usize>> {
     let heading = document.headings.get(n)?;
     let next = document
         .headings

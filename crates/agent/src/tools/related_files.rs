@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{Either, IntoParallelIterator, ParallelIterator};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::files::{Deadline, files, is_note};
+use super::link_target::{bare, means, relative, same};
 use super::notes;
 use super::outcome::Output;
 use super::text::Read;
@@ -64,14 +65,15 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         .filter(|at| is_note(at) && *at != file.at)
         .collect();
     let count = all.len();
-    let mut seen: Vec<Related> = all
+    let (mut seen, left): (Vec<Related>, Vec<Left>) = all
         .into_par_iter()
-        .filter_map(|at| {
+        .map(|at| {
             if deadline.is_over() {
-                return None;
+                return Err(Left::NoTime);
             }
-            let read = Read::of(bound, &at.to_string()).ok()?;
-            let other = notes::parse(read.text().ok()?);
+            let Some(other) = read_note(bound, &at) else {
+                return Err(Left::Unreadable(at.to_string()));
+            };
             let shared = other
                 .tags
                 .iter()
@@ -79,14 +81,20 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
                 .cloned()
                 .collect();
             let (to, from) = (links(&own, &file.at, &at), links(&other, &at, &file.at));
-            Some(Related {
+            Ok(Related {
                 at,
                 to,
                 from,
                 shared,
             })
         })
-        .collect();
+        .partition_map(|found| match found {
+            Ok(related) => Either::Left(related),
+            Err(left) => Either::Right(left),
+        });
+    let mut unreadable: Vec<String> = left.iter().filter_map(Left::unreadable).collect();
+    unreadable.sort();
+    let out_of_time = unreadable.len() < left.len();
     seen.sort_by(|a, b| a.at.path.as_str().cmp(b.at.path.as_str()));
     let looked = seen.len();
     let of = |pick: fn(&Related) -> bool| -> Vec<String> {
@@ -102,7 +110,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         .map(|one| (one.at.to_string(), one.shared.clone()))
         .collect();
     shared.sort_by_key(|(_, tags)| std::cmp::Reverse(tags.len()));
-    let truncated = looked < count
+    let truncated = out_of_time
         || [to.len(), from.len(), shared.len()]
             .iter()
             .any(|n| *n > MOST);
@@ -125,6 +133,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     if truncated {
         text.push_str("TRUNCATED: there is more than this\n");
     }
+    unreadable
+        .iter()
+        .take(MOST)
+        .for_each(|at| text.push_str(&format!("cannot be read: {at}\n")));
     let facts = json!({
         "path": file.at.to_string(),
         "links": to.iter().take(MOST).collect::<Vec<_>>(),
@@ -132,9 +144,31 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         "shared_tags": shared.iter().take(MOST).map(|(at, tags)| json!({"path": at, "tags": tags})).collect::<Vec<_>>(),
         "files_searched": looked,
         "files_left_out": count - looked,
+        "unreadable": unreadable.iter().take(MOST).collect::<Vec<_>>(),
         "truncated": truncated,
     });
     Ok(Output::new(facts, text))
+}
+
+/// A note that was not looked at.
+enum Left {
+    NoTime,
+    /// Its address.
+    Unreadable(String),
+}
+
+impl Left {
+    fn unreadable(&self) -> Option<String> {
+        match self {
+            Self::NoTime => None,
+            Self::Unreadable(at) => Some(at.clone()),
+        }
+    }
+}
+
+fn read_note(bound: &Bound, at: &Address) -> Option<Document> {
+    let read = Read::of(bound, &at.to_string()).ok()?;
+    Some(notes::parse(read.text().ok()?))
 }
 
 /// Whether a document at `here` links to `there`.
@@ -149,56 +183,6 @@ fn links(document: &Document, here: &Address, there: &Address) -> bool {
             }
             _ => relative(here, &link.target).is_some_and(|path| same(&path, there.path.as_str())),
         })
-}
-
-/// Whether a link's target may mean the note `name`: a path, or the end of one, with or without its
-/// extension.
-pub(super) fn names_target(target: &str, name: &str) -> bool {
-    let (target, name) = (bare(target), bare(name));
-    means(&target, &name) || ends_in(&target, &name)
-}
-
-/// Whether a wikilink's target means the note at `path`: its whole path or the end of it.
-fn means(target: &str, path: &str) -> bool {
-    target == path || ends_in(path, target)
-}
-
-fn ends_in(path: &str, end: &str) -> bool {
-    !end.is_empty()
-        && path
-            .strip_suffix(end)
-            .is_some_and(|before| before.ends_with('/'))
-}
-
-fn same(a: &str, b: &str) -> bool {
-    bare(a) == bare(b)
-}
-
-fn bare(path: &str) -> String {
-    let path = path.trim().trim_start_matches("./").to_lowercase();
-    path.strip_suffix(".md")
-        .or_else(|| path.strip_suffix(".markdown"))
-        .unwrap_or(&path)
-        .to_owned()
-}
-
-/// The path that a relative link of `here` means; `None` when it leaves the root.
-fn relative(here: &Address, target: &str) -> Option<String> {
-    let mut names: Vec<&str> = match target.strip_prefix('/') {
-        Some(_) => Vec::new(),
-        None => here.path.segments().collect(),
-    };
-    names.pop();
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                names.pop()?;
-            }
-            name => names.push(name),
-        }
-    }
-    Some(names.join("/"))
 }
 
 #[cfg(test)]

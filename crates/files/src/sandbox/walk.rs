@@ -2,6 +2,7 @@
 //! each that is left out. Links are never followed here, not even with `follow_links: inside`: what
 //! such a link leads to stands under the same root and is found under its own name.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_fs_ext::DirExt;
@@ -51,27 +52,62 @@ impl Sandbox {
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
     pub fn walk(&self, source: &SourceName, exts: &[&str]) -> Result<Vec<Entry>> {
-        let failure = |what: String| {
-            Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
-        };
-        let Some(at) = self.roots().iter().position(|r| r.name == *source) else {
-            return Err(failure(format!("No source is called `{source}`.")));
-        };
-        let root = &self.roots()[at];
-        if let Some(reason) = &root.unavailable {
-            return Err(failure(format!(
-                "The folder of `{source}` cannot be opened: {reason}."
-            )));
-        }
         let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
+        let at = self.listable(source)?;
         self.open_root(at)
             .and_then(|open| walk(&open, Wanted::Extensions(&exts)))
-            .map_err(|_| {
-                failure(format!(
-                    "The folder of `{source}` is gone or cannot be listed."
-                ))
-            })
+            .map_err(|_| gone(source))
     }
+
+    /// How many files of one root have another extension than these, by extension in lower case
+    /// with its dot; the empty one is of files without. What [`Sandbox::walk`] passes by for another
+    /// reason is not counted.
+    ///
+    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    pub fn other_kinds(&self, source: &SourceName, exts: &[&str]) -> Result<BTreeMap<String, u64>> {
+        let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
+        let at = self.listable(source)?;
+        self.open_root(at)
+            .and_then(|open| other_kinds(&open, &exts))
+            .map_err(|_| gone(source))
+    }
+
+    /// The place of a root that is there.
+    fn listable(&self, source: &SourceName) -> Result<usize> {
+        let Some(at) = self.roots().iter().position(|r| r.name == *source) else {
+            return Err(unlisted(format!("No source is called `{source}`.")));
+        };
+        match &self.roots()[at].unavailable {
+            None => Ok(at),
+            Some(reason) => Err(unlisted(format!(
+                "The folder of `{source}` cannot be opened: {reason}."
+            ))),
+        }
+    }
+}
+
+fn unlisted(what: String) -> Failure {
+    Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+}
+
+fn gone(source: &SourceName) -> Failure {
+    unlisted(format!(
+        "The folder of `{source}` is gone or cannot be listed."
+    ))
+}
+
+fn other_kinds(
+    root: &OpenRoot<'_>,
+    exts: &[String],
+) -> std::result::Result<BTreeMap<String, u64>, Refusal> {
+    let walk = Walk {
+        others: Some(Mutex::default()),
+        ..Walk::of(root, exts)
+    };
+    let top = walk.list(String::new(), 0, None)?;
+    rayon::scope(|scope| walk.look_through(scope, top));
+    let others = walk.others.unwrap_or_default();
+    Ok(others.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Every readable file below a root whose folded name is `folded`.
@@ -103,6 +139,8 @@ pub(super) struct Walk<'a> {
     policy: &'a Policy,
     wanted: Wanted<'a>,
     out: Mutex<Vec<Entry>>,
+    /// Files of other kinds, where they are counted.
+    others: Option<Mutex<BTreeMap<String, u64>>>,
 }
 
 /// A folder that is being looked at. It closes with its last chunk.
@@ -131,6 +169,7 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
         policy: root.policy,
         wanted,
         out: Mutex::default(),
+        others: None,
     };
     let top = walk.list(String::new(), 0, None)?;
     // Jobs on the pool never wait for each other, so open handles grow with depth, not with the
@@ -159,6 +198,7 @@ impl<'a> Walk<'a> {
             policy: root.policy,
             wanted,
             out: Mutex::default(),
+            others: None,
         }
     }
 
@@ -284,6 +324,25 @@ impl Walk<'_> {
         })
     }
 
+    /// Counts a file of another kind, where these are counted and it is not passed by.
+    fn count_other(&self, folder: &Folder, name: &str) {
+        let Some(others) = &self.others else { return };
+        // The program's own configuration, and the copy that is kept of it.
+        if name.starts_with("local-agent.yaml") {
+            return;
+        }
+        let path = format!("{}{name}", folder.prefix);
+        let ignored = folder.ignores.as_ref();
+        if self.policy.is_passed_by(name) || ignored.is_some_and(|i| i.leaves_out(&path, false)) {
+            return;
+        }
+        let ext = name
+            .rsplit_once('.')
+            .map_or_else(String::new, |(_, ext)| format!(".{}", ext.to_lowercase()));
+        let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+        *others.entry(ext).or_default() += 1;
+    }
+
     fn classify(&self, folder: &Folder, entry: &DirEntry) -> Seen {
         let name = entry.file_name();
         let Some(name) = name.to_str() else {
@@ -293,6 +352,7 @@ impl Walk<'_> {
             return Seen::Nothing;
         };
         if kind == Kind::Other && !self.wanted.takes(name) {
+            self.count_other(folder, name);
             return Seen::Nothing;
         }
         if self.policy.is_passed_by(name) {

@@ -16,6 +16,7 @@ mod replace;
 mod schema;
 mod search;
 mod stats;
+mod vocabulary;
 mod writer;
 
 use std::cell::Cell;

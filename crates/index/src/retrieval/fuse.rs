@@ -33,7 +33,7 @@ const FEW_WORDS: f32 = 0.3;
 /// Every number that made a rank; what `--explain` prints.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
-    /// `both`, `lexical` or `vector`.
+    /// `both`, `lexical` or `vector`; `filter` for a document that filters alone selected.
     pub method: &'static str,
     /// Place on the lexical side, from 1.
     pub lexical_rank: Option<usize>,

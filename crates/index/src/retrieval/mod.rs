@@ -11,6 +11,9 @@ mod fuse;
 mod legibility;
 mod pack;
 mod refine;
+mod listing;
+mod pack;
+mod similar;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -134,6 +137,8 @@ pub struct Found {
     /// Whether the best hit's chance reaches the floor below which finding is no better than
     /// guessing.
     pub is_relevant: bool,
+    /// That floor; `None` where every hit holds what was asked for word for word.
+    pub floor: Option<f32>,
     /// Hits of a projection whose row is gone or belongs to another chunk now.
     pub dropped: usize,
 }
@@ -360,6 +365,7 @@ impl Engine {
             vectors_without_say,
             top_cosine,
             is_relevant,
+            floor: request.query.phrases.is_empty().then_some(floor),
             dropped,
         })
     }

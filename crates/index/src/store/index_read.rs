@@ -17,7 +17,7 @@ use local_agent_text::types::{
 /// again.
 #[derive(Debug)]
 pub struct IndexReader {
-    conn: Connection,
+    pub(super) conn: Connection,
 }
 
 /// How much there is.

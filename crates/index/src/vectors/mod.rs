@@ -26,6 +26,7 @@ mod matrix;
 mod quant;
 mod scan;
 mod segment;
+mod similar;
 mod tombstones;
 mod writer;
 

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use contract::FileScope;
-pub use pattern::named_file;
+pub use pattern::{named_file, unreadable_file};
 
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;

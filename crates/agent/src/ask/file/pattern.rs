@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_text::error::Failure;
 
 fn regex(cell: &'static OnceLock<Option<Regex>>, pattern: &str) -> Option<&'static Regex> {
     // Patterns are constants, and every one of them is matched by a test.
@@ -58,6 +59,22 @@ pub fn named_file(question: &str, sandbox: &Sandbox) -> Option<String> {
         }
     }
     found.map(|(name, _)| name)
+}
+
+/// Why the one file cannot be read that a question asks to read or sum up; `None`: it asks for no
+/// file, for several, or for one that is there.
+pub fn unreadable_file(question: &str, sandbox: &Sandbox) -> Option<Failure> {
+    static COMMAND: OnceLock<Option<Regex>> = OnceLock::new();
+    let command = regex(&COMMAND, r"(?i)^\s*(?:please\s+)?read\b");
+    let asks = command.is_some_and(|r| r.is_match(question)) || wants_summary(question);
+    let named = names(question);
+    let [name] = named.as_slice() else {
+        return None;
+    };
+    if !asks {
+        return None;
+    }
+    sandbox.resolve(name).err()
 }
 
 /// Whether the whole file is asked for, not something in it.

@@ -1,0 +1,19 @@
+# docker build -t local-agent . && docker run --rm -v "$HOME/notes:/notes:ro" -v local-agent-state:/state local-agent try /notes "a question"
+FROM rust:1-bookworm AS build
+WORKDIR /source
+COPY . .
+ARG LOCAL_AGENT_COMMIT=""
+ENV LOCAL_AGENT_COMMIT=$LOCAL_AGENT_COMMIT
+RUN cargo build --locked --release --bin local-agent
+
+FROM debian:bookworm-slim
+COPY --from=build /source/target/release/local-agent /usr/local/bin/local-agent
+COPY --from=build /source/LICENSE-APACHE /source/LICENSE-MIT /usr/share/doc/local-agent/
+# Nothing runs as root; state, cache and configuration stand in one volume.
+RUN useradd --create-home --home-dir /state --uid 1000 agent
+USER agent
+ENV HOME=/state
+VOLUME /state
+WORKDIR /notes
+ENTRYPOINT ["local-agent"]
+CMD ["--help"]

@@ -1,0 +1,421 @@
+//! Changing the list of sources in a configuration file, and nothing else in it: comments, order
+//! and spelling of all other lines stay. What was written is read again and compared before the
+//! file is replaced, so an unusual layout is refused and not damaged.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use super::findings::{Findings, Origin};
+use super::keys::Key;
+use super::raw::{self, Node, Value};
+use super::show::quoted;
+use super::sources::{TypedSource, sources};
+use super::typed::Val;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::SourceName;
+
+/// A source as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSource {
+    pub name: SourceName,
+    /// As it will stand in the file.
+    pub root: String,
+    /// `notes` is not written down: it is the default.
+    pub kind: String,
+    pub code: bool,
+}
+
+/// One change of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceEdit {
+    Add(NewSource),
+    Remove(SourceName),
+    Rename(SourceName, SourceName),
+}
+
+/// The text of a configuration file after one change of its `sources`. `file` is named in failures
+/// only.
+///
+/// # Errors
+/// `INVALID_ARGS` for a name that is taken or not there; `CONFIG_ERROR` when the file cannot be
+/// read, or is laid out in a way that cannot be changed without touching other lines.
+pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String> {
+    let before = read(file, text)?;
+    let wanted = applied(&before.sources, edit)?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let changed = match &before.list {
+        None => append(text, &wanted),
+        Some(list) if list.is_block => in_block(&lines, list, edit),
+        Some(list) => replace(&lines, list, &wanted),
+    };
+    let after = read(file, &changed).ok();
+    if after.is_some_and(|after| after.sources == wanted) {
+        return Ok(changed);
+    }
+    let message = format!(
+        "the sources of {} are written in a way that this command cannot change safely",
+        file.display()
+    );
+    Err(Failure::new(ErrorCode::ConfigError, message)
+        .with_hint("change `sources:` in that file by hand, then run `local-agent config check`"))
+}
+
+/// The `sources` of a file, and where they stand in it.
+struct Before {
+    sources: Vec<NewSource>,
+    list: Option<List>,
+}
+
+/// Where the list stands, in lines from 0.
+struct List {
+    /// The line of `sources:`.
+    key: usize,
+    /// The first line behind the list.
+    end: usize,
+    /// The first line of each entry.
+    entries: Vec<usize>,
+    /// Whether each entry begins with a dash on a line of its own.
+    is_block: bool,
+}
+
+fn read(file: &Path, text: &str) -> Result<Before> {
+    let map = raw::parse(&file.display().to_string(), text.as_bytes())?;
+    let Some((_, node)) = map.iter().find(|(name, _)| name == "sources") else {
+        return Ok(Before {
+            sources: Vec::new(),
+            list: None,
+        });
+    };
+    let sources = if node.is_unset() {
+        Vec::new()
+    } else {
+        typed(file, node)?
+    };
+    Ok(Before {
+        list: Some(list(text, node, sources.len())),
+        sources,
+    })
+}
+
+fn typed(file: &Path, node: &Node) -> Result<Vec<NewSource>> {
+    let key = Key::find("sources").ok_or_else(|| Failure::internal("there is no key `sources`"))?;
+    let origin = Origin::File {
+        path: file.to_owned(),
+        line: node.line,
+    };
+    let mut findings = Findings::default();
+    match sources(key, node, &origin, &mut findings) {
+        Some(Val::Sources(list)) => Ok(list.into_iter().map(NewSource::from).collect()),
+        _ => {
+            Err(findings.problems.into_iter().next().unwrap_or_else(|| {
+                Failure::internal("a list of sources has no problem and no value")
+            }))
+        }
+    }
+}
+
+impl From<TypedSource> for NewSource {
+    fn from(source: TypedSource) -> Self {
+        Self {
+            name: source.name,
+            root: source.root.text,
+            kind: source.kind,
+            code: source.code,
+        }
+    }
+}
+
+fn list(text: &str, node: &Node, count: usize) -> List {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_key = |line: &&str| {
+        line.strip_prefix("sources")
+            .is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
+    let key = lines.iter().position(|line| is_key(line)).unwrap_or(0);
+    let is_next =
+        |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
+    let end = lines[key + 1..].iter().position(|line| is_next(line));
+    let mut end = end.map_or(lines.len(), |at| key + 1 + at);
+    // Blank lines and remarks above the next key belong to it.
+    while end > key + 1 && is_remark(lines[end - 1]) {
+        end -= 1;
+    }
+    let entries: Vec<usize> = match &node.value {
+        Value::List(nodes) => nodes
+            .iter()
+            .map(|entry| (entry.line as usize).saturating_sub(1))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let begins = |at: &usize| {
+        lines
+            .get(*at)
+            .is_some_and(|line| line.trim_start().starts_with('-'))
+    };
+    let is_block = count > 0 && entries.iter().all(begins);
+    List {
+        key,
+        end,
+        entries,
+        is_block,
+    }
+}
+
+fn is_remark(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || line.starts_with('#')
+}
+
+/// The list after the change.
+fn applied(before: &[NewSource], edit: &SourceEdit) -> Result<Vec<NewSource>> {
+    let position = |name: &SourceName| before.iter().position(|one| one.name == *name);
+    let missing = |name: &SourceName| {
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("there is no source called `{name}`"),
+        )
+        .with_hint("local-agent source list")
+    };
+    let taken = |name: &SourceName| {
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("there is a source called `{name}` already"),
+        )
+        .with_hint("local-agent source list, then give another name with --name")
+    };
+    let mut after = before.to_vec();
+    match edit {
+        SourceEdit::Add(new) => {
+            if position(&new.name).is_some() {
+                return Err(taken(&new.name));
+            }
+            after.push(new.clone());
+        }
+        SourceEdit::Remove(name) => {
+            after.remove(position(name).ok_or_else(|| missing(name))?);
+        }
+        SourceEdit::Rename(from, to) => {
+            let at = position(from).ok_or_else(|| missing(from))?;
+            if from != to && position(to).is_some() {
+                return Err(taken(to));
+            }
+            after[at].name = to.clone();
+        }
+    }
+    Ok(after)
+}
+
+/// The file with a list that it did not have.
+fn append(text: &str, wanted: &[NewSource]) -> String {
+    let mut out = text.to_owned();
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&rendered(wanted));
+    out
+}
+
+/// The file with the whole list written anew.
+fn replace(lines: &[&str], list: &List, wanted: &[NewSource]) -> String {
+    let mut out = lines[..list.key].concat();
+    out.push_str(&rendered(wanted));
+    out.push_str(&lines[list.end..].concat());
+    out
+}
+
+fn rendered(sources: &[NewSource]) -> String {
+    if sources.is_empty() {
+        return "sources: []\n".to_owned();
+    }
+    let entries = sources.iter().map(|source| entry(source, "  "));
+    std::iter::once("sources:\n".to_owned())
+        .chain(entries)
+        .collect()
+}
+
+fn entry(source: &NewSource, indent: &str) -> String {
+    let mut out = format!(
+        "{indent}- name: {}\n{indent}  root: {}\n",
+        quoted(source.name.as_str()),
+        quoted(&source.root)
+    );
+    if source.kind != "notes" {
+        out.push_str(&format!("{indent}  kind: {}\n", quoted(&source.kind)));
+    }
+    if source.code {
+        out.push_str(&format!("{indent}  code: true\n"));
+    }
+    out
+}
+
+/// The file with one entry of a block list added, taken out or renamed.
+fn in_block(lines: &[&str], list: &List, edit: &SourceEdit) -> String {
+    let owned: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+    let indent: String = list.entries.first().map_or_else(
+        || "  ".to_owned(),
+        |at| lines[*at].chars().take_while(|c| *c == ' ').collect(),
+    );
+    let position = |name: &SourceName| {
+        (0..list.entries.len()).find(|n| names(&lines[range(list, *n)].concat(), name))
+    };
+    match edit {
+        SourceEdit::Add(new) => {
+            let mut out = owned[..list.end].concat();
+            if !out.ends_with('\n') {
+                out.push('\n');
+            }
+            out.push_str(&entry(new, &indent));
+            out.push_str(&owned[list.end..].concat());
+            out
+        }
+        SourceEdit::Remove(name) => {
+            let Some(n) = position(name) else {
+                return owned.concat();
+            };
+            let gone = range(list, n);
+            if list.entries.len() == 1 {
+                return replace(lines, list, &[]);
+            }
+            let mut kept = owned;
+            kept.drain(gone);
+            kept.concat()
+        }
+        SourceEdit::Rename(from, to) => {
+            let mut out = owned;
+            if let (Some(n), Some(pattern)) = (position(from), name_pattern()) {
+                for line in &mut out[range(list, n)] {
+                    if pattern.is_match(line) {
+                        let name = quoted(to.as_str());
+                        let new = |found: &regex::Captures<'_>| format!("{}{name}", &found[1]);
+                        *line = pattern.replace(line, new).into_owned();
+                        break;
+                    }
+                }
+            }
+            out.concat()
+        }
+    }
+}
+
+/// The lines of entry number `n`.
+fn range(list: &List, n: usize) -> std::ops::Range<usize> {
+    let end = list.entries.get(n + 1).copied().unwrap_or(list.end);
+    list.entries[n]..end
+}
+
+/// Whether an entry's text is of the source called `name`. What it says is judged by the parser
+/// afterwards.
+fn names(text: &str, name: &SourceName) -> bool {
+    let found = name_pattern().and_then(|pattern| pattern.captures(text));
+    found.is_some_and(|found| {
+        let value = found[2].trim().trim_matches(['"', '\'']);
+        value == name.as_str() || found[2].trim() == quoted(name.as_str())
+    })
+}
+
+/// `name:` and its value, in either style.
+fn name_pattern() -> Option<&'static Regex> {
+    static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
+    let pattern =
+        r#"(?m)((?:^|[\s{,-])name\s*:\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^,}#\n\r]*[^,}#\s])"#;
+    PATTERN.get_or_init(|| Regex::new(pattern).ok()).as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(name: &str, root: &str) -> NewSource {
+        NewSource {
+            name: SourceName::new(name).unwrap(),
+            root: root.to_owned(),
+            kind: "notes".to_owned(),
+            code: false,
+        }
+    }
+
+    fn edited(text: &str, edit: &SourceEdit) -> Result<String> {
+        edit_sources(Path::new("x.yaml"), text, edit)
+    }
+
+    fn name(text: &str) -> SourceName {
+        SourceName::new(text).unwrap()
+    }
+
+    const BLOCK: &str = "# Mine.\nsources:\n  - name: \"a\"  # first\n    root: \"a\"\n  - {name: b, root: b, code: true}\n\n# What may be opened.\nsecurity:\n  follow_links: never\n";
+
+    #[test]
+    fn one_entry_is_added_and_nothing_else_changes() {
+        let out = edited(BLOCK, &SourceEdit::Add(source("c d", "/c"))).unwrap();
+        let new = "  - name: \"c d\"\n    root: \"/c\"\n";
+        assert_eq!(out.replace(new, ""), BLOCK);
+        assert!(out.contains(&format!("code: true}}\n{new}\n# What may")));
+    }
+
+    #[test]
+    fn an_entry_is_taken_out_or_renamed_in_its_lines() {
+        let out = edited(BLOCK, &SourceEdit::Remove(name("a"))).unwrap();
+        assert_eq!(
+            out,
+            BLOCK.replace("  - name: \"a\"  # first\n    root: \"a\"\n", "")
+        );
+        let out = edited(BLOCK, &SourceEdit::Rename(name("b"), name("x"))).unwrap();
+        assert_eq!(out, BLOCK.replace("{name: b,", "{name: \"x\","));
+        let out = edited(BLOCK, &SourceEdit::Rename(name("a"), name("y z"))).unwrap();
+        assert_eq!(out, BLOCK.replace("\"a\"  # first", "\"y z\"  # first"));
+    }
+
+    #[test]
+    fn a_list_in_brackets_or_none_is_written_anew() {
+        let out = edited(
+            "sources: [{name: a, root: .}]\n",
+            &SourceEdit::Add(source("b", "b")),
+        );
+        assert_eq!(
+            out.unwrap(),
+            "sources:\n  - name: \"a\"\n    root: \".\"\n  - name: \"b\"\n    root: \"b\"\n"
+        );
+        for empty in ["", "sources:\n  # - {name: x, root: x}\n", "sources: []\n"] {
+            let out = edited(empty, &SourceEdit::Add(source("b", "b"))).unwrap();
+            assert!(
+                out.ends_with("sources:\n  - name: \"b\"\n    root: \"b\"\n"),
+                "{out}"
+            );
+        }
+        let last = edited(
+            "sources:\n- name: a\n  root: b\n",
+            &SourceEdit::Remove(name("a")),
+        );
+        assert_eq!(last.unwrap(), "sources: []\n");
+    }
+
+    #[test]
+    fn names_that_are_taken_or_missing_are_said() {
+        for edit in [
+            SourceEdit::Add(source("a", "x")),
+            SourceEdit::Remove(name("nosuch")),
+            SourceEdit::Rename(name("nosuch"), name("x")),
+            SourceEdit::Rename(name("a"), name("b")),
+        ] {
+            assert_eq!(
+                edited(BLOCK, &edit).unwrap_err().code,
+                ErrorCode::InvalidArgs
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_whose_dash_stands_alone_is_refused_or_right() {
+        let text = "sources:\n  -\n    name: a\n    root: a\n  -\n    name: b\n    root: b\n";
+        let out = edited(text, &SourceEdit::Remove(name("a"))).unwrap();
+        assert_eq!(
+            read(Path::new("x"), &out).unwrap().sources,
+            [source("b", "b")]
+        );
+    }
+}

@@ -1,0 +1,433 @@
+//! What a person calls a note → the file it means, and the place in it.
+//!
+//! A request is taken as a path first, as the sandbox reads it. When there is no such file it is
+//! taken as a name, the way a link names a note: by the end of its path, its title or one of its
+//! aliases. Behind `#` stands a heading, behind `#^` a block.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::config::Config;
+use crate::tools::link_target::{bare, means};
+use crate::tools::notes;
+use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_index::store::IndexReader;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{RelPath, SourceName};
+
+/// Names that a failure offers instead.
+const NEAREST: usize = 3;
+
+/// How alike a name must be to be offered, 0 to 1 (Jaro and Winkler's similarity).
+const ALIKE: f64 = 0.7;
+
+/// A place in a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Anchor {
+    /// The section below a heading.
+    Heading(String),
+    /// The block that ends in `^name`.
+    Block(String),
+}
+
+/// The file that `request` means, and the place in it. `request` may be a path, `source:path`, a
+/// note's name, title or alias, `[[a link]]`, each with `#Heading` or `#^block` behind it.
+///
+/// # Errors
+/// Those of [`Sandbox::resolve`]; `FILE_NOT_FOUND` names the notes with the nearest names;
+/// `AMBIGUOUS_PATH` lists what a name may mean.
+pub fn find(
+    config: &Config,
+    sandbox: &Sandbox,
+    request: &str,
+) -> Result<(Address, Option<Anchor>)> {
+    let trimmed = request.trim();
+    // As other programs name a document.
+    let trimmed = trimmed.strip_prefix("qmd://").unwrap_or(trimmed);
+    let link = trimmed
+        .strip_prefix("[[")
+        .and_then(|rest| rest.strip_suffix("]]"));
+    // What stands behind `|` in a link is shown instead of it.
+    let target = link.map_or(trimmed, |inner| inner.split('|').next().unwrap_or(inner));
+    let as_path = match sandbox.resolve(target) {
+        Ok(at) => return Ok((at, None)),
+        Err(failure) => failure,
+    };
+    let (name, anchor) = split_anchor(target);
+    if anchor.is_some()
+        && let Ok(at) = sandbox.resolve(name)
+    {
+        return Ok((at, anchor));
+    }
+    if !may_be_a_name(&as_path, name) {
+        return Err(as_path);
+    }
+    let known = known_notes(config, sandbox);
+    let found = by_name(&known, name);
+    match found.as_slice() {
+        [] if has_extension(name) && as_path.code != ErrorCode::FileNotFound => Err(as_path),
+        [] => Err(not_found(&known, name)),
+        [one] => Ok((one.clone(), anchor)),
+        many => Err(ambiguous(name, many)),
+    }
+}
+
+/// The bytes of `text` that an anchor names.
+///
+/// # Errors
+/// `SYMBOL_NOT_FOUND` with the nearest headings, or the blocks that there are.
+pub fn place(text: &str, anchor: &Anchor, at: &Address) -> Result<Range<usize>> {
+    match anchor {
+        Anchor::Heading(title) => heading(text, title, at),
+        Anchor::Block(name) => block(text, name).ok_or_else(|| {
+            let names = block_names(text);
+            let have = if names.is_empty() {
+                "it has no block with a name".to_owned()
+            } else {
+                format!("its blocks are: {}", joined(names.iter().take(NEAREST)))
+            };
+            let message = format!("{at} has no block `^{name}`; {have}");
+            Failure::new(ErrorCode::SymbolNotFound, message)
+                .with_hint(format!("local-agent get '{at}'"))
+        }),
+    }
+}
+
+/// Splits `name#Heading` and `name#^block`. Of `name#A#B` the last heading counts, as in Obsidian.
+fn split_anchor(target: &str) -> (&str, Option<Anchor>) {
+    let Some((name, rest)) = target.split_once('#') else {
+        return (target, None);
+    };
+    let last = rest.rsplit('#').next().unwrap_or(rest).trim();
+    let anchor = match last.strip_prefix('^') {
+        Some(block) => Anchor::Block(block.to_owned()),
+        None => Anchor::Heading(last.to_owned()),
+    };
+    (name.trim(), (!last.is_empty()).then_some(anchor))
+}
+
+/// Whether what was refused as a path may still be the name of a note.
+fn may_be_a_name(refused: &Failure, name: &str) -> bool {
+    let code = matches!(
+        refused.code,
+        ErrorCode::FileNotFound | ErrorCode::PathDenied
+    );
+    let is_path = name.starts_with(['/', '~', '.', '\\'])
+        || name.split(['/', '\\']).any(|part| part == "..")
+        || name.contains('\\')
+        || name.ends_with([':', '/']);
+    code && !is_path && !name.is_empty()
+}
+
+fn has_extension(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let stem = last.rsplit_once('.');
+    stem.is_some_and(|(_, ext)| (1..=8).contains(&ext.len()) && !ext.contains(' '))
+}
+
+/// A note with everything it may be called.
+struct KnownNote {
+    at: Address,
+    /// Title and aliases, in lower case.
+    names: Vec<String>,
+}
+
+/// Every note: those that stand in the folders now, with the titles and aliases that the index
+/// knows. What cannot be listed is not known.
+fn known_notes(config: &Config, sandbox: &Sandbox) -> Vec<KnownNote> {
+    let exts: Vec<&str> = config
+        .security
+        .allowed_exts
+        .iter()
+        .map(String::as_str)
+        .collect();
+    let mut known = Vec::new();
+    for root in sandbox.roots() {
+        for entry in sandbox.walk(&root.name, &exts).unwrap_or_default() {
+            if let (What::Found(_), Ok(path)) = (entry.what, RelPath::new(entry.path.as_str())) {
+                let source = root.name.clone();
+                known.push(KnownNote {
+                    at: Address { source, path },
+                    names: Vec::new(),
+                });
+            }
+        }
+    }
+    let indexed = IndexReader::open(&config.index.db_path)
+        .ok()
+        .flatten()
+        .and_then(|index| index.notes().ok())
+        .unwrap_or_default();
+    let mut names = std::collections::HashMap::new();
+    for note in indexed {
+        let mut all = note.aliases;
+        all.push(note.title);
+        let all: Vec<String> = all.iter().map(|name| name.to_lowercase()).collect();
+        names.insert(format!("{}:{}", note.source, note.path), all);
+    }
+    for note in &mut known {
+        note.names = names.remove(&note.at.to_string()).unwrap_or_default();
+    }
+    known
+}
+
+/// The notes that `name` may mean: by path first; by title and alias when no path fits.
+fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
+    let (source, rest) = match name.split_once(':') {
+        Some((source, rest)) if SourceName::new(source).is_ok() => (Some(source), rest),
+        _ => (None, name),
+    };
+    let in_source = |note: &&KnownNote, source: Option<&str>| {
+        source.is_none_or(|source| note.at.source.as_str() == source)
+    };
+    let path = bare(rest);
+    let by_path: Vec<Address> = known
+        .iter()
+        .filter(|note| in_source(note, source) && is_at(note, &path))
+        .map(|note| note.at.clone())
+        .collect();
+    if !by_path.is_empty() {
+        return by_path;
+    }
+    let wanted = name.to_lowercase();
+    known
+        .iter()
+        .filter(|note| note.names.contains(&wanted))
+        .map(|note| note.at.clone())
+        .collect()
+}
+
+/// Whether a path, or its end, is the note's; `source/path` is, too.
+fn is_at(note: &KnownNote, path: &str) -> bool {
+    let own = bare(note.at.path.as_str());
+    means(path, &own) || format!("{}/{own}", note.at.source.as_str().to_lowercase()) == path
+}
+
+fn not_found(known: &[KnownNote], name: &str) -> Failure {
+    let nearest = nearest(
+        name,
+        known.iter().map(|note| {
+            let path = note.at.path.as_str();
+            (
+                note.at.to_string(),
+                vec![stem_of(path), path.to_lowercase()],
+                &note.names,
+            )
+        }),
+    );
+    let message = if nearest.is_empty() {
+        format!("No file or note is called `{name}`.")
+    } else {
+        format!(
+            "No file or note is called `{name}`; the nearest names: {}.",
+            joined(nearest.iter())
+        )
+    };
+    let hint = nearest.first().map_or_else(
+        || "local-agent ls".to_owned(),
+        |first| format!("local-agent get '{first}'"),
+    );
+    Failure::new(ErrorCode::FileNotFound, message).with_hint(hint)
+}
+
+fn ambiguous(name: &str, many: &[Address]) -> Failure {
+    let listed: Vec<String> = many.iter().take(10).map(Address::to_string).collect();
+    let message = format!(
+        "`{name}` fits more than one note: {}.",
+        joined(listed.iter())
+    );
+    let hint = listed
+        .first()
+        .map(|first| format!("local-agent get '{first}'"));
+    Failure {
+        code: ErrorCode::AmbiguousPath,
+        message,
+        hint,
+    }
+}
+
+/// The last name of a path without its extension, in lower case.
+fn stem_of(path: &str) -> String {
+    let path = bare(path);
+    path.rsplit('/').next().unwrap_or(&path).to_owned()
+}
+
+/// The addresses whose names are most like `name`, the most alike first.
+fn nearest<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = (String, Vec<String>, &'a Vec<String>)>,
+) -> Vec<String> {
+    let wanted = bare(name);
+    let stem = stem_of(name);
+    let mut scored: Vec<(f64, String)> = candidates
+        .map(|(address, paths, names)| {
+            let best = paths
+                .iter()
+                .chain(names)
+                .map(|other| likeness(&wanted, &stem, other))
+                .fold(0.0, f64::max);
+            (best, address)
+        })
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .collect();
+    scored.sort_by(|(a, m), (b, n)| b.total_cmp(a).then_with(|| m.cmp(n)));
+    scored
+        .into_iter()
+        .take(NEAREST)
+        .map(|(_, address)| address)
+        .collect()
+}
+
+fn likeness(wanted: &str, stem: &str, other: &str) -> f64 {
+    let spelled = strsim::jaro_winkler(wanted, other).max(strsim::jaro_winkler(stem, other));
+    // A part of a name is as near as a slip.
+    let holds = stem.chars().count() >= 3 && other.contains(stem);
+    if holds {
+        spelled.max(ALIKE + 0.1)
+    } else {
+        spelled
+    }
+}
+
+fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>) -> String {
+    let quoted: Vec<String> = names.map(|name| format!("`{}`", name.as_ref())).collect();
+    quoted.join(", ")
+}
+
+fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
+    let document = notes::parse(text);
+    let same = |other: &str| fold(other) == fold(title);
+    let found = document.headings.iter().position(|one| same(&one.title));
+    if let Some(range) = found.and_then(|n| notes::section(&document, n, text)) {
+        return Ok(range);
+    }
+    let titles: Vec<String> = document
+        .headings
+        .iter()
+        .map(|one| one.title.clone())
+        .collect();
+    let none = Vec::new();
+    let near = nearest(
+        title,
+        titles
+            .iter()
+            .map(|one| (one.clone(), vec![one.to_lowercase()], &none)),
+    );
+    let have = if near.is_empty() {
+        joined(titles.iter().take(NEAREST))
+    } else {
+        joined(near.iter())
+    };
+    let message = if titles.is_empty() {
+        format!("{at} has no headings")
+    } else {
+        format!("{at} has no heading `{title}`; it has {have}")
+    };
+    Err(Failure::new(ErrorCode::SymbolNotFound, message)
+        .with_hint(format!("local-agent get '{at}'")))
+}
+
+/// A heading as links compare it: lower case, one space between words, no emphasis.
+fn fold(title: &str) -> String {
+    let plain: String = title
+        .chars()
+        .filter(|c| !matches!(c, '*' | '_' | '`'))
+        .collect();
+    let words: Vec<String> = plain.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ")
+}
+
+/// The names of all blocks, in their order.
+fn block_names(text: &str) -> BTreeSet<&str> {
+    text.lines().filter_map(block_name).collect()
+}
+
+/// The name of the block that this line ends.
+fn block_name(line: &str) -> Option<&str> {
+    let (before, name) = line.trim_end().rsplit_once('^')?;
+    let fits = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let apart = before.is_empty() || before.ends_with(char::is_whitespace);
+    (fits && apart).then_some(name)
+}
+
+/// The bytes of the block that ends in `^name`: an item of a list is its own line; anything else
+/// goes up to the blank line before it. A name alone on its line belongs to what stands above.
+fn block(text: &str, name: &str) -> Option<Range<usize>> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        lines.push((start, line));
+        start += line.len();
+    }
+    let same = |line: &str| block_name(line).is_some_and(|own| own.eq_ignore_ascii_case(name));
+    let last = lines.iter().position(|(_, line)| same(line))?;
+    let alone = lines[last].1.trim_start().starts_with('^');
+    let mut first = last;
+    if alone {
+        while first > 0 && (first == last || is_blank(lines[first].1)) {
+            first -= 1;
+        }
+    }
+    while !is_item(lines[first].1) && first > 0 && !is_blank(lines[first - 1].1) {
+        first -= 1;
+    }
+    let end = lines[last].0 + lines[last].1.len();
+    Some(lines[first].0..end)
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+/// Whether a line begins an item of a list.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits.len() < line.len() && digits.starts_with([')', '.']);
+    let bullet = ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
+    bullet || (numbered && digits.get(1..).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_anchor_is_split_off_and_the_last_heading_counts() {
+        let heading = |title: &str| Some(Anchor::Heading(title.to_owned()));
+        assert_eq!(split_anchor("a.md"), ("a.md", None));
+        assert_eq!(split_anchor("a.md#Top"), ("a.md", heading("Top")));
+        assert_eq!(
+            split_anchor("Note#Top#Below it"),
+            ("Note", heading("Below it"))
+        );
+        assert_eq!(
+            split_anchor("Note#^sum-1"),
+            ("Note", Some(Anchor::Block("sum-1".to_owned())))
+        );
+        assert_eq!(split_anchor("Note#"), ("Note", None));
+    }
+
+    #[test]
+    fn a_block_is_its_paragraph_its_item_or_what_stands_above() {
+        let text = "# T\n\nOne\ntwo ^para\n\n- a\n- b ^item\n\n| x |\n| - |\n\n^table\n2^10\n";
+        let cut = |name: &str| block(text, name).map(|range| &text[range]);
+        assert_eq!(cut("para"), Some("One\ntwo ^para\n"));
+        assert_eq!(cut("ITEM"), Some("- b ^item\n"));
+        assert_eq!(cut("table"), Some("| x |\n| - |\n\n^table\n"));
+        assert_eq!(cut("10"), None);
+        assert_eq!(block_names(text).len(), 3);
+    }
+
+    #[test]
+    fn headings_are_compared_without_case_and_emphasis() {
+        assert_eq!(fold("The  *Big*   One"), fold("the big one"));
+        assert_ne!(fold("One"), fold("Ones"));
+    }
+
+    #[test]
+    fn an_extension_is_short_and_without_spaces() {
+        assert!(has_extension("a/key.pem") && has_extension("x.md"));
+        assert!(!has_extension("v1.2 release notes") && !has_extension("Note"));
+    }
+}

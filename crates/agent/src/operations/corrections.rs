@@ -1,0 +1,101 @@
+//! Words of a query that no note holds: what they may begin, and what they may be a slip for.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use local_agent_index::lexical::{Query, Reader};
+use local_agent_text::error::Result;
+
+/// Words of one query that are looked up.
+const MOST_WORDS: usize = 16;
+
+/// Completions of a word that are named.
+const COMPLETIONS: usize = 4;
+
+/// What is known about a word that no note holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Correction {
+    /// As it was typed.
+    pub word: String,
+    /// Words of the index that begin with it, the most frequent first; else the one that is spelled
+    /// most alike.
+    pub instead: Vec<String>,
+    pub why: Why,
+    /// Whether the first of `instead` was searched for in its place.
+    pub used: bool,
+}
+
+/// How the words in [`Correction::instead`] are like the one that was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// They begin with it.
+    Begins,
+    /// It may be a slip for it.
+    Spelling,
+}
+
+/// What may be meant by the words of `query` that no note holds. A word for which nothing is known
+/// is left out.
+///
+/// # Errors
+/// `DB_CORRUPT` when the projection is damaged.
+pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
+    let mut out = Vec::new();
+    for word in query.words.iter().take(MOST_WORDS) {
+        if !word.chars().all(char::is_alphanumeric) || reader.holds(word)? {
+            continue;
+        }
+        let begun = reader.words_with_prefix(word, COMPLETIONS)?;
+        if !begun.is_empty() {
+            out.push(Correction {
+                word: word.clone(),
+                instead: begun,
+                why: Why::Begins,
+                used: true,
+            });
+        } else if let Some(near) = reader.nearest_word(word)? {
+            out.push(Correction {
+                word: word.clone(),
+                instead: vec![near],
+                why: Why::Spelling,
+                used: false,
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// The query with the corrections that are in use.
+pub(super) fn apply(query: &Query, corrections: &[Correction]) -> Query {
+    let replaced = |word: &String| {
+        corrections
+            .iter()
+            .find(|one| one.used && one.word == *word)
+            .and_then(|one| one.instead.first())
+            .unwrap_or(word)
+            .clone()
+    };
+    Query {
+        words: query.words.iter().map(replaced).collect(),
+        ..query.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_corrections_in_use_change_the_query() {
+        let one = |used| Correction {
+            word: "conflits".to_owned(),
+            instead: vec!["conflicts".to_owned()],
+            why: Why::Spelling,
+            used,
+        };
+        let query = Query::plain("sync conflits");
+        assert_eq!(apply(&query, &[one(false)]), query);
+        assert_eq!(apply(&query, &[one(true)]).words, ["sync", "conflicts"]);
+    }
+}

@@ -1,0 +1,372 @@
+//! Looking around: lists of documents, links between notes, tags, notes that are alike. All of it
+//! is read from the index; each answer says what it is of.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::address;
+use super::library::Library;
+use crate::config::Config;
+use crate::tools::link_target::{bare, means, relative, same};
+use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::indexing::MARKDOWN;
+use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{RelPath, SourceName};
+
+/// One document in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Note {
+    pub source: String,
+    /// Below the source's folder.
+    pub path: String,
+    pub title: String,
+    /// Bytes of the file when it was indexed.
+    pub bytes: u64,
+    /// When the file last changed, in seconds since 1970.
+    pub modified_unix: i64,
+}
+
+/// One link of a note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OutgoingLink {
+    /// What the link names.
+    pub target: String,
+    /// The heading or block behind `#`.
+    pub anchor: Option<String>,
+    /// The words that are shown.
+    pub text: String,
+    /// The document that it means, as `source:path`; more than one where the name is not unique,
+    /// none where no document is called so.
+    pub notes: Vec<String>,
+    /// Whether it leads out of the notes.
+    pub external: bool,
+}
+
+/// One note that links to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Backlink {
+    /// `source:path` of the note that holds the link.
+    pub note: String,
+    pub title: String,
+    /// The words that its links show.
+    pub texts: Vec<String>,
+}
+
+/// One tag.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TagCount {
+    /// Without `#`.
+    pub tag: String,
+    /// How many notes have it.
+    pub notes: u64,
+}
+
+/// Files of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KindCount {
+    /// In lower case with its dot; empty for files without one.
+    pub extension: String,
+    pub files: u64,
+}
+
+/// One note whose text is like another's.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SimilarNote {
+    /// `source:path`.
+    pub note: String,
+    pub title: String,
+    /// Cosine of its best chunk and the mean of the other note's, −1 to 1.
+    pub cosine: f32,
+    /// First line of that chunk.
+    pub line: u32,
+}
+
+impl From<&NoteRow> for Note {
+    fn from(row: &NoteRow) -> Self {
+        Self {
+            source: row.source.clone(),
+            path: row.path.clone(),
+            title: row.title.clone(),
+            bytes: row.size,
+            modified_unix: row.modified_unix,
+        }
+    }
+}
+
+/// The indexed documents at `place`: a source, `source/folder`, `source:folder`, or a path below
+/// any source; without it, all. By source and path.
+///
+/// # Errors
+/// `INDEX_MISSING`; `FILE_NOT_FOUND` when nothing of the index lies there; those of the database.
+pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
+    let index = IndexReader::required(&config.index.db_path)?;
+    let notes = index.notes()?;
+    let Some(place) = place else {
+        return Ok(notes.iter().map(Note::from).collect());
+    };
+    let place = place.trim_end_matches('/');
+    let found: Vec<Note> = notes
+        .iter()
+        .filter(|note| lies_at(note, place))
+        .map(Note::from)
+        .collect();
+    if found.is_empty() {
+        let sources: Vec<String> = config
+            .sources
+            .iter()
+            .map(|s| format!("`{}`", s.name))
+            .collect();
+        let message = format!(
+            "No indexed document lies at `{place}`; the sources are {}",
+            sources.join(", ")
+        );
+        return Err(
+            Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent source list")
+        );
+    }
+    Ok(found)
+}
+
+fn lies_at(note: &NoteRow, place: &str) -> bool {
+    let below = |path: &str, folder: &str| {
+        path == folder
+            || folder.is_empty()
+            || path
+                .strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with('/'))
+    };
+    let in_source = place.strip_prefix(note.source.as_str()).and_then(|rest| {
+        rest.strip_prefix([':', '/'])
+            .or(rest.is_empty().then_some(""))
+    });
+    in_source.is_some_and(|folder| below(&note.path, folder)) || below(&note.path, place)
+}
+
+/// The note that a request means, as the index knows it.
+///
+/// # Errors
+/// `INDEX_MISSING`; those of [`address::find`]; `FILE_NOT_FOUND` when it is not indexed yet.
+fn indexed(
+    config: &Config,
+    sandbox: &Sandbox,
+    index: &IndexReader,
+    request: &str,
+) -> Result<(Address, i64)> {
+    let (at, _) = address::find(config, sandbox, request)?;
+    match index.document(&at.source, &at.path)? {
+        Some((id, Some(_))) => Ok((at, id)),
+        _ => Err(
+            Failure::new(ErrorCode::FileNotFound, format!("{at} is not indexed"))
+                .with_hint("local-agent index"),
+        ),
+    }
+}
+
+/// What a note links to, in the order of the file, each target once.
+///
+/// # Errors
+/// As [`indexed`]; those of the database.
+pub fn links(
+    config: &Config,
+    sandbox: &Sandbox,
+    request: &str,
+) -> Result<(String, Vec<OutgoingLink>)> {
+    let index = IndexReader::required(&config.index.db_path)?;
+    let (at, id) = indexed(config, sandbox, &index, request)?;
+    let notes = index.notes()?;
+    let mut out: Vec<OutgoingLink> = Vec::new();
+    for link in index.links_of(id)? {
+        let external = is_external(&link.target);
+        let found = notes
+            .iter()
+            .filter(|note| !external && leads_to(&link, &at, note))
+            .map(|note| format!("{}:{}", note.source, note.path))
+            .collect();
+        let one = OutgoingLink {
+            target: link.target,
+            anchor: link.anchor,
+            text: link.text,
+            notes: found,
+            external,
+        };
+        if !out
+            .iter()
+            .any(|known| known.target == one.target && known.anchor == one.anchor)
+        {
+            out.push(one);
+        }
+    }
+    Ok((at.to_string(), out))
+}
+
+/// The notes that link to a note, by source and path.
+///
+/// # Errors
+/// As [`links`].
+pub fn backlinks(
+    config: &Config,
+    sandbox: &Sandbox,
+    request: &str,
+) -> Result<(String, Vec<Backlink>)> {
+    let index = IndexReader::required(&config.index.db_path)?;
+    let (at, id) = indexed(config, sandbox, &index, request)?;
+    let Some(own) = index.notes()?.into_iter().find(|note| note.id == id) else {
+        return Ok((at.to_string(), Vec::new()));
+    };
+    let mut out: Vec<Backlink> = Vec::new();
+    for (from, link) in index.links_with_stem(&target_key(at.path.as_str()))? {
+        let Some(here) = address_of(&from) else {
+            continue;
+        };
+        if from.id == id || !leads_to(&link, &here, &own) {
+            continue;
+        }
+        let note = here.to_string();
+        match out.iter_mut().find(|known| known.note == note) {
+            Some(known) if known.texts.contains(&link.text) => {}
+            Some(known) => known.texts.push(link.text),
+            None => out.push(Backlink {
+                note,
+                title: from.title,
+                texts: vec![link.text],
+            }),
+        }
+    }
+    Ok((at.to_string(), out))
+}
+
+/// Every tag with how many notes have it, the most frequent first.
+///
+/// # Errors
+/// `INDEX_MISSING`; those of the database.
+pub fn tags(config: &Config) -> Result<Vec<TagCount>> {
+    let index = IndexReader::required(&config.index.db_path)?;
+    let tags = index.tags()?.into_iter();
+    Ok(tags.map(|(tag, notes)| TagCount { tag, notes }).collect())
+}
+
+/// The notes whose text is most like that of a note, by their vectors, the most alike first.
+///
+/// # Errors
+/// As [`links`]; `PHASE2_QUERY_ERROR` without vectors.
+pub fn similar(
+    config: &Config,
+    sandbox: &Sandbox,
+    library: &Library,
+    request: &str,
+    limit: usize,
+) -> Result<(String, Vec<SimilarNote>)> {
+    library.with(|engine| {
+        let (at, id) = indexed(config, sandbox, engine.index(), request)?;
+        let found = engine.similar(id, limit)?;
+        let notes = found.into_iter().map(|(chunk, cosine)| SimilarNote {
+            note: format!("{}:{}", chunk.source, chunk.path),
+            title: chunk.title,
+            cosine,
+            line: chunk.lines.first(),
+        });
+        Ok((at.to_string(), notes.collect()))
+    })
+}
+
+/// Files of the sources that are no notes, and so are not indexed, by extension: the most frequent
+/// first. A source that cannot be listed has none here; `index` says why.
+pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
+    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    for source in &config.sources {
+        let kinds = sandbox.other_kinds(&source.name, MARKDOWN);
+        for (kind, files) in kinds.unwrap_or_default() {
+            *all.entry(kind).or_default() += files;
+        }
+    }
+    let mut kinds: Vec<KindCount> = all
+        .into_iter()
+        .map(|(extension, files)| KindCount { extension, files })
+        .collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.files));
+    kinds
+}
+
+fn address_of(note: &NoteRow) -> Option<Address> {
+    Some(Address {
+        source: SourceName::new(note.source.as_str()).ok()?,
+        path: RelPath::new(note.path.as_str()).ok()?,
+    })
+}
+
+fn is_external(target: &str) -> bool {
+    target.contains("://") || target.starts_with("mailto:")
+}
+
+/// Whether a link that stands in `here` means `there`. Links do not lead from one source to
+/// another.
+fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
+    if here.source.as_str() != there.source || link.target.is_empty() {
+        return false;
+    }
+    match link.kind.as_str() {
+        "wiki" | "embed" => means(&bare(&link.target), &bare(&there.path)),
+        _ => relative(here, &link.target).is_some_and(|path| same(&path, &there.path)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(source: &str, path: &str) -> NoteRow {
+        NoteRow {
+            id: 1,
+            source: source.to_owned(),
+            path: path.to_owned(),
+            title: String::new(),
+            aliases: Vec::new(),
+            size: 0,
+            modified_unix: 0,
+        }
+    }
+
+    #[test]
+    fn a_place_is_a_source_a_folder_or_a_path() {
+        let one = note("notes", "pub/a.md");
+        for place in [
+            "notes",
+            "notes:pub",
+            "notes/pub",
+            "pub",
+            "pub/a.md",
+            "notes:pub/a.md",
+        ] {
+            assert!(lies_at(&one, place), "{place}");
+        }
+        for place in ["note", "notes/pu", "pu", "other", "a.md"] {
+            assert!(!lies_at(&one, place), "{place}");
+        }
+    }
+
+    #[test]
+    fn links_lead_by_name_or_by_relative_path_within_one_source() {
+        let here = Address {
+            source: SourceName::new("notes").unwrap(),
+            path: RelPath::new("b/c.md").unwrap(),
+        };
+        let link = |kind: &str, target: &str| StoredLink {
+            kind: kind.to_owned(),
+            target: target.to_owned(),
+            anchor: None,
+            text: String::new(),
+        };
+        let there = note("notes", "pub/Plan.md");
+        assert!(leads_to(&link("wiki", "plan"), &here, &there));
+        assert!(leads_to(&link("markdown", "../pub/Plan.md"), &here, &there));
+        assert!(!leads_to(&link("markdown", "Plan.md"), &here, &there));
+        assert!(!leads_to(
+            &link("wiki", "plan"),
+            &here,
+            &note("other", "pub/Plan.md")
+        ));
+    }
+}

@@ -1,0 +1,106 @@
+//! A query in lines with types, as agents that know `qmd` write it: `lex:` words, `vec:` a question
+//! in plain language, `hyde:` a passage as the answer might be worded, `intent:` what it is for.
+
+/// A query taken apart by its lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryLines {
+    /// What is searched for by words, with the whole query language. Lines are joined.
+    pub words: String,
+    /// What is embedded, each text by itself: `vec:` and `hyde:` lines.
+    pub meanings: Vec<String>,
+    /// What the searcher wants to do with it; it is embedded beside the meanings.
+    pub intent: Option<String>,
+}
+
+impl QueryLines {
+    /// Takes a text apart. `None`: no line has a type, so the text is a query as it stands. Lines
+    /// without a type, and those of `expand:`, are searched by words and by meaning.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut lines = Self::default();
+        let mut typed = false;
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (kind, rest) = match split_type(line) {
+                Some((kind, rest)) => {
+                    typed = true;
+                    (kind, rest)
+                }
+                None => ("expand", line),
+            };
+            if rest.is_empty() {
+                continue;
+            }
+            match kind {
+                "lex" => lines.add_words(rest),
+                "intent" => lines.intent = Some(rest.to_owned()),
+                "expand" => {
+                    lines.add_words(rest);
+                    lines.meanings.push(rest.to_owned());
+                }
+                _ => lines.meanings.push(rest.to_owned()),
+            }
+        }
+        typed.then_some(lines)
+    }
+
+    /// Every text that is embedded.
+    pub fn embedded(&self) -> Vec<String> {
+        let mut all = self.meanings.clone();
+        if !all.is_empty() {
+            all.extend(self.intent.clone());
+        }
+        all
+    }
+
+    fn add_words(&mut self, words: &str) {
+        if !self.words.is_empty() {
+            self.words.push(' ');
+        }
+        self.words.push_str(words);
+    }
+}
+
+fn split_type(line: &str) -> Option<(&'static str, &str)> {
+    ["lex", "vec", "hyde", "intent", "expand"]
+        .into_iter()
+        .find_map(|kind| {
+            let rest = line.strip_prefix(kind)?.strip_prefix(':')?;
+            // `vec::new` and `lex://x` are words.
+            (!rest.starts_with([':', '/'])).then(|| (kind, rest.trim()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_types_are_told_apart() {
+        let lines = QueryLines::parse(
+            "intent: reading\nlex: wikilink \"a b\"\n\nvec: how do I link?\nhyde: Write two brackets.",
+        )
+        .unwrap();
+        assert_eq!(lines.words, "wikilink \"a b\"");
+        assert_eq!(lines.meanings, ["how do I link?", "Write two brackets."]);
+        assert_eq!(lines.embedded().len(), 3);
+    }
+
+    #[test]
+    fn a_text_without_types_is_a_query_as_it_stands() {
+        for text in [
+            "sync conflicts",
+            "std::vec::new",
+            "vec::new",
+            "note:this",
+            "",
+        ] {
+            assert_eq!(QueryLines::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_type_beside_typed_ones_is_searched_both_ways() {
+        let lines = QueryLines::parse("lex: a\nplain words").unwrap();
+        assert_eq!(lines.words, "a plain words");
+        assert_eq!(lines.meanings, ["plain words"]);
+    }
+}

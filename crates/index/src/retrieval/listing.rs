@@ -1,0 +1,44 @@
+//! Documents that filters alone select.
+
+use super::{Engine, Hit, Scope, Trace, filters};
+use local_agent_text::error::Result;
+
+impl Engine {
+    /// The first chunk of each document that the scope lets through, by source and path, at most
+    /// `limit`; and how many documents there are. Nothing is ranked: each fits for certain. A
+    /// document without text is counted and has no chunk.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn listing(&self, scope: &Scope, limit: usize) -> Result<(Vec<Hit>, usize)> {
+        let allowed = filters::documents(&self.index, scope)?;
+        let fits = |id: i64| allowed.as_ref().is_none_or(|ids| ids.contains(id));
+        let notes: Vec<i64> = self
+            .index
+            .notes()?
+            .iter()
+            .map(|note| note.id)
+            .filter(|id| fits(*id))
+            .collect();
+        let mut hits = Vec::new();
+        for id in &notes {
+            if hits.len() == limit {
+                break;
+            }
+            let Some(chunk) = self.index.chunk_at(*id, 0)? else {
+                continue;
+            };
+            let trace = Trace {
+                method: "filter",
+                ..Trace::default()
+            };
+            hits.push(Hit {
+                chunk,
+                score: 1.0,
+                chance: 1.0,
+                trace,
+            });
+        }
+        Ok((hits, notes.len()))
+    }
+}

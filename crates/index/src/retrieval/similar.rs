@@ -1,0 +1,44 @@
+//! Documents whose text is most like that of one document, by vectors alone.
+
+use std::collections::HashSet;
+
+use super::{CANDIDATES, Engine};
+use crate::store::ChunkRecord;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::IdSet;
+
+impl Engine {
+    /// The best chunk of each of at most `limit` other documents, with its cosine to the mean of
+    /// the document's own vectors, best first.
+    ///
+    /// # Errors
+    /// `PHASE2_QUERY_ERROR` when there are no vectors, or none of this document.
+    pub fn similar(&self, document_id: i64, limit: usize) -> Result<Vec<(ChunkRecord, f32)>> {
+        let missing =
+            |what: &str| Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed");
+        let Some(matrix) = &self.matrix else {
+            return Err(missing("there are no vectors to compare"));
+        };
+        let own = self.index.chunks_of(&IdSet::from_iter([document_id]))?;
+        let Some(mean) = matrix.mean_of(&own) else {
+            return Err(missing("this document has no vector yet"));
+        };
+        let everything = self.index.all_chunk_ids()?;
+        let others: IdSet = everything.iter().filter(|id| !own.contains(*id)).collect();
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        for hit in matrix.search(&mean, CANDIDATES, Some(&others))? {
+            if found.len() == limit {
+                break;
+            }
+            // A row that is gone, or is another chunk by now, is no hit.
+            let Some(chunk) = self.index.chunks(&[hit.chunk_id])?.pop() else {
+                continue;
+            };
+            if chunk.key == hit.key && seen.insert(chunk.document_id) {
+                found.push((chunk, hit.score));
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,174 @@
+//! Reading `index.sqlite` for people who look around: documents, names, links, tags, and chunks by
+//! the first digits of their key.
+
+use rusqlite::Row;
+
+use super::IndexReader;
+use super::error::Result;
+use local_agent_text::types::ChunkKey;
+
+/// Most rows that a list of one note's links holds.
+const MOST_LINKS: i64 = 1_000;
+
+/// One indexed document, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteRow {
+    /// Row id.
+    pub id: i64,
+    /// Name of its source.
+    pub source: String,
+    /// Path below the source's root.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Frontmatter aliases.
+    pub aliases: Vec<String>,
+    /// In bytes, when it was indexed.
+    pub size: u64,
+    /// When the file last changed, seconds since 1970.
+    pub modified_unix: i64,
+}
+
+/// One link as a document holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLink {
+    /// `wiki`, `embed`, `inline` and so on, as the parser names it.
+    pub kind: String,
+    /// What the link names, without its anchor.
+    pub target: String,
+    /// The heading or block behind `#`.
+    pub anchor: Option<String>,
+    /// The words that are shown.
+    pub text: String,
+}
+
+/// The columns of [`note`], in its order.
+const NOTE: &str = "documents.id, name, rel_path, title, aliases_json, size, mtime_ns";
+
+impl IndexReader {
+    /// Every indexed document, by source and path.
+    pub fn notes(&self) -> Result<Vec<NoteRow>> {
+        let sql = format!(
+            "SELECT {NOTE} FROM documents JOIN sources ON sources.id = source_id
+             WHERE status = 'indexed' ORDER BY name, rel_path"
+        );
+        let mut statement = self.conn.prepare(&sql)?;
+        let rows = statement.query_map([], note)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The links of one document, in the order of the file.
+    pub fn links_of(&self, document_id: i64) -> Result<Vec<StoredLink>> {
+        let mut statement = self.conn.prepare(
+            "SELECT kind, target, anchor, text FROM links WHERE document_id = ?1
+             ORDER BY rowid LIMIT ?2",
+        )?;
+        let rows = statement.query_map([document_id, MOST_LINKS], link)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Links whose last segment is `stem` (lower case, without extension), with the document that
+    /// holds them, by source and path. Whether such a link means the document is not judged here.
+    pub fn links_with_stem(&self, stem: &str) -> Result<Vec<(NoteRow, StoredLink)>> {
+        let sql = format!(
+            "SELECT links.kind, target, anchor, text, {NOTE} FROM links
+             JOIN documents ON documents.id = links.document_id
+             JOIN sources ON sources.id = source_id
+             WHERE target_key = ?1 AND status = 'indexed'
+             ORDER BY name, rel_path, links.rowid"
+        );
+        let mut statement = self.conn.prepare(&sql)?;
+        let rows = statement.query_map([stem], |row| Ok((note_at(row, 4)?, link(row)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every tag with the number of documents that have it, the most frequent first.
+    pub fn tags(&self) -> Result<Vec<(String, u64)>> {
+        let mut statement = self.conn.prepare(
+            "SELECT tag, count(DISTINCT document_id) AS notes FROM tags
+             JOIN documents ON documents.id = document_id
+             WHERE status = 'indexed' GROUP BY lower(tag) ORDER BY notes DESC, lower(tag)",
+        )?;
+        let rows =
+            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// At most `most` keys that begin with these hexadecimal digits, in their order. Anything else
+    /// than 1 to 32 such digits has no key.
+    pub fn keys_with_prefix(&self, digits: &str, most: usize) -> Result<Vec<ChunkKey>> {
+        let Some((least, greatest)) = key_range(digits) else {
+            return Ok(Vec::new());
+        };
+        let mut statement = self.conn.prepare_cached(
+            "SELECT key FROM chunks WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT ?3",
+        )?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = statement.query_map((least, greatest, most), |row| {
+            Ok(ChunkKey::from_bytes(row.get(0)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// The smallest and the greatest key that begin with these digits.
+fn key_range(digits: &str) -> Option<([u8; 16], [u8; 16])> {
+    let digits = digits.as_bytes();
+    if digits.is_empty() || digits.len() > 32 {
+        return None;
+    }
+    let (mut least, mut greatest) = ([0; 16], [0xff; 16]);
+    for (at, digit) in digits.iter().enumerate() {
+        let value = u8::try_from(char::from(*digit).to_digit(16)?).ok()?;
+        let (shift, mask) = if at % 2 == 0 { (4, 0x0f) } else { (0, 0xf0) };
+        for key in [&mut least, &mut greatest] {
+            key[at / 2] = (key[at / 2] & mask) | (value << shift);
+        }
+    }
+    Some((least, greatest))
+}
+
+fn note(row: &Row<'_>) -> rusqlite::Result<NoteRow> {
+    note_at(row, 0)
+}
+
+fn note_at(row: &Row<'_>, first: usize) -> rusqlite::Result<NoteRow> {
+    let aliases: String = row.get(first + 4)?;
+    Ok(NoteRow {
+        id: row.get(first)?,
+        source: row.get(first + 1)?,
+        path: row.get(first + 2)?,
+        title: row.get(first + 3)?,
+        // What cannot be read is found by path and title.
+        aliases: serde_json::from_str(&aliases).unwrap_or_default(),
+        size: row.get::<_, i64>(first + 5)?.max(0) as u64,
+        modified_unix: row.get::<_, i64>(first + 6)? / 1_000_000_000,
+    })
+}
+
+fn link(row: &Row<'_>) -> rusqlite::Result<StoredLink> {
+    Ok(StoredLink {
+        kind: row.get(0)?,
+        target: row.get(1)?,
+        anchor: row.get(2)?,
+        text: row.get(3)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_give_the_range_of_keys_that_begin_with_them() {
+        let (least, greatest) = key_range("a1f").unwrap();
+        assert_eq!((least[0], least[1], least[15]), (0xa1, 0xf0, 0));
+        assert_eq!((greatest[0], greatest[1], greatest[15]), (0xa1, 0xff, 0xff));
+        let whole = "0123456789abcdef0123456789ABCDEF";
+        let (least, greatest) = key_range(whole).unwrap();
+        assert_eq!(least, greatest);
+        for bad in ["", "xyz", "12 ", &"0".repeat(33)] {
+            assert_eq!(key_range(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `clean`: removes what the program can make again, and nothing else. Memory, records of runs,
+//! downloaded models and configurations always stay.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::Clean;
+use super::context::Context;
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::holder;
+use local_agent_index::store::JobLock;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// What `clean --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CleanView {
+    /// Whether it was removed, or would be.
+    removed: bool,
+    bytes: u64,
+    items: Vec<Item>,
+}
+
+/// One file or folder that can be made again.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Item {
+    path: PathBuf,
+    /// What it is.
+    what: &'static str,
+    bytes: u64,
+}
+
+pub fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    let mut items = caches(context)?;
+    let _locks = if args.all && args.yes {
+        Some(job_locks(&config)?)
+    } else {
+        None
+    };
+    if args.all {
+        items.extend(projections(&config));
+    }
+    if args.yes {
+        items.iter().try_for_each(|item| remove(&item.path))?;
+    }
+    let view = CleanView {
+        removed: args.yes,
+        bytes: items.iter().map(|item| item.bytes).sum(),
+        items,
+    };
+    if context.out.json {
+        context.out.json(context.body(&view)?);
+    } else {
+        print(context, args, &view);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(context: &Context, args: &Clean, view: &CleanView) {
+    let out = context.out;
+    if view.items.is_empty() {
+        out.line("There is nothing to remove.");
+        return;
+    }
+    for item in &view.items {
+        let path = item.path.display();
+        out.line(&format!("{:>9}  {path}  {}", size(item.bytes), item.what));
+    }
+    let total = size(view.bytes);
+    if view.removed {
+        out.line(&format!("removed: {total}"));
+    } else {
+        let all = if args.all { " --all" } else { "" };
+        out.line(&format!(
+            "{total} can be removed: local-agent clean{all} --yes"
+        ));
+    }
+    if args.all && view.removed {
+        out.line("next: local-agent index && local-agent embed");
+    }
+}
+
+/// Bytes in the largest unit that leaves a digit before the point.
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "kB", "MB"] {
+        if value < 1000.0 {
+            return format!("{value:.0} {unit}");
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} GB")
+}
+
+/// What stands in the cache folder: the state of `try`, the example vault, packed weights.
+fn caches(context: &Context) -> Result<Vec<Item>> {
+    let cache = context.environment.cache_dir()?;
+    let parts = [
+        ("try", "indexes of `try`"),
+        ("example-vault", "the example vault"),
+        ("models", "packed weights of models"),
+    ];
+    let items = parts
+        .into_iter()
+        .filter_map(|(name, what)| item(&cache.join(name), what));
+    Ok(items.collect())
+}
+
+/// Index, vectors and their projections of this configuration.
+fn projections(config: &Config) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    for (database, what) in [
+        (&config.index.db_path, "the index"),
+        (&config.embed.db_path, "the vectors"),
+    ] {
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = database.file_name().unwrap_or_default().to_owned();
+            name.push(suffix);
+            items.extend(item(&database.with_file_name(name), what));
+        }
+    }
+    items.extend(item(&config.lexical_dir(), "the word index"));
+    items.extend(item(&config.vectors_dir(), "the vector index"));
+    items
+}
+
+/// What stands at `path`; `None`: nothing, or a link, which leads to something that was not made
+/// here.
+fn item(path: &Path, what: &'static str) -> Option<Item> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    (!meta.is_symlink()).then(|| Item {
+        path: path.to_owned(),
+        what,
+        bytes: bytes_in(path),
+    })
+}
+
+/// The bytes of a file, or of all files below a folder. Links are not followed.
+fn bytes_in(path: &Path) -> u64 {
+    let Ok(meta) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if !meta.is_dir() {
+        return meta.len();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| bytes_in(&entry.path())).sum()
+}
+
+/// Takes the locks of both jobs, so that nothing is removed under their hands.
+fn job_locks(config: &Config) -> Result<[JobLock; 2]> {
+    let take = |database: &Path, name: &str| {
+        JobLock::take(
+            &JobLock::path_beside(database, name),
+            &holder("clean"),
+            Duration::ZERO,
+        )
+    };
+    Ok([
+        take(&config.index.db_path, "index.lock")?,
+        take(&config.embed.db_path, "embed.lock")?,
+    ])
+}
+
+fn remove(path: &Path) -> Result<()> {
+    let is_dir = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+    let done = if is_dir {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    };
+    match done {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Failure::new(
+            ErrorCode::WriteError,
+            format!("{} cannot be removed: {e}", path.display()),
+        )
+        .with_hint("allow writing there, then run the same command again")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_one_unit() {
+        assert_eq!(size(0), "0 B");
+        assert_eq!(size(12_345), "12 kB");
+        assert_eq!(size(2_500_000_000), "2.5 GB");
+    }
+}

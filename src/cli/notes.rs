@@ -1,0 +1,202 @@
+//! `ls`, `links`, `backlinks`, `tags` and `similar`.
+
+use std::process::ExitCode;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::{Ls, ModeArg, NoteArgs, Query, Similar, Tags};
+use super::context::Context;
+use super::enter::Needs;
+use super::output::count;
+use super::query::{self, file_path};
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::Library;
+use local_agent_agent::operations::notes::{
+    self, Backlink, Note, OutgoingLink, SimilarNote, TagCount,
+};
+use local_agent_text::error::Result;
+
+/// What `ls --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotesView<'a> {
+    count: usize,
+    documents: &'a [Note],
+}
+
+/// What `links --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LinksView<'a> {
+    /// `source:path` of the note.
+    note: &'a str,
+    count: usize,
+    links: &'a [OutgoingLink],
+}
+
+/// What `backlinks --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BacklinksView<'a> {
+    /// `source:path` of the note.
+    note: &'a str,
+    count: usize,
+    backlinks: &'a [Backlink],
+}
+
+/// What `tags --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TagsView<'a> {
+    count: usize,
+    tags: &'a [TagCount],
+}
+
+/// What `similar --json` prints, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SimilarView<'a> {
+    /// `source:path` of the note.
+    note: &'a str,
+    count: usize,
+    similar: &'a [SimilarNote],
+}
+
+/// The configuration, once this process is confined to what reading needs.
+fn opened(context: &Context) -> Result<Config> {
+    let config = context.load()?.config;
+    context.enter(&config, &Needs::nothing())?;
+    Ok(config)
+}
+
+pub fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
+    let config = opened(context)?;
+    let found = notes::list(&config, args.place.as_deref())?;
+    let out = context.out;
+    if out.json {
+        let view = NotesView {
+            count: found.len(),
+            documents: &found,
+        };
+        out.json(context.body(&view)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for note in &found {
+        let path = file_path(&config, &note.source, &note.path);
+        let shown = if args.full_path {
+            path.to_string_lossy().into_owned()
+        } else {
+            format!("{}:{}", note.source, note.path)
+        };
+        out.line(&out.link(&path, 1, &out.shown(&shown)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
+    let config = opened(context)?;
+    let sandbox = context.sandbox(&config)?;
+    let (note, links) = notes::links(&config, &sandbox, &args.note)?;
+    let out = context.out;
+    if out.json {
+        let view = LinksView {
+            note: &note,
+            count: links.len(),
+            links: &links,
+        };
+        out.json(context.body(&view)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if links.is_empty() {
+        out.line(&out.shown(&format!("{note} links to nothing.")));
+    }
+    for link in &links {
+        let anchor = link.anchor.as_ref().map(|anchor| format!("#{anchor}"));
+        let anchor = anchor.unwrap_or_default();
+        let line = if link.external {
+            link.target.clone()
+        } else if link.notes.is_empty() {
+            format!("{}{anchor}  (no such note)", link.target)
+        } else {
+            format!("{}{anchor}", link.notes.join(" or "))
+        };
+        out.line(&out.shown(&line));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
+    let config = opened(context)?;
+    let sandbox = context.sandbox(&config)?;
+    let (note, backlinks) = notes::backlinks(&config, &sandbox, &args.note)?;
+    let out = context.out;
+    if out.json {
+        let view = BacklinksView {
+            note: &note,
+            count: backlinks.len(),
+            backlinks: &backlinks,
+        };
+        out.json(context.body(&view)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if backlinks.is_empty() {
+        out.line(&out.shown(&format!("Nothing links to {note}.")));
+    }
+    for link in &backlinks {
+        out.line(&out.shown(&format!("{}  {}", link.note, link.title)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
+    if let Some(tag) = &args.tag {
+        return query::run(context, &Query::of_tag(tag), ModeArg::Lexical);
+    }
+    let config = opened(context)?;
+    let tags = notes::tags(&config)?;
+    let out = context.out;
+    if out.json {
+        let view = TagsView {
+            count: tags.len(),
+            tags: &tags,
+        };
+        out.json(context.body(&view)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if tags.is_empty() {
+        out.line("No note has a tag.");
+    }
+    for tag in &tags {
+        out.line(&out.shown(&format!("#{}  {}", tag.tag, count(tag.notes, "note"))));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn similar(context: &Context, args: &Similar) -> Result<ExitCode> {
+    let config = opened(context)?;
+    let sandbox = context.sandbox(&config)?;
+    let library = Library::for_one(&config, Some(context.embedding(&config)?));
+    let limit = args.limit.max(1);
+    let (note, similar) = notes::similar(&config, &sandbox, &library, &args.note, limit)?;
+    let out = context.out;
+    if out.json {
+        let view = SimilarView {
+            note: &note,
+            count: similar.len(),
+            similar: &similar,
+        };
+        out.json(context.body(&view)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if similar.is_empty() {
+        out.line("There is no other note with vectors.");
+    }
+    for one in &similar {
+        let place = out.bold(&out.shown(&format!("{}:{}", one.note, one.line)));
+        let place = match one.note.split_once(':') {
+            Some((source, path)) => {
+                out.link(&file_path(&config, source, path), one.line as usize, &place)
+            }
+            None => place,
+        };
+        let score = out.dim(&format!("{:.2}", one.cosine));
+        out.line(&format!("{place}  {}  {score}", out.shown(&one.title)));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,156 @@
+//! Hits as CSV, markdown, XML, and the JSON that `qmd query --json` prints.
+
+use serde::Serialize;
+
+use super::snippet::snippet;
+use super::view::line_of_match;
+use local_agent_agent::operations::search::Searched;
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::Hit;
+use local_agent_text::error::{Failure, Result};
+
+/// Digits of a key that these formats show: enough to be unique in a library of a million chunks in
+/// all but one case of a hundred, and `get` says when they are not.
+const KEY_DIGITS: usize = 12;
+
+/// One hit as `qmd` names its fields.
+#[derive(Debug, Serialize)]
+struct QmdHit {
+    /// `#` and the first digits of the chunk's key.
+    docid: String,
+    /// Two decimals.
+    score: f64,
+    /// `qmd://source/path`.
+    file: String,
+    line: usize,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<String>,
+}
+
+/// The array that `qmd query --json` prints.
+///
+/// # Errors
+/// `INTERNAL_ERROR` when it cannot be written as JSON.
+pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
+    let one = |hit: &Hit| QmdHit {
+        docid: docid(hit),
+        score: (f64::from(hit.chance) * 100.0).round() / 100.0,
+        file: format!("qmd://{}/{}", hit.chunk.source, hit.chunk.path),
+        line: line_of_match(hit, &searched.query),
+        title: hit.chunk.title.clone(),
+        body: full.then(|| hit.chunk.text.clone()),
+        snippet: (!full).then(|| shown(hit, &searched.query, false)),
+    };
+    let hits: Vec<QmdHit> = searched.found.hits.iter().map(one).collect();
+    serde_json::to_string_pretty(&hits)
+        .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
+}
+
+/// A header and one record a hit (RFC 4180).
+pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
+    let mut out = String::from("docid,score,file,title,line,snippet\r\n");
+    for hit in &searched.found.hits {
+        let fields = [
+            docid(hit),
+            format!("{:.4}", hit.chance),
+            file(hit),
+            hit.chunk.title.clone(),
+            line_of_match(hit, &searched.query).to_string(),
+            shown(hit, &searched.query, full),
+        ];
+        out.push_str(&fields.map(|field| csv_field(&field)).join(","));
+        out.push_str("\r\n");
+    }
+    out
+}
+
+/// One section a hit.
+pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
+    let one = |hit: &Hit| {
+        format!(
+            "## {}\n\n`{}:{}` · `{}` · {:.2}\n\n{}\n",
+            hit.chunk.title,
+            file(hit),
+            line_of_match(hit, &searched.query),
+            docid(hit),
+            hit.chance,
+            shown(hit, &searched.query, full),
+        )
+    };
+    let all: Vec<String> = searched.found.hits.iter().map(one).collect();
+    all.join("\n")
+}
+
+/// One element a hit.
+pub(super) fn xml(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
+    let mut out = String::new();
+    for hit in &searched.found.hits {
+        out.push_str(&format!(
+            "<file docid=\"{}\" name=\"{}\" line=\"{}\" title=\"{}\" score=\"{:.2}\">\n{}\n</file>\n",
+            docid(hit),
+            xml_text(&file(hit)),
+            line_of_match(hit, &searched.query),
+            xml_text(&hit.chunk.title),
+            hit.chance,
+            xml_text(&shown(hit, &searched.query, full)),
+        ));
+    }
+    out
+}
+
+fn docid(hit: &Hit) -> String {
+    let key = hit.chunk.key.to_string();
+    format!("#{}", key.get(..KEY_DIGITS).unwrap_or(&key))
+}
+
+fn shown(hit: &Hit, query: &Query, full: bool) -> String {
+    if full {
+        hit.chunk.text.clone()
+    } else {
+        snippet(&hit.chunk.text, query).text
+    }
+}
+
+fn csv_field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Text as XML 1.0 takes it: characters that it does not allow are replaced.
+fn xml_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(c),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(csv_field("plain"), "plain");
+        assert_eq!(csv_field("a \"b\", c"), "\"a \"\"b\"\", c\"");
+        assert_eq!(
+            xml_text("a<b & \"c\"\u{1}"),
+            "a&lt;b &amp; &quot;c&quot;\u{fffd}"
+        );
+    }
+}

@@ -1,0 +1,424 @@
+//! `query`, `search` and `vsearch`.
+
+mod formats;
+mod snippet;
+mod view;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::args::{FusionArg, ModeArg, Query as Args, QueryFormat};
+use super::context::Context;
+use super::enter::Needs;
+use super::index::say_failures;
+use super::output::{Output, talk, visible};
+use local_agent_agent::config::Config;
+use local_agent_agent::operations::corrections::{Correction, Why};
+use local_agent_agent::operations::search::{Search, Searched, search};
+use local_agent_agent::operations::{IndexRun, Library, jobs};
+use local_agent_index::retrieval::{Coverage, Fusion, Hit, Mode, Stale};
+use local_agent_text::error::{Failure, Result};
+use snippet::{Snippet, snippet};
+use view::QueryView;
+
+/// Hits of `--all`: every candidate that a search looks at.
+const ALL: usize = 1_000;
+
+/// Columns of a line of a snippet.
+const WIDTH: usize = 96;
+
+pub fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    let needs = Needs {
+        makes_state: args.refresh,
+        ..Needs::nothing()
+    };
+    context.enter(&config, &needs)?;
+    let sandbox = context.sandbox(&config)?;
+    let text = args.text();
+    if args.refresh && !text.trim().is_empty() {
+        let files = context.model(&config)?;
+        let run = IndexRun {
+            wait: Duration::from_secs(60),
+            ..IndexRun::default()
+        };
+        let summary = jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
+        // What the index holds of such a source is still searched.
+        say_failures(context, &summary.failures);
+    }
+    let mode = match args.mode.unwrap_or(usual) {
+        ModeArg::Hybrid => Mode::Hybrid,
+        ModeArg::Lexical => Mode::Lexical,
+        ModeArg::Vector => Mode::Vector,
+    };
+    let model = match mode {
+        Mode::Lexical => None,
+        _ => Some(context.embedding(&config)?),
+    };
+    let fusion = args.fusion.map(|fusion| match fusion {
+        FusionArg::Convex => Fusion::Convex,
+        FusionArg::Rrf => Fusion::Rrf,
+    });
+    let wanted = Search {
+        text: &text,
+        has_syntax: true,
+        mode,
+        fusion,
+        limits: args.scope.limits(),
+        limit: if args.all {
+            ALL
+        } else {
+            usize::try_from(args.limit).unwrap_or(0)
+        },
+        min_score: args.min_score,
+    };
+    let library = Library::for_one(&config, model);
+    let searched = search(&config, &sandbox, &library, &wanted)?;
+    let shown = Shown {
+        out: context.out,
+        config: &config,
+        args,
+        searched: &searched,
+    };
+    if context.global.json || args.format() == QueryFormat::Json {
+        context.out.json(report(context, &shown, text)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    shown.print()?;
+    say_index_stale(&searched.index_stale(0..searched.found.hits.len()));
+    say_limits(&searched.found.coverage, &searched.found.stale);
+    if let Some(why) = &searched.found.vectors_without_say {
+        talk(&format!("note: {why}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(context: &Context, shown: &Shown<'_>, text: String) -> Result<Value> {
+    let explain = shown.args.explain;
+    let view = QueryView::new(text, shown.searched, &shown.config.warnings, explain);
+    context.body(&view)
+}
+
+/// What was found, and how it is to be shown.
+struct Shown<'a> {
+    out: Output,
+    config: &'a Config,
+    args: &'a Args,
+    searched: &'a Searched,
+}
+
+impl Shown<'_> {
+    /// Prints for everybody but a reader of the one JSON object.
+    fn print(&self) -> Result<()> {
+        let (out, searched, full) = (self.out, self.searched, self.args.full);
+        let file = |hit: &Hit| self.file(hit);
+        match self.args.format() {
+            QueryFormat::Jsonl => {
+                for hit in view::hits(searched, self.args.explain) {
+                    out.line(&to_value(&hit)?.to_string());
+                }
+            }
+            QueryFormat::Files => self.print_files(),
+            QueryFormat::Csv => out.raw(&out.shown(&formats::csv(searched, full, &file))),
+            QueryFormat::Md => out.raw(&out.shown(&formats::markdown(searched, full, &file))),
+            QueryFormat::Xml => out.raw(&out.shown(&formats::xml(searched, full, &file))),
+            QueryFormat::Qmd => out.line(&formats::qmd(searched, full)?),
+            QueryFormat::Text | QueryFormat::Json => self.print_text(),
+        }
+        Ok(())
+    }
+
+    /// How a hit's file is named: with its source where there are several.
+    fn file(&self, hit: &Hit) -> String {
+        let chunk = &hit.chunk;
+        if self.args.full_path {
+            return self.path(hit).to_string_lossy().into_owned();
+        }
+        if self.config.sources.len() > 1 {
+            format!("{}:{}", chunk.source, chunk.path)
+        } else {
+            chunk.path.to_string()
+        }
+    }
+
+    /// Where a hit's file lies.
+    fn path(&self, hit: &Hit) -> std::path::PathBuf {
+        file_path(
+            self.config,
+            hit.chunk.source.as_str(),
+            hit.chunk.path.as_str(),
+        )
+    }
+
+    fn print_files(&self) {
+        let mut seen = std::collections::HashSet::new();
+        for hit in &self.searched.found.hits {
+            if !seen.insert(hit.chunk.document_id) {
+                continue;
+            }
+            let file = if self.args.full_path {
+                self.file(hit)
+            } else {
+                format!("{}:{}", hit.chunk.source, hit.chunk.path)
+            };
+            self.out.line(&self.out.shown(&file));
+        }
+    }
+
+    fn print_text(&self) {
+        let (out, searched) = (self.out, self.searched);
+        say_corrections(&searched.corrections);
+        if searched.found.hits.is_empty() {
+            out.line(&nothing(self.args, searched));
+        }
+        for (hit, fresh) in searched.found.hits.iter().zip(&searched.fresh) {
+            self.print_hit(hit, *fresh);
+        }
+        let shown = searched.found.hits.len();
+        if let Some(more) = searched.documents.and_then(|all| all.checked_sub(shown))
+            && more > 0
+        {
+            out.line(&out.dim(&format!("and {more} more (--all lists them)")));
+        }
+    }
+
+    fn print_hit(&self, hit: &Hit, fresh: bool) {
+        let (out, chunk) = (self.out, &hit.chunk);
+        let found = snippet(&chunk.text, &self.searched.query);
+        let line = chunk.lines.first() as usize + found.line;
+        let place = out.bold(&out.shown(&format!("{}:{line}", self.file(hit))));
+        let place = out.link(&self.path(hit), line, &place);
+        let score = if self.searched.documents.is_some() {
+            String::new()
+        } else {
+            format!("  {}", out.dim(&format!("{:.2}", hit.chance)))
+        };
+        out.line(&format!("{place}  {}{score}", out.shown(&trail(hit))));
+        if !fresh {
+            let stale =
+                "the file changed, went or cannot be read; this is the text that was indexed";
+            out.line(&format!("    stale: {stale}"));
+        }
+        if self.args.full {
+            for text in chunk.text.lines() {
+                out.line(&format!("    {}", out.shown(text)));
+            }
+        } else {
+            for text in wrapped(&found, out) {
+                out.line(&format!("    {text}"));
+            }
+        }
+        if self.args.explain {
+            self.explain(hit);
+        }
+    }
+
+    fn explain(&self, hit: &Hit) {
+        let (out, chunk) = (self.out, &hit.chunk);
+        let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
+        let flag = |value: Option<bool>| value.map_or("unknown", |v| if v { "1" } else { "0" });
+        out.line(&out.dim(&format!(
+            "    provenance: source={} kind={} key={}  typed: metadata={}; yaml_present={}; \
+             yaml_parse_ok={}; required_keys_present={}",
+            chunk.source,
+            chunk.source_kind,
+            chunk.key,
+            view::metadata_state(*yaml_present, *yaml_parse_ok),
+            u8::from(*yaml_present),
+            flag(*yaml_parse_ok),
+            flag(*typed),
+        )));
+        if let Some(error) = yaml_error {
+            let first = error.lines().next().unwrap_or_default();
+            out.line(&out.dim(&out.shown(&format!("    yaml_error: {first}"))));
+        }
+        let Value::Object(numbers) = view::explanation(hit) else {
+            return;
+        };
+        for (name, value) in numbers {
+            out.line(&out.dim(&format!("    {name:<16} {value}")));
+        }
+    }
+}
+
+fn to_value(view: &impl serde::Serialize) -> Result<Value> {
+    serde_json::to_value(view)
+        .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
+}
+
+/// Where a document of a source lies.
+pub(super) fn file_path(config: &Config, source: &str, path: &str) -> std::path::PathBuf {
+    let root = config
+        .sources
+        .iter()
+        .find(|one| one.name.as_str() == source)
+        .map(|one| one.root.clone())
+        .unwrap_or_default();
+    root.join(path)
+}
+
+/// `title › heading › heading`; a top heading that repeats the title is left out.
+fn trail(hit: &Hit) -> String {
+    let chunk = &hit.chunk;
+    let mut names = vec![chunk.title.as_str()];
+    for heading in chunk.heading.headings() {
+        if heading.title != chunk.title {
+            names.push(&heading.title);
+        }
+    }
+    names.join(" › ")
+}
+
+/// The sentence for an empty list.
+fn nothing(args: &Args, searched: &Searched) -> String {
+    let tag = args.scope.tag.first();
+    let filter = searched.query.filters.iter().find(|one| one.key == "tag");
+    match tag.or(filter.map(|filter| &filter.value)) {
+        Some(tag) if searched.documents == Some(0) => format!("No note has the tag `{tag}`."),
+        _ if searched.documents == Some(0) => "No note fits these filters.".to_owned(),
+        _ => "Nothing in the index fits this query.".to_owned(),
+    }
+}
+
+/// Tells, on stderr, which words no note holds.
+fn say_corrections(corrections: &[Correction]) {
+    for one in corrections {
+        let Some(first) = one.instead.first() else {
+            continue;
+        };
+        let others = one.instead.iter().skip(1).map(|word| visible(word));
+        let others: Vec<String> = others.collect();
+        let also = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" (there are also: {})", others.join(", "))
+        };
+        let (word, first) = (visible(&one.word), visible(first));
+        talk(&match (one.why, one.used) {
+            (Why::Begins, _) => {
+                format!("no note holds the word `{word}`; searched for `{first}`{also}")
+            }
+            (Why::Spelling, true) => {
+                format!("no note holds the word `{word}`; searched for `{first}`")
+            }
+            (Why::Spelling, false) => {
+                format!("no note holds the word `{word}`; did you mean `{first}`?")
+            }
+        });
+    }
+}
+
+/// Files that one line names.
+const NAMED: usize = 3;
+
+/// Tells, on stderr, which files are not what was indexed, in one line.
+pub(super) fn say_index_stale(files: &[String]) {
+    if files.is_empty() {
+        return;
+    }
+    let named: Vec<String> = files.iter().take(NAMED).map(|file| visible(file)).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    talk(&format!(
+        "stale: {}{more} changed, went or cannot be read since indexing (fix: local-agent index)",
+        named.join(", ")
+    ));
+}
+
+/// Tells, on stderr, what a reader must know about the answer's reach.
+pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
+    for one in stale {
+        // Vectors of another state of the index still find every chunk that has one.
+        let is_behind = one.what == "vectors" && coverage.embedded >= coverage.chunks;
+        if is_behind && coverage.chunks > 0 {
+            continue;
+        }
+        talk(&format!("stale: {} (fix: {})", visible(&one.why), one.fix));
+    }
+    if coverage.embedded > 0 && coverage.embedded < coverage.chunks {
+        talk(&format!(
+            "coverage: {} of {} chunks can be found by meaning (fix: local-agent embed)",
+            coverage.embedded, coverage.chunks
+        ));
+    }
+}
+
+/// A snippet in lines of [`WIDTH`] columns, its marks emphasised where colour is wanted.
+fn wrapped(found: &Snippet, out: Output) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut width = 0;
+    if found.cut.0 {
+        line.push_str("… ");
+        width = 2;
+    }
+    let mut at = 0;
+    for word in found.text.split(' ') {
+        let length = word.chars().count();
+        if width + length > WIDTH && width > 0 {
+            lines.push(std::mem::take(&mut line).trim_end().to_owned());
+            width = 0;
+        }
+        line.push_str(&marked(word, at, found, out));
+        line.push(' ');
+        width += length + 1;
+        at += word.len() + 1;
+    }
+    if found.cut.1 {
+        line.push('…');
+    }
+    lines.push(line.trim_end().to_owned());
+    lines
+}
+
+/// A word that begins at `start` of the snippet, with what is marked in it emphasised.
+fn marked(word: &str, start: usize, found: &Snippet, out: Output) -> String {
+    let mut text = String::new();
+    let mut done = 0;
+    for mark in &found.marks {
+        let Some(from) = mark.start.checked_sub(start) else {
+            continue;
+        };
+        let to = mark.end - start;
+        if from < done || to > word.len() {
+            continue;
+        }
+        let (Some(before), Some(inside)) = (word.get(done..from), word.get(from..to)) else {
+            continue;
+        };
+        text.push_str(&out.shown(before));
+        text.push_str(&out.mark(&out.shown(inside)));
+        done = to;
+    }
+    text.push_str(&out.shown(word.get(done..).unwrap_or_default()));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_index::lexical::Query;
+
+    #[test]
+    fn marks_stand_around_the_words_that_were_searched_for() {
+        let out = Output {
+            json: false,
+            terminal: false,
+            color: true,
+        };
+        let found = snippet("the (oven), two", &Query::plain("oven two"));
+        assert_eq!(
+            wrapped(&found, out),
+            ["the (\x1b[1;33moven\x1b[0m), \x1b[1;33mtwo\x1b[0m"]
+        );
+        let plain = Output {
+            color: false,
+            ..out
+        };
+        assert_eq!(wrapped(&found, plain), ["the (oven), two"]);
+    }
+}

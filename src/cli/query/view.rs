@@ -1,0 +1,165 @@
+//! What `query --json` and `--jsonl` print.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::snippet::snippet;
+use local_agent_agent::operations::corrections::Correction;
+use local_agent_agent::operations::search::Searched;
+use local_agent_index::lexical::Query;
+use local_agent_index::retrieval::{Coverage, Hit, Stale};
+use local_agent_text::types::LineSpan;
+
+/// The object of `query --json`, without the roots.
+#[derive(Debug, Serialize)]
+pub(super) struct QueryView<'a> {
+    /// As it was typed.
+    pub query: String,
+    /// As it was understood and searched.
+    pub parsed: &'a Query,
+    pub outcome: Outcome,
+    pub count: usize,
+    pub hits: Vec<HitView<'a>>,
+    /// How many documents fit, when filters alone selected them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<usize>,
+    /// Words that no note holds.
+    #[serde(skip_serializing_if = "<[Correction]>::is_empty")]
+    pub corrections: &'a [Correction],
+    pub coverage: Coverage,
+    /// Files that changed since they were indexed.
+    pub index_stale: Vec<String>,
+    pub stale: &'a [Stale],
+    /// Why the vectors have no say in the ranking, when they have none.
+    pub vectors_without_say: Option<&'a str>,
+    pub warnings: &'a [String],
+}
+
+/// Whether anything was found.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Found,
+    NothingFound,
+}
+
+/// One hit.
+#[derive(Debug, Serialize)]
+pub(super) struct HitView<'a> {
+    /// From 1.
+    rank: usize,
+    source: &'a str,
+    kind: &'a str,
+    rel_path: &'a str,
+    title: &'a str,
+    heading_path: String,
+    chunk_key: String,
+    lines: LineSpan,
+    /// The line of the file that holds the first word that was searched for.
+    line: usize,
+    start_byte: usize,
+    end_byte: usize,
+    /// Whether the file still is what was indexed.
+    fresh: bool,
+    /// The chance that it is relevant, 0 to 1.
+    score: f32,
+    method: &'static str,
+    metadata: &'static str,
+    yaml_present: bool,
+    yaml_parse_ok: Option<bool>,
+    yaml_error: Option<&'a str>,
+    required_keys_present: Option<bool>,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Value>,
+}
+
+impl<'a> QueryView<'a> {
+    pub(super) fn new(
+        text: String,
+        searched: &'a Searched,
+        warnings: &'a [String],
+        explain: bool,
+    ) -> Self {
+        let hits = hits(searched, explain);
+        Self {
+            query: text,
+            parsed: &searched.query,
+            outcome: if hits.is_empty() {
+                Outcome::NothingFound
+            } else {
+                Outcome::Found
+            },
+            count: hits.len(),
+            documents: searched.documents,
+            corrections: &searched.corrections,
+            coverage: searched.found.coverage,
+            index_stale: searched.index_stale(0..hits.len()),
+            stale: &searched.found.stale,
+            vectors_without_say: searched.found.vectors_without_say.as_deref(),
+            warnings,
+            hits,
+        }
+    }
+}
+
+/// The hits of a search, best first.
+pub(super) fn hits(searched: &Searched, explain: bool) -> Vec<HitView<'_>> {
+    let found = searched.found.hits.iter().zip(&searched.fresh);
+    found
+        .enumerate()
+        .map(|(at, (hit, fresh))| HitView::new(at + 1, hit, *fresh, &searched.query, explain))
+        .collect()
+}
+
+impl<'a> HitView<'a> {
+    fn new(rank: usize, hit: &'a Hit, fresh: bool, query: &Query, explain: bool) -> Self {
+        let chunk = &hit.chunk;
+        let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
+        Self {
+            rank,
+            source: chunk.source.as_str(),
+            kind: &chunk.source_kind,
+            rel_path: chunk.path.as_str(),
+            title: &chunk.title,
+            heading_path: chunk.heading.to_string(),
+            chunk_key: chunk.key.to_string(),
+            lines: chunk.lines,
+            line: line_of_match(hit, query),
+            start_byte: chunk.span.start(),
+            end_byte: chunk.span.end(),
+            fresh,
+            score: hit.chance,
+            method: hit.trace.method,
+            metadata: metadata_state(*yaml_present, *yaml_parse_ok),
+            yaml_present: *yaml_present,
+            yaml_parse_ok: *yaml_parse_ok,
+            yaml_error: yaml_error.as_deref(),
+            required_keys_present: *typed,
+            text: &chunk.text,
+            explain: explain.then(|| explanation(hit)),
+        }
+    }
+}
+
+/// The line of the file that holds the first word that was searched for.
+pub(super) fn line_of_match(hit: &Hit, query: &Query) -> usize {
+    hit.chunk.lines.first() as usize + snippet(&hit.chunk.text, query).line
+}
+
+/// Every number that made the rank.
+pub(super) fn explanation(hit: &Hit) -> Value {
+    let mut all = serde_json::to_value(&hit.trace).unwrap_or_default();
+    all["fused"] = hit.score.into();
+    all
+}
+
+/// `absent`, `present` or `unknown`, as the ancestor showed it.
+pub(super) fn metadata_state(yaml_present: bool, yaml_parse_ok: Option<bool>) -> &'static str {
+    match (yaml_present, yaml_parse_ok) {
+        (false, _) => "absent",
+        (true, Some(true)) => "present",
+        (true, _) => "unknown",
+    }
+}

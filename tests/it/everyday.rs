@@ -1,0 +1,517 @@
+//! What a person types every day, and what somebody types who comes from another program.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::World;
+
+/// Two notes that link to each other, one with a block and a tag, one alias.
+fn linked() -> World {
+    let world = World::with(&[
+        (
+            "Sync/Conflicts.md",
+            "---\ntags: [sync]\naliases: [Clashes]\n---\n# Conflicts\n\nSync conflicts are kept as two files.\n\n\
+             ## Mending\n\nOpen both files and delete one. ^mend\n\nSee [[Wikilinks]] and [home](../Home.md).\n",
+        ),
+        (
+            "Wikilinks.md",
+            "# Wikilinks\n\nA wikilink is written with two brackets. #writing\n",
+        ),
+        (
+            "Home.md",
+            "# Home\n\n[[Conflicts|what to do]] and [[Nobody]]. #writing/start\n",
+        ),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+fn text_of(world: &World, address: &str) -> String {
+    world.json(&["get", address])["text"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+/// The files of a list of hits, best first.
+fn files(run: &str) -> Vec<&str> {
+    run.lines().collect()
+}
+
+#[test]
+fn the_daily_commands_of_a_qmd_user_work_as_they_are_typed() {
+    let world = World::empty();
+    world.write(
+        "notes/a.md",
+        "# Sync\n\nSync conflicts are kept as two files.\n",
+    );
+    world.write("notes/b.md", "# Bread\n\nRye flour. #baking\n");
+    for command in [
+        &["collection", "add", "notes", "--name", "mine"][..],
+        &["update"],
+        &["embed"],
+        &["collection", "list"],
+        &["ls"],
+        &["ls", "mine"],
+        &["search", "sync", "conflicts"],
+        &["search", "sync", "-n", "3", "-c", "mine", "--full"],
+        &["vsearch", "files", "kept", "twice"],
+        &[
+            "query",
+            "sync conflicts",
+            "--all",
+            "--min-score",
+            "0.1",
+            "--csv",
+        ],
+        &["query", "sync conflicts", "--md"],
+        &["query", "sync conflicts", "--xml"],
+        &["query", "sync conflicts", "--files", "--full-path"],
+        &["query", "sync conflicts", "--json"],
+        &[
+            "query",
+            "lex: sync\nvec: what is kept twice?\nhyde: Two files are kept.",
+        ],
+        &["get", "mine/a.md"],
+        &["get", "a.md", "-l", "2", "--from", "1"],
+        &["multi-get", "a.md, b.md", "-l", "1"],
+        &["status"],
+        &["collection", "rename", "mine", "yours"],
+        &["collection", "remove", "yours"],
+    ] {
+        let run = world.run(command);
+        assert_eq!(run.code, 0, "{command:?}\n{}\n{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn words_need_no_quotes_and_formats_show_the_same_hits() {
+    let world = linked();
+    let quoted = world.json(&["query", "sync conflicts", "--mode", "lexical"]);
+    let bare = world.json(&["search", "sync", "conflicts"]);
+    assert_eq!(bare["hits"], quoted["hits"]);
+    assert_eq!(bare["query"], "sync conflicts");
+    assert_eq!(bare["hits"][0]["line"], 7);
+    let qmd: Value =
+        serde_json::from_str(&world.ok(&["search", "sync", "--format", "qmd"]).stdout).unwrap();
+    let hit = &qmd[0];
+    assert_eq!(hit["file"], "qmd://notes/Sync/Conflicts.md");
+    assert_eq!(
+        (&hit["title"], &hit["line"]),
+        (&"Conflicts".into(), &7.into())
+    );
+    assert!(hit["snippet"].as_str().unwrap().contains("Sync conflicts"));
+    // What another program is given leads back to the text.
+    let docid = hit["docid"].as_str().unwrap();
+    assert!(text_of(&world, docid).contains("Sync conflicts"));
+    let csv = world.ok(&["search", "sync", "--csv"]).stdout;
+    let mut records = csv.split("\r\n");
+    assert_eq!(records.next(), Some("docid,score,file,title,line,snippet"));
+    assert!(records.next().unwrap().starts_with(docid));
+    world.usage(&["query", "x", "--csv", "--xml"]);
+    world.usage(&["query", "x", "--csv", "--json"]);
+}
+
+#[test]
+fn a_hit_is_a_place_a_trail_and_the_words_with_what_was_asked_for() {
+    let world = linked();
+    let run = world.ok(&["search", "delete", "files"]);
+    let shown = world.stable(&run.stdout);
+    let mut lines = shown.lines();
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("Sync/Conflicts.md:"), "{shown}");
+    assert!(first.contains("  Conflicts  0."), "{shown}");
+    assert!(lines.next().unwrap().starts_with("    "), "{shown}");
+    assert!(!shown.contains("provenance"), "{shown}");
+    let explained = world.ok(&["search", "delete", "files", "--explain"]).stdout;
+    assert!(
+        explained.contains("provenance: source=notes"),
+        "{explained}"
+    );
+    let coloured = world.ok(&["search", "delete", "--color", "always"]).stdout;
+    assert!(
+        coloured.contains("\u{1b}[1;33mdelete\u{1b}[0m"),
+        "{coloured:?}"
+    );
+}
+
+#[test]
+fn hits_below_the_floor_are_not_listed() {
+    let world = World::example();
+    let usual = world.json(&[
+        "query",
+        "When does the market open on Saturday",
+        "--mode",
+        "lexical",
+        "-n",
+        "50",
+    ]);
+    let all = world.json(&[
+        "query",
+        "When does the market open on Saturday",
+        "--mode",
+        "lexical",
+        "-n",
+        "50",
+        "--min-score",
+        "0",
+    ]);
+    assert!(usual["count"].as_u64() < all["count"].as_u64());
+    let least = usual["hits"].as_array().unwrap().last().unwrap()["score"].as_f64();
+    let next = &all["hits"][usual["count"].as_u64().unwrap() as usize]["score"];
+    assert!(least > next.as_f64());
+}
+
+#[test]
+fn filters_alone_list_the_notes() {
+    let world = linked();
+    let listed = world.ok(&["query", "tag:writing", "--files"]).stdout;
+    assert_eq!(files(&listed), ["notes:Home.md", "notes:Wikilinks.md"]);
+    let body = world.json(&["query", "tag:writing", "-n", "1"]);
+    assert_eq!((&body["count"], &body["documents"]), (&1.into(), &2.into()));
+    let more = world.ok(&["query", "tag:writing", "-n", "1"]).stdout;
+    assert!(more.ends_with("and 1 more (--all lists them)\n"), "{more}");
+    assert_eq!(
+        world.ok(&["query", "tag:nosuch"]).stdout,
+        "No note has the tag `nosuch`.\n"
+    );
+    assert_eq!(world.json(&["tags", "writing"])["documents"], 2);
+    let tags = world.ok(&["tags"]).stdout;
+    assert_eq!(
+        tags,
+        "#sync  1 note\n#writing  1 note\n#writing/start  1 note\n"
+    );
+}
+
+#[test]
+fn a_word_that_no_note_holds_is_completed_or_corrected_and_said() {
+    let world = linked();
+    let begun = world.ok(&["search", "wikil", "--files"]);
+    assert_eq!(files(&begun.stdout)[0], "notes:Wikilinks.md");
+    let body = world.json(&["search", "wikil"]);
+    let one = &body["corrections"][0];
+    assert_eq!(
+        (&one["why"], &one["used"]),
+        (&"begins".into(), &true.into())
+    );
+    // Nothing was found, so the nearest word is searched for instead.
+    let slip = world.ok(&["search", "bracksets"]);
+    assert!(slip.stdout.starts_with("Wikilinks.md:3"), "{}", slip.stdout);
+    assert_eq!(
+        slip.stderr,
+        "no note holds the word `bracksets`; searched for `brackets`\n"
+    );
+    // Something was found, so it is only offered.
+    let offered = world.ok(&["search", "wikilink", "bracksets", "--min-score", "0"]);
+    assert_eq!(
+        offered.stderr,
+        "no note holds the word `bracksets`; did you mean `brackets`?\n"
+    );
+    let nothing = world.ok(&["search", "qqqqzzzz"]);
+    assert_eq!(nothing.stdout, "Nothing in the index fits this query.\n");
+    assert_eq!(nothing.stderr, "");
+}
+
+#[test]
+fn notes_are_read_by_name_link_heading_and_block() {
+    let world = linked();
+    let whole = text_of(&world, "Sync/Conflicts.md");
+    for name in [
+        "Conflicts",
+        "[[Conflicts]]",
+        "[[Conflicts|shown]]",
+        "sync/conflicts",
+        "Clashes",
+    ] {
+        assert_eq!(text_of(&world, name), whole, "{name}");
+    }
+    for heading in [
+        "Sync/Conflicts.md#Mending",
+        "[[Conflicts#Mending]]",
+        "Conflicts#mending",
+    ] {
+        assert!(
+            text_of(&world, heading).starts_with("## Mending\n"),
+            "{heading}"
+        );
+    }
+    let block = world.json(&["get", "[[Conflicts#^mend]]"]);
+    assert_eq!(block["text"], "Open both files and delete one. ^mend\n");
+    assert_eq!(block["first_line"], 11);
+    for (request, code) in [
+        ("Conflicts#Nosuch", "SYMBOL_NOT_FOUND"),
+        ("Conflicts#^nosuch", "SYMBOL_NOT_FOUND"),
+        ("Conflicst", "FILE_NOT_FOUND"),
+        ("[[Nobody]]", "FILE_NOT_FOUND"),
+        ("../Home", "PATH_DENIED"),
+    ] {
+        assert_eq!(world.code(&["get", request]), code, "{request}");
+    }
+    let failure = world.fails(&["get", "Conflicst"]);
+    assert_eq!(failure["hint"], "local-agent get 'notes:Sync/Conflicts.md'");
+    assert!(
+        failure["error_message"]
+            .as_str()
+            .unwrap()
+            .contains("the nearest names: `notes:Sync/Conflicts.md`")
+    );
+}
+
+#[test]
+fn the_first_digits_of_a_key_are_enough_where_they_are_unique() {
+    let world = linked();
+    let key = world.json(&["search", "brackets"])["hits"][0]["chunk_key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let whole = text_of(&world, &format!("#{key}"));
+    assert_eq!(text_of(&world, &format!("#{}", &key[..12])), whole);
+    assert_eq!(world.code(&["get", "#zz"]), "INVALID_ARGS");
+    let many = World::example();
+    assert_eq!(many.code(&["get", "#0"]), "AMBIGUOUS_PATH");
+}
+
+#[test]
+fn many_documents_are_named_by_lists_and_something_must_come() {
+    let world = linked();
+    let key = world.json(&["search", "brackets"])["hits"][0]["chunk_key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let list = format!("Home.md, [[Conflicts]],#{key}");
+    assert_eq!(world.json(&["multi-get", &list])["count"], 3);
+    let some = world.json(&["multi-get", "Home.md", "nosuch.md"]);
+    assert_eq!(some["count"], 1);
+    assert_eq!(some["skipped"][0]["reason"], "FILE_NOT_FOUND");
+    assert_eq!(world.code(&["multi-get", "nosuch.md"]), "FILE_NOT_FOUND");
+    let cut = world.json(&["multi-get", "**/*.md", "--max-bytes", "40"]);
+    assert_eq!(
+        (&cut["count"], &cut["left_out_by_max_bytes"]),
+        (&1.into(), &2.into())
+    );
+    assert_eq!(cut["documents"][0]["truncated"], true);
+}
+
+#[test]
+fn files_of_other_kinds_are_counted() {
+    let world = World::with(&[
+        ("a.md", "# A\n"),
+        ("paper.pdf", "%PDF"),
+        ("other.PDF", "%PDF"),
+        ("list.txt", "x"),
+        (".hidden.txt", "x"),
+        ("ignored/x.txt", "x"),
+        (".gitignore", "ignored/\n"),
+    ]);
+    let said = world.ok(&["index"]).stdout;
+    let line = "left out: 3 files, no notes (2 .pdf, 1 .txt)";
+    assert_eq!(said.lines().nth(1), Some(line), "{said}");
+    assert_eq!(world.json(&["status"])["left_out"][0]["files"], 2);
+}
+
+#[test]
+fn links_lead_both_ways() {
+    let world = linked();
+    let out = world.ok(&["links", "Conflicts"]).stdout;
+    assert_eq!(out, "notes:Wikilinks.md\nnotes:Home.md\n");
+    let home = world.ok(&["links", "Home.md"]).stdout;
+    assert_eq!(home, "notes:Sync/Conflicts.md\nNobody  (no such note)\n");
+    let back = world.json(&["backlinks", "Conflicts"]);
+    assert_eq!(back["backlinks"][0]["note"], "notes:Home.md");
+    assert_eq!(back["backlinks"][0]["texts"][0], "what to do");
+    assert_eq!(
+        world.ok(&["backlinks", "Home"]).stdout,
+        "notes:Sync/Conflicts.md  Conflicts\n"
+    );
+}
+
+#[test]
+fn similar_notes_are_compared_by_their_vectors() {
+    let world = World::embedded();
+    let body = world.json(&["similar", "Proofbox", "-n", "3"]);
+    assert_eq!(
+        (&body["note"], &body["count"]),
+        (&"vault:projects/Proofbox.md".into(), &3.into())
+    );
+    let cosines: Vec<f64> = body["similar"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["cosine"].as_f64().unwrap())
+        .collect();
+    assert!(
+        cosines.windows(2).all(|pair| pair[0] >= pair[1]),
+        "{cosines:?}"
+    );
+    assert_eq!(linked().code(&["similar", "Home"]), "PHASE2_QUERY_ERROR");
+}
+
+#[test]
+fn sources_are_added_renamed_and_removed_without_losing_others() {
+    let world = World::empty();
+    world.write("a/x.md", "# Zebra\n\nThe zebra.\n");
+    world.write("b c/y.md", "# Lion\n\nThe lion.\n");
+    world.ok(&["init", "--here", "--source", "a"]);
+    let file = world.vault().join("local-agent.yaml");
+    let before = fs::read_to_string(&file).unwrap();
+    let hint = world.fails(&["init", "--here", "--source", "b c"])["hint"].clone();
+    assert_eq!(hint, "local-agent source add 'b c'");
+    world.ok(&["source", "add", "b c"]);
+    let backup = world.vault().join("local-agent.yaml.bak");
+    assert_eq!(fs::read_to_string(backup).unwrap(), before);
+    assert_eq!(world.json(&["index"])["total_docs"], 2);
+    assert_eq!(
+        world.stable(&world.ok(&["source", "list"]).stdout),
+        "a\tnotes\t<vault>/a\nb c\tnotes\t<vault>/b c\n"
+    );
+    world.ok(&["source", "rename", "b c", "lions"]);
+    // One line says it, however many files it is about.
+    let stale = world.ok(&["search", "lion"]).stderr;
+    assert!(stale.lines().count() <= 2, "{stale}");
+    world.ok(&["index"]);
+    let lions = world.ok(&["ls", "lions"]).stdout;
+    assert_eq!(lions, "lions:y.md\n");
+    world.ok(&["source", "remove", "lions"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    for (args, code) in [
+        (&["source", "add", "nosuch"][..], "INVALID_ARGS"),
+        (&["source", "add", "a"], "INVALID_ARGS"),
+        (&["source", "add", ".."], "INVALID_ARGS"),
+        (&["source", "remove", "nosuch"], "INVALID_ARGS"),
+        (&["source", "rename", "a", "x/y"], "INVALID_ARGS"),
+    ] {
+        assert_eq!(world.code(args), code, "{args:?}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+}
+
+#[test]
+fn without_a_configuration_the_first_source_begins_one() {
+    let world = World::empty();
+    world.write("notes/a.md", "# A\n\nThe zebra.\n");
+    for command in [&["query", "zebra"][..], &["index"], &["ask", "What zebra?"]] {
+        let failure = world.fails(command);
+        assert_eq!(failure["hint"], "local-agent init --here", "{command:?}");
+    }
+    world.ok(&["source", "add", "notes"]);
+    world.ok(&["index"]);
+    assert_eq!(world.json(&["search", "zebra"])["count"], 1);
+}
+
+#[test]
+fn a_file_that_is_to_be_read_and_cannot_be_has_a_code() {
+    let world = linked();
+    for (question, code) in [
+        ("Read nosuch.md and summarize it.", "FILE_NOT_FOUND"),
+        ("Read ../../etc/passwd.md and summarize it.", "PATH_DENIED"),
+        ("Summarize nosuch.md", "FILE_NOT_FOUND"),
+    ] {
+        assert_eq!(world.code(&["ask", question]), code, "{question}");
+    }
+    // A file that is only mentioned does not stop a question about the notes.
+    world.ok(&["ask", "Is a wikilink like nosuch.md?"]);
+}
+
+#[test]
+fn roots_are_named_by_a_confined_process_too() {
+    let world = World::empty();
+    world.write("notes/a.md", "# A\n\nOne.\n");
+    world.ok(&["init", "--here", "--source", "notes"]);
+    let before = world.json(&["source", "list"]);
+    for command in [
+        &["index"][..],
+        &["query", "one", "--mode", "lexical"],
+        &["tool", "list"],
+    ] {
+        let body = world.json(command);
+        for root in crate::harness::ROOTS {
+            assert_eq!(body[root], before[root], "{command:?} {root}");
+        }
+    }
+    let failure = world.fails(&[
+        "tool",
+        "run",
+        "read_text_file",
+        "--arg",
+        "path=nosuch.md",
+        "--json",
+    ]);
+    for root in crate::harness::ROOTS {
+        assert_eq!(failure[root], before[root], "{root}");
+    }
+}
+
+#[test]
+fn clean_says_what_it_would_remove_and_keeps_what_cannot_be_made_again() {
+    let world = linked();
+    world.ok(&[
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "manual",
+        "--content",
+        "Tea.",
+    ]);
+    let before = world.photograph();
+    let said = world.json(&["clean", "--all"]);
+    assert_eq!(said["removed"], false);
+    assert!(said["bytes"].as_u64().unwrap() > 0);
+    world.is_as(&before, &["clean", "--all"]);
+    world.ok(&["clean", "--all", "--yes"]);
+    assert_eq!(world.code(&["search", "wikilink"]), "INDEX_MISSING");
+    assert_eq!(world.json(&["memory", "list"])["count"], 1);
+    world.ok(&["index"]);
+    assert_eq!(world.json(&["search", "wikilink"])["outcome"], "found");
+}
+
+/// Each command line that docs/qmd.md shows.
+#[test]
+fn the_commands_for_users_of_qmd_are_taken_as_they_stand() {
+    let world = World::empty();
+    world.write(
+        "notes/a.md",
+        "# Sync\n\nSync conflicts are kept as two files. #sync\n",
+    );
+    world.write("notes/b.md", "# Bread\n\nSee [[a]].\n");
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/qmd.md")).unwrap();
+    let block = page
+        .split("```sh\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    for line in block.lines() {
+        let program = env!("CARGO_BIN_EXE_local-agent");
+        let line = line.replacen("local-agent", program, 1);
+        let output = world.command_of("sh").args(["-c", &line]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+        assert!(!output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_failure_in_a_pipe_is_text_unless_json_is_asked_for() {
+    let world = World::with(&[("a.md", "# A\n")]);
+    let run = world.run(&["get", "nosuch.md"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stderr.starts_with("error[FILE_NOT_FOUND]: "),
+        "{}",
+        run.stderr
+    );
+    let json = world.run(&["--json", "get", "nosuch.md"]);
+    assert_eq!(json.json()["error_code"], "FILE_NOT_FOUND");
+    assert_eq!(json.stderr, "");
+}
+
+#[test]
+fn an_argument_that_looks_like_a_path_is_no_question() {
+    let world = World::empty();
+    assert_eq!(world.code(&["try", "/nosuch/folder"]), "INVALID_ARGS");
+    assert_eq!(world.code(&["try", "./nosuch"]), "INVALID_ARGS");
+}
