@@ -20,6 +20,13 @@ pub const ROOTS: [&str; 5] = [
     "security_root",
 ];
 
+/// The program under test: the one of this build, or the one that `LOCAL_AGENT_TEST_PROGRAM` names,
+/// so that a long run is not disturbed by a build beside it.
+pub fn program() -> PathBuf {
+    let other = std::env::var_os("LOCAL_AGENT_TEST_PROGRAM").map(PathBuf::from);
+    other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_local-agent")))
+}
+
 /// A home folder and a vault that nobody else sees.
 pub struct World {
     dir: TempDir,
@@ -114,7 +121,7 @@ impl World {
 
     /// The program, in the vault, with nothing of the caller's environment.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_local-agent"));
+        let mut command = Command::new(program());
         command
             .env_clear()
             .env("HOME", self.home())
