@@ -2,31 +2,25 @@
 //!
 //! | target | what it reads |
 //! | --- | --- |
-//! | [`citations`] | citations, and what looks like one, in any text |
-//! | [`frontmatter`] | the YAML head of a note |
-//! | [`ledger`] | lines of the ledger of runs, and a record of a run |
-//! | [`manifest`] | the lists that name the files of both projections |
-//! | [`markdown`] | a whole note: chunks, headings, links, sentences |
-//! | [`mcp`] | arguments of an agent's call, or a line that is no call |
-//! | [`query`] | the query language |
-//! | [`verify`] | an answer and the evidence it is held against |
+//! | `citations` | citations, and what looks like one, in any text |
+//! | `frontmatter` | the YAML head of a note |
+//! | `ledger` | lines of the ledger of runs, and a record of a run |
+//! | `manifest` | the lists that name the files of both projections |
+//! | `markdown` | a whole note: chunks, headings, links, sentences |
+//! | `mcp` | arguments of an agent's call, or a line that is no call |
+//! | `query` | the query language |
+//! | `verify` | an answer and the evidence it is held against |
 
+mod projections;
+#[cfg(feature = "agent")]
+mod records;
+#[cfg(feature = "agent")]
 mod server;
-mod state;
 mod text;
 
+pub use projections::manifest;
+#[cfg(feature = "agent")]
+pub use records::ledger;
+#[cfg(feature = "agent")]
 pub use server::mcp;
-pub use state::{ledger, manifest};
 pub use text::{citations, frontmatter, markdown, query, verify};
-
-/// Every target by the name of its folder below `corpus/`.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
-    ("citations", citations),
-    ("frontmatter", frontmatter),
-    ("ledger", ledger),
-    ("manifest", manifest),
-    ("markdown", markdown),
-    ("mcp", mcp),
-    ("query", query),
-    ("verify", verify),
-];

@@ -142,8 +142,8 @@ fn vault() -> TempDir {
     place
 }
 
-/// Writes two notes below `place` and indexes them; the lexical projection is `place/lexical`.
-pub(crate) fn index_small_vault(place: &Path) {
+/// Writes two notes below `place` and indexes them.
+fn index_small_vault(place: &Path) {
     std::fs::create_dir_all(place.join("vault")).unwrap();
     for (name, text) in NOTES {
         std::fs::write(place.join("vault").join(name), text).unwrap();

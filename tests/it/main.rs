@@ -21,6 +21,7 @@ mod embed;
 mod emptied;
 mod eval;
 mod filters;
+mod fixes;
 mod freshness;
 mod fuzzed;
 mod get;

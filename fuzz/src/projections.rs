@@ -1,44 +1,13 @@
-//! Targets that read files of the program's own, through the code that opens them.
+//! The lists that name the files of both projections, through the code that opens them.
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use local_agent_agent::runs::{Ledger, Record};
-use local_agent_index::lexical::Reader;
+use local_agent_index::lexical;
 use local_agent_index::vectors::{Matrix, Row, Stamp, Writer};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 use tempfile::TempDir;
-
-/// A ledger of any bytes is read to the first line that does not fit; a record is one or a typed
-/// failure.
-pub fn ledger(data: &[u8]) {
-    thread_local! {
-        static PLACE: TempDir = tempfile::tempdir().unwrap();
-    }
-    PLACE.with(|place| {
-        let runs = place.path().join("runs");
-        fs::create_dir_all(&runs).unwrap();
-        fs::write(runs.join("ledger.jsonl"), data).unwrap();
-        let ledger = Ledger::new(&runs, &place.path().join("durable.sqlite"));
-        let look = ledger.look().unwrap();
-        if let Some(chain) = look.chain {
-            assert!(chain.lines.len() <= data.len());
-            for (_, hash) in &chain.lines {
-                assert!(chain.holds(hash));
-            }
-            assert_eq!(chain.broken.is_some(), look.anchor.is_err());
-        } else {
-            assert!(data.is_empty());
-        }
-    });
-    if let Ok(text) = std::str::from_utf8(data)
-        && let Ok(record) = Record::from_json(text)
-    {
-        let json = serde_json::to_string(&record).unwrap();
-        assert!(Record::from_json(&json).is_ok(), "{json}");
-    }
-}
 
 /// The list of the files of a projection is replaced by any bytes: what is opened then is whole or
 /// a typed failure, and no file beside the projection is touched.
@@ -108,6 +77,28 @@ fn projections() -> TempDir {
         writer.add(&row).unwrap();
     }
     writer.publish().unwrap();
-    super::server::index_small_vault(place.path());
+    let mut writer = lexical::Writer::open(&place.path().join("lexical"), 15_000_000, 1).unwrap();
+    (1..4).for_each(|id| writer.add(&entry(id)).unwrap());
+    let stamp = lexical::Stamp::new(CommitId::from_bytes([1; 16]));
+    writer.commit(&stamp).unwrap();
     place
+}
+
+fn entry(id: u8) -> lexical::DocEntry<'static> {
+    lexical::DocEntry {
+        doc_id: i64::from(id),
+        title: "Boiler",
+        path: "boiler.md",
+        aliases: &[],
+        tags: &[],
+        anchors: &[],
+        headings: "Boiler",
+        outside: "",
+        chunks: vec![lexical::ChunkEntry {
+            chunk_id: i64::from(id),
+            key: ChunkKey::from_bytes([id; 16]),
+            headings: "Boiler",
+            text: "The boiler runs at 72 degrees.",
+        }],
+    }
 }
