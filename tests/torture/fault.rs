@@ -41,7 +41,11 @@ fn attacks() -> Vec<Attack> {
         attack("ask", "used", &["ask", QUESTION, "--json"]),
         attack("first memory", "embedded", &memory_add(NEW)),
         attack("memory", "used", &memory_add(NEW)),
-        attack("tool", "used", &["tool", "run", "grep", "--arg", "pattern=oven", "--json"]),
+        attack(
+            "tool",
+            "used",
+            &["tool", "run", "grep", "--arg", "pattern=oven", "--json"],
+        ),
     ]
 }
 
@@ -110,8 +114,9 @@ impl Place {
     /// All rows of index and vectors; what kept them from being read.
     fn dump(&self) -> Result<Vec<String>, String> {
         let state = State(self.world.state());
-        let dump =
-            catch_unwind(AssertUnwindSafe(|| [state.dump_index(), state.dump_vectors(&fingerprint())].concat()));
+        let dump = catch_unwind(AssertUnwindSafe(|| {
+            [state.dump_index(), state.dump_vectors(&fingerprint())].concat()
+        }));
         dump.map_err(|why| said(&*why))
     }
 
@@ -177,7 +182,11 @@ fn trial(tally: &mut Tally, place: &Place, attack: &Attack, at: usize, fault: Fa
     } else if let Some(wrong) = ran.wrong() {
         tally.defect(attack.name, format!("{what}: {wrong}"));
     } else if ALARMS.contains(&ran.code().as_str()) {
-        tally.find(Kind::FalseAlarm, attack.name, format!("{what}: {}", ran.stdout));
+        tally.find(
+            Kind::FalseAlarm,
+            attack.name,
+            format!("{what}: {}", ran.stdout),
+        );
     }
     let done = ran.done();
     mended(tally, place, attack, &what);

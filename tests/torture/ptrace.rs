@@ -38,14 +38,28 @@ pub fn seize(process: Id) -> Result<()> {
         | libc::PTRACE_O_TRACEEXEC
         | libc::PTRACE_O_EXITKILL;
     // SAFETY: no memory of this process is passed.
-    done(unsafe { libc::ptrace(libc::PTRACE_SEIZE, process, null_mut::<u8>(), options as usize) })
+    done(unsafe {
+        libc::ptrace(
+            libc::PTRACE_SEIZE,
+            process,
+            null_mut::<u8>(),
+            options as usize,
+        )
+    })
 }
 
 /// Lets a stopped thread go on to the next beginning or end of a system call; `signal` is delivered
 /// to it, 0 is none.
 pub fn go_on(thread: Id, signal: i32) -> Result<()> {
     // SAFETY: no memory of this process is passed.
-    done(unsafe { libc::ptrace(libc::PTRACE_SYSCALL, thread, null_mut::<u8>(), signal as usize) })
+    done(unsafe {
+        libc::ptrace(
+            libc::PTRACE_SYSCALL,
+            thread,
+            null_mut::<u8>(),
+            signal as usize,
+        )
+    })
 }
 
 /// The registers of a stopped thread.
@@ -53,7 +67,12 @@ pub fn registers(thread: Id) -> Result<Registers> {
     let mut out = MaybeUninit::<Registers>::zeroed();
     // SAFETY: `out` is as large as what the call writes.
     done(unsafe {
-        libc::ptrace(libc::PTRACE_GETREGS, thread, null_mut::<u8>(), out.as_mut_ptr())
+        libc::ptrace(
+            libc::PTRACE_GETREGS,
+            thread,
+            null_mut::<u8>(),
+            out.as_mut_ptr(),
+        )
     })?;
     // SAFETY: every bit pattern is one of these integers, and all of them were zero before.
     Ok(unsafe { out.assume_init() })

@@ -9,20 +9,15 @@ use serde_json::Value;
 use crate::harness::{World, program};
 
 /// What a fix begins with when it is a command.
-const COMMANDS: &[&str] = &[
-    "local-agent ",
-    "rm ",
-    "mv ",
-    "cp ",
-    "mkdir ",
-    "chmod ",
-];
+const COMMANDS: &[&str] = &["local-agent ", "rm ", "mv ", "cp ", "mkdir ", "chmod "];
 
 /// How a fix is followed.
 #[derive(Clone, Copy)]
 pub enum Follow {
     /// It is one command or several to choose from; each is run.
     Printed,
+    /// It is one of several choices, counted from 0.
+    Choice(usize),
     /// It is a command with words to fill in: (word, value).
     Filled(&'static [(&'static str, &'static str)]),
     /// It is the command that failed, run with these arguments instead.
@@ -39,6 +34,8 @@ pub enum Then {
     Next(&'static str),
     /// The fix shows what there is, and the command is right to fail as before.
     Informed,
+    /// The fix is a look by this command, which names this code and a fix that is closer.
+    Says(&'static [&'static str], &'static str),
 }
 
 #[derive(Clone, Copy)]
@@ -80,9 +77,18 @@ pub struct Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { state, command, code, fix, ends_in } = self;
+        let Self {
+            state,
+            command,
+            code,
+            fix,
+            ends_in,
+        } = self;
         let (command, fix) = (command.replace('|', "\\|"), fix.replace('|', "\\|"));
-        write!(f, "| {state} | `{command}` | `{code}` | {fix} | {ends_in} |")
+        write!(
+            f,
+            "| {state} | `{command}` | `{code}` | {fix} | {ends_in} |"
+        )
     }
 }
 
@@ -105,6 +111,7 @@ impl Case {
         let fix = self.fix_in(&world)?;
         let choices = match self.follow {
             Follow::Printed | Follow::Filled(_) => commands_of(&fix),
+            Follow::Choice(at) => commands_of(&fix).into_iter().skip(at).take(1).collect(),
             Follow::Again(_) | Follow::ByHand(..) => vec![String::new()],
         };
         if choices.is_empty() {
@@ -116,7 +123,7 @@ impl Case {
             self.fix_in(&world)?;
             let before = kept(&world);
             let again = self.follow(&world, choice)?;
-            self.judge(&fix, choice, again)?;
+            self.judge(&world, &fix, choice, again)?;
             let after = kept(&world);
             if !before.is_subset(&after) {
                 let lost: Vec<_> = before.difference(&after).collect();
@@ -127,10 +134,12 @@ impl Case {
             Then::Health => "health".to_owned(),
             Then::Next(code) => format!("`{code}`"),
             Then::Informed => "what there is to choose from".to_owned(),
+            Then::Says(_, code) => format!("`{code}`"),
         };
         let how = match self.follow {
             Follow::ByHand(words, _) => format!(" ({words})"),
             Follow::Again(args) => format!(" (`local-agent {}`)", args.join(" ")),
+            Follow::Choice(_) => format!(" (`{}`)", choices[0]),
             Follow::Printed | Follow::Filled(_) => String::new(),
         };
         Ok(Row {
@@ -144,8 +153,12 @@ impl Case {
 
     /// The fix that the command prints in this state.
     fn fix_in(&self, world: &World) -> Result<String, String> {
-        let (code, fix) = failed(self.command, &world_run(world, self.command), Some(self.code))
-            .ok_or_else(|| self.wrong("the command does its job"))?;
+        let (code, fix) = failed(
+            self.command,
+            &world_run(world, self.command),
+            Some(self.code),
+        )
+        .ok_or_else(|| self.wrong("the command does its job"))?;
         if code != self.code {
             return Err(self.wrong(&format!("its code is {code}, its fix `{fix}`")));
         }
@@ -156,15 +169,18 @@ impl Case {
     fn follow(&self, world: &World, choice: &str) -> Result<Failed, String> {
         let mut again = self.command;
         match self.follow {
-            Follow::Printed => self.shell(world, choice)?,
+            Follow::Printed | Follow::Choice(_) => self.shell(world, choice)?,
             Follow::Filled(words) => {
-                let filled = words
-                    .iter()
-                    .fold(choice.to_owned(), |line, (word, value)| line.replace(word, value));
+                let filled = words.iter().fold(choice.to_owned(), |line, (word, value)| {
+                    line.replace(word, value)
+                });
                 self.shell(world, &filled)?;
             }
             Follow::Again(args) => again = args,
             Follow::ByHand(_, act) => act(world),
+        }
+        if let Then::Says(look, code) = self.then {
+            return Ok(failed(look, &world_run(world, look), Some(code)));
         }
         let code = (again == self.command).then_some(self.code);
         Ok(failed(again, &world_run(world, again), code))
@@ -173,7 +189,9 @@ impl Case {
     /// Runs a line as a person would type it.
     fn shell(&self, world: &World, line: &str) -> Result<(), String> {
         let line = world.real_paths(line);
-        let folder = program().parent().map(|folder| folder.display().to_string());
+        let folder = program()
+            .parent()
+            .map(|folder| folder.display().to_string());
         let path = format!("{}:/usr/bin:/bin", folder.unwrap_or_default());
         let output = Command::new("/bin/sh")
             .args(["-c", &line])
@@ -189,16 +207,20 @@ impl Case {
         if code > 1 || said.contains("panicked at") {
             return Err(self.wrong(&format!("`{line}` ended with {code}: {said}")));
         }
-        if code != 0 && !matches!(self.then, Then::Next(_)) {
+        if code != 0 && !matches!(self.then, Then::Next(_) | Then::Says(..)) {
             return Err(self.wrong(&format!("`{line}` failed: {said}")));
         }
         Ok(())
     }
 
-    fn judge(&self, fix: &str, choice: &str, again: Failed) -> Result<(), String> {
+    fn judge(&self, world: &World, fix: &str, choice: &str, again: Failed) -> Result<(), String> {
         match (self.then, again) {
             (Then::Health, None) | (Then::Informed, Some(_)) => Ok(()),
-            (Then::Next(wanted), Some((code, next))) if code == wanted && next != fix => Ok(()),
+            (Then::Next(wanted) | Then::Says(_, wanted), Some((code, next)))
+                if code == wanted && world.stable_paths(&next) != fix =>
+            {
+                Ok(())
+            }
             (_, again) => Err(self.wrong(&format!("after `{choice}` of `{fix}`: {again:?}"))),
         }
     }
@@ -220,13 +242,17 @@ fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     let mut lines = stdout.lines().rev().chain(stderr.lines().rev());
-    let said: Value = lines.find_map(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    let said: Value = lines
+        .find_map(|line| serde_json::from_str(line).ok())
+        .unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |name: &str| said[name].as_array().cloned().unwrap_or_default();
     let mut named: Vec<(String, String)> = match args.first() {
         Some(&"doctor") => list("checks")
             .iter()
-            .filter(|check| wanted.is_some_and(|code| check["error_code"] == code) || check["ok"] == false)
+            .filter(|check| {
+                wanted.is_some_and(|code| check["error_code"] == code) || check["ok"] == false
+            })
             .map(|check| (text(&check["error_code"]), text(&check["suggested_fix"])))
             .filter(|(_, fix)| !fix.is_empty())
             .collect(),
@@ -239,23 +265,24 @@ fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
     if named.is_empty() && !output.status.success() {
         named.push((text(&said["error_code"]), text(&said["hint"])));
     }
-    let at = named.iter().position(|(code, _)| wanted == Some(code.as_str()));
+    let at = named
+        .iter()
+        .position(|(code, _)| wanted == Some(code.as_str()));
     match at {
         Some(at) => Some(named.swap_remove(at)),
         None => named.into_iter().next(),
     }
 }
 
-/// The commands of a fix: those in backticks, or the whole of it but what is explained in brackets.
+/// The commands of a fix: the whole of it but what is explained in brackets, or those in backticks.
 pub fn commands_of(fix: &str) -> Vec<String> {
     let is_command = |text: &&str| COMMANDS.iter().any(|start| text.starts_with(start));
-    if fix.contains('`') {
-        let quoted = fix.split('`').skip(1).step_by(2);
-        return quoted.filter(is_command).map(str::to_owned).collect();
+    if is_command(&fix) {
+        let command = fix.split(" (").next().unwrap_or_default();
+        return vec![command.replace(", then ", "; ")];
     }
-    let command = fix.split(" (").next().unwrap_or_default();
-    let whole = Some(command).filter(is_command);
-    whole.into_iter().map(|command| command.replace(", then ", "; ")).collect()
+    let quoted = fix.split('`').skip(1).step_by(2);
+    quoted.filter(is_command).map(str::to_owned).collect()
 }
 
 /// What a person wrote: memories, and the records of runs.
@@ -266,7 +293,11 @@ fn kept(world: &World) -> BTreeSet<String> {
         let items = said["items"].as_array().cloned().unwrap_or_default();
         kept.extend(items.iter().map(|item| item["content"].to_string()));
     }
-    for entry in std::fs::read_dir(world.state().join("runs")).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(world.state().join("runs"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         if entry.path().join("run.json").is_file() {
             kept.insert(entry.file_name().to_string_lossy().into_owned());
         }
@@ -276,7 +307,11 @@ fn kept(world: &World) -> BTreeSet<String> {
 
 /// A fix as the table shows it.
 fn world_free(fix: &str) -> String {
-    if fix.contains('`') { fix.to_owned() } else { format!("`{fix}`") }
+    if fix.contains('`') {
+        fix.to_owned()
+    } else {
+        format!("`{fix}`")
+    }
 }
 
 impl World {

@@ -18,24 +18,87 @@ fn with(change: impl FnOnce(&World)) -> World {
 
 fn databases() -> Vec<Case> {
     vec![
-        case("index.sqlite is no database", || with(|w| behead(w, "index.sqlite")), &["query", "oven"], "DB_FOREIGN")
-            .ends(Follow::Printed, Then::Health),
-        case("index.sqlite is no database", || with(|w| behead(w, "index.sqlite")), &["index"], "DB_FOREIGN")
-            .ends(Follow::Printed, Then::Health),
-        case("index.sqlite has damaged pages", || with(|w| damage(w, "index.sqlite")), &["index", "--verify"], "DB_CORRUPT")
-            .ends(Follow::Printed, Then::Health),
-        case("index.sqlite is of a newer version", || with(|w| sql(w, "index.sqlite", "PRAGMA user_version = 99")), &["query", "oven"], "DB_NEWER")
-            .ends(Follow::Printed, Then::Health),
-        case("index.sqlite is of a newer version", || with(|w| sql(w, "index.sqlite", "PRAGMA user_version = 99")), &["index"], "DB_NEWER")
-            .ends(Follow::Printed, Then::Health),
-        case("index.sqlite holds a table of somebody's", || with(|w| sql(w, "index.sqlite", "CREATE TABLE mine (x)")), &["query", "oven"], "DB_CORRUPT")
-            .ends(Follow::Printed, Then::Health),
-        case("embeddings.sqlite is no database", || with(|w| behead(w, "embeddings.sqlite")), &["embed"], "DB_FOREIGN")
-            .ends(Follow::Printed, Then::Health),
-        case("embeddings.sqlite has damaged pages", || with(|w| damage(w, "embeddings.sqlite")), &["embed"], "DB_CORRUPT")
-            .ends(Follow::Printed, Then::Health),
-        case("embeddings.sqlite is of a newer version", || with(|w| sql(w, "embeddings.sqlite", "PRAGMA user_version = 99")), &["embed"], "DB_NEWER")
-            .ends(Follow::Printed, Then::Health),
+        case(
+            "index.sqlite is no database",
+            || with(|w| behead(w, "index.sqlite")),
+            &["query", "oven"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "index.sqlite is no database",
+            || with(|w| behead(w, "index.sqlite")),
+            &["index"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "index.sqlite has damaged pages",
+            || with(|w| damage(w, "index.sqlite")),
+            &["index"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "index.sqlite is of a newer version",
+            || with(|w| sql(w, "index.sqlite", "PRAGMA user_version = 99")),
+            &["query", "oven"],
+            "DB_NEWER",
+        )
+        .ends(
+            Follow::ByHand(
+                "the newer version wrote nothing that this one does not know",
+                |w| older(w, "index.sqlite"),
+            ),
+            Then::Health,
+        ),
+        case(
+            "index.sqlite is of a newer version",
+            || with(|w| sql(w, "index.sqlite", "PRAGMA user_version = 99")),
+            &["index"],
+            "DB_NEWER",
+        )
+        .ends(
+            Follow::ByHand(
+                "the newer version wrote nothing that this one does not know",
+                |w| older(w, "index.sqlite"),
+            ),
+            Then::Health,
+        ),
+        case(
+            "index.sqlite holds a table of somebody's",
+            || with(|w| sql(w, "index.sqlite", "CREATE TABLE mine (x)")),
+            &["query", "oven"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "embeddings.sqlite is no database",
+            || with(|w| behead(w, "embeddings.sqlite")),
+            &["embed"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "embeddings.sqlite has damaged pages",
+            || with(|w| damage(w, "embeddings.sqlite")),
+            &["embed"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "embeddings.sqlite is of a newer version",
+            || with(|w| sql(w, "embeddings.sqlite", "PRAGMA user_version = 99")),
+            &["embed"],
+            "DB_NEWER",
+        )
+        .ends(
+            Follow::ByHand(
+                "the newer version wrote nothing that this one does not know",
+                |w| older(w, "embeddings.sqlite"),
+            ),
+            Then::Health,
+        ),
     ]
 }
 
@@ -46,16 +109,50 @@ fn durable() -> Vec<Case> {
     let newer = || with(|w| sql(w, "durable.sqlite", "PRAGMA user_version = 99"));
     let foreign = || with(|w| sql(w, "durable.sqlite", "PRAGMA application_id = 7"));
     vec![
-        case("durable.sqlite is gone", lost, &["memory", "list"], "DURABLE_MISSING")
-            .ends(Follow::Printed, Then::Health),
-        case("durable.sqlite is no database", no_database, &["memory", "list"], "DB_FOREIGN")
-            .ends(Follow::Printed, Then::Health),
-        case("durable.sqlite has damaged pages", damaged, &["memory", "list"], "DB_CORRUPT")
-            .ends(Follow::Printed, Then::Health),
-        case("durable.sqlite is of a newer version", newer, &["memory", "list"], "DB_NEWER")
-            .ends(Follow::Printed, Then::Health),
-        case("durable.sqlite belongs to another program", foreign, &["memory", "list"], "DB_FOREIGN")
-            .ends(Follow::Printed, Then::Health),
+        case(
+            "durable.sqlite is gone",
+            lost,
+            &["memory", "list"],
+            "DURABLE_MISSING",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "durable.sqlite is no database",
+            no_database,
+            &["memory", "list"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "durable.sqlite has damaged pages",
+            damaged,
+            &["memory", "list"],
+            "DB_CORRUPT",
+        )
+        .ends(
+            Follow::Printed,
+            Then::Says(&["doctor", "--offline"], "DOCTOR_MEMORY_DB_ERROR"),
+        ),
+        case(
+            "durable.sqlite is of a newer version",
+            newer,
+            &["memory", "list"],
+            "DB_NEWER",
+        )
+        .ends(
+            Follow::ByHand(
+                "the newer version wrote nothing that this one does not know",
+                |w| older(w, "durable.sqlite"),
+            ),
+            Then::Health,
+        ),
+        case(
+            "durable.sqlite belongs to another program",
+            foreign,
+            &["memory", "list"],
+            "DB_FOREIGN",
+        )
+        .ends(Follow::Printed, Then::Health),
     ]
 }
 
@@ -70,14 +167,33 @@ fn projections() -> Vec<Case> {
         })
     };
     vec![
-        case("the lexical projection is damaged", no_words, &["query", "oven", "--mode", "lexical"], "DB_CORRUPT")
-            .ends(Follow::Printed, Then::Health),
-        case("the list of vectors is damaged", no_matrix, &["query", "oven"], "DB_CORRUPT")
-            .ends(Follow::Printed, Then::Health),
-        case("the list of vectors is of a newer version", newer, &["query", "oven"], "DB_NEWER")
-            .ends(Follow::Printed, Then::Health),
-        case("the list of vectors is of a newer version", newer, &["embed"], "DB_NEWER")
-            .ends(Follow::Printed, Then::Health),
+        case(
+            "the lexical projection is damaged",
+            no_words,
+            &["query", "oven", "--mode", "lexical"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "the list of vectors is damaged",
+            no_matrix,
+            &["query", "oven"],
+            "DB_CORRUPT",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "the list of vectors is of a newer version",
+            newer,
+            &["embed"],
+            "DB_NEWER",
+        )
+        .ends(
+            Follow::ByHand(
+                "its folder is moved aside, as another state folder would have none",
+                |w| fs::rename(file(w, "vectors"), w.root().join("newer")).unwrap(),
+            ),
+            Then::Health,
+        ),
     ]
 }
 
@@ -85,7 +201,11 @@ fn records() -> Vec<Case> {
     let broken = || {
         with(|w| {
             let text = fs::read_to_string(file(w, "runs/ledger.jsonl")).unwrap();
-            fs::write(file(w, "runs/ledger.jsonl"), text.replacen("begin", "bogin", 1)).unwrap();
+            fs::write(
+                file(w, "runs/ledger.jsonl"),
+                text.replacen("begin", "bogin", 1),
+            )
+            .unwrap();
         })
     };
     let no_ledger = || with(|w| fs::remove_file(file(w, "runs/ledger.jsonl")).unwrap());
@@ -93,14 +213,8 @@ fn records() -> Vec<Case> {
         with(|w| {
             let record = newest_run(w).join("run.json");
             let text = fs::read_to_string(&record).unwrap();
+            fs::copy(&record, w.root().join("backup.json")).unwrap();
             fs::write(&record, text.replace("granite", "marble")).unwrap();
-        })
-    };
-    let newer = || {
-        with(|w| {
-            let record = newest_run(w).join("run.json");
-            let text = fs::read_to_string(&record).unwrap();
-            fs::write(&record, text.replacen("\"schema_version\":", "\"schema_version\": 9", 1)).unwrap();
         })
     };
     let unlisted = || {
@@ -108,22 +222,74 @@ fn records() -> Vec<Case> {
             let from = newest_run(w);
             let to = from.with_file_name("20200101T000000Z_0123456789abcdef");
             crate::harness::copy(&from, &to);
+            private(&to);
         })
     };
     vec![
-        case("a line of the ledger was changed", broken, &["ask", "What is the oven made of?"], "LEDGER_BROKEN")
-            .ends(Follow::Printed, Then::Health),
-        case("a line of the ledger was changed", broken, &["runs", "verify"], "LEDGER_BROKEN")
-            .ends(Follow::Printed, Then::Health),
-        case("the ledger is gone", no_ledger, &["runs", "verify"], "LEDGER_BROKEN")
-            .ends(Follow::Printed, Then::Health),
-        case("a record was changed", changed, &["runs", "verify"], "RUN_TAMPERED")
-            .ends(Follow::Printed, Then::Health),
-        case("a record was changed", changed, &["runs", "show", "last"], "RUN_TAMPERED")
-            .ends(Follow::Printed, Then::Informed),
-        case("a record is of a newer version", newer, &["runs", "show", "last"], "RUN_NEWER")
-            .ends(Follow::Printed, Then::Informed),
-        case("a record that no ledger lists", unlisted, &["runs", "verify"], "RUN_UNLISTED")
-            .ends(Follow::Printed, Then::Health),
+        case(
+            "a line of the ledger was changed",
+            broken,
+            &["ask", "What is the oven made of?"],
+            "LEDGER_BROKEN",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "a line of the ledger was changed",
+            broken,
+            &["runs", "verify"],
+            "LEDGER_BROKEN",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "the ledger is gone",
+            no_ledger,
+            &["ask", "What is the oven made of?"],
+            "LEDGER_BROKEN",
+        )
+        .ends(Follow::Printed, Then::Health),
+        case(
+            "a record was changed",
+            changed,
+            &["runs", "verify"],
+            "RECORD_CHANGED",
+        )
+        .ends(
+            Follow::ByHand("the record is put back", put_back),
+            Then::Health,
+        ),
+        case(
+            "a record that no ledger lists",
+            unlisted,
+            &["runs", "verify"],
+            "RUN_UNLISTED",
+        )
+        .ends(Follow::Printed, Then::Health),
     ]
+}
+
+fn put_back(world: &World) {
+    fs::copy(
+        world.root().join("backup.json"),
+        newest_run(world).join("run.json"),
+    )
+    .unwrap();
+}
+
+/// Gives a database the version that this program writes.
+fn older(world: &World, name: &str) {
+    let fresh = used();
+    let db = rusqlite::Connection::open(file(&fresh, name)).unwrap();
+    let version: u32 = db
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
+    sql(world, name, &format!("PRAGMA user_version = {version}"));
+}
+
+fn private(folder: &std::path::Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let _ = folder;
 }

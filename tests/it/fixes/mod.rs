@@ -40,7 +40,10 @@ fn cases() -> Vec<Case> {
 #[test]
 fn every_fix_is_followed_and_mends() {
     let cases = cases();
-    let names: BTreeSet<_> = cases.iter().map(|case| (case.state, case.command, case.code)).collect();
+    let names: BTreeSet<_> = cases
+        .iter()
+        .map(|case| (case.state, case.command, case.code))
+        .collect();
     assert_eq!(names.len(), cases.len(), "two cases are the same");
     let next = Mutex::new(0..cases.len());
     let rows: Mutex<Vec<(usize, Result<Row, String>)>> = Mutex::default();
@@ -56,8 +59,16 @@ fn every_fix_is_followed_and_mends() {
     });
     let mut rows = rows.into_inner().unwrap();
     rows.sort_by_key(|(at, _)| *at);
-    let wrong: Vec<String> = rows.iter().filter_map(|(_, row)| row.clone().err()).collect();
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|(_, row)| row.clone().err())
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     let mut page = HEAD.to_owned();
     for row in rows.into_iter().filter_map(|(_, row)| row.ok()) {
         let _ = writeln!(page, "{row}");

@@ -9,9 +9,15 @@ use tempfile::TempDir;
 use crate::harness::{World, copy};
 
 const NOTES: [(&str, &str); 3] = [
-    ("oven.md", "---\ntags: [kitchen]\n---\n# Oven\n\nThe oven is made of granite. See [[pump]].\n"),
+    (
+        "oven.md",
+        "---\ntags: [kitchen]\n---\n# Oven\n\nThe oven is made of granite. See [[pump]].\n",
+    ),
     ("pump.md", "# Pump\n\nThe pump was mended in May.\n"),
-    ("deep/pump.md", "# Deep pump\n\nThe deep pump stands in the cellar.\n"),
+    (
+        "deep/pump.md",
+        "# Deep pump\n\nThe deep pump stands in the cellar.\n",
+    ),
 ];
 
 /// A vault of three notes with a configuration.
@@ -37,8 +43,28 @@ pub fn used() -> World {
         world.ok(&["embed"]);
         let found = world.json(&["query", "granite", "--mode", "lexical"]);
         let key = found["hits"][0]["chunk_key"].as_str().unwrap();
-        world.ok(&["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "I bake on Fridays"]);
-        world.ok(&["memory", "add", "--type", "user_fact", "--source", "manual", "--content", "Granite it is", "--chunk-key", key]);
+        world.ok(&[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "manual",
+            "--content",
+            "I bake on Fridays",
+        ]);
+        world.ok(&[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "manual",
+            "--content",
+            "Granite it is",
+            "--chunk-key",
+            key,
+        ]);
         for _ in 0..2 {
             world.ok(&["ask", "What is the oven made of?"]);
         }
@@ -58,6 +84,11 @@ fn copy_of(made: &TempDir) -> World {
         fs::remove_dir_all(folder).unwrap();
     }
     copy(made.path(), world.root());
+    // The index knows where its sources lie, and they lie elsewhere now.
+    world.ok(&["index"]);
+    if world.state().join("vectors").is_dir() {
+        world.ok(&["embed"]);
+    }
     world
 }
 
@@ -66,12 +97,13 @@ pub fn file(world: &World, name: &str) -> PathBuf {
     world.state().join(name)
 }
 
-/// Replaces bytes in the middle of a file.
+/// Damages every page of a database but the first.
 pub fn damage(world: &World, name: &str) {
     let file = file(world, name);
     let mut bytes = fs::read(&file).unwrap();
-    let from = bytes.len() / 2;
-    bytes[from..].iter_mut().take(600).for_each(|byte| *byte ^= 0x55);
+    for page in bytes.chunks_mut(4096).skip(1) {
+        page.iter_mut().take(16).for_each(|byte| *byte ^= 0x55);
+    }
     fs::write(file, bytes).unwrap();
 }
 
@@ -92,7 +124,10 @@ pub fn sql(world: &World, name: &str, statements: &str) {
 /// The only folder of a recorded run, the newest of several.
 pub fn newest_run(world: &World) -> PathBuf {
     let entries = fs::read_dir(file(world, "runs")).unwrap().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
     folders.sort();
     folders.pop().unwrap()
 }

@@ -97,7 +97,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, key: &str) -> Result<Piece> {
             ErrorCode::InvalidArgs,
             format!("`#{key}` is not a chunk key"),
         )
-        .with_hint("a chunk key is the 32 hexadecimal digits that `local-agent query --json` shows")
+        .with_hint("local-agent query WORDS --json (a chunk key is the 32 hexadecimal digits that it shows)")
     };
     let key: ChunkKey = key.parse().map_err(|_| bad())?;
     let index = IndexReader::required(&config.index.db_path)?;

@@ -101,7 +101,11 @@ impl ProjectionDirectory {
 
     /// The first write that the system refused since this was asked last.
     pub(super) fn take_refused(&self) -> Option<io::Error> {
-        let mut kept = self.refused.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self
+            .refused
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         kept.take()
     }
 
@@ -224,7 +228,9 @@ impl Directory for ProjectionDirectory {
                 Err(OpenWriteError::FileAlreadyExists(path.to_owned()))
             }
             Err(error) => {
-                let _ = self.refused.note::<()>(Err(io::Error::new(error.kind(), error.to_string())));
+                let _ = self
+                    .refused
+                    .note::<()>(Err(io::Error::new(error.kind(), error.to_string())));
                 Err(OpenWriteError::wrap_io_error(error, path.to_owned()))
             }
         }

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::index::SegmentId;
 use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::schema::TantivyDocument;
-use tantivy::{
-    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term,
-};
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use super::directory::ProjectionDirectory;
 use super::encode::{Encoded, Encoder};
@@ -164,7 +162,9 @@ impl Writer {
 
     /// Removes everything, also what was added since the last commit.
     pub fn clear(&mut self) -> Result<()> {
-        self.inner.rollback().map_err(|error| blame(&self.directory, &error))?;
+        self.inner
+            .rollback()
+            .map_err(|error| blame(&self.directory, &error))?;
         // Rolling back makes another writer inside, with tantivy's own policy: it would merge by
         // itself what is merged here.
         self.inner.set_merge_policy(Box::new(NoMergePolicy));
@@ -184,7 +184,9 @@ impl Writer {
             .prepare_commit()
             .map_err(|error| blame(&self.directory, &error))?;
         prepared.set_payload(&payload);
-        prepared.commit().map_err(|error| blame(&self.directory, &error))?;
+        prepared
+            .commit()
+            .map_err(|error| blame(&self.directory, &error))?;
         self.stamp = Some(*stamp);
         self.merge()
     }
