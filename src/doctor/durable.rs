@@ -22,8 +22,7 @@ pub(super) fn memory(
             "{} {what}, and there was a database of memory before",
             path.display()
         );
-        let fix = "restore it from a backup; without one: local-agent memory repair --begin-anew";
-        checks.fail(Code::DurableMissing, message, fix);
+        checks.fail(Code::DurableMissing, message, store::BEGIN_ANEW);
         return None;
     }
     if !config.memory.enabled {
@@ -31,10 +30,7 @@ pub(super) fn memory(
         return None;
     }
     let shown = path.display();
-    let elsewhere = format!(
-        "move {} away, then local-agent memory repair --begin-anew; or set `memory.db_path`",
-        quoted(path)
-    );
+    let elsewhere = store::without_durable(path);
     match store::examine(path, Database::Durable) {
         Ok(Found::Ours) => {}
         Ok(Found::Nothing) => {
@@ -85,7 +81,7 @@ pub(super) fn memory(
             return None;
         }
     }
-    let restore = format!("restore {} from a backup, or {elsewhere}", quoted(path));
+    let restore = elsewhere;
     match store::damage(path, Database::Durable) {
         Ok(None) => checks.ok(Code::MemoryDbOk, format!("SQLite finds {shown} whole")),
         Ok(Some(found)) => {

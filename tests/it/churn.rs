@@ -113,6 +113,8 @@ pub struct Vault {
     dice: Dice,
     notes: BTreeMap<String, Note>,
     made: usize,
+    /// As many notes as there were at the beginning.
+    begun: usize,
     /// Sections a note, paragraphs a section, words a paragraph.
     size: [usize; 3],
 }
@@ -127,6 +129,7 @@ impl Vault {
             dice: Dice::new(seed),
             notes: BTreeMap::new(),
             made: 0,
+            begun: count,
             size,
         };
         (0..count).for_each(|_| vault.add());
@@ -138,8 +141,8 @@ impl Vault {
         for _ in 0..n {
             match self.dice.below(8) {
                 0 => self.rename(),
-                1 => self.delete(),
-                2 => self.add(),
+                1 | 2 if self.notes.len() >= self.begun => self.delete(),
+                1 | 2 => self.add(),
                 _ => self.edit(),
             }
         }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-fn holds(name: &str, generated: &str) {
+pub fn holds(name: &str, generated: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs")
         .join(name);

@@ -20,6 +20,13 @@ pub const ROOTS: [&str; 5] = [
     "security_root",
 ];
 
+/// The program under test: the one of this build, or the one that `LOCAL_AGENT_TEST_PROGRAM` names,
+/// so that a long run is not disturbed by a build beside it.
+pub fn program() -> PathBuf {
+    let other = std::env::var_os("LOCAL_AGENT_TEST_PROGRAM").map(PathBuf::from);
+    other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_local-agent")))
+}
+
 /// A home folder and a vault that nobody else sees.
 pub struct World {
     dir: TempDir,
@@ -114,11 +121,11 @@ impl World {
 
     /// The program, in the vault, with nothing of the caller's environment.
     pub fn command(&self) -> Command {
-        self.command_of(env!("CARGO_BIN_EXE_local-agent"))
+        self.command_of(program())
     }
 
     /// Another program in the same place.
-    pub fn command_of(&self, program: &str) -> Command {
+    pub fn command_of(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()

@@ -22,6 +22,7 @@ mod emptied;
 mod eval;
 mod everyday;
 mod filters;
+mod fixes;
 mod freshness;
 mod fuzzed;
 mod gates;

@@ -14,6 +14,8 @@ const MODES: &[(&str, Mode, bool)] = &[
     ("mix", super::mix::run, true),
     ("full", super::full::run, false),
     ("corrupt", super::corrupt::run, true),
+    #[cfg(target_arch = "x86_64")]
+    ("fault", super::fault::run, true),
     ("odd", super::odd::run, true),
     ("race", super::race::run, true),
     ("fuzz", super::fuzz::run, false),

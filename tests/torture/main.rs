@@ -12,6 +12,8 @@ mod harness;
 
 mod client;
 mod corrupt;
+#[cfg(target_arch = "x86_64")]
+mod fault;
 mod fresh;
 mod full;
 mod fuzz;
@@ -23,11 +25,15 @@ mod long;
 mod mix;
 mod odd;
 mod program;
+#[cfg(target_arch = "x86_64")]
+mod ptrace;
 mod race;
 mod readonly;
 mod shown;
 mod stage;
 mod tally;
+#[cfg(target_arch = "x86_64")]
+mod tracer;
 
 use std::time::Duration;
 
@@ -58,6 +64,12 @@ fn kills_at_any_moment_lose_nothing() {
 #[ignore = "what it finds depends on chance: part of the long form"]
 fn many_processes_at_once_raise_no_false_alarm_and_lose_nothing() {
     short(mix::run, 250);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_write_that_fails_or_is_torn_loses_nothing() {
+    short(fault::run, 40);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::fresh::compare;
 use super::harness::World;
 use super::program::{self, Ran};
 use super::shown::Versions;
-use super::stage::{Stage, failing, memory_add};
+use super::stage::{Stage, failing, memory_add, said};
 use super::tally::{Budget, Kind, Tally};
 
 /// What doctor may say beside writers: files moved on and the jobs have not seen it yet.
@@ -22,6 +22,13 @@ const BEHIND: &[&str] = &[
     "DOCTOR_VECTORS_STALE_REQUIRE_PHASE3",
     "DOCTOR_EMBED_MISSING_REQUIRE_PHASE3",
 ];
+
+/// Whether a finding of doctor's says that files moved on. When every note changed since the last
+/// `embed`, no vector belongs to a chunk any more.
+fn is_behind((code, fix): &(String, String)) -> bool {
+    let all_changed = code == "DOCTOR_PHASE3_RETRIEVAL_NOT_READY" && fix == "local-agent embed";
+    all_changed || BEHIND.contains(&code.as_str())
+}
 
 /// What all actors share.
 struct Shared<'a> {
@@ -229,14 +236,11 @@ fn reader(shared: &Shared<'_>, dice: &mut Dice) {
             let ran = program::run(shared.world, &["doctor", "--offline", "--json"]);
             shared.tally.lock().unwrap().judge("doctor", &ran);
             let bad = failing(&ran.json());
-            if let Some((code, _)) = bad
-                .iter()
-                .find(|(code, _)| !BEHIND.contains(&code.as_str()))
-            {
+            if let Some((code, _)) = bad.iter().find(|bad| !is_behind(bad)) {
                 shared.find(
                     Kind::FalseAlarm,
                     &format!("doctor {code}"),
-                    format!("{bad:?}"),
+                    said(&ran.json()),
                 );
             }
         }
@@ -258,10 +262,12 @@ fn reader(shared: &Shared<'_>, dice: &mut Dice) {
             if shared.may("query", &ran, &["NOT_FRESH"]) {
                 let answer = ran.json();
                 shared.all_stand_in_notes(&answer);
-                if answer["count"] == 0 {
+                // Between the two commits of `index` the projection is behind, which is said.
+                let said = answer["stale"].to_string().contains("lexical");
+                if answer["count"] == 0 && !said {
                     shared.find(
                         Kind::LostRow,
-                        "nothing is found beside a writer",
+                        "nothing is found beside a writer, and nothing is said",
                         ran.stdout,
                     );
                 }

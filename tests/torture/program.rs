@@ -75,6 +75,20 @@ impl Running {
     }
 }
 
+impl Running {
+    /// What it said, when somebody else waited for its end and saw this raw status.
+    pub fn ended(self, status: i32, late: bool) -> Ran {
+        let [stdout, stderr] = self.said.map(text);
+        Ran {
+            args: self.args,
+            status: ExitStatus::from_raw(status),
+            late,
+            stdout,
+            stderr,
+        }
+    }
+}
+
 fn text(mut file: File) -> String {
     let mut bytes = Vec::new();
     file.rewind()
@@ -109,9 +123,8 @@ pub fn piped(mut command: Command) -> Ran {
 
 /// Runs a line as a person would type it.
 pub fn shell(world: &World, line: &str) -> Ran {
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_local-agent"))
-        .parent()
-        .unwrap();
+    let program = super::harness::program();
+    let folder = program.parent().unwrap();
     let mut command = Command::new("/bin/sh");
     command
         .args(["-c", line])
@@ -119,7 +132,7 @@ pub fn shell(world: &World, line: &str) -> Ran {
         .env("HOME", world.home())
         .current_dir(world.vault());
     command
-        .env("PATH", format!("{}:/usr/bin:/bin", program.display()))
+        .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
         .stdin(std::process::Stdio::null());
     Running::start(command).unwrap().wait(LIMIT)
 }

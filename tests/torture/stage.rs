@@ -109,11 +109,7 @@ impl Stage {
         if tally.judge("doctor", &ran) || ran.wrong().is_some() {
             return;
         }
-        tally.find(
-            Kind::FalseAlarm,
-            "doctor",
-            format!("{:?}", failing(&ran.json())),
-        );
+        tally.find(Kind::FalseAlarm, "doctor", said(&ran.json()));
     }
 }
 
@@ -147,4 +143,11 @@ pub fn failing(report: &Value) -> Vec<(String, String)> {
     let bad = checks.iter().filter(|check| check["ok"] == false);
     bad.map(|check| (text(check, "error_code"), text(check, "suggested_fix")))
         .collect()
+}
+
+/// Doctor's failing checks in full, for a finding.
+pub fn said(report: &Value) -> String {
+    let checks = report["checks"].as_array().cloned().unwrap_or_default();
+    let bad = checks.iter().filter(|check| check["ok"] == false);
+    bad.map(|check| format!("{check} ")).collect()
 }

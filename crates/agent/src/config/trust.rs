@@ -16,6 +16,7 @@ use super::raw;
 use super::typed::{Item, Typed, Val};
 use super::values::Values;
 use super::{keys, places};
+use local_agent_files::state::quoted;
 use local_agent_net::ServerUrl;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -52,7 +53,10 @@ impl Store {
                 ErrorCode::ConfigError,
                 format!("the trust file {} {why}", file.display()),
             )
-            .with_hint("remove that file, then run `local-agent config trust` again")
+            .with_hint(format!(
+                "mv {0} {0}.damaged && local-agent config trust (in each folder that you trust)",
+                quoted(file)
+            ))
         };
         let store: Self =
             serde_json::from_slice(&raw::read_file(file, MAX_STORE_BYTES).map_err(broken)?)

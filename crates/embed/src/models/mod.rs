@@ -108,7 +108,10 @@ impl ModelFiles {
                     folder.display()
                 ),
             )
-            .with_hint(format!("local-agent models pull {id}")));
+            .with_hint(match registry::known(id) {
+                Some(_) => format!("local-agent models pull {id}"),
+                None => "local-agent models list".to_owned(),
+            }));
         }
         refuse_other_weights(id, folder)?;
         let weights = map::open(&folder.join(WEIGHTS))?;

@@ -135,7 +135,7 @@ pub(super) fn denied(request: &str, denied: Denied) -> Failure {
         ErrorCode::PathDenied
     };
     let hint = match denied {
-        Denied::Extension => "see `security.allowed_exts`: local-agent config show",
+        Denied::Extension => "local-agent config show (see `security.allowed_exts`)",
         Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
         Denied::UnknownSource | Denied::NotBelowARoot => "local-agent index --list-sources",
         _ => "name a file as `source:folder/file.md`",

@@ -125,29 +125,36 @@ impl KnownStates {
                     "the list of state folders {} is too long",
                     self.file.display()
                 );
-                return Err(Failure::new(ErrorCode::ConfigError, message).with_hint(
-                    "remove it, then run `local-agent config trust` in each of your folders",
-                ));
+                return Err(Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+                    "mv {0} {0}.old && local-agent config trust (in each folder that you trust)",
+                    super::quoted(&self.file)
+                )));
             }
             Ok(_) => {}
         }
-        fs::read_to_string(&self.file).map_err(|e| unreadable(&self.file, &e))
+        // A line that was damaged is the line of no folder; those around it still count.
+        let bytes = fs::read(&self.file).map_err(|e| unreadable(&self.file, &e))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Adds one line. A line is written at once, so processes that note at the same time do not mix
     /// their lines.
     fn note(&self, number: &str, owner: u32, path: &Path) -> Result<()> {
         let shown = path.display().to_string().replace(char::is_control, "?");
-        let line = format!("{number} {owner} {shown}\n");
-        let write = || {
+        let mut line = format!("{number} {owner} {shown}\n");
+        let mut write = || {
             if let Some(folder) = self.file.parent() {
                 super::make_all(folder)?;
             }
             let mut options = fs::OpenOptions::new();
-            options.append(true).create(true);
+            options.read(true).append(true).create(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(&self.file)?;
+            // What a crash left of a line must not swallow this one.
+            if !ends_a_line(&mut file)? {
+                line.insert(0, '\n');
+            }
             io::Write::write_all(&mut file, line.as_bytes())?;
             file.sync_all()
         };
@@ -162,6 +169,18 @@ impl KnownStates {
             )
         })
     }
+}
+
+/// Whether a file is empty or ends with a line break.
+fn ends_a_line(file: &mut fs::File) -> io::Result<bool> {
+    use io::{Read as _, Seek as _};
+    if file.seek(io::SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(io::SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 /// Thirty-two hexadecimal digits.

@@ -346,10 +346,14 @@ impl StateDirectory {
         cap_fs_ext::OpenOptionsSyncExt::nonblock(how, true);
         let file = match self.dir.open_with(name, how) {
             Ok(file) => file.into_std(),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists || !self.is_link(name) => {
-                return Err(e);
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
+            Err(_) if self.is_link(name) => {
+                return Err(refused(Refused::Link, &self.path.join(name)));
             }
-            Err(_) => return Err(refused(Refused::Link, &self.path.join(name))),
+            Err(e) if e.kind() == io::ErrorKind::IsADirectory => {
+                return Err(refused(Refused::NotAFile, &self.path.join(name)));
+            }
+            Err(e) => return Err(e),
         };
         if !file.metadata()?.is_file() {
             return Err(refused(Refused::NotAFile, &self.path.join(name)));
@@ -400,7 +404,7 @@ fn refused(why: Refused, path: &Path) -> io::Error {
 }
 
 /// `path` as one word of a shell.
-fn quoted(path: &Path) -> String {
+pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
     if text.chars().all(is_plain) {

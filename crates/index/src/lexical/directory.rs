@@ -13,7 +13,7 @@
 use std::fs::{self, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::Directory;
 use tantivy::directory::error::{
@@ -49,6 +49,26 @@ pub(super) struct ProjectionDirectory {
     /// Maps files for reading; asked only for names that were looked at by handle before.
     maps: MmapDirectory,
     access: Access,
+    refused: Refused,
+}
+
+/// The first write that the system refused, shared by every clone of a folder. tantivy's own error
+/// may hold no more of it than its words.
+#[derive(Debug, Clone, Default)]
+struct Refused(Arc<Mutex<Option<io::Error>>>);
+
+impl Refused {
+    /// Keeps what is known of a failure, and hands it on.
+    fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.get_or_insert_with(|| match error.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(error.kind(), error.to_string()),
+            });
+        }
+        done
+    }
 }
 
 impl ProjectionDirectory {
@@ -75,7 +95,23 @@ impl ProjectionDirectory {
             folder: Arc::new(folder),
             maps,
             access,
+            refused: Refused::default(),
         })
+    }
+
+    /// The first write that the system refused since this was asked last.
+    pub(super) fn take_refused(&self) -> Option<io::Error> {
+        let mut kept = self
+            .refused
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        kept.take()
+    }
+
+    /// Where the folder lies.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Removes the files of a tantivy index from the folder, and no others.
@@ -184,11 +220,19 @@ impl Directory for ProjectionDirectory {
             .writable(path)
             .and_then(|name| self.folder.create_new(name))
         {
-            Ok(file) => Ok(BufWriter::new(Box::new(SyncedFile(file)))),
+            Ok(file) => {
+                let refused = self.refused.clone();
+                Ok(BufWriter::new(Box::new(SyncedFile { file, refused })))
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(OpenWriteError::FileAlreadyExists(path.to_owned()))
             }
-            Err(error) => Err(OpenWriteError::wrap_io_error(error, path.to_owned())),
+            Err(error) => {
+                let _ = self
+                    .refused
+                    .note::<()>(Err(io::Error::new(error.kind(), error.to_string())));
+                Err(OpenWriteError::wrap_io_error(error, path.to_owned()))
+            }
         }
     }
 
@@ -201,7 +245,8 @@ impl Directory for ProjectionDirectory {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.folder.replace(self.writable(path)?, data)
+        let name = self.writable(path)?;
+        self.refused.note(self.folder.replace(name, data))
     }
 
     fn sync_directory(&self) -> io::Result<()> {
@@ -233,21 +278,24 @@ impl Directory for ProjectionDirectory {
 }
 
 /// A new file that is on the disk when it is ended.
-struct SyncedFile(fs::File);
+struct SyncedFile {
+    file: fs::File,
+    refused: Refused,
+}
 
 impl Write for SyncedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.refused.note(self.file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.refused.note(self.file.flush())
     }
 }
 
 impl TerminatingWrite for SyncedFile {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
-        self.0.sync_data()
+        self.refused.note(self.file.sync_data())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::index::SegmentId;
 use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::schema::TantivyDocument;
-use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Term};
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use super::directory::ProjectionDirectory;
 use super::encode::{Encoded, Encoder};
@@ -34,6 +34,7 @@ pub struct Writer {
     queue: Arc<Queue>,
     fields: Fields,
     stamp: Option<Stamp>,
+    directory: ProjectionDirectory,
     /// Encoders that no thread is using.
     encoders: Mutex<Vec<Encoder>>,
 }
@@ -71,7 +72,10 @@ impl Writer {
             Err(error)
                 if matches!(
                     error.code,
-                    ErrorCode::Locked | ErrorCode::DbError | ErrorCode::ConfigUntrusted
+                    ErrorCode::Locked
+                        | ErrorCode::DbError
+                        | ErrorCode::WriteError
+                        | ErrorCode::ConfigUntrusted
                 ) =>
             {
                 return Err(error);
@@ -80,8 +84,8 @@ impl Writer {
                 directory
                     .discard()
                     .map_err(|error| cannot_write(dir, &error))?;
-                Index::create(directory, schema, IndexSettings::default())
-                    .map_err(|error| failure(&error))?
+                Index::create(directory.clone(), schema, IndexSettings::default())
+                    .map_err(|error| blame(&directory, &error))?
             }
         };
         index.set_tokenizers(tokenizers());
@@ -90,14 +94,15 @@ impl Writer {
         let memory = memory_bytes.clamp(threads * MIN_BYTES_A_THREAD, threads * MAX_BYTES_A_THREAD);
         let inner: IndexWriter<Pending> = index
             .writer_with_num_threads(threads, memory)
-            .map_err(|error| failure(&error))?;
+            .map_err(|error| blame(&directory, &error))?;
         inner.set_merge_policy(Box::new(NoMergePolicy));
         // What a killed run wrote and never committed.
         inner
             .garbage_collect_files()
             .wait()
-            .map_err(|error| failure(&error))?;
+            .map_err(|error| blame(&directory, &error))?;
         Ok(Self {
+            directory,
             inner,
             queue: Arc::default(),
             fields,
@@ -143,7 +148,7 @@ impl Writer {
         self.inner
             .run(operations)
             .map(drop)
-            .map_err(|error| failure(&error))
+            .map_err(|error| blame(&self.directory, &error))
     }
 
     /// Removes a document and its chunks; unknown ids are no error.
@@ -157,14 +162,16 @@ impl Writer {
 
     /// Removes everything, also what was added since the last commit.
     pub fn clear(&mut self) -> Result<()> {
-        self.inner.rollback().map_err(|error| failure(&error))?;
+        self.inner
+            .rollback()
+            .map_err(|error| blame(&self.directory, &error))?;
         // Rolling back makes another writer inside, with tantivy's own policy: it would merge by
         // itself what is merged here.
         self.inner.set_merge_policy(Box::new(NoMergePolicy));
         self.inner
             .delete_all_documents()
             .map(drop)
-            .map_err(|error| failure(&error))
+            .map_err(|error| blame(&self.directory, &error))
     }
 
     /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails,
@@ -175,9 +182,11 @@ impl Writer {
         let mut prepared = self
             .inner
             .prepare_commit()
-            .map_err(|error| failure(&error))?;
+            .map_err(|error| blame(&self.directory, &error))?;
         prepared.set_payload(&payload);
-        prepared.commit().map_err(|error| failure(&error))?;
+        prepared
+            .commit()
+            .map_err(|error| blame(&self.directory, &error))?;
         self.stamp = Some(*stamp);
         self.merge()
     }
@@ -190,13 +199,13 @@ impl Writer {
         self.inner
             .merge(&chosen)
             .wait()
-            .map_err(|error| failure(&error))?;
+            .map_err(|error| blame(&self.directory, &error))?;
         // Files that a reader still maps may stay; the next commit tries again.
         self.inner
             .garbage_collect_files()
             .wait()
             .map(drop)
-            .map_err(|error| failure(&error))
+            .map_err(|error| blame(&self.directory, &error))
     }
 
     /// The segments to make into one. Their descriptions are not kept: as long as one lives, so do
@@ -206,7 +215,7 @@ impl Writer {
             .inner
             .index()
             .searchable_segment_metas()
-            .map_err(|error| failure(&error))?;
+            .map_err(|error| blame(&self.directory, &error))?;
         let sizes: Vec<Size> = segments
             .iter()
             .map(|s| Size {
@@ -222,6 +231,14 @@ impl Writer {
 
     fn doc_term(&self, doc_id: i64) -> Term {
         Term::from_field_i64(self.fields.doc_id, doc_id)
+    }
+}
+
+/// What tantivy's error means, after a write that the system may have refused.
+fn blame(directory: &ProjectionDirectory, error: &TantivyError) -> Failure {
+    match directory.take_refused() {
+        Some(refused) => cannot_write(directory.path(), &refused),
+        None => failure(error),
     }
 }
 

@@ -78,7 +78,8 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
             "{} is no memory of the ancestor's: {why}; it was not touched",
             path.display()
         );
-        Failure::new(ErrorCode::DbForeign, message).with_hint(Database::Durable.way_out(false))
+        Failure::new(ErrorCode::DbForeign, message)
+            .with_hint(Database::Durable.way_out(path, false))
     };
     let rows = read(&copy).map_err(|why| foreign(&why.to_string()))?;
     let mut new = Durable::open_write(&made)?;

@@ -72,6 +72,10 @@ pub(super) fn note(path: &Path) -> Result<()> {
     }
 }
 
+/// What to do about durable memory that is gone.
+pub const BEGIN_ANEW: &str =
+    "restore it from a backup, or without one `local-agent memory repair --begin-anew`";
+
 /// The failure of whoever needs a database that was lost.
 pub(super) fn missing(path: &Path) -> Failure {
     let what = if path.exists() { "is empty" } else { "is gone" };
@@ -79,8 +83,7 @@ pub(super) fn missing(path: &Path) -> Failure {
         "{} {what}, and there was a database of memory before",
         path.display()
     );
-    Failure::new(ErrorCode::DurableMissing, message)
-        .with_hint("restore it from a backup; without one: local-agent memory repair --begin-anew")
+    Failure::new(ErrorCode::DurableMissing, message).with_hint(BEGIN_ANEW)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 
 use local_agent_text::error::{ErrorCode, Failure};
 
-use local_agent_files::state::{self, StateDirectory};
+use local_agent_files::state::{self, StateDirectory, quoted};
 use local_agent_text::types::CommitId;
 
 use filesystem::Journal;
@@ -34,6 +34,7 @@ mod replace;
 mod strangers;
 
 pub use ancestor::{holds_ancestors_memory, import_ancestor};
+pub use begun::BEGIN_ANEW;
 pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
 pub use error::{Result, StoreError};
@@ -115,18 +116,15 @@ impl Database {
     }
 
     /// What to do about a damaged file of ours.
-    fn remedy(self) -> String {
+    fn remedy(self, path: &Path) -> String {
         match self {
             Self::Index | Self::Embeddings => format!("{} --rebuild", self.job()),
-            Self::Durable => {
-                "restore durable.sqlite from a backup; without one: move it away, then local-agent memory repair --begin-anew"
-                    .to_owned()
-            }
+            Self::Durable => without_durable(path),
         }
     }
 
     /// What to do about a file that is not ours.
-    fn way_out(self, ancestor: bool) -> String {
+    fn way_out(self, path: &Path, ancestor: bool) -> String {
         match self {
             Self::Index | Self::Embeddings => format!(
                 "{} --rebuild (moves it to *.ancestor-<time> first)",
@@ -136,7 +134,7 @@ impl Database {
                 "{} (keeps a copy as *.ancestor-<time> and imports it)",
                 self.job()
             ),
-            Self::Durable => "set `memory.db_path` to another path".to_owned(),
+            Self::Durable => without_durable(path),
         }
     }
 
@@ -145,13 +143,23 @@ impl Database {
     #[must_use]
     pub fn blame(self, error: impl Into<Failure>) -> Failure {
         let mut failure = error.into();
-        if failure.code == ErrorCode::DbCorrupt
+        // What to do without durable memory depends on where it lies, which doctor says.
+        if self != Self::Durable
+            && failure.code == ErrorCode::DbCorrupt
             && failure.hint.as_deref() == Some(SOMETHING_DAMAGED)
         {
-            failure.hint = Some(self.remedy());
+            failure.hint = Some(format!("{} --rebuild", self.job()));
         }
         failure
     }
+}
+
+/// What to do about a file at the place of durable memory that cannot be used. It is kept.
+pub fn without_durable(path: &Path) -> String {
+    format!(
+        "restore it from a backup, or without one `mv {0} {0}.aside && local-agent memory repair --begin-anew`",
+        quoted(path)
+    )
 }
 
 /// What a path holds, judged without opening it as a database.
@@ -268,11 +276,11 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Res
                  it was not touched"
             ),
         )
-        .with_hint(database.way_out(*application_id == 0))
+        .with_hint(database.way_out(path, *application_id == 0))
         .into()),
         Found::NotADatabase => {
             Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
-                .with_hint(database.way_out(false))
+                .with_hint(database.way_out(path, false))
                 .into())
         }
     }

@@ -1,0 +1,26 @@
+//! The fuzz targets. Each takes any bytes and panics when a promise of the program is broken.
+//!
+//! | target | what it reads |
+//! | --- | --- |
+//! | `citations` | citations, and what looks like one, in any text |
+//! | `frontmatter` | the YAML head of a note |
+//! | `ledger` | lines of the ledger of runs, and a record of a run |
+//! | `manifest` | the lists that name the files of both projections |
+//! | `markdown` | a whole note: chunks, headings, links, sentences |
+//! | `mcp` | arguments of an agent's call, or a line that is no call |
+//! | `query` | the query language |
+//! | `verify` | an answer and the evidence it is held against |
+
+mod projections;
+#[cfg(feature = "agent")]
+mod records;
+#[cfg(feature = "agent")]
+mod server;
+mod text;
+
+pub use projections::manifest;
+#[cfg(feature = "agent")]
+pub use records::ledger;
+#[cfg(feature = "agent")]
+pub use server::mcp;
+pub use text::{citations, frontmatter, markdown, query, verify};

@@ -1,0 +1,133 @@
+//! Worlds that cases begin from.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+use crate::harness::{World, copy};
+
+const NOTES: [(&str, &str); 3] = [
+    (
+        "oven.md",
+        "---\ntags: [kitchen]\n---\n# Oven\n\nThe oven is made of granite. See [[pump]].\n",
+    ),
+    ("pump.md", "# Pump\n\nThe pump was mended in May.\n"),
+    (
+        "deep/pump.md",
+        "# Deep pump\n\nThe deep pump stands in the cellar.\n",
+    ),
+];
+
+/// A vault of three notes with a configuration.
+pub fn plain() -> World {
+    World::with(&NOTES)
+}
+
+/// The same, indexed.
+pub fn indexed() -> World {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    copy_of(MADE.get_or_init(|| {
+        let world = plain();
+        world.ok(&["index"]);
+        taken(&world)
+    }))
+}
+
+/// The same, embedded, with a memory that leans on a chunk and two recorded runs.
+pub fn used() -> World {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    copy_of(MADE.get_or_init(|| {
+        let world = indexed();
+        world.ok(&["embed"]);
+        let found = world.json(&["query", "granite", "--mode", "lexical"]);
+        let key = found["hits"][0]["chunk_key"].as_str().unwrap();
+        world.ok(&[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "manual",
+            "--content",
+            "I bake on Fridays",
+        ]);
+        world.ok(&[
+            "memory",
+            "add",
+            "--type",
+            "user_fact",
+            "--source",
+            "manual",
+            "--content",
+            "Granite it is",
+            "--chunk-key",
+            key,
+        ]);
+        for _ in 0..2 {
+            world.ok(&["ask", "What is the oven made of?"]);
+        }
+        taken(&world)
+    }))
+}
+
+fn taken(world: &World) -> TempDir {
+    let kept = tempfile::tempdir().unwrap();
+    copy(world.root(), kept.path());
+    kept
+}
+
+fn copy_of(made: &TempDir) -> World {
+    let world = World::empty();
+    for folder in [world.vault(), world.home()] {
+        fs::remove_dir_all(folder).unwrap();
+    }
+    copy(made.path(), world.root());
+    // The index knows where its sources lie, and they lie elsewhere now.
+    world.ok(&["index"]);
+    if world.state().join("vectors").is_dir() {
+        world.ok(&["embed"]);
+    }
+    world
+}
+
+/// A file of the state folder.
+pub fn file(world: &World, name: &str) -> PathBuf {
+    world.state().join(name)
+}
+
+/// Damages every page of a database but the first.
+pub fn damage(world: &World, name: &str) {
+    let file = file(world, name);
+    let mut bytes = fs::read(&file).unwrap();
+    for page in bytes.chunks_mut(4096).skip(1) {
+        page.iter_mut().take(16).for_each(|byte| *byte ^= 0x55);
+    }
+    fs::write(file, bytes).unwrap();
+}
+
+/// Replaces the first bytes of a file, so that it is of no known kind.
+pub fn behead(world: &World, name: &str) {
+    let file = file(world, name);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes.iter_mut().take(100).for_each(|byte| *byte ^= 0x55);
+    fs::write(file, bytes).unwrap();
+}
+
+/// Changes a database by SQL.
+pub fn sql(world: &World, name: &str, statements: &str) {
+    let db = rusqlite::Connection::open(file(world, name)).unwrap();
+    db.execute_batch(statements).unwrap();
+}
+
+/// The only folder of a recorded run, the newest of several.
+pub fn newest_run(world: &World) -> PathBuf {
+    let entries = fs::read_dir(file(world, "runs")).unwrap().flatten();
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders.pop().unwrap()
+}

@@ -1,0 +1,128 @@
+//! `ptrace(2)` as a safe interface: attach to a process and all its threads, wait for the next stop,
+//! read and change the registers there.
+//!
+//! `nix` has one too, but turns on features of `libc` that make every crate of the program be
+//! compiled again for the tests.
+#![allow(unsafe_code)]
+
+use std::io::{Error, Result};
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+/// The registers of a stopped thread.
+pub type Registers = libc::user_regs_struct;
+
+/// A process or thread.
+pub type Id = libc::pid_t;
+
+/// Why a thread, or the process, is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It is at the beginning or the end of a system call.
+    Call,
+    /// It is about to get a signal.
+    Signal(i32),
+    /// It was made, or became another program; or it was stopped from outside.
+    Event,
+    /// It is over; the raw status.
+    Over(i32),
+}
+
+/// Attaches to a process. Threads and children that it makes are attached from their beginning, and
+/// all of them are killed when this process ends.
+pub fn seize(process: Id) -> Result<()> {
+    let options = libc::PTRACE_O_TRACESYSGOOD
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_EXITKILL;
+    // SAFETY: no memory of this process is passed.
+    done(unsafe {
+        libc::ptrace(
+            libc::PTRACE_SEIZE,
+            process,
+            null_mut::<u8>(),
+            options as usize,
+        )
+    })
+}
+
+/// Lets a stopped thread go on to the next beginning or end of a system call; `signal` is delivered
+/// to it, 0 is none.
+pub fn go_on(thread: Id, signal: i32) -> Result<()> {
+    // SAFETY: no memory of this process is passed.
+    done(unsafe {
+        libc::ptrace(
+            libc::PTRACE_SYSCALL,
+            thread,
+            null_mut::<u8>(),
+            signal as usize,
+        )
+    })
+}
+
+/// The registers of a stopped thread.
+pub fn registers(thread: Id) -> Result<Registers> {
+    let mut out = MaybeUninit::<Registers>::zeroed();
+    // SAFETY: `out` is as large as what the call writes.
+    done(unsafe {
+        libc::ptrace(
+            libc::PTRACE_GETREGS,
+            thread,
+            null_mut::<u8>(),
+            out.as_mut_ptr(),
+        )
+    })?;
+    // SAFETY: every bit pattern is one of these integers, and all of them were zero before.
+    Ok(unsafe { out.assume_init() })
+}
+
+/// Changes the registers of a stopped thread.
+pub fn set_registers(thread: Id, registers: &Registers) -> Result<()> {
+    let from: *const Registers = registers;
+    // SAFETY: `from` points at what the call reads, and is not written to.
+    done(unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread, null_mut::<u8>(), from) })
+}
+
+/// Waits until something happens to `thread`, or with -1 to any that this thread attached to or
+/// started.
+pub fn wait(thread: Id) -> Result<(Id, Stop)> {
+    let mut status = 0;
+    // SAFETY: `status` is an integer of the type that the call writes.
+    let found = unsafe { libc::waitpid(thread, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
+    if found < 0 {
+        return Err(Error::last_os_error());
+    }
+    let stop = if !libc::WIFSTOPPED(status) {
+        Stop::Over(status)
+    } else if status >> 16 != 0 {
+        Stop::Event
+    } else {
+        match libc::WSTOPSIG(status) {
+            signal if signal == libc::SIGTRAP | 0x80 => Stop::Call,
+            signal => Stop::Signal(signal),
+        }
+    };
+    Ok((found, stop))
+}
+
+/// Waits until a child that is not attached has stopped itself.
+pub fn wait_until_stopped(child: Id) -> Result<()> {
+    let mut status = 0;
+    // SAFETY: `status` is an integer of the type that the call writes.
+    done(unsafe { libc::waitpid(child, &raw mut status, libc::WUNTRACED) }.into())
+}
+
+/// Sends a signal to a process.
+pub fn send(process: Id, signal: i32) -> Result<()> {
+    // SAFETY: no memory of this process is passed.
+    done(unsafe { libc::kill(process, signal) }.into())
+}
+
+fn done(returned: i64) -> Result<()> {
+    if returned < 0 {
+        return Err(Error::last_os_error());
+    }
+    Ok(())
+}
