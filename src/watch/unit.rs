@@ -21,7 +21,7 @@ WantedBy=default.target
     )
 }
 
-/// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` stand around the
+/// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` are around the
 /// name of the job.
 pub fn cron(before: &[String], after: &[String]) -> String {
     let job = |name: &str| {

@@ -28,7 +28,7 @@ pub struct OllamaChat {
     base: String,
     model: Model,
     timeout: Duration,
-    /// Whether the model thinks unless told not to.
+    /// Whether the model thinks unless the request forbids it.
     thinks: bool,
     /// Whether it was made to call tools.
     tools: bool,
@@ -146,7 +146,7 @@ impl OllamaChat {
         if self.thinks {
             body["think"] = Value::Bool(false);
         }
-        let mut stream = Stream::default();
+        let mut stream = OllamaStream::default();
         let (status, attempts) = until_ready(self.timeout, || {
             on_progress(stream.text.len())?;
             self.client
@@ -207,7 +207,7 @@ impl OllamaChat {
 }
 
 /// What the stream has given so far.
-struct Stream {
+struct OllamaStream {
     calls: Calls,
     text: String,
     thought: bool,
@@ -218,7 +218,7 @@ struct Stream {
     reply_tokens: Option<u32>,
 }
 
-impl Default for Stream {
+impl Default for OllamaStream {
     fn default() -> Self {
         Self {
             calls: Calls::default(),
@@ -233,7 +233,7 @@ impl Default for Stream {
     }
 }
 
-impl Stream {
+impl OllamaStream {
     /// Takes one line: an object with a piece of the message, or with the end.
     fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
         if line.trim().is_empty() {

@@ -13,7 +13,7 @@ use local_agent_text::types::SkipReason;
 pub enum Why {
     /// Nothing has that name.
     Missing,
-    /// A symbolic link stands in the way, and links are not followed.
+    /// A symbolic link is in the way, and links are not followed.
     Symlink,
     /// A followed link leaves the root, or its target is absolute.
     LinkLeaves,

@@ -1,7 +1,7 @@
 //! Which language a text is written in: by its script, and in Latin script by its commonest words.
 //!
-//! Only what is clear is said. A wrong language would stem a document wrongly; an unknown one
-//! leaves it with the rules that all share.
+//! Unclear texts have no language. A wrong one would stem a document wrongly; without one it
+//! keeps the rules that all share.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,8 +10,8 @@ use foldhash::fast::RandomState;
 
 use super::Language;
 use super::lexicon::Section;
+use super::scan::{prefix, skip};
 use super::script::{self, Script};
-use super::tokenize::{prefix, skip};
 
 /// How much of a document is looked at: its language shows early, and indexing costs by the word.
 const SAMPLE_BYTES: usize = 1_200;
