@@ -84,10 +84,13 @@ pub fn of_text(text: &str) -> Option<Script> {
     let mut all = 0;
     for c in text.chars().filter(|c| c.is_alphabetic()).take(400) {
         all += 1;
-        let script = match c.script() {
-            _ if c.is_ascii() => Script::Latin,
-            Script::Katakana | Script::Hiragana | Script::Hangul => Script::Han,
-            other => other,
+        let script = if c.is_ascii() {
+            Script::Latin
+        } else {
+            match c.script() {
+                Script::Katakana | Script::Hiragana | Script::Hangul => Script::Han,
+                other => other,
+            }
         };
         match counts.iter_mut().find(|(known, _)| *known == script) {
             Some((_, count)) => *count += 1,
