@@ -33,7 +33,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let Some(file) = now else {
         return Err(Failure::new(
             ErrorCode::FileNotFound,
-            format!("No readable file stands behind `{at}`."),
+            format!("There is no readable file at `{at}`."),
         )
         .with_hint("local-agent index --list-sources"));
     };

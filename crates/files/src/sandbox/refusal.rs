@@ -122,7 +122,7 @@ impl Refusal {
 pub(super) fn not_found(request: &str) -> Failure {
     Failure::new(
         ErrorCode::FileNotFound,
-        format!("No readable file stands behind `{}`.", shown(request)),
+        format!("There is no readable file at `{}`.", shown(request)),
     )
     .with_hint("local-agent index --list-sources")
 }
