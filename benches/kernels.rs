@@ -86,12 +86,12 @@ fn linear(isa: Isa, kind: Numbers, inputs: usize, outputs: usize) -> Linear {
             Linear::Full(panels)
         }
         Numbers::Bf16 => {
-            let mut matrix = bf16::Matrix::new(isa, inputs, outputs);
+            let mut matrix = bf16::Bf16Matrix::new(isa, inputs, outputs);
             matrix.set_columns(0, &weights, &bias);
             Linear::Bf16(matrix)
         }
         Numbers::Int8 => {
-            let mut matrix = int8::Matrix::new(isa, inputs, outputs);
+            let mut matrix = int8::Int8Matrix::new(isa, inputs, outputs);
             matrix.set_columns(0, &weights, &bias);
             Linear::Int8(matrix)
         }

@@ -11,7 +11,7 @@ use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
 use local_agent_agent::config::Config;
-use local_agent_agent::memory::{self, Item, LinkState, Mend, Mended, New};
+use local_agent_agent::memory::{self, LinkState, MemoryItem, Mend, Mended, New};
 use local_agent_agent::operations::{documents, place};
 use local_agent_agent::runs::Archive;
 use local_agent_index::store::{
@@ -212,7 +212,7 @@ fn list(
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(context: &Context, item: &Item) {
+fn print(context: &Context, item: &MemoryItem) {
     let out = context.out;
     out.line(&format!(
         "{}  {}  {}",

@@ -17,7 +17,7 @@ use super::write::write_whole;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::place;
 use local_agent_agent::runs::{
-    self, Archive, Entry, Finding, Findings, Prune, Record, Renewed, RunId, State, Which,
+    self, Archive, Finding, Prune, Record, Renewed, RunEntry, RunFindings, RunId, RunState, Which,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -114,25 +114,27 @@ fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> 
 }
 
 /// One word for a list: how it ended, else its state.
-fn ended_as(entry: &Entry) -> String {
+fn ended_as(entry: &RunEntry) -> String {
     match (&entry.record, entry.state) {
-        (Ok(record), State::Ended) => record.outcome.clone().unwrap_or_else(|| "ended".to_owned()),
+        (Ok(record), RunState::Ended) => {
+            record.outcome.clone().unwrap_or_else(|| "ended".to_owned())
+        }
         (_, state) => state_name(state).to_owned(),
     }
 }
 
-const fn state_name(state: State) -> &'static str {
+const fn state_name(state: RunState) -> &'static str {
     match state {
-        State::Running => "running",
-        State::Interrupted => "interrupted",
-        State::Ended => "ended",
-        State::Unlisted => "unlisted",
-        State::Missing => "missing",
-        State::Pruned => "pruned",
+        RunState::Running => "running",
+        RunState::Interrupted => "interrupted",
+        RunState::Ended => "ended",
+        RunState::Unlisted => "unlisted",
+        RunState::Missing => "missing",
+        RunState::Pruned => "pruned",
     }
 }
 
-fn summary(entry: &Entry) -> Value {
+fn summary(entry: &RunEntry) -> Value {
     let record = entry.record.as_ref().ok();
     json!({
         "run_id": entry.id,
@@ -203,7 +205,7 @@ fn html(
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(context: &Context, record: &Record, state: State) {
+fn print(context: &Context, record: &Record, state: RunState) {
     let out = context.out;
     let line = |name: &str, value: &str| {
         out.line(&format!(
@@ -214,7 +216,7 @@ fn print(context: &Context, record: &Record, state: State) {
     };
     line("run", record.run_id.as_str());
     let outcome = match state {
-        State::Ended => record.outcome.clone().unwrap_or_default(),
+        RunState::Ended => record.outcome.clone().unwrap_or_default(),
         state => state_name(state).to_owned(),
     };
     line("outcome", &outcome);
@@ -318,7 +320,7 @@ fn hash(text: &str) -> Result<Sha256> {
     })
 }
 
-fn print_findings(context: &Context, found: &Findings) {
+fn print_findings(context: &Context, found: &RunFindings) {
     let out = context.out;
     for Finding {
         code,

@@ -10,8 +10,8 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::{count, talk, visible};
 use super::toolbox;
-use local_agent_agent::runs::{Kind, Ledger};
-use local_agent_agent::tools::{Caller, Effect, Tool, ToolFactory};
+use local_agent_agent::runs::{Ledger, LineKind};
+use local_agent_agent::tools::{Caller, Tool, ToolEffect, ToolFactory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
@@ -40,7 +40,7 @@ fn facts(tool: &Tool) -> Value {
     json!({
         "name": tool.name(),
         "description": tool.description(),
-        "effect": if tool.effect() == Effect::Reads { "reads" } else { "proposes changes" },
+        "effect": if tool.effect() == ToolEffect::Reads { "reads" } else { "proposes changes" },
         "rule": tool.rule(),
         "admissible_as_evidence": tool.is_admissible(),
     })
@@ -117,7 +117,7 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     context.enter(
         &config,
         &Needs {
-            changes_sources: tool.effect() == Effect::Writes,
+            changes_sources: tool.effect() == ToolEffect::Writes,
             ..Needs::state()
         },
     )?;
@@ -233,7 +233,7 @@ fn log(context: &Context, limit: usize) -> Result<ExitCode> {
         .lines
         .iter()
         .rev()
-        .filter(|(line, _)| line.kind == Kind::Tool)
+        .filter(|(line, _)| line.kind == LineKind::Tool)
         .collect();
     if context.out.json {
         let shown: Vec<Value> = calls

@@ -8,9 +8,9 @@ use time::format_description::well_known::Rfc3339;
 use super::context::Context;
 use super::terminal;
 use local_agent_agent::config::Config;
-use local_agent_agent::runs::{Kind, Ledger, RunId, ToolLine};
+use local_agent_agent::runs::{Ledger, LineKind, RunId, ToolLine};
 use local_agent_agent::tools::{
-    Audit, AuditRow, Caller, Confirm, Effect, Tool, ToolFactory, ToolPolicy,
+    Audit, AuditRow, Caller, Confirm, Tool, ToolEffect, ToolFactory, ToolPolicy,
 };
 use local_agent_text::error::Result;
 
@@ -40,7 +40,7 @@ pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) ->
     let writers: Vec<&str> = tools
         .all()
         .iter()
-        .filter(|t| t.effect() == Effect::Writes)
+        .filter(|t| t.effect() == ToolEffect::Writes)
         .map(Tool::name)
         .collect();
     Arc::new(move |row: &AuditRow| {
@@ -72,7 +72,7 @@ fn writes_of_today(ledger: &Ledger) -> Result<u32> {
     let recent = |at: &str| OffsetDateTime::parse(at, &Rfc3339).is_ok_and(|at| at >= since);
     let chain = ledger.read()?.unwrap_or_default();
     let agreed = chain.lines.iter().rev().filter(|(line, _)| {
-        line.kind == Kind::Tool
+        line.kind == LineKind::Tool
             && line.tool.as_ref().is_some_and(|t| t.outcome == "agreed")
             && recent(&line.at)
     });

@@ -7,7 +7,7 @@ use super::args::{Unit, Watch as Args};
 use super::context::Context;
 use super::enter::Needs;
 use super::output::{Output, talk};
-use crate::watch::{self, Plan, Said, cron, launchd, systemd, task, watch};
+use crate::watch::{WatchEvent, WatchOptions, cron, launchd, systemd, task, watch};
 use local_agent_agent::config::Loaded;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -32,7 +32,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     };
     context.make_state(&config)?;
     let places = || context.places(&config, &Needs::state());
-    let plan = Plan {
+    let options = WatchOptions {
         places: &places,
         config: &config,
         files: &files,
@@ -41,25 +41,25 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         notifications: !args.no_notifications,
         poll: args.poll.map(Duration::from_secs),
     };
-    match watch(&plan, &|said| say(context.out, args, said))? {}
+    match watch(&options, &|event| report(context.out, args, event))? {}
 }
 
-fn say(out: Output, args: &Args, said: &watch::Said) {
+fn report(out: Output, args: &Args, event: &WatchEvent) {
     if out.json {
-        match serde_json::to_string(said) {
+        match serde_json::to_string(event) {
             Ok(line) => out.line(&line),
             Err(e) => talk(&format!("error: {e}")),
         }
         return;
     }
-    match said {
-        Said::Watching { why: None, .. } if args.quiet => {}
-        Said::Watching { by, why: None } => talk(&format!("watching by {by}")),
-        Said::Watching { by, why: Some(why) } => {
+    match event {
+        WatchEvent::Watching { why: None, .. } if args.quiet => {}
+        WatchEvent::Watching { by, why: None } => talk(&format!("watching by {by}")),
+        WatchEvent::Watching { by, why: Some(why) } => {
             talk(&format!("watching by {by}: {}", out.shown(why)))
         }
-        Said::Updated { .. } if args.quiet => {}
-        Said::Updated {
+        WatchEvent::Updated { .. } if args.quiet => {}
+        WatchEvent::Updated {
             index,
             embed,
             took_ms,
@@ -76,8 +76,8 @@ fn say(out: Output, args: &Args, said: &watch::Said) {
                 talk(&format!("error: {}", out.shown(error)));
             }
         }
-        Said::PutOff { why } => talk(&format!("put off: {}", out.shown(why))),
-        Said::Failed {
+        WatchEvent::PutOff { why } => talk(&format!("put off: {}", out.shown(why))),
+        WatchEvent::Failed {
             error_code,
             error_message,
             hint,

@@ -4,7 +4,7 @@ use super::codes::Code;
 use super::{Checks, count, quoted, sample};
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, LinkState};
-use local_agent_agent::runs::{self, Archive, Place, Trouble};
+use local_agent_agent::runs::{self, Archive, RunPlace, Trouble};
 use local_agent_index::store::{self, Database, Durable, Found, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
@@ -173,7 +173,7 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
         );
         return;
     }
-    let archive = Archive::new(Place {
+    let archive = Archive::new(RunPlace {
         runs_dir: &config.runs.dir,
         durable: &config.memory.db_path,
     });

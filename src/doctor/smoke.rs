@@ -5,11 +5,12 @@ use super::maker::Maker;
 use super::{Checks, Phase3, Subject};
 use local_agent_agent::config::Config;
 use local_agent_embed::embedding::QueryVector;
-use local_agent_index::lexical::{self, Query};
+use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Engine, Hit, Mode, Request, Scope};
 use local_agent_text::error::Result;
+use local_agent_text::language::terms;
 
-/// What is searched by meaning. Any text has a nearest neighbour.
+/// The text of the trial search by vectors. Any text has a nearest neighbour.
 const QUERY: &str = "test";
 
 /// Words of the found chunk that are then searched for.
@@ -119,7 +120,7 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
             "local-agent embed --rebuild",
         ));
     }
-    let words = lexical::terms(&hit.chunk.text);
+    let words = terms(&hit.chunk.text);
     if !words.is_empty() {
         let text = hit
             .chunk
@@ -133,7 +134,7 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
             Ok(QueryVector::default())
         })
         .map_err(fail)?;
-        if !lexical::terms(&text).is_empty() && by_words.is_none() {
+        if !terms(&text).is_empty() && by_words.is_none() {
             return Err(not_ready(
                 "the words of a chunk find nothing",
                 "local-agent index",

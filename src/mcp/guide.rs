@@ -1,4 +1,4 @@
-//! What a client is told about working with this server: in a few words at the start, and in whole
+//! The instructions that a client gets for working with this server: in a few words at the start, and in whole
 //! as a prompt.
 
 /// Sent with `initialize`.

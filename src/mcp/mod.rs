@@ -1,7 +1,7 @@
 //! The same operations for agents, over the Model Context Protocol.
 //!
 //! The core is synchronous; this room is where it meets tokio: each call runs on a thread of its
-//! own, with a flag that is raised when the client takes the call back. What fails is told to the
+//! own, with a flag that is raised when the client takes the call back. A failure is reported to the
 //! model as a result with the code, sentence and fix of the command line, never as a crash. Nothing
 //! here writes to files of the person.
 //!
@@ -12,7 +12,7 @@
 //! | `tools` | which tools there are, and each one's words |
 //! | `shapes` | what tools take and give: their schemas come from here |
 //! | `page` | cursors and byte budgets |
-//! | `guide` | what a client is told about citing |
+//! | `guide` | the instructions on citing |
 
 mod guide;
 mod page;

@@ -64,7 +64,7 @@ pub(super) fn budget(asked: Option<usize>, usual: usize) -> Result<usize> {
     Ok(budget)
 }
 
-/// The first so many bytes of `text`, ending at a line's end if one is near, else at a character's.
+/// The first bytes of `text`, at most as many as given, ending at a line's end if one is near, else at a character's.
 pub(super) fn cut(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;

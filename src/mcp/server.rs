@@ -66,7 +66,7 @@ impl Server {
                     done += 1.0;
                     if let Some(token) = token.clone() {
                         let params = ProgressNotificationParam::new(token, done).with_message(message);
-                        // A client that went is told nothing.
+                        // A client that went away gets nothing.
                         let _ = context.peer.notify_progress(params).await;
                     }
                 }
@@ -99,12 +99,12 @@ fn asked_by(context: &RequestContext<RoleServer>) -> String {
         .collect()
 }
 
-fn told(result: Result<Reply>) -> CallToolResult {
+fn tool_result(result: Result<Reply>) -> CallToolResult {
     match result {
         Ok(Reply { text, data }) => {
-            let mut told = CallToolResult::success(vec![ContentBlock::text(text)]);
-            told.structured_content = Some(data);
-            told
+            let mut answer = CallToolResult::success(vec![ContentBlock::text(text)]);
+            answer.structured_content = Some(data);
+            answer
         }
         Err(failure) => {
             let mut text = format!("error[{}]: {}", failure.code, failure.message);
@@ -188,7 +188,7 @@ impl ServerHandler for Server {
             return Err(unknown("tool", &request.name, &known));
         };
         let args = Value::Object(request.arguments.unwrap_or_default());
-        Ok(told(self.run(tool, args, &context).await).into())
+        Ok(tool_result(self.run(tool, args, &context).await).into())
     }
 
     async fn list_prompts(

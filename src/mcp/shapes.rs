@@ -134,7 +134,7 @@ macro_rules! limits {
 
 limits! { SearchArgs AskArgs }
 
-/// How much of the index can be found by meaning.
+/// How much of the index has vectors, and can be found by similarity.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Covered {
     pub(super) chunks: u64,
@@ -179,7 +179,7 @@ pub(super) struct SearchPage {
     pub(super) outcome: &'static str,
     /// Best first.
     pub(super) hits: Vec<SearchHit>,
-    /// Gives the next page; null: there is none.
+    /// Gives the next page; null on the last page.
     pub(super) next_cursor: Option<String>,
     pub(super) coverage: Covered,
     pub(super) stale: Vec<Behind>,
@@ -281,7 +281,7 @@ pub(super) struct AskResult {
     /// records are kept.
     pub(super) run_id: Option<String>,
     pub(super) evidence: Vec<Evidence>,
-    /// What the person told the program to remember about this: context, not evidence.
+    /// What the person asked the program to remember about this: context, not evidence.
     pub(super) memory: Vec<String>,
     /// Servers that text was sent to; empty: it stayed in this program.
     pub(super) sent_to: Vec<String>,

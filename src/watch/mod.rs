@@ -1,16 +1,16 @@
 //! Keeping index and embeddings current while somebody writes.
 //!
-//! What the system tells about changes only says *when* to look; *what* changed is found by the
-//! same jobs that run by hand and from cron. So an event that is lost, a queue that overflows, or a
-//! folder that is deleted and made again cost time and never truth: a walk at intervals finds what
-//! was not told.
+//! Notifications of the file system only decide *when* to look. *What* changed is found by the same
+//! jobs that run by hand and from cron. So a lost event, an overflowing queue, or a folder that was
+//! deleted and made again delays an update but never falsifies it: a walk at intervals finds what no
+//! event reported.
 //!
 //! | file | what it holds |
 //! | --- | --- |
-//! | `eyes` | the system's notifications, and what is done without them |
+//! | `fs_watcher` | waits for changes: by notifications, or by polling without them |
 //! | `unit` | a systemd unit and a cron line |
 
-mod eyes;
+mod fs_watcher;
 mod unit;
 
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use unit::{cron, launchd, systemd, task};
 
-use self::eyes::Eyes;
+use self::fs_watcher::FsWatcher;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::{self, EmbedRun, IndexRun, Library, Model, holder, jobs};
 use local_agent_embed::models::ModelFiles;
@@ -29,48 +29,47 @@ use local_agent_index::indexing::{EmbedSummary, IndexSummary};
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// When to look again after a change, and after a job that could not be done. After a change,
-/// because what is written into a folder that has just been made may be told by nobody.
-const AGAIN: Duration = Duration::from_secs(2);
+/// When to look again after a change, and after a job that failed. After a change, because no event
+/// may report what is written into a folder that has just been made.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// How to watch.
-pub struct Plan<'a> {
+pub struct WatchOptions<'a> {
     pub config: &'a Config,
-    /// What one round of the jobs may open, as it is now.
+    /// The places that one round of the jobs may open, as they are now.
     pub places: &'a (dyn Fn() -> Places + Sync),
-    /// What chunks are measured by.
+    /// The model that chunks are measured by.
     pub files: &'a ModelFiles,
-    /// What chunks are embedded with; `None`: they are not.
+    /// The model that chunks are embedded with; `None` embeds nothing.
     pub model: Option<&'a Model>,
-    /// How long it must be quiet before anything is done.
+    /// How long nothing must change before the jobs run.
     pub debounce: Duration,
     /// Whether the system's notifications are used.
     pub notifications: bool,
-    /// Between two walks that look for what was not told; `None`: rarely with notifications, often
-    /// without.
+    /// Poll interval; `None` polls rarely with notifications and often without them.
     pub poll: Option<Duration>,
 }
 
-/// What goes on.
+/// Something that `watch` reports.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Said {
-    /// It has begun, or sees in another way now.
+pub enum WatchEvent {
+    /// It has begun, or now notices changes in another way.
     Watching {
         /// `notifications` or `walks`.
         by: &'static str,
         /// Why not by notifications.
         why: Option<String>,
     },
-    /// Something was brought up to date.
+    /// The index or the embeddings were brought up to date.
     Updated {
         index: Box<IndexSummary>,
         embed: Option<Box<EmbedSummary>>,
         took_ms: u64,
     },
-    /// A job was put off.
+    /// A job waits for another process.
     PutOff { why: String },
-    /// A job failed; it is tried again.
+    /// A job failed; it will be tried again.
     Failed {
         error_code: &'static str,
         error_message: String,
@@ -78,20 +77,23 @@ pub enum Said {
     },
 }
 
-/// Watches until the process is ended; the jobs are safe to end at any moment.
+/// Watches until the process ends; the jobs may be interrupted at any moment. Calls `report` with
+/// every event.
 ///
-/// Errors: `LOCKED` when another `watch` of this index is at work. Whatever goes wrong afterwards
-/// is said and tried again.
-pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said)) -> Result<Infallible> {
+/// # Errors
+///
+/// `LOCKED` when another `watch` of this index is running. Later failures are reported as events and
+/// tried again.
+pub fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Result<Infallible> {
     let lock = JobLock::path_beside(&plan.config.index.db_path, "watch.lock");
     let _lock = JobLock::take(&lock, &holder("watch"), Duration::ZERO)?;
-    let mut eyes = Eyes::open(plan.config, plan.notifications, plan.poll);
-    tell(&eyes.says());
+    let mut watcher = FsWatcher::open(plan.config, plan.notifications, plan.poll);
+    report(&watcher.status());
     let mut last_complaint = String::new();
     loop {
-        // Before the walk: what changes behind it is told.
-        if eyes.tend() {
-            tell(&eyes.says());
+        // Before the walk, so that events report what changes behind it.
+        if watcher.rearm() {
+            report(&watcher.status());
         }
         let start = Instant::now();
         let pause = match confined_update(plan) {
@@ -102,56 +104,58 @@ pub fn watch(plan: &Plan<'_>, tell: &dyn Fn(&Said)) -> Result<Infallible> {
             Ok(Some((index, embed))) => {
                 last_complaint.clear();
                 let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-                tell(&Said::Updated {
+                report(&WatchEvent::Updated {
                     index: Box::new(index),
                     embed: embed.map(Box::new),
                     took_ms,
                 });
-                Some(AGAIN)
+                Some(RETRY_AFTER)
             }
             Err(failure) => {
-                // Said once, however often it is tried.
+                // Reported once, however often it is tried.
                 if last_complaint != failure.message {
-                    tell(&complaint(&failure));
+                    report(&complaint(&failure));
                     last_complaint = failure.message;
                 }
-                Some(AGAIN)
+                Some(RETRY_AFTER)
             }
         };
-        eyes.wait(pause, plan.debounce);
+        watcher.wait(pause, plan.debounce);
     }
 }
 
-fn complaint(failure: &Failure) -> Said {
+fn complaint(failure: &Failure) -> WatchEvent {
     if failure.code == ErrorCode::Locked {
-        return Said::PutOff {
+        return WatchEvent::PutOff {
             why: failure.message.clone(),
         };
     }
-    Said::Failed {
+    WatchEvent::Failed {
         error_code: failure.code.as_str(),
         error_message: failure.message.clone(),
         hint: failure.hint.clone(),
     }
 }
 
-/// One round, on a thread that the kernel confines to the folders as they are now: one that was
-/// deleted and made again is another folder.
-fn confined_update(plan: &Plan<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
+/// One round, on a thread that the kernel confines to the folders as they are now: rules are bound to
+/// inodes, and a folder that was deleted and made again has another one.
+fn confined_update(
+    plan: &WatchOptions<'_>,
+) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
     sandbox::run_confined(&(plan.places)(), || update(plan)).map_err(|e| {
         Failure::new(
             ErrorCode::IndexError,
-            format!("the system starts no thread: {e}"),
+            format!("the system could not start a thread: {e}"),
         )
         .with_hint("end other processes; `watch` tries again by itself")
     })?
 }
 
-/// Runs the jobs once; `None`: there was nothing to do. A lock that another process holds is a
-/// failure, at once.
-fn update(plan: &Plan<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
+/// Runs the jobs once; `None` when there was nothing to do. Fails at once when another process holds
+/// the lock.
+fn update(plan: &WatchOptions<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
     let config = plan.config;
-    // A root that was deleted and made again is another folder, so the sandbox is opened anew.
+    // Opened anew each time: a root may have been deleted and made again.
     let sandbox = operations::sandbox(config)?;
     let index = jobs::run_index(config, &sandbox, plan.files, &IndexRun::default(), &|_| ())?;
     let changed =
@@ -172,8 +176,8 @@ fn update(plan: &Plan<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)
     Ok((changed || embed.is_some()).then_some((index, embed)))
 }
 
-/// Whether `embed` has anything to do. It checks every byte of the vectors first, so it is not run
-/// for nothing.
+/// Whether `embed` has anything to do. `embed` itself checks every byte of the vectors first, so it is
+/// not run without need.
 fn is_behind(config: &Config, model: &Model) -> Result<bool> {
     let library = Library::for_one(config, Some(model.clone()));
     library.with(|engine| {

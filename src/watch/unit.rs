@@ -75,7 +75,7 @@ fn windows_word(word: &str) -> String {
     }
 }
 
-/// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` stand around the
+/// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` are around the
 /// name of the job.
 pub fn cron(before: &[String], after: &[String]) -> String {
     let job = |name: &str| {

@@ -87,6 +87,8 @@ struct Source {
     /// Below `src`, with `/`.
     path: String,
     code: String,
+    /// The names of the types that it defines.
+    types: Vec<String>,
 }
 
 impl Source {
@@ -157,6 +159,25 @@ fn without_tests(items: &mut Vec<Item>, elsewhere: &mut BTreeSet<String>) {
     }
 }
 
+/// The names of the structs, enums, traits and type aliases among `items`, also in modules.
+fn type_names(items: &[Item], names: &mut Vec<String>) {
+    for item in items {
+        match item {
+            Item::Enum(i) => names.push(i.ident.to_string()),
+            Item::Struct(i) => names.push(i.ident.to_string()),
+            Item::Trait(i) => names.push(i.ident.to_string()),
+            Item::Type(i) => names.push(i.ident.to_string()),
+            Item::Union(i) => names.push(i.ident.to_string()),
+            Item::Mod(module) => {
+                if let Some((_, inner)) = &module.content {
+                    type_names(inner, names);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -187,15 +208,17 @@ fn sources_of(package: &'static str) -> Vec<Source> {
             file.with_extension("")
         };
         test_modules.extend(elsewhere.into_iter().map(|name| folder.join(name)));
+        let mut types = Vec::new();
+        type_names(&parsed.items, &mut types);
         let tokens: String = parsed
             .into_token_stream()
             .to_string()
             .chars()
             .filter(|c| !c.is_whitespace())
             .collect();
-        found.push((file, tokens));
+        found.push((file, tokens, types));
     }
-    found.retain(|(file, _)| {
+    found.retain(|(file, ..)| {
         let name = file.with_extension("");
         !test_modules.iter().any(|module| name.starts_with(module))
     });
@@ -207,10 +230,11 @@ fn sources_of(package: &'static str) -> Vec<Source> {
     };
     found
         .into_iter()
-        .map(|(file, code)| Source {
+        .map(|(file, code, types)| Source {
             package,
             path: shown(&file),
             code,
+            types,
         })
         .collect()
 }
@@ -457,4 +481,58 @@ fn every_field_of_the_configuration_is_read() {
         assert!(read, "nobody reads the field `{name}` of {file}");
     }
     assert!(!reads_field("config.lexical_keys", "lexical_k"));
+}
+
+/// Names of types that a package still defines more than once. The list may only become shorter.
+const SHARED_TYPE_NAMES: &[(&str, &[&str])] = &[
+    (".", &["Report"]),
+    (
+        "crates/agent",
+        &["Ask", "Model", "Part", "Question", "Search", "Similarity"],
+    ),
+    ("crates/eval", &["Run", "Scores"]),
+    (
+        "crates/index",
+        &[
+            "Candidate",
+            "Found",
+            "Hit",
+            "Place",
+            "Plan",
+            "Segment",
+            "Stamp",
+            "Totals",
+            "Wanted",
+            "Writer",
+        ],
+    ),
+    ("crates/verify", &["Found", "Kind", "Place", "Unit"]),
+];
+
+#[test]
+fn a_package_defines_no_type_name_twice() {
+    let allowed: BTreeSet<(&str, &str)> = SHARED_TYPE_NAMES
+        .iter()
+        .flat_map(|(package, names)| names.iter().map(move |name| (*package, *name)))
+        .collect();
+    let mut problems = Vec::new();
+    for package in PACKAGES {
+        let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for source in sources_of(package) {
+            for name in source.types {
+                places.entry(name).or_default().push(source.path.clone());
+            }
+        }
+        for (name, paths) in places {
+            let expected = allowed.contains(&(package, name.as_str()));
+            match (paths.len() > 1, expected) {
+                (true, false) => problems.push(format!("{package}: `{name}` is in {paths:?}")),
+                (false, true) => problems.push(format!(
+                    "{package}: `{name}` is defined once by now: take it off the list"
+                )),
+                _ => {}
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }

@@ -1,77 +1,20 @@
 //! Products of whole tiles of bytes and of bf16 by the matrix unit of newer Xeons (AMX), eight
 //! times what a register of 512 bits does.
 //!
-//! The intrinsics are not in stable Rust yet, so the few instructions stand here as assembly. Sums
+//! The intrinsics are not in stable Rust yet, so the few instructions are here as assembly. Sums
 //! are as exact as those of [`crate::tile`], and weights lie in the same layout: sixteen steps of
 //! one half of a panel are one tile.
 
 use std::arch::asm;
-use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
-use std::sync::OnceLock;
 
-use crate::bf16::Halves;
-use crate::tile::{PANEL, Quads};
+use crate::isa::amx_is_usable;
+use crate::layout::{Halves, PANEL, Quads};
 
 /// Rows of a tile of sums: two tiles of the unit.
 pub(crate) const ROWS: usize = 32;
 
 /// Inputs are a multiple of what a row of a tile holds.
 pub(crate) const STEP: usize = 64;
-
-/// Whether processor and system have the unit; the system is asked for it, once a process.
-pub(crate) fn is_usable() -> bool {
-    static USABLE: OnceLock<bool> = OnceLock::new();
-    *USABLE.get_or_init(|| has_instructions() && is_permitted())
-}
-
-fn has_instructions() -> bool {
-    const OSXSAVE: u32 = 1 << 27;
-    const AMX_TILE: u32 = 1 << 24;
-    const AMX_INT8: u32 = 1 << 25;
-    const AMX_BF16: u32 = 1 << 22;
-    /// The states of tile configuration and tile data.
-    const STATES: u64 = 3 << 17;
-    // SAFETY: every 64-bit processor has the instruction; newer compilers know, and call it safe.
-    #[allow(unused_unsafe, reason = "Rust 1.89 still asks for it")]
-    let (most, of_system, features) =
-        unsafe { (__cpuid(0).eax, __cpuid(1).ecx, __cpuid_count(7, 0).edx) };
-    if !is_x86_feature_detected!("xsave") || of_system & OSXSAVE == 0 || most < 7 {
-        return false;
-    }
-    // SAFETY: the instruction is there, as was just seen.
-    let enabled = unsafe { _xgetbv(0) };
-    let wanted = AMX_TILE | AMX_INT8 | AMX_BF16;
-    features & wanted == wanted && enabled & STATES == STATES
-}
-
-/// Linux gives the tiles' state only to programs that ask (`arch_prctl(ARCH_REQ_XCOMP_PERM,
-/// XFEATURE_XTILEDATA)`).
-#[cfg(target_os = "linux")]
-fn is_permitted() -> bool {
-    const ARCH_PRCTL: i64 = 158;
-    const ARCH_REQ_XCOMP_PERM: u64 = 0x1023;
-    const XFEATURE_XTILEDATA: u64 = 18;
-    let mut result = ARCH_PRCTL;
-    // SAFETY: a system call that reads no memory of ours; it changes the two registers that are
-    // named.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") result,
-            in("rdi") ARCH_REQ_XCOMP_PERM,
-            in("rsi") XFEATURE_XTILEDATA,
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack),
-        );
-    }
-    result == 0
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_permitted() -> bool {
-    false
-}
 
 /// How the eight tiles are cut: sixteen rows of 64 bytes each.
 #[repr(C, align(64))]
@@ -100,7 +43,7 @@ impl Tiles {
             rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
         };
         assert!(
-            is_usable(),
+            amx_is_usable(),
             "an `Isa` is only made where the machine has its instructions"
         );
         // SAFETY: the unit is there and permitted; the shape is one that the first palette allows.

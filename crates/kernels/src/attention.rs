@@ -15,11 +15,12 @@ use crate::avx512::attention as avx512;
 use crate::elementwise::{exp, range, sum, vectorised};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Width;
-use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
+use crate::layout::{Floats, LINE, Line, PANEL, ROWS};
+use crate::tile;
 
-/// Room that is kept between sequences.
+/// AttentionScratch that is kept between sequences.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct AttentionScratch {
     keys: Vec<Floats>,
     values: Vec<Floats>,
     scores: Vec<f32>,
@@ -28,7 +29,7 @@ pub(crate) struct Room {
 vectorised! {
     /// Attention of all heads of one sequence: `qkv` [len, 3·hidden] holds each token's query, key
     /// and value, all heads side by side; `context` [len, hidden] gets the result.
-    pub(crate) fn attend(isa: Isa, qkv: &[f32], hidden: usize, heads: usize, context: &mut [f32], room: &mut Room) {
+    pub(crate) fn attend(isa: Isa, qkv: &[f32], hidden: usize, heads: usize, context: &mut [f32], scratch: &mut AttentionScratch) {
         let len = context.len() / hidden;
         assert!(context.len() == len * hidden && qkv.len() == 3 * len * hidden && hidden.is_multiple_of(heads));
         if len == 0 {
@@ -37,27 +38,27 @@ vectorised! {
         let width = hidden / heads;
         let scale = 1.0 / (width as f32).sqrt();
         let (key_panels, value_panels) = (len.div_ceil(PANEL), width.div_ceil(PANEL));
-        room.keys.resize(key_panels * width * 2, Line([0.0; LINE]));
-        room.values.resize(value_panels * len * 2, Line([0.0; LINE]));
-        room.scores.resize(ROWS * key_panels * PANEL, 0.0);
+        scratch.keys.resize(key_panels * width * 2, Line([0.0; LINE]));
+        scratch.values.resize(value_panels * len * 2, Line([0.0; LINE]));
+        scratch.scores.resize(ROWS * key_panels * PANEL, 0.0);
         let mut sums = [[0.0; PANEL]; ROWS];
         for head in 0..heads {
             let at = head * width;
-            keys(isa, &qkv[hidden + at..], 3 * hidden, len, width, scale, &mut room.keys);
-            pack_values(&qkv[2 * hidden + at..], 3 * hidden, width, &mut room.values);
+            keys(isa, &qkv[hidden + at..], 3 * hidden, len, width, scale, &mut scratch.keys);
+            pack_values(&qkv[2 * hidden + at..], 3 * hidden, width, &mut scratch.values);
             for first in (0..len).step_by(ROWS) {
                 let count = ROWS.min(len - first);
                 let queries = &qkv[first * 3 * hidden + at..(first + count - 1) * 3 * hidden + at + width];
                 let stride = key_panels * PANEL;
-                for (number, panel) in room.keys.chunks_exact(width * 2).enumerate() {
-                    tile::floats(isa, queries, 3 * hidden, panel, &mut room.scores[number * PANEL..], stride);
+                for (number, panel) in scratch.keys.chunks_exact(width * 2).enumerate() {
+                    tile::floats(isa, queries, 3 * hidden, panel, &mut scratch.scores[number * PANEL..], stride);
                 }
                 let mut shares = [0.0; ROWS];
-                for (row, share) in room.scores.chunks_exact_mut(stride).zip(&mut shares[..count]) {
+                for (row, share) in scratch.scores.chunks_exact_mut(stride).zip(&mut shares[..count]) {
                     *share = 1.0 / weights::<FUSED>(isa, row, len);
                 }
-                let weights = &room.scores[..(count - 1) * stride + len];
-                for (number, panel) in room.values.chunks_exact(len * 2).enumerate() {
+                let weights = &scratch.scores[..(count - 1) * stride + len];
+                for (number, panel) in scratch.values.chunks_exact(len * 2).enumerate() {
                     tile::floats(isa, weights, stride, panel, sums.as_flattened_mut(), PANEL);
                     let columns = at + number * PANEL..at + width.min((number + 1) * PANEL);
                     let rows = context[first * hidden..].chunks_exact_mut(hidden);
@@ -70,7 +71,7 @@ vectorised! {
     }
 }
 
-/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. What stands in the columns
+/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. What is in the columns
 /// behind the last key is never looked at.
 #[inline(always)]
 #[cfg_attr(
@@ -214,7 +215,9 @@ pub(crate) mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             ((state >> 8) as f32 / (1 << 24) as f32 - 0.5) * 4.0
         };
-        let mut rooms: Vec<(Isa, Room)> = Isa::all().map(|isa| (isa, Room::default())).collect();
+        let mut scratches: Vec<(Isa, AttentionScratch)> = Isa::all()
+            .map(|isa| (isa, AttentionScratch::default()))
+            .collect();
         // Long before short: what a long sequence left must not matter.
         let lengths: &[usize] = if cfg!(miri) {
             &[33, 13, 1]
@@ -231,9 +234,9 @@ pub(crate) mod tests {
                 let qkv: Vec<f32> = (0..len * 3 * hidden).map(|_| next()).collect();
                 let wanted = plain(&qkv, hidden, heads);
                 let mut bits = None;
-                for (isa, room) in &mut rooms {
+                for (isa, scratch) in &mut scratches {
                     let mut found = vec![f32::NAN; len * hidden];
-                    attend(*isa, &qkv, hidden, heads, &mut found, room);
+                    attend(*isa, &qkv, hidden, heads, &mut found, scratch);
                     assert!(
                         wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-5),
                         "{isa:?} {len} {hidden}"
@@ -248,7 +251,14 @@ pub(crate) mod tests {
                 }
             }
         }
-        attend(Isa::best(), &[], 64, 2, &mut [], &mut Room::default());
+        attend(
+            Isa::best(),
+            &[],
+            64,
+            2,
+            &mut [],
+            &mut AttentionScratch::default(),
+        );
     }
 
     #[test]
@@ -256,7 +266,14 @@ pub(crate) mod tests {
         let mut qkv = vec![0.5; 3 * 64];
         qkv[3] = f32::NAN;
         let mut found = vec![0.0; 64];
-        attend(Isa::best(), &qkv, 64, 2, &mut found, &mut Room::default());
+        attend(
+            Isa::best(),
+            &qkv,
+            64,
+            2,
+            &mut found,
+            &mut AttentionScratch::default(),
+        );
         assert!(
             found[..32].iter().all(|x| x.is_nan()) && found[32..].iter().all(|x| x.is_finite())
         );

@@ -1,4 +1,4 @@
-//! What stands between the matrix products in registers of 512 bits, by hand: where the compiler's
+//! What is between the matrix products in registers of 512 bits, by hand: where the compiler's
 //! loops were seen to take several times as long, and where it has none, because it knows no
 //! conversion to bf16.
 //!
@@ -7,8 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::bf16::Halves;
-use crate::tile::{LINE, PANEL};
+use crate::layout::{Halves, LINE, PANEL};
 
 pub(crate) mod attention;
 pub(crate) mod results;

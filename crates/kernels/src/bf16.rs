@@ -12,49 +12,12 @@ use crate::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::avx512::results::{finish_floats, finish_floats_in_halves};
 use crate::elementwise::vectorised;
+use crate::layout::{Halves, LINE, Line, PANEL, round, widen};
+#[cfg(target_arch = "x86_64")]
+use crate::layout::{Out, ROWS_AT_ONCE, Rows};
 use crate::lines::Lines;
 use crate::product::Panels;
 use crate::stored::{self, Reader, Stored};
-use crate::tile::{LINE, Line, PANEL};
-
-/// 16 columns of two steps: two numbers each.
-pub(crate) type Halves = Line<[u16; 2 * LINE]>;
-
-/// Rows of the largest tile; rows of activations are padded to a multiple of it, with anything.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const ROWS_AT_ONCE: usize = 32;
-
-/// Rows that are multiplied with.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
-pub(crate) enum Rows<'a> {
-    Full(&'a [f32]),
-    Halves(&'a [u16]),
-}
-
-/// Where results go.
-#[cfg(target_arch = "x86_64")]
-pub(crate) enum Out<'a> {
-    Full(&'a mut [f32]),
-    Halves(&'a mut [u16]),
-}
-
-/// To the nearest bf16, of two equally near ones the even; NaN stays NaN.
-#[inline(always)]
-pub(crate) fn round(x: f32) -> u16 {
-    let bits = x.to_bits();
-    if x.is_nan() {
-        (bits >> 16) as u16 | 0x40
-    } else {
-        ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
-    }
-}
-
-/// The number itself.
-#[inline(always)]
-pub(crate) fn widen(half: u16) -> f32 {
-    f32::from_bits(u32::from(half) << 16)
-}
 
 vectorised! {
     /// Rounds numbers that stay f32.
@@ -67,7 +30,7 @@ vectorised! {
 }
 
 /// How the weights lie.
-enum Packed {
+enum Bf16Layout {
     /// For the instructions: [panels][inputs / 2][2 lines], and the bias of each panel.
     Pairs(Stored<Halves>, Stored<Line<[f32; PANEL]>>),
     /// Rounded, in f32.
@@ -80,9 +43,9 @@ fn in_pairs(isa: Isa, inputs: usize, outputs: usize) -> bool {
 }
 
 /// A weight matrix [inputs, outputs] rounded to bf16, and the bias of its outputs.
-pub struct Matrix {
+pub struct Bf16Matrix {
     isa: Isa,
-    packed: Packed,
+    packed: Bf16Layout,
     inputs: usize,
     outputs: usize,
 }
@@ -91,18 +54,18 @@ pub struct Matrix {
 #[derive(Default)]
 pub struct Rounded(Lines);
 
-impl Matrix {
+impl Bf16Matrix {
     /// Room for a matrix of this shape, all zero, for the instructions of `isa`.
     pub fn new(isa: Isa, inputs: usize, outputs: usize) -> Self {
         let panels = outputs / PANEL;
         let packed = if in_pairs(isa, inputs, outputs) {
             let lines = vec![Line([0; 2 * LINE]); panels * inputs];
-            Packed::Pairs(
+            Bf16Layout::Pairs(
                 Stored::Own(lines),
                 Stored::Own(vec![Line([0.0; PANEL]); panels]),
             )
         } else {
-            Packed::Rounded(Panels::new(inputs, outputs))
+            Bf16Layout::Rounded(Panels::new(inputs, outputs))
         };
         Self {
             isa,
@@ -118,9 +81,9 @@ impl Matrix {
         let packed = if in_pairs(isa, inputs, outputs) {
             let panels = outputs / PANEL;
             let biases = reader.take(panels)?;
-            Packed::Pairs(reader.take(panels.checked_mul(inputs)?)?, biases)
+            Bf16Layout::Pairs(reader.take(panels.checked_mul(inputs)?)?, biases)
         } else {
-            Packed::Rounded(Panels::read(inputs, outputs, reader)?)
+            Bf16Layout::Rounded(Panels::read(inputs, outputs, reader)?)
         };
         Some(Self {
             isa,
@@ -130,14 +93,14 @@ impl Matrix {
         })
     }
 
-    /// Writes it as it stands in memory, in whole cache lines.
+    /// Writes it as it is in memory, in whole cache lines.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         match &self.packed {
-            Packed::Pairs(lines, biases) => {
+            Bf16Layout::Pairs(lines, biases) => {
                 stored::write(biases, out)?;
                 stored::write(lines, out)
             }
-            Packed::Rounded(panels) => panels.write(out),
+            Bf16Layout::Rounded(panels) => panels.write(out),
         }
     }
 
@@ -151,12 +114,12 @@ impl Matrix {
             "columns fit"
         );
         match &mut self.packed {
-            Packed::Rounded(panels) => {
+            Bf16Layout::Rounded(panels) => {
                 let mut rounded = vec![0.0; rows.len()];
                 round_floats(self.isa, rows, &mut rounded);
                 panels.set_columns(first, &rounded, bias);
             }
-            Packed::Pairs(lines, biases) => {
+            Bf16Layout::Pairs(lines, biases) => {
                 for (column, (row, bias)) in (first..).zip(rows.chunks_exact(self.inputs).zip(bias))
                 {
                     let (panel, place) = (column / PANEL, column % PANEL);
@@ -188,13 +151,13 @@ impl Matrix {
             "the result fits"
         );
         match &self.packed {
-            Packed::Rounded(panels) => {
+            Bf16Layout::Rounded(panels) => {
                 let to = rounded.0.fitted::<f32>(rows.len());
                 round_floats(self.isa, rows, to);
                 panels.product(self.isa, to, with_gelu, out);
             }
             #[cfg(target_arch = "x86_64")]
-            Packed::Pairs(..) => self.product_of(
+            Bf16Layout::Pairs(..) => self.product_of(
                 Rows::Full(rows),
                 count,
                 rounded,
@@ -202,7 +165,7 @@ impl Matrix {
                 &mut Out::Full(out),
             ),
             #[cfg(not(target_arch = "x86_64"))]
-            Packed::Pairs(..) => unreachable!("packed only for x86"),
+            Bf16Layout::Pairs(..) => unreachable!("packed only for x86"),
         }
     }
 
@@ -219,7 +182,7 @@ impl Matrix {
         with_gelu: bool,
         out: &mut Out<'_>,
     ) {
-        let Packed::Pairs(lines, biases) = &self.packed else {
+        let Bf16Layout::Pairs(lines, biases) = &self.packed else {
             panic!("packed for the instructions")
         };
         // Once: where they are stored, each look costs a check.
@@ -281,17 +244,6 @@ impl Matrix {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-impl Out<'_> {
-    /// What begins at number `at`.
-    pub(crate) fn from(&mut self, at: usize) -> Out<'_> {
-        match self {
-            Out::Full(out) => Out::Full(&mut out[at..]),
-            Out::Halves(out) => Out::Halves(&mut out[at..]),
-        }
-    }
-}
-
 /// What multiplies tiles of bf16 on this thread: the matrix unit, or registers.
 #[cfg(target_arch = "x86_64")]
 pub(crate) enum Unit {
@@ -315,7 +267,7 @@ impl Unit {
     pub(crate) fn height(&self) -> usize {
         match self {
             Self::Tiles(_) => crate::amx::ROWS,
-            Self::Registers => crate::tile::ROWS,
+            Self::Registers => crate::layout::ROWS,
         }
     }
 
@@ -346,7 +298,7 @@ impl Unit {
             ),
             Self::Registers => {
                 assert!(panel.len().is_multiple_of(2) && inputs <= stride && PANEL <= out_stride);
-                assert!(count > 0 && count <= crate::tile::ROWS);
+                assert!(count > 0 && count <= crate::layout::ROWS);
                 assert!(
                     rows.len() >= (count - 1) * stride + inputs
                         && out.len() >= (count - 1) * out_stride + PANEL
@@ -412,7 +364,7 @@ mod tests {
             let columns: Vec<f32> = (0..outputs * inputs).map(|_| next()).collect();
             let bias: Vec<f32> = (0..outputs).map(|_| next()).collect();
             for isa in Isa::all() {
-                let mut matrix = Matrix::new(isa, inputs, outputs);
+                let mut matrix = Bf16Matrix::new(isa, inputs, outputs);
                 let half = outputs / 2;
                 matrix.set_columns(0, &columns[..half * inputs], &bias[..half]);
                 matrix.set_columns(half, &columns[half * inputs..], &bias[half..]);
@@ -438,7 +390,7 @@ mod tests {
             for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let mut row = vec![0.25; 64];
                 row[40] = bad;
-                let mut matrix = Matrix::new(isa, 64, 32);
+                let mut matrix = Bf16Matrix::new(isa, 64, 32);
                 matrix.set_columns(0, &vec![0.5; 64 * 32], &[0.0; 32]);
                 for with_gelu in [false, true] {
                     let mut out = vec![0.0; 32];

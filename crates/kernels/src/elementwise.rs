@@ -8,7 +8,7 @@
 //! those of all others.
 
 use crate::Isa;
-use crate::tile::PANEL;
+use crate::layout::PANEL;
 
 const LANES: usize = 16;
 
@@ -70,7 +70,7 @@ pub(crate) const EXP_TERMS: [f32; 6] = [
 /// scheme).
 #[inline(always)]
 pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
-    // Adding 1.5·2²³ rounds to the nearest integer, which then stands in the low bits.
+    // Adding 1.5·2²³ rounds to the nearest integer, which then is in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(EXP_RANGE.0, EXP_RANGE.1);
     let shifted = fma::<FUSED>(x, std::f32::consts::LOG2_E, ROUND);

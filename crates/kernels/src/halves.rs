@@ -11,9 +11,7 @@
 
 use crate::Isa;
 use crate::isa::Width;
-
-/// Outputs whose weights stay in the first-level cache while all rows pass.
-pub(crate) const OUTPUTS: usize = 4;
+use crate::layout::OUTPUTS;
 
 /// Numbers in the widest register; a row is a multiple of it.
 const LANES: usize = 16;

@@ -11,8 +11,8 @@
 //! beforehand. (A scale a row and not one for all rows is most of what keeps the error small: one
 //! token's outlier then costs the others nothing.)
 //!
-//! Integer sums are exact on every set, and what stands before and after them is the same chain of
-//! fused operations, so all sets give the same bits in [`Matrix::product`]; the portable loops,
+//! Integer sums are exact on every set, and what is before and after them is the same chain of
+//! fused operations, so all sets give the same bits in [`Int8Matrix::product`]; the portable loops,
 //! which have no such operations, differ by what rounding leaves. Between the products of a
 //! network, sets that multiply bytes in 512 bits keep bf16: there the last digits differ, and what
 //! is rounded after them may go the other way, so that sets are about as far apart as each is from
@@ -28,14 +28,15 @@ use crate::avx512::{
     results::{finish_bytes, finish_bytes_in_halves},
     rounding,
 };
-#[cfg(target_arch = "x86_64")]
-use crate::bf16::{Out, Rows};
 use crate::elementwise::{finish, fma, range, sum, vectorised};
 use crate::hadamard;
+use crate::layout::{self, Columns, LINE, Line, PANEL, Pairs, Quads, ROWS, inverse};
+#[cfg(target_arch = "x86_64")]
+use crate::layout::{Out, Rows};
 use crate::lines::Lines;
 use crate::product::BLOCK_ROWS;
 use crate::stored::{self, Reader, Stored};
-use crate::tile::{self, LINE, Line, PANEL, Pairs, Quads, ROWS};
+use crate::tile;
 
 /// Rows of codes are padded to a multiple of the largest tile, with anything.
 const ROWS_AT_ONCE: usize = 32;
@@ -44,7 +45,7 @@ const ROWS_AT_ONCE: usize = 32;
 pub const MOST_INPUTS: usize = 65_536;
 
 /// The codes in the layout of the instructions that multiply them.
-enum Packed {
+enum CodeLayout {
     Pairs(Stored<Pairs>),
     Quads(Stored<Quads>),
 }
@@ -72,23 +73,13 @@ fn padded(isa: Isa, inputs: usize) -> usize {
 }
 
 /// A weight matrix [inputs, outputs] in bytes, and the bias of its outputs.
-pub struct Matrix {
+pub struct Int8Matrix {
     isa: Isa,
-    packed: Packed,
+    packed: CodeLayout,
     columns: Stored<Columns>,
     inputs: usize,
     padded: usize,
     outputs: usize,
-}
-
-/// What belongs to the columns of one panel.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(crate) struct Columns {
-    pub(crate) scale: [f32; PANEL],
-    /// The sum of each column's codes.
-    pub(crate) sum: [f32; PANEL],
-    pub(crate) bias: [f32; PANEL],
 }
 
 /// Rows of activations in bytes; kept between products so that nothing is allocated.
@@ -104,7 +95,7 @@ pub struct Codes {
     turned: Vec<f32>,
 }
 
-impl Matrix {
+impl Int8Matrix {
     /// Room for a matrix of this shape, all zero, for the instructions of `isa`.
     ///
     /// Panics without inputs and with more than [`MOST_INPUTS`].
@@ -112,9 +103,11 @@ impl Matrix {
         assert!((1..=MOST_INPUTS).contains(&inputs), "sums fit into 32 bits");
         let (padded, panels) = (padded(isa, inputs), outputs.div_ceil(PANEL));
         let packed = match Form::of(isa) {
-            Form::Pairs => Packed::Pairs(Stored::Own(vec![Line([0; 2 * LINE]); panels * padded])),
+            Form::Pairs => {
+                CodeLayout::Pairs(Stored::Own(vec![Line([0; 2 * LINE]); panels * padded]))
+            }
             Form::Quads => {
-                Packed::Quads(Stored::Own(vec![Line([0; 4 * LINE]); panels * padded / 2]))
+                CodeLayout::Quads(Stored::Own(vec![Line([0; 4 * LINE]); panels * padded / 2]))
             }
         };
         let columns = Stored::Own(vec![
@@ -145,8 +138,8 @@ impl Matrix {
         let columns = reader.take(panels)?;
         let lines = panels.checked_mul(padded)?;
         let packed = match Form::of(isa) {
-            Form::Pairs => Packed::Pairs(reader.take(lines)?),
-            Form::Quads => Packed::Quads(reader.take(lines / 2)?),
+            Form::Pairs => CodeLayout::Pairs(reader.take(lines)?),
+            Form::Quads => CodeLayout::Quads(reader.take(lines / 2)?),
         };
         Some(Self {
             isa,
@@ -158,12 +151,12 @@ impl Matrix {
         })
     }
 
-    /// Writes it as it stands in memory, in whole cache lines.
+    /// Writes it as it is in memory, in whole cache lines.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         stored::write(&self.columns, out)?;
         match &self.packed {
-            Packed::Pairs(lines) => stored::write(lines, out),
-            Packed::Quads(lines) => stored::write(lines, out),
+            CodeLayout::Pairs(lines) => stored::write(lines, out),
+            CodeLayout::Quads(lines) => stored::write(lines, out),
         }
     }
 
@@ -204,11 +197,11 @@ impl Matrix {
     fn set(&mut self, panel: usize, place: usize, input: usize, code: i8) {
         let (half, column) = (place / LINE, place % LINE);
         match &mut self.packed {
-            Packed::Pairs(lines) => {
+            CodeLayout::Pairs(lines) => {
                 lines.own()[panel * self.padded + input / 2 * 2 + half].0[column * 2 + input % 2] =
                     i16::from(code);
             }
-            Packed::Quads(lines) => {
+            CodeLayout::Quads(lines) => {
                 lines.own()[panel * self.padded / 2 + input / 4 * 2 + half].0
                     [column * 4 + input % 4] = code;
             }
@@ -251,13 +244,13 @@ impl Matrix {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Matrix {
+impl Int8Matrix {
     /// Whether registers of 512 bits multiply bytes, and rows fill them and the panels.
     fn is_by_hand(&self) -> bool {
         let even = self.inputs.is_multiple_of(PANEL) && self.outputs.is_multiple_of(PANEL);
         self.isa.width() == crate::isa::Width::Bits512
             && even
-            && matches!(self.packed, Packed::Quads(_))
+            && matches!(self.packed, CodeLayout::Quads(_))
     }
 
     /// As [`Self::product`], of `count` rows, which may be bf16, as may the results.
@@ -271,7 +264,7 @@ impl Matrix {
         with_gelu: bool,
         out: &mut Out<'_>,
     ) {
-        let Packed::Quads(lines) = &self.packed else {
+        let CodeLayout::Quads(lines) = &self.packed else {
             panic!("the set multiplies bytes")
         };
         // Once: where they are stored, each look costs a check.
@@ -295,7 +288,7 @@ impl Matrix {
                 .rows
                 .push(rounding::encode(self.isa, row, &mut codes.turned, quads));
         }
-        let mut sums: Sums = [[0; PANEL]; ROWS_AT_ONCE];
+        let mut sums: CodeSums = [[0; PANEL]; ROWS_AT_ONCE];
         let steps = count.div_ceil(height).max(1);
         for (number, (panel, columns)) in lines.chunks_exact(padded / 2).zip(columns).enumerate() {
             let next = lines[(number + 1) * padded / 2..]
@@ -338,23 +331,16 @@ impl Matrix {
     }
 }
 
-/// What a number is multiplied with to count steps; nothing when there is no step, or one too small
-/// to divide by.
-pub(crate) fn inverse(step: f32) -> f32 {
-    let inverse = 1.0 / step;
-    if inverse.is_finite() { inverse } else { 0.0 }
-}
-
 vectorised! {
     /// Turns rows and rounds them into codes.
-    fn encode(isa: Isa, matrix: &Matrix, rows: &[f32], codes: &mut Codes) {
+    fn encode(isa: Isa, matrix: &Int8Matrix, rows: &[f32], codes: &mut Codes) {
         let _ = isa;
         let (inputs, padded) = (matrix.inputs, matrix.padded);
         let length = (rows.len() / inputs).next_multiple_of(ROWS_AT_ONCE) * padded;
         codes.rows.clear();
         match matrix.packed {
-            Packed::Pairs(_) => codes.pairs.resize(length, 0),
-            Packed::Quads(_) => codes.bytes = length,
+            CodeLayout::Pairs(_) => codes.pairs.resize(length, 0),
+            CodeLayout::Quads(_) => codes.bytes = length,
         }
         let quads = codes.quads.fitted::<u8>(codes.bytes);
         codes.turned.resize(inputs, 0.0);
@@ -365,16 +351,16 @@ vectorised! {
             let (low, high) = range(row);
             let step = (high - low) / 255.0;
             let inverse = inverse(step);
-            // Adding 2²³ rounds to the nearest integer, which then stands in the low bits.
+            // Adding 2²³ rounds to the nearest integer, which then is in the low bits.
             const ROUND: f32 = 8_388_608.0;
             let code = |x: &f32| ((x - low) * inverse + ROUND).to_bits() & 0xff;
             match matrix.packed {
-                Packed::Pairs(_) => {
+                CodeLayout::Pairs(_) => {
                     for (to, x) in codes.pairs[number * padded..].iter_mut().zip(&*row) {
                         *to = code(x) as i16;
                     }
                 }
-                Packed::Quads(_) => {
+                CodeLayout::Quads(_) => {
                     for (to, x) in quads[number * padded..].iter_mut().zip(&*row) {
                         *to = code(x) as u8;
                     }
@@ -386,33 +372,33 @@ vectorised! {
 }
 
 /// Sums of up to [`ROWS_AT_ONCE`] rows.
-type Sums = [[i32; PANEL]; ROWS_AT_ONCE];
+type CodeSums = [[i32; PANEL]; ROWS_AT_ONCE];
 
 vectorised! {
-    fn block(isa: Isa, matrix: &Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
+    fn block(isa: Isa, matrix: &Int8Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
         let (padded, outputs) = (matrix.padded, matrix.outputs);
         // Once: where they are stored, each look costs a check.
         let (pairs, bytes): (&[Pairs], &[Quads]) = match &matrix.packed {
-            Packed::Pairs(lines) => (lines, &[]),
-            Packed::Quads(lines) => (&[], lines),
+            CodeLayout::Pairs(lines) => (lines, &[]),
+            CodeLayout::Quads(lines) => (&[], lines),
         };
         let quads = codes.quads.first::<u8>(codes.bytes);
         #[cfg(target_arch = "x86_64")]
         let tiles = (isa.set() == Set::Amx).then(crate::amx::Tiles::new);
         let height = if isa.set() == Set::Amx { ROWS_AT_ONCE } else { ROWS };
-        let mut sums: Sums = [[0; PANEL]; ROWS_AT_ONCE];
+        let mut sums: CodeSums = [[0; PANEL]; ROWS_AT_ONCE];
         for (number, columns) in matrix.columns.iter().enumerate() {
             let places = number * PANEL..outputs.min((number + 1) * PANEL);
             for (tile, (rows, out)) in codes.rows.chunks(height).zip(out.chunks_mut(height * outputs)).enumerate() {
                 let first = tile * height * padded;
                 let span = first..first + rows.len() * padded;
                 match &matrix.packed {
-                    Packed::Pairs(_) => {
+                    CodeLayout::Pairs(_) => {
                         let panel = &pairs[number * padded..(number + 1) * padded];
                         tile::pairs(isa, &codes.pairs[span], padded, panel, twelve(&mut sums));
                     }
                     #[cfg(target_arch = "x86_64")]
-                    Packed::Quads(_) => {
+                    CodeLayout::Quads(_) => {
                         let panel = &bytes[number * padded / 2..(number + 1) * padded / 2];
                         match &tiles {
                             Some(tiles) => {
@@ -425,13 +411,13 @@ vectorised! {
                         }
                     }
                     #[cfg(target_arch = "aarch64")]
-                    Packed::Quads(_) => {
+                    CodeLayout::Quads(_) => {
                         let panel = &bytes[number * padded / 2..(number + 1) * padded / 2];
                         let sums = &mut sums[..rows.len()];
                         crate::neon::quads(&quads[span], padded, panel, &columns.sum, sums);
                     }
                     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-                    Packed::Quads(_) => unreachable!("packed only where bytes are multiplied, not {} lines of {}", bytes.len(), quads.len()),
+                    CodeLayout::Quads(_) => unreachable!("packed only where bytes are multiplied, not {} lines of {}", bytes.len(), quads.len()),
                 }
                 for ((sums, (step, low)), out) in sums.iter().zip(rows).zip(out.chunks_exact_mut(outputs)) {
                     let value = |i: usize| {
@@ -447,7 +433,7 @@ vectorised! {
 
 /// The rows of a tile in registers.
 #[inline(always)]
-fn twelve(sums: &mut Sums) -> &mut tile::Sums<i32> {
+fn twelve(sums: &mut CodeSums) -> &mut layout::Sums<i32> {
     sums.first_chunk_mut()
         .expect("a tile in registers is the smaller one")
 }
@@ -474,7 +460,7 @@ mod tests {
         bias: &[f32],
         with_gelu: bool,
     ) -> Vec<f32> {
-        let mut matrix = Matrix::new(isa, inputs, bias.len());
+        let mut matrix = Int8Matrix::new(isa, inputs, bias.len());
         let half = bias.len() / 2;
         matrix.set_columns(0, &columns[..half * inputs], &bias[..half]);
         matrix.set_columns(half, &columns[half * inputs..], &bias[half..]);

@@ -135,7 +135,7 @@ fn supports(set: Set) -> bool {
         Set::Avx512 => avx512(),
         Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
         Set::Avx512Bf16 => bf16(),
-        Set::Amx => bf16() && crate::amx::is_usable(),
+        Set::Amx => bf16() && amx_is_usable(),
         Set::Neon | Set::NeonDot => false,
     }
 }
@@ -144,7 +144,7 @@ fn supports(set: Set) -> bool {
 fn supports(set: Set) -> bool {
     match set {
         Set::Portable | Set::Neon => true,
-        Set::NeonDot => crate::neon::has_dot(),
+        Set::NeonDot => has_dot(),
         _ => false,
     }
 }
@@ -152,4 +152,76 @@ fn supports(set: Set) -> bool {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn supports(set: Set) -> bool {
     set == Set::Portable
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use amx_detection::is_usable as amx_is_usable;
+
+/// Whether the matrix unit of newer Xeons (AMX) can be used.
+#[cfg(target_arch = "x86_64")]
+mod amx_detection {
+    use std::arch::asm;
+    use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+    use std::sync::OnceLock;
+
+    /// Whether processor and system have the unit; the system is asked for it, once a process.
+    pub(crate) fn is_usable() -> bool {
+        static USABLE: OnceLock<bool> = OnceLock::new();
+        *USABLE.get_or_init(|| has_instructions() && is_permitted())
+    }
+
+    fn has_instructions() -> bool {
+        const OSXSAVE: u32 = 1 << 27;
+        const AMX_TILE: u32 = 1 << 24;
+        const AMX_INT8: u32 = 1 << 25;
+        const AMX_BF16: u32 = 1 << 22;
+        /// The states of tile configuration and tile data.
+        const STATES: u64 = 3 << 17;
+        // SAFETY: every 64-bit processor has the instruction; newer compilers know, and call it safe.
+        #[allow(unused_unsafe, reason = "Rust 1.89 still asks for it")]
+        let (most, of_system, features) =
+            unsafe { (__cpuid(0).eax, __cpuid(1).ecx, __cpuid_count(7, 0).edx) };
+        if !is_x86_feature_detected!("xsave") || of_system & OSXSAVE == 0 || most < 7 {
+            return false;
+        }
+        // SAFETY: the instruction is there, as was just seen.
+        let enabled = unsafe { _xgetbv(0) };
+        let wanted = AMX_TILE | AMX_INT8 | AMX_BF16;
+        features & wanted == wanted && enabled & STATES == STATES
+    }
+
+    /// Linux gives the tiles' state only to programs that ask (`arch_prctl(ARCH_REQ_XCOMP_PERM,
+    /// XFEATURE_XTILEDATA)`).
+    #[cfg(target_os = "linux")]
+    fn is_permitted() -> bool {
+        const ARCH_PRCTL: i64 = 158;
+        const ARCH_REQ_XCOMP_PERM: u64 = 0x1023;
+        const XFEATURE_XTILEDATA: u64 = 18;
+        let mut result = ARCH_PRCTL;
+        // SAFETY: a system call that reads no memory of ours; it changes the two registers that are
+        // named.
+        unsafe {
+            asm!(
+                "syscall",
+                inlateout("rax") result,
+                in("rdi") ARCH_REQ_XCOMP_PERM,
+                in("rsi") XFEATURE_XTILEDATA,
+                lateout("rcx") _,
+                lateout("r11") _,
+                options(nostack),
+            );
+        }
+        result == 0
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_permitted() -> bool {
+        false
+    }
+}
+
+/// Whether the processor has products of four bytes (`sdot`).
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn has_dot() -> bool {
+    std::arch::is_aarch64_feature_detected!("dotprod")
 }

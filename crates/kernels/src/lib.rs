@@ -8,7 +8,7 @@
 //! Everything is written once as plain loops, which the compiler also makes for AVX2 and AVX-512;
 //! by hand are the inner loops of products ([`tile`]) and, in 512 bits, what else the time goes
 //! into ([`avx512`]). On 64-bit ARM, loops are NEON's by themselves, and inner loops by hand as
-//! well. How near two sets are to each other is said where it is decided: [`product`], [`int8`],
+//! well. How far the results of two sets may differ is documented in [`product`], [`int8`],
 //! [`bf16`].
 
 #[cfg(target_arch = "x86_64")]
@@ -26,6 +26,11 @@ mod hadamard;
 pub mod halves;
 pub mod int8;
 mod isa;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "what registers and tiles of x86 take")
+)]
+mod layout;
 #[cfg_attr(
     not(target_arch = "x86_64"),
     allow(dead_code, reason = "what registers and tiles of x86 take")

@@ -1,6 +1,6 @@
 //! Buffers that begin on the boundary of a cache line: a load that straddles two lines costs twice.
 
-use crate::tile::Line;
+use crate::layout::Line;
 
 /// Room for numbers of any of the sizes here; grows, and is never given back.
 #[derive(Default)]

@@ -3,13 +3,13 @@
 //!
 //! Four rows by sixteen columns of sums at a time: they, four registers of weights and four of
 //! activations fit the 32 registers. Where an intrinsic is not in stable Rust yet, the one
-//! instruction stands here as assembly.
+//! instruction is here as assembly.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
 
-use crate::halves::OUTPUTS;
-use crate::tile::{Floats, LINE, PANEL, Pairs, Quads};
+use crate::isa::has_dot;
+use crate::layout::{Floats, LINE, OUTPUTS, PANEL, Pairs, Quads};
 
 /// Rows of a tile.
 const ROWS: usize = 4;
@@ -69,11 +69,6 @@ pub(crate) fn floats(
 pub(crate) fn pairs(rows: &[i16], stride: usize, panel: &[Pairs], sums: &mut [[i32; PANEL]]) {
     assert!(hold(rows, sums.len(), stride, panel.len()));
     by_four_rows!(pairs_of, rows, stride, sums, (panel));
-}
-
-/// Whether the processor has products of four bytes (`sdot`).
-pub(crate) fn has_dot() -> bool {
-    std::arch::is_aarch64_feature_detected!("dotprod")
 }
 
 /// Exact sums of rows of codes (0 to 255) over one panel of bytes, as many rows as `sums` has.
@@ -281,7 +276,7 @@ fn store<const R: usize>(acc: &[[int32x4_t; 4]; R], half: usize, sums: &mut [[i3
 }
 
 /// Four half-precision numbers.
-type Halves = [u8; 8];
+type FourHalves = [u8; 8];
 
 /// Sums of `R` rows times `O` outputs of half-precision weights: four chains of fused multiply-adds
 /// each, added up at the end.
@@ -304,7 +299,7 @@ pub(crate) unsafe fn halves<const R: usize, const O: usize>(
                     weights
                         .as_ptr()
                         .add((o * inputs + at) * 2)
-                        .cast::<Halves>()
+                        .cast::<FourHalves>()
                         .read(),
                 );
             }
@@ -323,7 +318,7 @@ pub(crate) unsafe fn halves<const R: usize, const O: usize>(
     }
 }
 
-fn widen(numbers: Halves) -> float32x4_t {
+fn widen(numbers: FourHalves) -> float32x4_t {
     // SAFETY: every processor of this architecture has the instructions; registers only.
     unsafe {
         let from = vcreate_u8(u64::from_le_bytes(numbers));

@@ -8,19 +8,19 @@
 use std::io;
 
 use crate::Isa;
-use crate::attention::{Room, attend};
+use crate::attention::{AttentionScratch, attend};
 #[cfg(target_arch = "x86_64")]
 use crate::attention::{halves, words};
 use crate::bf16;
-#[cfg(target_arch = "x86_64")]
-use crate::bf16::{Out, ROWS_AT_ONCE, Rows};
 use crate::elementwise::{add_and_norm, add_bias};
-use crate::int8::{Codes, Matrix};
+use crate::int8::{Codes, Int8Matrix};
+#[cfg(target_arch = "x86_64")]
+use crate::layout::PANEL;
+#[cfg(target_arch = "x86_64")]
+use crate::layout::{Out, ROWS_AT_ONCE, Rows};
 #[cfg(target_arch = "x86_64")]
 use crate::lines::Lines;
 use crate::product::{BLOCK_ROWS, Panels};
-#[cfg(target_arch = "x86_64")]
-use crate::tile::PANEL;
 
 /// Rows whose inner activations in bf16 stay in the second-level cache.
 #[cfg(target_arch = "x86_64")]
@@ -37,9 +37,9 @@ pub enum Linear {
     /// In f32.
     Full(Panels),
     /// In bytes.
-    Int8(Matrix),
+    Int8(Int8Matrix),
     /// In bf16.
-    Bf16(bf16::Matrix),
+    Bf16(bf16::Bf16Matrix),
     /// By somebody else's product.
     Other {
         /// Computes it.
@@ -91,9 +91,9 @@ pub struct Scratch {
     rows: Vec<f32>,
     inner: Vec<f32>,
     rounding: Rounding,
-    room: Room,
+    attention: AttentionScratch,
     #[cfg(target_arch = "x86_64")]
-    packed: Packed,
+    packed: PackedScratch,
 }
 
 /// Rows of activations, rounded for a product.
@@ -106,12 +106,12 @@ struct Rounding {
 /// The same between layers that take and give bf16.
 #[cfg(target_arch = "x86_64")]
 #[derive(Default)]
-struct Packed {
+struct PackedScratch {
     qkv: Lines,
     context: Lines,
     inner: Lines,
-    room: halves::Room,
-    words: words::Room,
+    halves: halves::Bf16AttentionScratch,
+    words: words::WordAttentionScratch,
 }
 
 impl Linear {
@@ -125,7 +125,7 @@ impl Linear {
         }
     }
 
-    /// Writes packed weights as they stand in memory.
+    /// Writes packed weights as they are in memory.
     ///
     /// Errors: as writing; a product that is computed elsewhere cannot be written.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
@@ -254,7 +254,7 @@ impl Network {
             rows,
             inner,
             rounding,
-            room,
+            attention,
             ..
         } = scratch;
         let qkv = fitted(qkv, 3 * x.len());
@@ -269,7 +269,7 @@ impl Network {
                 hidden,
                 self.heads,
                 &mut context[own],
-                room,
+                attention,
             );
             done += len;
         }
@@ -306,7 +306,7 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether what stands between the products of `layer` can be bf16: where products are rounded
+    /// Whether what is between the products of `layer` can be bf16: where products are rounded
     /// anyway, registers of 512 bits multiply what they are rounded to, and rows fill panels and
     /// registers.
     fn rounds(&self, layer: &Layer) -> bool {
@@ -330,11 +330,11 @@ impl Network {
             rows,
             rounding,
             packed:
-                Packed {
+                PackedScratch {
                     qkv,
                     context,
                     inner,
-                    room,
+                    halves,
                     words,
                 },
             ..
@@ -354,7 +354,7 @@ impl Network {
             let own = done * hidden..(done + len) * hidden;
             let (qkv, context) = (&qkv[3 * own.start..], &mut context[own]);
             if self.isa.has_bf16() {
-                halves::attend(self.isa, qkv, hidden, self.heads, context, room);
+                halves::attend(self.isa, qkv, hidden, self.heads, context, halves);
             } else {
                 words::attend(self.isa, qkv, hidden, self.heads, context, words);
             }

@@ -12,8 +12,9 @@ use std::io;
 
 use crate::Isa;
 use crate::elementwise::{finish, vectorised};
+use crate::layout::{Floats, LINE, Line, PANEL, ROWS};
 use crate::stored::{self, Reader, Stored};
-use crate::tile::{self, Floats, LINE, Line, PANEL, ROWS};
+use crate::tile;
 
 /// Rows whose activations stay in the second-level cache while all panels pass.
 pub(crate) const BLOCK_ROWS: usize = 8 * ROWS;
@@ -55,7 +56,7 @@ impl Panels {
         })
     }
 
-    /// Writes it as it stands in memory, in whole cache lines.
+    /// Writes it as it is in memory, in whole cache lines.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         stored::write(&self.bias, out)?;
         stored::write(&self.lines, out)

@@ -1,7 +1,7 @@
 //! Packed weights that stay where they are stored: to pack them costs a hundred times what a
 //! question costs.
 //!
-//! A packed layer is written as whole cache lines and read back as they stand. What is read is not
+//! A packed layer is written as whole cache lines and read back as they are. What is read is not
 //! trusted to be there: length and alignment are looked at each time. It is trusted to be what was
 //! written; who stores it checks that.
 
@@ -9,10 +9,9 @@ use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use crate::int8::Columns;
-use crate::tile::{LINE, Line, PANEL};
+use crate::layout::{Columns, LINE, Line, PANEL};
 
-/// The version of all layouts and of what stands in them; raised when one changes, for any set of
+/// The version of all layouts and of what is in them; raised when one changes, for any set of
 /// instructions.
 pub const VERSION: u32 = 2;
 
@@ -120,7 +119,7 @@ pub(crate) fn write<T: WholeLines>(part: &Stored<T>, out: &mut dyn io::Write) ->
 mod tests {
     use super::*;
     use crate::bf16;
-    use crate::int8::{Codes, Matrix};
+    use crate::int8::{Codes, Int8Matrix};
     use crate::network::Linear;
     use crate::product::Panels;
     use crate::{Isa, Set};
@@ -175,9 +174,9 @@ mod tests {
             );
             let (mut full, mut int8) = (
                 Panels::new(inputs, outputs),
-                Matrix::new(isa, inputs, outputs),
+                Int8Matrix::new(isa, inputs, outputs),
             );
-            let mut halves = bf16::Matrix::new(isa, inputs, outputs);
+            let mut halves = bf16::Bf16Matrix::new(isa, inputs, outputs);
             full.set_columns(0, &weights, &bias);
             int8.set_columns(0, &weights, &bias);
             halves.set_columns(0, &weights, &bias);
@@ -189,8 +188,8 @@ mod tests {
             let mut reader = Reader::new(stored(&file, 0), 64);
             let again = [
                 Linear::Full(Panels::read(inputs, outputs, &mut reader).unwrap()),
-                Linear::Int8(Matrix::read(isa, inputs, outputs, &mut reader).unwrap()),
-                Linear::Bf16(bf16::Matrix::read(isa, inputs, outputs, &mut reader).unwrap()),
+                Linear::Int8(Int8Matrix::read(isa, inputs, outputs, &mut reader).unwrap()),
+                Linear::Bf16(bf16::Bf16Matrix::read(isa, inputs, outputs, &mut reader).unwrap()),
             ];
             assert_eq!(reader.at(), file.len());
             for (packed, again) in packed.iter().zip(&again) {
@@ -236,7 +235,7 @@ mod tests {
     #[test]
     fn a_layout_that_changes_gets_a_new_version() {
         let isa = Isa::new(Set::Portable).unwrap();
-        let (mut panels, mut matrix) = (Panels::new(3, 35), Matrix::new(isa, 3, 35));
+        let (mut panels, mut matrix) = (Panels::new(3, 35), Int8Matrix::new(isa, 3, 35));
         panels.set_columns(0, &numbers(3 * 35), &numbers(35));
         matrix.set_columns(0, &numbers(3 * 35), &numbers(35));
         let mut file = Vec::new();

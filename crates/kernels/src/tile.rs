@@ -7,31 +7,8 @@
 
 use crate::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::bf16::Halves;
-
-/// Columns of one cache line.
-pub(crate) const LINE: usize = 16;
-
-/// Columns of a panel.
-pub(crate) const PANEL: usize = 2 * LINE;
-
-/// Rows of a tile.
-pub(crate) const ROWS: usize = 12;
-
-/// One cache line, on its boundary: a load that straddles two costs twice.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(crate) struct Line<T>(pub T);
-
-/// 16 columns of one step: one f32 each.
-pub(crate) type Floats = Line<[f32; LINE]>;
-/// 16 columns of two steps: two 16-bit numbers each.
-pub(crate) type Pairs = Line<[i16; 2 * LINE]>;
-/// 16 columns of four steps: four bytes each.
-pub(crate) type Quads = Line<[i8; 4 * LINE]>;
-
-/// The sums of a tile.
-pub(crate) type Sums<T> = [[T; PANEL]; ROWS];
+use crate::layout::Halves;
+use crate::layout::{Floats, LINE, PANEL, Pairs, Quads, ROWS, Sums};
 
 /// How many rows of `stride` numbers, of which `inputs` count, `rows` holds; the last may end
 /// early.
@@ -264,8 +241,7 @@ pub(crate) fn words(
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Floats, LINE, PANEL, Pairs, Quads};
-    use crate::bf16::Halves;
+    use crate::layout::{Floats, Halves, LINE, PANEL, Pairs, Quads};
 
     /// The sums of `R` rows. Where the compiler does not know how many there are, it keeps the sums
     /// of the 512-bit kernels in memory as well, fills that with zeros first (2 to 3 % of `embed`

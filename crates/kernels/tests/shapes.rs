@@ -2,7 +2,7 @@
 //! special.
 
 use local_agent_kernels::bf16;
-use local_agent_kernels::int8::Matrix;
+use local_agent_kernels::int8::Int8Matrix;
 use local_agent_kernels::network::{Layer, Linear, Network, Norm, Scratch};
 use local_agent_kernels::product::Panels;
 use local_agent_kernels::{Isa, Set};
@@ -46,12 +46,12 @@ impl Shape {
                     Linear::Full(panels)
                 }
                 Kind::Int8 => {
-                    let mut matrix = Matrix::new(isa, inputs, outputs);
+                    let mut matrix = Int8Matrix::new(isa, inputs, outputs);
                     matrix.set_columns(0, &weights, &bias);
                     Linear::Int8(matrix)
                 }
                 Kind::Bf16 => {
-                    let mut matrix = bf16::Matrix::new(isa, inputs, outputs);
+                    let mut matrix = bf16::Bf16Matrix::new(isa, inputs, outputs);
                     matrix.set_columns(0, &weights, &bias);
                     Linear::Bf16(matrix)
                 }

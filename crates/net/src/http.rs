@@ -16,7 +16,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// What an exchange may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Until the connection stands.
+    /// Until the connection is made.
     pub connect: Duration,
     /// The longest silence while a reply comes in (and until it begins).
     pub idle: Duration,

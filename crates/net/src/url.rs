@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerUrl {
     https: bool,
-    /// Lower case; an IPv6 address stands in brackets.
+    /// Lower case; an IPv6 address is in brackets.
     host: String,
     port: Option<u16>,
 }
@@ -77,7 +77,7 @@ impl ServerUrl {
     }
 }
 
-/// Host and port of what stands after the scheme.
+/// Host and port of what is after the scheme.
 fn split_port(text: &str) -> Result<(String, Option<u16>), &'static str> {
     let (host, port) = if let Some(inner) = text.strip_prefix('[') {
         let (address, rest) = inner

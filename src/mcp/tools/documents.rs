@@ -1,4 +1,4 @@
-//! `get` and `multi_get`: notes as they stand on the disk.
+//! `get` and `multi_get`: notes as they are on the disk.
 
 use std::fmt::Write as _;
 
@@ -133,7 +133,7 @@ fn document(piece: &Piece, first_line: usize, shown: &str) -> Document {
     }
 }
 
-/// What stands above the text of a document.
+/// What is above the text of a document.
 fn head(document: &Document) -> String {
     let last = document.first_line + document.text.lines().count().saturating_sub(1);
     format!(

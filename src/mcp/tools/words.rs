@@ -6,7 +6,7 @@ use crate::mcp::shapes::{Behind, Covered};
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_text::types::LineSpan;
 
-/// Text of notes, told apart from this server's own lines: each line begins with `> `.
+/// Text of notes, marked to differ from this server's own lines: each line begins with `> `.
 pub(super) fn framed(text: &str) -> String {
     text.lines().map(|line| format!("> {line}\n")).collect()
 }

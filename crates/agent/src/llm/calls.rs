@@ -22,7 +22,7 @@ pub struct Offer {
 /// A call that a model wants made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolCall {
-    /// By which the result is told to belong to it.
+    /// The id that connects the result with the call.
     pub id: String,
     pub name: String,
     pub arguments: Value,
@@ -92,10 +92,10 @@ fn object(arguments: &Value) -> Value {
 
 /// Calls as they come in: whole, or in pieces that belong together by their index.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<Piece>);
+pub(super) struct Calls(Vec<CallFragment>);
 
 #[derive(Debug, Default)]
-struct Piece {
+struct CallFragment {
     id: String,
     name: String,
     /// Arguments that came as an object.
@@ -105,7 +105,7 @@ struct Piece {
 }
 
 impl Calls {
-    /// Takes the `tool_calls` of one piece of a reply; anything that is none is passed over.
+    /// Takes the `tool_calls` of one piece of a reply; anything else is skipped.
     pub fn take(&mut self, calls: &Value) {
         for (position, call) in calls.as_array().into_iter().flatten().enumerate() {
             // Ollama sends whole calls without an index, one or more a piece; others number the
@@ -119,7 +119,7 @@ impl Calls {
                 continue;
             }
             if self.0.len() <= index {
-                self.0.resize_with(index + 1, Piece::default);
+                self.0.resize_with(index + 1, CallFragment::default);
             }
             let Some(piece) = self.0.get_mut(index) else {
                 continue;
@@ -138,7 +138,7 @@ impl Calls {
     }
 
     pub fn finish(self) -> Vec<ToolCall> {
-        let one = |(n, piece): (usize, Piece)| {
+        let one = |(n, piece): (usize, CallFragment)| {
             let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
                 "" => json!({}),
                 text => {

@@ -40,7 +40,7 @@ pub use route::{BudgetKeys, Route, Speed, route};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// Until a connection to a server stands.
+/// Until a connection to a server is made.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// Until a server says what it has.

@@ -28,7 +28,7 @@ pub struct OllamaChat {
     base: String,
     model: Model,
     wait: Wait,
-    /// Whether the model thinks unless told not to.
+    /// Whether the model thinks unless the request forbids it.
     thinks: bool,
     /// Whether it was made to call tools.
     tools: bool,
@@ -154,7 +154,7 @@ impl OllamaChat {
         if self.thinks {
             body["think"] = Value::Bool(false);
         }
-        let mut stream = Stream::default();
+        let mut stream = OllamaStream::default();
         let (status, attempts) = until_ready(self.wait.limit, || {
             on_progress(stream.text.len())?;
             self.client
@@ -215,7 +215,7 @@ impl OllamaChat {
 }
 
 /// What the stream has given so far.
-struct Stream {
+struct OllamaStream {
     calls: Calls,
     text: String,
     thought: bool,
@@ -226,7 +226,7 @@ struct Stream {
     reply_tokens: Option<u32>,
 }
 
-impl Default for Stream {
+impl Default for OllamaStream {
     fn default() -> Self {
         Self {
             calls: Calls::default(),
@@ -241,7 +241,7 @@ impl Default for Stream {
     }
 }
 
-impl Stream {
+impl OllamaStream {
     /// Takes one line: an object with a piece of the message, or with the end.
     fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
         if line.trim().is_empty() {

@@ -1,7 +1,7 @@
 //! `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and their like.
 //!
-//! The interface is one, its servers are many: fields are missing, thoughts stand in tags, a prompt
-//! that is too long is told in five ways, one server ignores the model's name and another `stream`.
+//! The interface is one, its servers are many: fields are missing, thoughts are in tags, a prompt
+//! that is too long is reported in five ways, one server ignores the model's name and another `stream`.
 //! What a server does not say stays unknown and is never made up.
 
 use std::time::Duration;
@@ -211,7 +211,7 @@ impl OpenAiChat {
         if !tools.is_empty() {
             body["tools"] = calls::offers(tools);
         }
-        let mut stream = Stream::default();
+        let mut stream = OpenAiStream::default();
         let (status, attempts) = until_ready(self.wait.limit, || {
             on_progress(stream.text.len())?;
             self.client
@@ -267,7 +267,7 @@ impl OpenAiChat {
 
 /// What the stream has given so far.
 #[derive(Default)]
-struct Stream {
+struct OpenAiStream {
     text: String,
     calls: Calls,
     thought: bool,
@@ -282,14 +282,14 @@ struct Stream {
     whole: String,
 }
 
-impl Stream {
+impl OpenAiStream {
     /// Takes one line of a stream of events.
     fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
         let data = match line.split_once(':') {
             Some(("data", data)) => data.trim(),
             // Older llama.cpp names its errors so.
             Some(("error", data)) => {
-                return Err(told(
+                return Err(failure_of(
                     url,
                     &serde_json::from_str(data).unwrap_or(Value::Null),
                 ));
@@ -317,7 +317,7 @@ impl Stream {
     /// Takes one object: a piece of a reply, or all of it.
     fn piece(&mut self, url: &str, piece: &Value) -> Result<()> {
         if !piece["error"].is_null() {
-            return Err(told(url, &piece["error"]));
+            return Err(failure_of(url, &piece["error"]));
         }
         let choice = &piece["choices"][0];
         for part in [&choice["delta"], &choice["message"]] {
@@ -360,7 +360,7 @@ impl Stream {
 }
 
 /// An error within a reply.
-fn told(url: &str, error: &Value) -> Failure {
+fn failure_of(url: &str, error: &Value) -> Failure {
     let said = error["message"]
         .as_str()
         .or(error.as_str())

@@ -1,11 +1,13 @@
 //! How many tokens a text may be, without the model's tokenizer.
 
+use local_agent_text::language::is_east_asian;
+
 use super::Message;
 
 /// Tokens that a chat template may add to each message.
 const PER_MESSAGE: usize = 16;
 
-/// One token for two bytes, one for each character of a script that is written without spaces: more
+/// One token for two bytes, one for each letter of Chinese, Japanese and Korean: more
 /// than a tokenizer of the usual kind makes of notes, so that a window which fits this fits the
 /// text.
 pub(super) fn estimate(messages: &[Message]) -> u32 {
@@ -19,18 +21,13 @@ pub(super) fn estimate(messages: &[Message]) -> u32 {
 fn of_text(text: &str) -> usize {
     let (mut halves, mut wide) = (0, 0);
     for c in text.chars() {
-        if is_unspaced(c) {
+        if is_east_asian(c) {
             wide += 1
         } else {
             halves += c.len_utf8()
         }
     }
     halves.div_ceil(2) + wide
-}
-
-/// Chinese, Japanese and Korean characters.
-fn is_unspaced(c: char) -> bool {
-    matches!(u32::from(c), 0x2e80..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0xff00..=0xffef | 0x2_0000..=0x3_ffff)
 }
 
 #[cfg(test)]

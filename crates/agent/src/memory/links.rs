@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{DERIVED, Item, link_to};
+use super::{DERIVED, MemoryItem, link_to};
 use local_agent_index::store::{ChunkRecord, Durable, IndexReader, MemoryLink, MemoryRow};
 use local_agent_text::error::Result;
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SourceName};
@@ -16,7 +16,7 @@ use local_agent_text::types::{ChunkKey, RelPath, Sha256, SourceName};
 pub enum LinkState {
     /// The chunk is there, with the same text.
     Intact,
-    /// The same text stands under another key: another file, other headings, or further down.
+    /// The same text is under another key: another file, other headings, or further down.
     Moved,
     /// The file is there, the text is not.
     Changed,
@@ -50,12 +50,12 @@ pub struct Link {
     pub rel_path: Option<String>,
     pub heading_path: Option<String>,
     /// The chunk that `repair` would link to instead: the same text elsewhere, or, for a changed
-    /// one, what stands under the same headings now.
+    /// one, what is under the same headings now.
     pub now: Option<ChunkKey>,
 }
 
 /// The memories with the state of each link.
-pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<Item>> {
+pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<MemoryItem>> {
     let known = Known::gather(&rows, index)?;
     rows.into_iter()
         .map(|row| {
@@ -64,7 +64,7 @@ pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<It
                 .iter()
                 .map(|link| known.state(link))
                 .collect::<Result<Vec<_>>>()?;
-            Ok(Item {
+            Ok(MemoryItem {
                 memory_id: row.id,
                 kind: row.kind,
                 content: row.content,
@@ -160,7 +160,7 @@ impl<'a> Known<'a> {
         let Some((document, _)) = document else {
             return Ok((LinkState::Gone, None));
         };
-        // What stands under the same headings now, when that is one chunk and no choice.
+        // What is under the same headings now, when that is one chunk and no choice.
         let heading = link.heading.as_deref().unwrap_or("");
         let mut under = index.chunks_under(document, heading)?;
         let only = if under.len() == 1 { under.pop() } else { None };
@@ -171,7 +171,7 @@ impl<'a> Known<'a> {
 /// What may be mended beyond links whose text merely moved.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mend {
-    /// Link a changed one to what stands under the same headings now.
+    /// Link a changed one to what is under the same headings now.
     pub accept_changed: bool,
     /// Take links away that lead nowhere: changed, gone, unknown.
     pub drop: bool,
@@ -193,7 +193,7 @@ pub struct Mended {
     pub why: Option<&'static str>,
 }
 
-/// Mends links: one whose text moved is linked to where it stands now. All in one transaction.
+/// Mends links: one whose text moved is linked to where it is now. All in one transaction.
 pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Mended>> {
     let rows = super::all(durable)?;
     let known = Known::gather(&rows, Some(index))?;

@@ -36,7 +36,7 @@ pub const DERIVED: &str = "derived_from_evidence";
 
 /// A memory with its links as they are now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct MemoryItem {
     pub memory_id: String,
     #[serde(rename = "type")]
     pub kind: String,
@@ -70,7 +70,7 @@ fn refused(why: impl Into<String>, fix: &str) -> Failure {
 /// are kept with it.
 ///
 /// # Errors
-/// `PHASE3_MEMORY_ERROR` for blank content, a key that is none or that the index does not hold, or
+/// `PHASE3_MEMORY_ERROR` for blank content, a key that is not one or that the index does not hold, or
 /// a conclusion without any key; `INDEX_MISSING` when there are keys and no index; those of the
 /// database.
 pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> {

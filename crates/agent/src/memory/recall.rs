@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use local_agent_index::lexical;
 use local_agent_index::store::MemoryRow;
+use local_agent_text::language::terms;
 
 /// Most memories beside one answer.
 const MOST: usize = 3;
@@ -25,10 +25,10 @@ pub struct Recalled {
 /// The memories that hold words of `text`, best first, with their scores: the summed rarity
 /// (inverse document frequency among the memories) of the words they share.
 pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)> {
-    let asked: HashSet<String> = lexical::terms(text).into_iter().collect();
+    let asked: HashSet<String> = terms(text).into_iter().collect();
     let held: Vec<HashSet<String>> = rows
         .iter()
-        .map(|row| lexical::terms(&row.content).into_iter().collect())
+        .map(|row| terms(&row.content).into_iter().collect())
         .collect();
     let mut frequency: HashMap<&str, usize> = HashMap::new();
     for term in held.iter().flatten().filter(|term| asked.contains(*term)) {
@@ -62,9 +62,9 @@ pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)
 
 /// The few memories that a question is about.
 pub fn recall(rows: &[MemoryRow], question: &str) -> Vec<Recalled> {
-    let asked: HashSet<String> = lexical::terms(question).into_iter().collect();
+    let asked: HashSet<String> = terms(question).into_iter().collect();
     let about = |row: &MemoryRow| {
-        let held: HashSet<String> = lexical::terms(&row.content).into_iter().collect();
+        let held: HashSet<String> = terms(&row.content).into_iter().collect();
         asked.intersection(&held).count() as f32 >= SHARE * asked.len() as f32
     };
     search(rows, question)

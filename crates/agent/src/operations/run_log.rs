@@ -9,7 +9,8 @@ use crate::config::{Config, Loaded};
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
 use crate::runs::{
-    Begin, Call, CalledTool, Checking, ContextItem, End, Finished, Mode, Place, Run, RunId, Sent,
+    Begin, CalledTool, Checking, ContextItem, End, Finished, Mode, RecordedCall, Run, RunId,
+    RunPlace, Sent,
 };
 use local_agent_net::ServerUrl;
 use local_agent_text::error::Result;
@@ -20,8 +21,8 @@ use local_agent_text::types::Sha256;
 pub struct RunLog(Option<Run>);
 
 /// Where a configuration keeps its runs.
-pub fn place(config: &Config) -> Place<'_> {
-    Place {
+pub fn place(config: &Config) -> RunPlace<'_> {
+    RunPlace {
         runs_dir: &config.runs.dir,
         durable: &config.memory.db_path,
     }
@@ -136,7 +137,7 @@ impl RunLog {
 }
 
 /// One call of a chat model, as the record keeps it.
-fn call(round: &Round) -> Call {
+fn call(round: &Round) -> RecordedCall {
     let Round {
         purpose,
         call,
@@ -144,7 +145,7 @@ fn call(round: &Round) -> Call {
         ..
     } = round;
     let reply = call.reply.as_ref();
-    Call {
+    RecordedCall {
         provider: call.model.provider.to_owned(),
         model: call.model.name.clone(),
         digest: call.model.digest.clone(),

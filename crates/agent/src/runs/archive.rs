@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::ledger::{Chain, Kind, Ledger, Line};
-use super::recorder::{LOCK, Place, RECORD};
-use super::{Record, RunId, Status, private};
+use super::ledger::{Chain, Ledger, Line, LineKind};
+use super::recorder::{LOCK, RECORD, RunPlace};
+use super::{Record, RunId, RunStatus, private};
 use local_agent_files::state::{self, EntryKind, StateDirectory};
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -28,7 +28,7 @@ pub struct Archive {
 /// What is known of a run without believing its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum RunState {
     /// Its process holds the lock.
     Running,
     /// It has no end and nobody works on it: the process was ended or crashed.
@@ -64,9 +64,9 @@ impl Entered {
 
 /// One run of a list.
 #[derive(Debug)]
-pub struct Entry {
+pub struct RunEntry {
     pub id: RunId,
-    pub state: State,
+    pub state: RunState,
     /// The record, or why it cannot be read.
     pub record: Result<Record>,
 }
@@ -94,7 +94,7 @@ pub struct Prune {
 
 impl Archive {
     /// Touches nothing.
-    pub fn new(place: Place<'_>) -> Self {
+    pub fn new(place: RunPlace<'_>) -> Self {
         Self {
             runs_dir: place.runs_dir.to_owned(),
             ledger: Ledger::new(place.runs_dir, place.durable),
@@ -172,39 +172,39 @@ impl Archive {
         let Some(id) = &line.run else { return };
         let run = runs.entry(id.clone()).or_default();
         match line.kind {
-            Kind::Begin => run.begin = line.record_sha256,
-            Kind::End => run.end = line.record_sha256,
-            Kind::Prune => run.pruned = true,
-            Kind::Found => (run.end, run.found) = (line.record_sha256, true),
-            Kind::Lost => run.lost = true,
-            Kind::Open | Kind::Anchor | Kind::Tool => {}
+            LineKind::Begin => run.begin = line.record_sha256,
+            LineKind::End => run.end = line.record_sha256,
+            LineKind::Prune => run.pruned = true,
+            LineKind::Found => (run.end, run.found) = (line.record_sha256, true),
+            LineKind::Lost => run.lost = true,
+            LineKind::Open | LineKind::Anchor | LineKind::Tool => {}
         }
     }
 
-    pub(super) fn state_of(&self, id: &RunId, entered: Option<&Entered>) -> State {
+    pub(super) fn state_of(&self, id: &RunId, entered: Option<&Entered>) -> RunState {
         let there = self.has_folder(id);
         match entered {
-            Some(run) if run.pruned => State::Pruned,
-            Some(_) if !there => State::Missing,
-            Some(run) if run.end.is_some() => State::Ended,
-            _ if self.is_held(id) => State::Running,
-            Some(_) => State::Interrupted,
+            Some(run) if run.pruned => RunState::Pruned,
+            Some(_) if !there => RunState::Missing,
+            Some(run) if run.end.is_some() => RunState::Ended,
+            _ if self.is_held(id) => RunState::Running,
+            Some(_) => RunState::Interrupted,
             // Between its folder and its line in the ledger a run may be ended too; it claims
             // nothing yet.
-            None if self.claims_nothing(id) => State::Interrupted,
-            None => State::Unlisted,
+            None if self.claims_nothing(id) => RunState::Interrupted,
+            None => RunState::Unlisted,
         }
     }
 
     fn claims_nothing(&self, id: &RunId) -> bool {
         match self.load(id) {
-            Ok((record, _)) => record.status == Status::Running,
+            Ok((record, _)) => record.status == RunStatus::Running,
             Err(failure) => failure.code == ErrorCode::RunNotFound,
         }
     }
 
     /// The newest runs first, at most `limit`; how many there are in all.
-    pub fn list(&self, limit: usize) -> Result<(Vec<Entry>, usize)> {
+    pub fn list(&self, limit: usize) -> Result<(Vec<RunEntry>, usize)> {
         // Folders before the ledger: a run that is new meanwhile is in the ledger too, not only in
         // its folder.
         let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
@@ -219,7 +219,7 @@ impl Archive {
         let total = ids.len();
         let entries = ids.into_iter().rev().take(limit).map(|id| {
             let state = self.state_of(&id, entered.get(&id));
-            Entry {
+            RunEntry {
                 state,
                 record: self.load(&id).map(|(record, _)| record),
                 id,
@@ -229,7 +229,7 @@ impl Archive {
     }
 
     /// The state of one run.
-    pub fn state(&self, id: &RunId) -> Result<State> {
+    pub fn state(&self, id: &RunId) -> Result<RunState> {
         let chain = self.ledger.read()?;
         Ok(self.state_of(id, Self::entered(chain.as_ref()).get(id)))
     }
@@ -332,7 +332,7 @@ impl Archive {
         let mut out = Prune::default();
         for id in wanted {
             let run = entered.get(&id);
-            if self.state_of(&id, run) == State::Running {
+            if self.state_of(&id, run) == RunState::Running {
                 out.running.push(id);
                 continue;
             }
@@ -355,7 +355,8 @@ impl Archive {
             // Its record is gone without having been pruned: from now on it was given up on
             // purpose.
             return if entered.is_some_and(|run| !run.pruned) {
-                self.ledger.append(&[(Kind::Prune, Some(id.clone()), None)])
+                self.ledger
+                    .append(&[(LineKind::Prune, Some(id.clone()), None)])
             } else {
                 Ok(None)
             };
@@ -367,7 +368,7 @@ impl Archive {
             let sha256 = self.bytes(id).ok().map(|bytes| Sha256::of(&bytes));
             unanchored = self
                 .ledger
-                .append(&[(Kind::Prune, Some(id.clone()), sha256)])?;
+                .append(&[(LineKind::Prune, Some(id.clone()), sha256)])?;
         }
         runs.remove_folder(id.as_str())
             .map_err(|e| private::unwritable(&self.folder(id), &e))?;

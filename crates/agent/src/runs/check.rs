@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::archive::{Archive, Entered, State};
-use super::ledger::{Anchor, Chain, Look};
+use super::archive::{Archive, Entered, RunState};
+use super::ledger::{Anchor, Chain, LedgerView};
 use super::recorder::RECORD;
 use super::{RunId, private};
 use local_agent_text::error::{Failure, Result};
@@ -132,7 +132,7 @@ pub struct Finding {
 
 /// Everything that was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct RunFindings {
     pub list: Vec<Finding>,
     /// Lines of the ledger that fit.
     pub lines: usize,
@@ -148,7 +148,7 @@ pub struct Findings {
     pub running: usize,
 }
 
-impl Findings {
+impl RunFindings {
     /// Whether nothing fails.
     pub fn ok(&self) -> bool {
         self.list.iter().all(|finding| !finding.fails)
@@ -188,9 +188,9 @@ pub fn check(
     archive: &Archive,
     only: Option<&RunId>,
     expected: Option<&Sha256>,
-) -> Result<Findings> {
-    let mut out = Findings::default();
-    let Look { chain, anchor } = archive.ledger.look()?;
+) -> Result<RunFindings> {
+    let mut out = RunFindings::default();
+    let LedgerView { chain, anchor } = archive.ledger.look()?;
     let is_broken = anchor.is_err();
     match anchor {
         Ok(Anchor::Kept) => out.anchored = true,
@@ -257,7 +257,7 @@ fn runs(
     chain: Option<&Chain>,
     only: Option<&RunId>,
     is_broken: bool,
-    out: &mut Findings,
+    out: &mut RunFindings,
 ) -> Result<()> {
     let entered = Archive::entered(chain);
     let mut ids = archive.ids()?;
@@ -266,7 +266,7 @@ fn runs(
     ids.dedup();
     let mut again = Vec::new();
     for id in ids.iter().filter(|id| only.is_none_or(|one| one == *id)) {
-        let mut one = Findings::default();
+        let mut one = RunFindings::default();
         run(archive, id, entered.get(id), is_broken, &mut one);
         if one.list.is_empty() {
             out.take(one);
@@ -285,7 +285,7 @@ fn runs(
     Ok(())
 }
 
-fn broken(out: &mut Findings, failure: Failure) {
+fn broken(out: &mut RunFindings, failure: Failure) {
     out.add(
         Trouble::LedgerBroken,
         None,
@@ -299,12 +299,12 @@ fn run(
     id: &RunId,
     entered: Option<&Entered>,
     is_broken: bool,
-    out: &mut Findings,
+    out: &mut RunFindings,
 ) {
     let state = archive.state_of(id, entered);
     let prune = format!("local-agent runs prune {id}");
     match state {
-        State::Pruned if archive.has_folder(id) => {
+        RunState::Pruned if archive.has_folder(id) => {
             out.add(
                 Trouble::RunLeftOver,
                 Some(id),
@@ -313,18 +313,18 @@ fn run(
             );
             return;
         }
-        State::Pruned => {
+        RunState::Pruned => {
             out.pruned += 1;
             return;
         }
-        State::Missing if entered.is_some_and(|run| run.lost) => {
+        RunState::Missing if entered.is_some_and(|run| run.lost) => {
             let message =
                 "an earlier ledger held it, and its record was gone when this ledger was begun"
                     .to_owned();
             out.add(Trouble::RunLost, Some(id), message, restore_or(&prune));
             return;
         }
-        State::Missing => {
+        RunState::Missing => {
             let message = "it is entered in the ledger, and its record is gone".to_owned();
             out.add(
                 Trouble::RecordMissing,
@@ -334,7 +334,7 @@ fn run(
             );
             return;
         }
-        State::Unlisted => {
+        RunState::Unlisted => {
             let message = "its folder is not entered in the ledger".to_owned();
             let fix = if is_broken {
                 "local-agent runs head --renew"
@@ -343,12 +343,12 @@ fn run(
             };
             out.add(Trouble::RunUnlisted, Some(id), message, fix);
         }
-        State::Running => out.running += 1,
-        State::Interrupted => {
+        RunState::Running => out.running += 1,
+        RunState::Interrupted => {
             let message = "it was begun and never ended; nothing of it is vouched for".to_owned();
             out.add(Trouble::RunInterrupted, Some(id), message, prune.clone());
         }
-        State::Ended => {}
+        RunState::Ended => {}
     }
     out.records += 1;
     for path in [archive.folder(id), archive.folder(id).join(RECORD)] {

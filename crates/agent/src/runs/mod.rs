@@ -28,17 +28,17 @@ mod recorder;
 mod redact;
 mod replay;
 
-pub use archive::{Archive, Entry, Prune, State, Which};
-pub use check::{Finding, Findings, Trouble, check};
+pub use archive::{Archive, Prune, RunEntry, RunState, Which};
+pub use check::{Finding, RunFindings, Trouble, check};
 pub use id::RunId;
-pub use ledger::{Anchor, Chain, Kind, Ledger, Line, Look, Renewed, ToolLine};
+pub use ledger::{Anchor, Chain, Ledger, LedgerView, Line, LineKind, Renewed, ToolLine};
 pub use page::page;
 pub use private::is_open_to_others;
 pub use record::{
-    Call, CalledTool, Checking, ContextItem, ItemRecord, Mode, Record, Roots, SCHEMA_VERSION, Sent,
-    SnapshotRecord, Status,
+    CalledTool, Checking, ContextItem, ItemRecord, Mode, Record, RecordedCall, RecordedRoots,
+    RunStatus, SCHEMA_VERSION, Sent, SnapshotRecord,
 };
-pub use recorder::{Begin, Caps, End, Finished, Place, Run};
+pub use recorder::{Begin, Caps, End, Finished, Run, RunPlace};
 pub use redact::{Redacted, redact};
 pub use replay::{Bytes, Replayed, Thawed, replay, thaw};
 

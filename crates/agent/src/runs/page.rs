@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::{ItemRecord, Record, State, Thawed};
+use super::{ItemRecord, Record, RunState, Thawed};
 use crate::ask::ClaimNote;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
 
@@ -78,7 +78,7 @@ impl Verdict {
 /// shows the excerpts of the record, and `missing` says why.
 pub fn page(
     record: &Record,
-    state: State,
+    state: RunState,
     thawed: Option<&Thawed>,
     missing: Option<&str>,
 ) -> String {
@@ -121,12 +121,12 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn facts(&self, state: State) -> String {
+    fn facts(&self, state: RunState) -> String {
         let record = self.record;
         let outcome = match (state, &record.outcome) {
-            (State::Ended, Some(outcome)) => outcome.clone(),
-            (State::Running, _) => "still running".to_owned(),
-            (State::Interrupted, _) => "interrupted: it never came to its end".to_owned(),
+            (RunState::Ended, Some(outcome)) => outcome.clone(),
+            (RunState::Running, _) => "still running".to_owned(),
+            (RunState::Interrupted, _) => "interrupted: it never came to its end".to_owned(),
             (_, outcome) => format!(
                 "{} (not in the ledger)",
                 outcome.as_deref().unwrap_or("unknown")

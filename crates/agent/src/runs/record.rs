@@ -32,7 +32,7 @@ pub struct Record {
     pub asked_by: String,
     /// Of the program that wrote this.
     pub program_version: String,
-    pub status: Status,
+    pub status: RunStatus,
     /// RFC 3339, UTC.
     pub started_at: String,
     pub started_unix: i64,
@@ -46,7 +46,7 @@ pub struct Record {
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     /// The folders in force.
-    pub roots: Roots,
+    pub roots: RecordedRoots,
     /// SHA-256 of every configuration key with its value, sorted.
     pub config_sha256: Sha256,
     pub question: String,
@@ -55,7 +55,7 @@ pub struct Record {
     /// Who wrote the draft.
     pub answerer: Option<String>,
     /// Every call of a chat model; none for the extractive answerer.
-    pub calls: Vec<Call>,
+    pub calls: Vec<RecordedCall>,
     /// Where text went outside of this program; none: nowhere.
     pub sent: Vec<Sent>,
     /// The evidence.
@@ -102,7 +102,7 @@ pub enum Mode {
 /// How far it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum RunStatus {
     /// Begun and not finished: it runs, or it was interrupted.
     Running,
     /// It came to its end.
@@ -114,7 +114,7 @@ pub enum Status {
 /// The folders in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Roots {
+pub struct RecordedRoots {
     pub resolved_config_path: Option<String>,
     pub config_root: Option<String>,
     pub package_root: Option<String>,
@@ -184,7 +184,7 @@ impl Checking {
 /// One call of a chat model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Call {
+pub struct RecordedCall {
     /// `ollama`, `openai`.
     pub provider: String,
     pub model: String,
@@ -263,7 +263,7 @@ pub struct SnapshotRecord {
     pub not_whole: u64,
 }
 
-/// One item of the evidence: where it stands, what its bytes hash to, and the beginning of its
+/// One item of the evidence: where it is, what its bytes hash to, and the beginning of its
 /// text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -377,10 +377,10 @@ pub(super) fn tampered(why: &str) -> Failure {
 }
 
 impl Record {
-    /// Reads a record. `RUN_TAMPERED` when it is none; `RUN_NEWER` when another version wrote it.
+    /// Reads a record. `RUN_TAMPERED` when it is not one; `RUN_NEWER` when another version wrote it.
     pub fn from_json(json: &str) -> Result<Self> {
         let value: Value =
-            serde_json::from_str(json).map_err(|e| tampered(&format!("it is no JSON ({e})")))?;
+            serde_json::from_str(json).map_err(|e| tampered(&format!("it is not JSON ({e})")))?;
         let version = value.get("schema_version").and_then(Value::as_u64);
         if version.is_some_and(|version| version > u64::from(SCHEMA_VERSION)) {
             let message = format!(

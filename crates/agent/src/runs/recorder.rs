@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
-use super::ledger::{Kind, Ledger};
+use super::ledger::{Ledger, LineKind};
 use super::record::ExcerptCaps;
 use super::{
-    Call, Checking, ContextItem, Mode, Record, Roots, RunId, SCHEMA_VERSION, Sent, SnapshotRecord,
-    Status, json_text, private, stamp,
+    Checking, ContextItem, Mode, Record, RecordedCall, RecordedRoots, RunId, RunStatus,
+    SCHEMA_VERSION, Sent, SnapshotRecord, json_text, private, stamp,
 };
 use crate::ask::ClaimOpinion;
 use crate::config::Runs;
@@ -22,7 +22,7 @@ use local_agent_verify::Report;
 
 /// Where records and the ledger's head are kept.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct RunPlace<'a> {
     /// `runs.dir`.
     pub runs_dir: &'a Path,
     /// `durable.sqlite`.
@@ -58,7 +58,7 @@ pub struct Begin<'a> {
     /// See [`Record::asked_by`].
     pub asked_by: &'a str,
     pub question: &'a str,
-    pub roots: Roots,
+    pub roots: RecordedRoots,
     pub config_sha256: Sha256,
     pub checking: Checking,
 }
@@ -70,7 +70,7 @@ pub struct End<'a> {
     pub outcome: &'a str,
     pub failure: Option<&'a Failure>,
     pub answerer: Option<&'a str>,
-    pub calls: Vec<Call>,
+    pub calls: Vec<RecordedCall>,
     pub sent: Vec<Sent>,
     pub snapshot: Option<(&'a EvidenceSnapshot, &'a [f32])>,
     pub freshness: Option<&'a FreshnessReport>,
@@ -125,7 +125,7 @@ impl Run {
     ///
     /// # Errors
     /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a run that cannot be recorded does not begin.
-    pub fn begin(place: Place<'_>, caps: Caps, begin: Begin<'_>) -> Result<Self> {
+    pub fn begin(place: RunPlace<'_>, caps: Caps, begin: Begin<'_>) -> Result<Self> {
         let now = OffsetDateTime::now_utc();
         let id = RunId::new(now)?;
         let runs = private::make_folder(place.runs_dir)?;
@@ -140,7 +140,7 @@ impl Run {
             mode: begin.mode,
             asked_by: begin.asked_by.to_owned(),
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            status: Status::Running,
+            status: RunStatus::Running,
             started_at: stamp(now),
             started_unix: now.unix_timestamp(),
             ended_at: None,
@@ -184,9 +184,9 @@ impl Run {
             lock,
         };
         let sha256 = run.write(&run.record.redacted()?)?;
-        if let Err(failure) = run
-            .ledger
-            .append(&[(Kind::Begin, Some(id.clone()), Some(sha256))])
+        if let Err(failure) =
+            run.ledger
+                .append(&[(LineKind::Begin, Some(id.clone()), Some(sha256))])
         {
             // A run that the ledger does not know never was.
             let _ = runs.remove_folder(id.as_str());
@@ -216,9 +216,9 @@ impl Run {
         let kept = self.keep_evidence(end)?;
         let record = &mut self.record;
         record.status = if end.failure.is_some() {
-            Status::Failed
+            RunStatus::Failed
         } else {
-            Status::Done
+            RunStatus::Done
         };
         record.ended_at = Some(stamp(now));
         record.ended_unix = Some(now.unix_timestamp());
@@ -264,7 +264,7 @@ impl Run {
         let id = self.record.run_id.clone();
         let unanchored = self
             .ledger
-            .append(&[(Kind::End, Some(id.clone()), Some(sha256))])?;
+            .append(&[(LineKind::End, Some(id.clone()), Some(sha256))])?;
         let path = self.folder.path().join(RECORD);
         drop(self.lock);
         // The lock counts, not its file; a file that stays does no harm.

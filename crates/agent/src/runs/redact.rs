@@ -105,7 +105,7 @@ const NAMES: &str = concat!(
     r"[ _-]?key)"
 );
 
-/// Where a value stands in a line, and how sure its place makes us. `NAMES` stands for [`NAMES`];
+/// Where a value is in a line, and how sure its place makes us. `NAMES` stands for [`NAMES`];
 /// `keep` and `tail` stay.
 const PLACES: &[(Sure, &str)] = &[
     // `name = value`
@@ -153,9 +153,9 @@ const PLACES: &[(Sure, &str)] = &[
 /// When a value at one of [`PLACES`] is taken out.
 #[derive(Clone, Copy)]
 enum Sure {
-    /// Words stand there as well.
+    /// Words are there as well.
     IfItLooksSecret,
-    /// Nothing else stands there.
+    /// Nothing else is there.
     UnlessItIsAPlaceholder,
 }
 
@@ -266,7 +266,7 @@ fn is_placeholder(value: &str) -> bool {
         })
 }
 
-/// Forms in which secrets stand in notes, with an example in which `X` stands for the secret, and
+/// Forms in which secrets are in notes, with an example in which `X` stands for the secret, and
 /// whether it is found.
 #[cfg(test)]
 const EXAMPLES: &[(&str, bool)] = &[

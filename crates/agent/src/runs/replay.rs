@@ -35,7 +35,7 @@ pub struct Thawed {
     pub snapshot: EvidenceSnapshot,
     pub draft: Option<Draft>,
     pub bytes: Bytes,
-    /// Items whose bytes stand elsewhere in their file by now.
+    /// Items whose bytes are elsewhere in their file by now.
     pub moved: Vec<Label>,
 }
 

@@ -6,34 +6,34 @@ use serde_json::{Value, json};
 
 use super::change::{agree, diff};
 use super::outcome::Output;
-use super::{Bound, Effect, Spec, schema};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 pub(super) const SPEC: Spec = Spec {
     name: "delete",
     description: "Proposes to move a file to .trash-local-agent in its source. A person must agree at the terminal.",
-    effect: Effect::Writes,
+    effect: ToolEffect::Writes,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<DeleteArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct DeleteArgs {
     /// The file.
     #[schemars(length(min = 1, max = 4096))]
     path: String,
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: DeleteArgs = schema::parse(args)?;
     let (at, now) = bound.sandbox.subject(&args.path)?;
     let Some(file) = now else {
         return Err(Failure::new(
             ErrorCode::FileNotFound,
-            format!("No readable file stands behind `{at}`."),
+            format!("There is no readable file at `{at}`."),
         )
         .with_hint("local-agent index --list-sources"));
     };

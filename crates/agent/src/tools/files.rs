@@ -10,7 +10,7 @@ use local_agent_files::sandbox::{Address, What};
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
-/// Longest time that one call looks through files. What was not looked at by then is said to be
+/// Longest time that one call looks through files. What was not looked at by then is reported as
 /// left out.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -29,7 +29,7 @@ impl Deadline {
 }
 
 /// How one file was looked at.
-pub(super) enum Look {
+pub(super) enum FileLook {
     Done,
     /// It could not be read or understood.
     Unread,
@@ -56,7 +56,7 @@ impl Survey {
         bound: &Bound,
         path: Option<&str>,
         wanted: impl Fn(&Address) -> bool,
-        mut look: impl FnMut(&Address) -> Result<Look>,
+        mut look: impl FnMut(&Address) -> Result<FileLook>,
     ) -> Result<Self> {
         let deadline = Deadline::new();
         let (mut all, closed) = files(bound, path)?;
@@ -74,9 +74,9 @@ impl Survey {
                 break;
             }
             match look(at)? {
-                Look::Unread => survey.unread += 1,
-                Look::Done => survey.searched += 1,
-                Look::Full(what) => {
+                FileLook::Unread => survey.unread += 1,
+                FileLook::Done => survey.searched += 1,
+                FileLook::Full(what) => {
                     survey.searched += 1;
                     survey.limit = Some(what);
                     break;

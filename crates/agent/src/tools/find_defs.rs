@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::files::{Look, Survey, is_note};
+use super::files::{FileLook, Survey, is_note};
 use super::outcome::Output;
 use super::symbols::{Symbol, has_names, symbols};
-use super::text::Read;
-use super::{Bound, Effect, Spec, schema};
+use super::text::ReadFile;
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_files::sandbox::Address;
 use local_agent_text::error::Result;
 
@@ -18,15 +18,15 @@ pub(super) const MOST: usize = 200;
 pub(super) const SPEC: Spec = Spec {
     name: "find_defs",
     description: "Finds where a name is defined: functions and types of source files, headings of notes.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<FindSymbolArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {
+pub(super) struct FindSymbolArgs {
     /// The name, or the words of a heading.
     #[schemars(length(min = 1, max = 500))]
     pub name: String,
@@ -36,7 +36,7 @@ pub(super) struct Args {
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: FindSymbolArgs = schema::parse(args)?;
     let name = args.name.trim().to_owned();
     let folded = name.to_lowercase();
     let fits = |at: &Address, symbol: &Symbol| {
@@ -53,7 +53,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     Ok(places.output(&name))
 }
 
-/// Places where a name stands.
+/// Places where a name occurs.
 pub(super) struct Places {
     found: Vec<Value>,
     text: String,
@@ -61,39 +61,39 @@ pub(super) struct Places {
 }
 
 /// Line, kind and words of one place.
-pub(super) type Place = (u32, String, String);
+pub(super) type SymbolPlace = (u32, String, String);
 
 /// Looks through every file that can hold names and holds `name` in its text.
 pub(super) fn look(
     bound: &Bound,
     path: Option<&str>,
     name: &str,
-    find: impl Fn(&Read) -> Result<Vec<Place>>,
+    find: impl Fn(&ReadFile) -> Result<Vec<SymbolPlace>>,
 ) -> Result<Places> {
     let folded = name.to_lowercase();
     let (mut found, mut text) = (Vec::new(), String::new());
     let survey = Survey::of(bound, path, has_names, |at| {
-        let Ok(file) = Read::of(bound, &at.to_string()) else {
-            return Ok(Look::Unread);
+        let Ok(file) = ReadFile::of(bound, &at.to_string()) else {
+            return Ok(FileLook::Unread);
         };
         // Parsing costs a thousand times what looking does.
         if !file
             .text()
             .is_ok_and(|text| text.contains(name) || text.to_lowercase().contains(&folded))
         {
-            return Ok(Look::Done);
+            return Ok(FileLook::Done);
         }
         let Ok(places) = find(&file) else {
-            return Ok(Look::Unread);
+            return Ok(FileLook::Unread);
         };
         for (line, kind, words) in places {
             if found.len() == MOST {
-                return Ok(Look::Full("places"));
+                return Ok(FileLook::Full("places"));
             }
             text.push_str(&format!("{at}:{line}: {kind} {words}\n"));
             found.push(json!({"path": at.to_string(), "line": line, "kind": kind, "name": words}));
         }
-        Ok(Look::Done)
+        Ok(FileLook::Done)
     })?;
     Ok(Places {
         found,

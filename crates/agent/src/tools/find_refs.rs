@@ -3,25 +3,25 @@
 use serde_json::Value;
 
 use super::files::is_note;
-use super::find_defs::{Args, look};
+use super::find_defs::{FindSymbolArgs, look};
 use super::link_target::names_target;
 use super::notes;
 use super::outcome::Output;
 use super::symbols::{Lines, symbols};
-use super::{Bound, Effect, Spec, schema};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
 pub(super) const SPEC: Spec = Spec {
     name: "find_refs",
     description: "Finds where a name is used: calls and types in source files, links to a note.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<FindSymbolArgs>,
     run,
 };
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: FindSymbolArgs = schema::parse(args)?;
     let name = args.name.trim().to_owned();
     let places = look(bound, args.path.as_deref(), &name, |file| {
         if is_note(&file.at) {

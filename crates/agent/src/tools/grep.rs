@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::files::{Look, Survey};
+use super::files::{FileLook, Survey};
 use super::outcome::Output;
 use super::text::prefix;
-use super::{Bound, Effect, Spec, schema};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Bytes of one line that are shown.
@@ -27,15 +27,15 @@ pub(super) const SPEC: Spec = Spec {
     name: "grep",
     description: "Finds lines that match a regular expression (Rust syntax), in all files or below a path. Letters match \
                   in any case unless the pattern has an upper-case letter.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<GrepArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct GrepArgs {
     /// The regular expression, or with `fixed` the words themselves.
     #[schemars(length(min = 1, max = 1000))]
     pattern: String,
@@ -55,7 +55,7 @@ struct Args {
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: GrepArgs = schema::parse(args)?;
     let matcher = compile(&args)?;
     let context = args.context.unwrap_or(0) as usize;
     let mut searcher = SearcherBuilder::new()
@@ -74,7 +74,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         |_| true,
         |at| {
             let Ok(file) = bound.sandbox.read(at) else {
-                return Ok(Look::Unread);
+                return Ok(FileLook::Unread);
             };
             hits.path = at.to_string();
             hits.fresh = true;
@@ -86,7 +86,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
                         format!("{at} could not be searched: {error}."),
                     )
                 })?;
-            Ok(hits.full.map_or(Look::Done, Look::Full))
+            Ok(hits.full.map_or(FileLook::Done, FileLook::Full))
         },
     )?;
     let facts = json!({"pattern": args.pattern, "hits": hits.hits, "lines": hits.lines});
@@ -95,7 +95,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     Ok(output)
 }
 
-fn compile(args: &Args) -> Result<RegexMatcher> {
+fn compile(args: &GrepArgs) -> Result<RegexMatcher> {
     if args.pattern.contains('\n') {
         let message = "The pattern holds a line break, and lines are matched one by one.";
         return Err(

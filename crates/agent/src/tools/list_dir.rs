@@ -1,11 +1,11 @@
-//! `list_dir`: what stands in a folder. Denied, hidden and linked names do not exist here.
+//! `list_dir`: what is in a folder. Denied, hidden and linked names do not exist here.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::outcome::Output;
-use super::{Bound, Effect, Spec, schema};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
 /// Entries that one call gives.
@@ -14,22 +14,22 @@ const MOST: usize = 1000;
 pub(super) const SPEC: Spec = Spec {
     name: "list_dir",
     description: "Lists the files and folders of one folder with their sizes. Without a path: the sources.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<ListDirArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct ListDirArgs {
     /// The folder: `source:` or `source:folder`, or a folder below a source. Absent: the sources.
     #[schemars(length(max = 4096))]
     path: Option<String>,
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: ListDirArgs = schema::parse(args)?;
     match args.path.as_deref().map(str::trim) {
         None | Some("" | "." | "/" | "./") => Ok(sources(bound)),
         Some(path) => folder(bound, path),

@@ -10,7 +10,7 @@
 //! | file | tool |
 //! | --- | --- |
 //! | `read_text_file` | text of one file, by characters, by bytes or by lines |
-//! | `list_dir` | what stands in a folder |
+//! | `list_dir` | what is in a folder |
 //! | `grep` | lines that a regular expression matches |
 //! | `outline`, `read_symbol`, `find_defs`, `find_refs` | headings of notes, symbols of source files |
 //! | `related_files` | notes joined by links and tags |
@@ -66,7 +66,7 @@ const SPECS: &[&Spec] = &[
 
 /// What a tool does to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// Nothing is changed. Only such tools are ever offered to a model's loop or over MCP.
     Reads,
     /// Proposes a change, which a person must agree to.
@@ -78,7 +78,7 @@ struct Spec {
     name: &'static str,
     /// For people and models: what it does, in one or two sentences.
     description: &'static str,
-    effect: Effect,
+    effect: ToolEffect,
     /// Whether what it gives may be evidence: exact text of a file with its place.
     admissible: bool,
     schema: fn() -> Value,
@@ -190,7 +190,7 @@ impl ToolFactory {
     /// deny them.
     pub fn read_only(&self) -> Vec<Tool> {
         let offered = |tool: &Tool| {
-            tool.effect() == Effect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny
+            tool.effect() == ToolEffect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny
         };
         self.all().into_iter().filter(offered).collect()
     }
@@ -200,7 +200,7 @@ impl ToolFactory {
         self.all().into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Runs the tool of this name among `offered`; a name that is none of them is an outcome like
+    /// Runs the tool of this name among `offered`; a name that is not among them is an outcome like
     /// others.
     pub fn run_among(&self, offered: &[Tool], name: &str, args: &Value) -> ToolOutcome {
         match offered.iter().find(|tool| tool.name() == name) {
@@ -269,7 +269,7 @@ impl Tool {
     }
 
     /// Whether it reads or proposes changes.
-    pub fn effect(&self) -> Effect {
+    pub fn effect(&self) -> ToolEffect {
         self.spec.effect
     }
 
@@ -299,7 +299,7 @@ impl Tool {
     /// Policy first, then the arguments against the schema.
     fn admit(&self, args: &Value) -> Result<()> {
         // Whatever a caller was offered: only a person proposes changes.
-        if self.effect() == Effect::Writes && self.bound.caller != Caller::Person {
+        if self.effect() == ToolEffect::Writes && self.bound.caller != Caller::Person {
             let message = format!(
                 "`{}` changes files, and only a person may call it.",
                 self.name()

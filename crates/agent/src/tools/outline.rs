@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::outcome::Output;
 use super::symbols::symbols;
-use super::text::Read;
-use super::{Bound, Effect, Spec, schema};
+use super::text::ReadFile;
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
 /// Names that one call gives.
@@ -16,23 +16,23 @@ const MOST: usize = 1000;
 pub(super) const SPEC: Spec = Spec {
     name: "outline",
     description: "Lists the headings of a note, or the symbols that a source file defines, with their lines.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<OutlineArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct OutlineArgs {
     /// The file.
     #[schemars(length(min = 1, max = 4096))]
     path: String,
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
-    let file = Read::of(bound, &args.path)?;
+    let args: OutlineArgs = schema::parse(args)?;
+    let file = ReadFile::of(bound, &args.path)?;
     let mut found = symbols(&file)?;
     found.retain(|symbol| symbol.is_definition);
     let count = found.len();

@@ -7,34 +7,34 @@ use serde_json::{Value, json};
 
 use super::change::{agree, diff};
 use super::outcome::Output;
-use super::{Bound, Effect, Spec, schema};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 pub(super) const SPEC: Spec = Spec {
     name: "propose_write",
     description: "Proposes the whole new content of a file. A person sees the difference and must agree at the terminal.",
-    effect: Effect::Writes,
+    effect: ToolEffect::Writes,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<ProposeWriteArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct ProposeWriteArgs {
     /// The file; it need not exist.
     #[schemars(length(min = 1, max = 4096))]
     path: String,
-    /// All that is to stand in it.
+    /// The whole new content of the file.
     content: String,
-    /// SHA-256 of what stands there now, when the proposal was made from something read earlier.
+    /// SHA-256 of the present content, when the proposal was made from something read earlier.
     #[schemars(length(min = 64, max = 64))]
     expected_sha256: Option<String>,
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: ProposeWriteArgs = schema::parse(args)?;
     let most = bound.sandbox.policy().max_file_bytes();
     if args.content.len() as u64 > most {
         let message = format!(
@@ -191,7 +191,7 @@ mod tests {
             model
                 .read_only()
                 .iter()
-                .all(|tool| tool.effect() == Effect::Reads)
+                .all(|tool| tool.effect() == ToolEffect::Reads)
         );
     }
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::outcome::Output;
 use super::symbols::symbols;
-use super::text::{Read, prefix};
-use super::{Bound, Effect, Spec, schema};
+use super::text::{ReadFile, prefix};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Bytes that one call gives.
@@ -16,15 +16,15 @@ const MOST_BYTES: usize = 64 * 1024;
 pub(super) const SPEC: Spec = Spec {
     name: "read_symbol",
     description: "Reads one section of a note by its heading, or one definition of a source file by its name.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: true,
-    schema: schema::of::<Args>,
+    schema: schema::of::<ReadSymbolArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct ReadSymbolArgs {
     /// The file.
     #[schemars(length(min = 1, max = 4096))]
     path: String,
@@ -37,8 +37,8 @@ struct Args {
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
-    let file = Read::of(bound, &args.path)?;
+    let args: ReadSymbolArgs = schema::parse(args)?;
+    let file = ReadFile::of(bound, &args.path)?;
     let mut found = symbols(&file)?;
     found.retain(|symbol| symbol.is_definition);
     let wanted = args

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::outcome::Output;
-use super::text::{Content, Read, prefix};
-use super::{Bound, Effect, Spec, schema};
+use super::text::{Content, ReadFile, prefix};
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Bytes that one call gives in byte and line mode.
@@ -23,15 +23,15 @@ pub(super) const SPEC: Spec = Spec {
     description: "Reads text of one file. Without more arguments: from the beginning, up to max_chars characters. With \
                   start_line or max_lines: lines, each with its number. With offset or length: bytes. Images and PDFs \
                   are described, not shown.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: true,
-    schema: schema::of::<Args>,
+    schema: schema::of::<ReadTextFileArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct ReadTextFileArgs {
     /// The file: `source:folder/file.md`, a path below a source, or a file name.
     #[schemars(length(min = 1, max = 4096))]
     path: String,
@@ -53,7 +53,7 @@ struct Args {
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
+    let args: ReadTextFileArgs = schema::parse(args)?;
     let bytes = args.offset.is_some() || args.length.is_some();
     let lines = args.start_line.is_some() || args.max_lines.is_some();
     if usize::from(bytes) + usize::from(lines) + usize::from(args.max_chars.is_some()) > 1 {
@@ -61,7 +61,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         return Err(Failure::new(ErrorCode::InvalidArgs, message)
             .with_hint("local-agent tool describe read_text_file"));
     }
-    let file = Read::of(bound, &args.path)?;
+    let file = ReadFile::of(bound, &args.path)?;
     match file.content() {
         Content::Text(text) if lines => Ok(by_lines(&file, text, &args)),
         Content::Text(text) if bytes => by_bytes(&file, text, &args),
@@ -85,7 +85,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
 }
 
 /// The contract of evidence: how much there is, how much came, and whether that is all of it.
-fn by_chars(file: &Read, text: &str, max_chars: usize) -> Output {
+fn by_chars(file: &ReadFile, text: &str, max_chars: usize) -> Output {
     let chars_full = text.chars().count();
     let end = text
         .char_indices()
@@ -110,7 +110,7 @@ fn by_chars(file: &Read, text: &str, max_chars: usize) -> Output {
     out
 }
 
-fn by_bytes(file: &Read, text: &str, args: &Args) -> Result<Output> {
+fn by_bytes(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Result<Output> {
     let size = text.len();
     let offset = usize::try_from(args.offset.unwrap_or(0)).unwrap_or(usize::MAX);
     if offset > size {
@@ -154,8 +154,8 @@ fn by_bytes(file: &Read, text: &str, args: &Args) -> Result<Output> {
     Ok(out)
 }
 
-/// `N|text`; the numbers count towards the bytes. A line that does not fit is cut and said to be.
-fn by_lines(file: &Read, text: &str, args: &Args) -> Output {
+/// `N|text`; the numbers count towards the bytes. A line that does not fit is cut and marked as cut.
+fn by_lines(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Output {
     let total = text.split_inclusive('\n').count();
     let first = args.start_line.unwrap_or(1) as usize;
     let wanted = args.max_lines.unwrap_or(u32::MAX) as usize;
@@ -209,7 +209,7 @@ fn by_lines(file: &Read, text: &str, args: &Args) -> Output {
     out
 }
 
-fn described(file: &Read, kind: &str, pixels: Option<(u32, u32)>) -> Output {
+fn described(file: &ReadFile, kind: &str, pixels: Option<(u32, u32)>) -> Output {
     let size = file.bytes.len();
     let shape = pixels.map_or_else(String::new, |(w, h)| format!(", {w}x{h} pixels"));
     Output::new(

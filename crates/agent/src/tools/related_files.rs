@@ -11,8 +11,8 @@ use super::files::{Deadline, files, is_note};
 use super::link_target::{bare, means, relative, same};
 use super::notes;
 use super::outcome::Output;
-use super::text::Read;
-use super::{Bound, Effect, Spec, schema};
+use super::text::ReadFile;
+use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_files::sandbox::Address;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{Document, LinkKind};
@@ -23,15 +23,15 @@ const MOST: usize = 100;
 pub(super) const SPEC: Spec = Spec {
     name: "related_files",
     description: "Lists the notes that a note links to, the notes that link to it, and the notes that share tags with it.",
-    effect: Effect::Reads,
+    effect: ToolEffect::Reads,
     admissible: false,
-    schema: schema::of::<Args>,
+    schema: schema::of::<RelatedFilesArgs>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct RelatedFilesArgs {
     /// The note.
     #[schemars(length(min = 1, max = 4096))]
     path: String,
@@ -49,8 +49,8 @@ struct Related {
 }
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
-    let args: Args = schema::parse(args)?;
-    let file = Read::of(bound, &args.path)?;
+    let args: RelatedFilesArgs = schema::parse(args)?;
+    let file = ReadFile::of(bound, &args.path)?;
     if !is_note(&file.at) {
         let message = format!("`{}` is no note, so it has no links and tags.", file.at);
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("name a markdown file"));

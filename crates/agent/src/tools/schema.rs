@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Longest arguments of one call, as JSON, in bytes. What is written stands under
+/// Longest arguments of one call, as JSON, in bytes. What is written is under
 /// `security.max_file_bytes` beside it.
 const MAX_ARGS: usize = 16 << 20;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::files::is_note;
 use super::notes;
-use super::text::Read;
+use super::text::ReadFile;
 use local_agent_files::sandbox::{Address, CODE_EXTS};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -45,9 +45,9 @@ pub(super) fn has_names(at: &Address) -> bool {
 
 /// Every name in a file, in order.
 ///
-/// `FILE_READ_ERROR` when it is no text, `INVALID_ARGS` when it is no note and no source file,
+/// `FILE_READ_ERROR` when it is not text, `INVALID_ARGS` when it is neither a note nor a source file,
 /// `FILE_TOO_LARGE`.
-pub(super) fn symbols(file: &Read) -> Result<Vec<Symbol>> {
+pub(super) fn symbols(file: &ReadFile) -> Result<Vec<Symbol>> {
     let text = file.text()?;
     if is_note(&file.at) {
         return Ok(headings(text));
@@ -79,7 +79,7 @@ pub(super) fn symbols(file: &Read) -> Result<Vec<Symbol>> {
     of_code(ext, text)
 }
 
-/// How deep brackets are open at most; whether they stand in strings does not count.
+/// How deep brackets are open at most; whether they are in strings does not count.
 fn nesting(text: &str) -> usize {
     let (mut deep, mut deepest) = (0usize, 0);
     for byte in text.bytes() {

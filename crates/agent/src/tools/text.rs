@@ -7,11 +7,11 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, Sha256};
 
-/// Bytes at the start of a file by which text and other things are told apart.
+/// Bytes at the start of a file that decide whether a file is text.
 const SNIFFED: usize = 8192;
 
 /// A file as it was read: once, whole.
-pub(super) struct Read {
+pub(super) struct ReadFile {
     pub at: Address,
     pub sha256: Sha256,
     pub bytes: Vec<u8>,
@@ -28,7 +28,7 @@ pub(super) enum Content<'a> {
     Binary,
 }
 
-impl Read {
+impl ReadFile {
     /// Errors: those of the sandbox.
     pub fn of(bound: &Bound, request: &str) -> Result<Self> {
         let at = bound.sandbox.resolve(request)?;
@@ -45,7 +45,7 @@ impl Read {
         sniff(&self.bytes)
     }
 
-    /// Its text; `FILE_READ_ERROR` when it is none.
+    /// Its text; `FILE_READ_ERROR` when it is not text.
     pub fn text(&self) -> Result<&str> {
         match self.content() {
             Content::Text(text) => Ok(text),
@@ -137,7 +137,7 @@ fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     be(bytes, 16, 4).zip(be(bytes, 20, 4))
 }
 
-/// JPEG: the size stands in the first frame header (`SOF0` to `SOF15` without `DHT`, `JPG`, `DAC`).
+/// JPEG: the size is in the first frame header (`SOF0` to `SOF15` without `DHT`, `JPG`, `DAC`).
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {

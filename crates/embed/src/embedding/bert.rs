@@ -328,14 +328,14 @@ impl Loader<'_> {
             Purpose::Questions => self.stored(names, inputs, outputs),
             Purpose::Passages(precision) => match self.numbers(part, precision) {
                 Numbers::Int8 => {
-                    let mut matrix = int8::Matrix::new(self.isa, inputs, names.len() * outputs);
+                    let mut matrix = int8::Int8Matrix::new(self.isa, inputs, names.len() * outputs);
                     self.columns(names, inputs, outputs, |first, rows, bias| {
                         matrix.set_columns(first, rows, bias)
                     })?;
                     Ok(Linear::Int8(matrix))
                 }
                 Numbers::Bf16 => {
-                    let mut matrix = bf16::Matrix::new(self.isa, inputs, names.len() * outputs);
+                    let mut matrix = bf16::Bf16Matrix::new(self.isa, inputs, names.len() * outputs);
                     self.columns(names, inputs, outputs, |first, rows, bias| {
                         matrix.set_columns(first, rows, bias)
                     })?;

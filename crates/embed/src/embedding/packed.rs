@@ -95,8 +95,12 @@ fn layer(
     let mut linear = |part: Part, inputs: usize, outputs: usize| {
         Some(match loader.numbers(part, precision) {
             Numbers::F32 => Linear::Full(Panels::read(inputs, outputs, packed)?),
-            Numbers::Bf16 => Linear::Bf16(bf16::Matrix::read(loader.isa, inputs, outputs, packed)?),
-            Numbers::Int8 => Linear::Int8(int8::Matrix::read(loader.isa, inputs, outputs, packed)?),
+            Numbers::Bf16 => {
+                Linear::Bf16(bf16::Bf16Matrix::read(loader.isa, inputs, outputs, packed)?)
+            }
+            Numbers::Int8 => {
+                Linear::Int8(int8::Int8Matrix::read(loader.isa, inputs, outputs, packed)?)
+            }
         })
     };
     let qkv = linear(Part::Qkv, hidden, 3 * hidden)?;

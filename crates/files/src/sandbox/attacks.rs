@@ -433,7 +433,7 @@ fn s19_fifos_sockets_and_devices_block_nothing() {
     assert_eq!(opened.unwrap_err(), Refusal::Unseen(Why::NotRegular));
 }
 
-/// What is mounted below a root was put there by the machine's operator; it stands under the same
+/// What is mounted below a root was put there by the machine's operator; it is under the same
 /// rules.
 #[test]
 #[cfg(target_os = "linux")]

@@ -31,12 +31,12 @@ const EXECUTABLE: [&str; 27] = [
 ];
 
 impl Sandbox {
-    /// The place a change is about, and what stands there now; `None`: nothing, and a file may be
+    /// The place a change is about, and what is there now; `None`: nothing, and a file may be
     /// made there.
     ///
     /// `INVALID_ARGS`, `PATH_DENIED`, `AMBIGUOUS_PATH`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`;
     /// `WRITE_DENIED` for a file that the system would run; `FILE_NOT_FOUND` for a place where
-    /// nothing can be made (a link stands there, for example).
+    /// nothing can be made (a link is there, for example).
     pub fn subject(&self, request: &str) -> Result<(Address, Option<FileBytes>)> {
         let at = match self.resolve(request) {
             Ok(at) => at,
@@ -73,7 +73,7 @@ impl Sandbox {
                 .collect();
             return Err(super::ambiguous_words(request, "place", &names));
         };
-        // Whatever stands there and cannot be read (a link, a FIFO, a second name of a file) is not
+        // Whatever is there and cannot be read (a link, a FIFO, a second name of a file) is not
         // written over.
         match self.find(one) {
             Err(Refusal::Unseen(super::Why::Missing)) => Ok(Address {
@@ -84,8 +84,8 @@ impl Sandbox {
         }
     }
 
-    /// Writes `bytes` to `at` by one rename, if what stands there still has the hash `expected`
-    /// (`None`: nothing stands there). Folders that are missing above it are made. A file that is
+    /// Writes `bytes` to `at` by one rename, if what is there still has the hash `expected`
+    /// (`None`: nothing is there). Folders that are missing above it are made. A file that is
     /// replaced keeps its permissions.
     ///
     /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`, with nothing half-written left.
@@ -164,7 +164,7 @@ impl Sandbox {
         Ok((here, name.to_owned()))
     }
 
-    /// `WRITE_CONFLICT` unless what stands at `name` has the hash; gives its permissions.
+    /// `WRITE_CONFLICT` unless what is at `name` has the hash; gives its permissions.
     fn check_unchanged(
         &self,
         at: &Address,

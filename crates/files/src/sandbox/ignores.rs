@@ -62,7 +62,7 @@ impl Ignores {
                 Ok(bytes) => {
                     let text = String::from_utf8_lossy(&bytes);
                     for line in text.trim_start_matches('\u{feff}').lines() {
-                        // A pattern that is none is passed over, as git does.
+                        // An invalid pattern is skipped, as git does.
                         let _ = builder.add_line(None, line);
                     }
                 }

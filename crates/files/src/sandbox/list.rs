@@ -1,4 +1,4 @@
-//! What stands in one folder: files that may be read and folders that may be entered. Whatever is
+//! What is in one folder: files that may be read and folders that may be entered. Whatever is
 //! denied, hidden, a link or left out by an ignore file is not listed and so does not exist.
 
 use std::fmt;
@@ -43,7 +43,7 @@ pub struct Listed {
 impl Sandbox {
     /// The one folder that a request means, with its entries sorted by the bytes of their names.
     ///
-    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND` (also when it is no folder),
+    /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND` (also when it is not a folder),
     /// `AMBIGUOUS_PATH`.
     pub fn list(&self, request: &str) -> Result<(Folder, Vec<Listed>)> {
         let places = request::plan_folder(request, &self.0.texts, &self.0.policy)

@@ -49,7 +49,7 @@ const MAX_LISTED: usize = 10;
 /// A root as the configuration names it.
 #[derive(Debug, Clone)]
 pub struct RootSpec {
-    /// What stands before the colon in an address; unique.
+    /// What is before the colon in an address; unique.
     pub name: SourceName,
     /// Absolute.
     pub path: PathBuf,
@@ -62,7 +62,7 @@ pub struct RootSpec {
 /// A root as it was found.
 #[derive(Debug)]
 pub struct Root {
-    /// What stands before the colon in an address.
+    /// What is before the colon in an address.
     pub name: SourceName,
     /// Absolute, links in it resolved when it could be opened.
     pub path: PathBuf,

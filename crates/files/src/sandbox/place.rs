@@ -30,7 +30,7 @@ pub(super) struct OpenRoot<'a> {
 /// A file that was found and allowed, not yet opened.
 #[derive(Debug)]
 pub(super) struct Leaf {
-    /// `None`: it stands in the root itself.
+    /// `None`: it is in the root itself.
     parent: Option<Dir>,
     name: String,
     pub(super) stamp: FileStamp,
@@ -132,7 +132,7 @@ impl OpenRoot<'_> {
         Ok(())
     }
 
-    /// The path that links led to stands under the same rules as the path that was asked for.
+    /// The path that links led to is under the same rules as the path that was asked for.
     fn recheck(&self, passed: &[(Dir, String)], name: &str, is_dir: bool) -> Result<(), Refusal> {
         let names: Vec<&str> = passed
             .iter()
@@ -205,7 +205,7 @@ pub(super) fn read_to_cap(
     }
 }
 
-/// Whether a file may be read, by its kind, its links and its size, in this order: the size is told
+/// Whether a file may be read, by its kind, its links and its size, in this order: the size is reported
 /// only of a file that is allowed in every other way.
 pub(super) fn admit(meta: &Metadata, policy: &Policy) -> Result<FileStamp, Refusal> {
     if meta.is_dir() {
@@ -234,7 +234,7 @@ fn link_count(meta: &Metadata) -> u64 {
     cap_fs_ext::MetadataExt::nlink(meta)
 }
 
-/// The number of names is not told here without opening the file in another way; hard links need
+/// The number of names cannot be read here without opening the file in another way; hard links need
 /// the right to write to the target on Windows.
 #[cfg(not(unix))]
 fn link_count(_: &Metadata) -> u64 {

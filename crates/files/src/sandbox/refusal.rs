@@ -13,7 +13,7 @@ use local_agent_text::types::SkipReason;
 pub enum Why {
     /// Nothing has that name.
     Missing,
-    /// A symbolic link stands in the way, and links are not followed.
+    /// A symbolic link is in the way, and links are not followed.
     Symlink,
     /// A followed link leaves the root, or its target is absolute.
     LinkLeaves,
@@ -122,7 +122,7 @@ impl Refusal {
 pub(super) fn not_found(request: &str) -> Failure {
     Failure::new(
         ErrorCode::FileNotFound,
-        format!("No readable file stands behind `{}`.", shown(request)),
+        format!("There is no readable file at `{}`.", shown(request)),
     )
     .with_hint("local-agent index --list-sources")
 }

@@ -187,7 +187,7 @@ pub(super) fn plan_folder(
     }
 }
 
-/// Keeps the places that the policy lets through; when there is none, says why the first was
+/// Keeps the places that the policy lets through; when none is left, says why the first was
 /// refused.
 fn admit(
     places: Vec<Candidate>,
@@ -260,7 +260,7 @@ fn refuse_anchored(rest: &str) -> Result<(), Denied> {
     }
 }
 
-/// `~`, `~/x`, `~user/x`; a file called `~x.md` is none of them.
+/// `~`, `~/x`, `~user/x`; a file called `~x.md` is not one of them.
 fn is_home(text: &str) -> bool {
     text.starts_with('~') && (text == "~" || text.contains(['/', '\\']))
 }

@@ -1,6 +1,6 @@
 //! The walk: every document below a root, by handles, with the stamp of each and the reason for
 //! each that is left out. Links are never followed here, not even with `follow_links: inside`: what
-//! such a link leads to stands under the same root and is found under its own name.
+//! such a link leads to is under the same root and is found under its own name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub struct Entry {
     pub what: What,
 }
 
-/// What stands at an entry's path.
+/// What is at an entry's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// A document that can be read.
@@ -144,7 +144,7 @@ pub(super) struct Walk<'a> {
 }
 
 /// A folder that is being looked at. It closes with its last chunk.
-struct Folder {
+struct OpenFolder {
     /// Its path with a trailing slash; empty for the root.
     prefix: String,
     depth: usize,
@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
 
 impl Walk<'_> {
     /// Looks at a folder's entries, in chunks; `folder`'s subfolders become further jobs.
-    fn look_through<'s>(&'s self, scope: &rayon::Scope<'s>, folder: Folder) {
+    fn look_through<'s>(&'s self, scope: &rayon::Scope<'s>, folder: OpenFolder) {
         let folder = Arc::new(folder);
         for start in (CHUNK..folder.entries.len()).step_by(CHUNK) {
             let folder = Arc::clone(&folder);
@@ -238,7 +238,7 @@ impl Walk<'_> {
         self.look_at(scope, &folder, 0);
     }
 
-    fn look_at<'s>(&'s self, scope: &rayon::Scope<'s>, folder: &Folder, start: usize) {
+    fn look_at<'s>(&'s self, scope: &rayon::Scope<'s>, folder: &OpenFolder, start: usize) {
         let end = folder.entries.len().min(start + CHUNK);
         let mut found = Vec::with_capacity(end - start);
         for entry in &folder.entries[start..end] {
@@ -281,7 +281,7 @@ impl Walk<'_> {
         prefix: String,
         depth: usize,
         above: Option<Arc<Ignores>>,
-    ) -> std::result::Result<Folder, Refusal> {
+    ) -> std::result::Result<OpenFolder, Refusal> {
         let mut opened: Option<Dir> = None;
         for name in prefix.split_terminator('/') {
             let here = opened.as_ref().unwrap_or(self.root);
@@ -316,7 +316,7 @@ impl Walk<'_> {
                 .filter_map(|(name, r)| skipped(format!("{prefix}{name}"), r))
                 .collect(),
         );
-        Ok(Folder {
+        Ok(OpenFolder {
             prefix,
             depth,
             entries,
@@ -325,7 +325,7 @@ impl Walk<'_> {
     }
 
     /// Counts a file of another kind, where these are counted and it is not passed by.
-    fn count_other(&self, folder: &Folder, name: &str) {
+    fn count_other(&self, folder: &OpenFolder, name: &str) {
         let Some(others) = &self.others else { return };
         // The program's own configuration, and the copy that is kept of it.
         if name.starts_with("local-agent.yaml") {
@@ -343,7 +343,7 @@ impl Walk<'_> {
         *others.entry(ext).or_default() += 1;
     }
 
-    fn classify(&self, folder: &Folder, entry: &DirEntry) -> Seen {
+    fn classify(&self, folder: &OpenFolder, entry: &DirEntry) -> Seen {
         let name = entry.file_name();
         let Some(name) = name.to_str() else {
             return self.badly_named(folder, entry, name.as_encoded_bytes());
@@ -415,7 +415,7 @@ impl Walk<'_> {
 
     /// A name that no path can hold: listed under a name to show, when it would have been looked
     /// at.
-    fn badly_named(&self, folder: &Folder, entry: &DirEntry, name: &[u8]) -> Seen {
+    fn badly_named(&self, folder: &OpenFolder, entry: &DirEntry, name: &[u8]) -> Seen {
         let is_wanted = match kind_of(entry) {
             Ok(Kind::Other) => self.wanted.takes(&String::from_utf8_lossy(name)),
             Ok(_) => matches!(self.wanted, Wanted::Extensions(_)),
@@ -445,7 +445,7 @@ enum Seen {
 enum Kind {
     Folder,
     Link,
-    /// A file, or something that is none.
+    /// A file, or something else.
     Other,
 }
 

@@ -253,7 +253,7 @@ impl StateDirectory {
         Ok(out)
     }
 
-    /// What stands under `name`, a link as itself. `None`: nothing.
+    /// What is under `name`, a link as itself. `None`: nothing.
     pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
         found(self.dir.symlink_metadata(plain(name)?))
     }
@@ -474,7 +474,7 @@ fn name_count(meta: &Metadata) -> u64 {
     cap_fs_ext::MetadataExt::nlink(meta)
 }
 
-/// The number of names is not told here without opening the file in another way.
+/// The number of names cannot be read here without opening the file in another way.
 #[cfg(not(unix))]
 fn name_count(_: &Metadata) -> u64 {
     1

@@ -23,7 +23,7 @@ pub(super) struct Encoder {
     analyzer: Analyzer,
     local_stems: LocalStems,
     /// What runs were encoded as, with and without [`Encoded::terse`].
-    remembered: [HashMap<Box<str>, Lines, RandomState>; 2],
+    remembered: [HashMap<Box<str>, EncodedRun, RandomState>; 2],
 }
 
 impl Encoder {
@@ -44,7 +44,7 @@ impl Encoder {
         });
     }
 
-    fn remember(&mut self, terse: usize, run: &str, lines: Lines) {
+    fn remember(&mut self, terse: usize, run: &str, lines: EncodedRun) {
         let remembered = &mut self.remembered[terse];
         if remembered.len() >= MAX_REMEMBERED {
             remembered.clear();
@@ -54,7 +54,7 @@ impl Encoder {
 }
 
 /// What one run adds to [`Encoded`].
-struct Lines {
+struct EncodedRun {
     exact: Box<str>,
     stems: Box<str>,
     length: u64,
@@ -90,7 +90,7 @@ impl Encoded {
             let (exact, stems, length) = (self.exact.len(), self.stems.len(), self.length);
             encoder.analyzer.run(run, &mut |token| self.push(&token));
             if run.len() <= MAX_REMEMBERED_BYTES {
-                let lines = Lines {
+                let lines = EncodedRun {
                     exact: self.exact[exact..].into(),
                     stems: self.stems[stems..].into(),
                     length: self.length - length,

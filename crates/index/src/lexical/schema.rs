@@ -110,18 +110,18 @@ pub(super) struct Encoding {
 /// Positions between texts that are not one text.
 const GAP: usize = 8;
 
-pub(super) struct Lines<'a> {
+pub(super) struct LineStream<'a> {
     rest: &'a str,
     next: usize,
     token: &'a mut Token,
 }
 
 impl Tokenizer for Encoding {
-    type TokenStream<'a> = Lines<'a>;
+    type TokenStream<'a> = LineStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Lines<'a> {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> LineStream<'a> {
         self.token.reset();
-        Lines {
+        LineStream {
             rest: text,
             next: 0,
             token: &mut self.token,
@@ -129,7 +129,7 @@ impl Tokenizer for Encoding {
     }
 }
 
-impl TokenStream for Lines<'_> {
+impl TokenStream for LineStream<'_> {
     fn advance(&mut self) -> bool {
         while let Some(end) = self.rest.bytes().position(|b| b == b'\n') {
             let line = &self.rest[..end];

@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Hit;
-use crate::lexical;
 use crate::store::{ChunkRecord, IndexReader};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::Result;
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, Freshness, FreshnessReport};
+use local_agent_text::language::terms;
 use local_agent_text::types::{ByteSpan, LineSpan, Sha256};
 
 /// Two chunks that share this part of their words (Jaccard) say the same.
@@ -98,7 +98,7 @@ pub fn pack(
         {
             continue;
         }
-        let own: HashSet<String> = lexical::terms(&chunk.text).into_iter().collect();
+        let own: HashSet<String> = terms(&chunk.text).into_iter().collect();
         if words
             .iter()
             .any(|other| jaccard(&own, other) >= NEAR_DUPLICATE)

@@ -7,13 +7,13 @@
 use crate::Isa;
 use crate::avx512::attention::{pack_keys, pack_values, shares};
 use crate::avx512::results::finish_floats_in_halves;
-use crate::bf16::{Halves, ROWS_AT_ONCE, Unit};
+use crate::bf16::Unit;
+use crate::layout::{Halves, LINE, Line, PANEL, ROWS_AT_ONCE};
 use crate::lines::Lines;
-use crate::tile::{LINE, Line, PANEL};
 
-/// Room that is kept between sequences.
+/// Buffers that are kept between sequences.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct Bf16AttentionScratch {
     keys: Vec<Halves>,
     values: Vec<Halves>,
     scores: Lines,
@@ -31,7 +31,7 @@ pub(crate) fn attend(
     hidden: usize,
     heads: usize,
     context: &mut [u16],
-    room: &mut Room,
+    scratch: &mut Bf16AttentionScratch,
 ) {
     let (len, width, stride) = (context.len() / hidden, hidden / heads, 3 * hidden);
     assert!(
@@ -46,27 +46,36 @@ pub(crate) fn attend(
     let unit = Unit::new(isa);
     let (height, padded) = (unit.height(), len.next_multiple_of(PANEL));
     let scale = 1.0 / (width as f32).sqrt();
-    room.keys
+    scratch
+        .keys
         .resize(padded / PANEL * width, Line([0; 2 * LINE]));
-    room.values
+    scratch
+        .values
         .resize(width / PANEL * padded, Line([0; 2 * LINE]));
-    let scores = room.scores.fitted::<f32>(ROWS_AT_ONCE * padded);
-    let weights = room.weights.fitted::<u16>(ROWS_AT_ONCE * padded);
+    let scores = scratch.scores.fitted::<f32>(ROWS_AT_ONCE * padded);
+    let weights = scratch.weights.fitted::<u16>(ROWS_AT_ONCE * padded);
     let mut sums = [[0.0; PANEL]; ROWS_AT_ONCE];
     let mut own = [0.0; ROWS_AT_ONCE];
     for at in (0..hidden).step_by(width) {
-        pack_keys(isa, &qkv[hidden + at..], stride, len, width, &mut room.keys);
+        pack_keys(
+            isa,
+            &qkv[hidden + at..],
+            stride,
+            len,
+            width,
+            &mut scratch.keys,
+        );
         pack_values(
             isa,
             &qkv[2 * hidden + at..],
             stride,
             len,
             width,
-            &mut room.values,
+            &mut scratch.values,
         );
         for first in (0..len).step_by(height) {
             let count = height.min(len - first);
-            for (number, panel) in room.keys.chunks_exact(width).enumerate() {
+            for (number, panel) in scratch.keys.chunks_exact(width).enumerate() {
                 let out = &mut scores[number * PANEL..];
                 unit.product(
                     &qkv[first * stride + at..],
@@ -83,7 +92,7 @@ pub(crate) fn attend(
             for ((scores, weights), share) in rows.zip(&mut own[..count]) {
                 *share = shares(isa, scores, len, scale, weights);
             }
-            for (number, panel) in room.values.chunks_exact(padded).enumerate() {
+            for (number, panel) in scratch.values.chunks_exact(padded).enumerate() {
                 unit.product(
                     weights,
                     padded,
@@ -112,7 +121,7 @@ pub(crate) fn attend(
 mod tests {
     use super::*;
     use crate::attention::tests::plain;
-    use crate::bf16::{round, widen};
+    use crate::layout::{round, widen};
 
     #[test]
     fn attention_is_its_definition_for_all_lengths_and_shapes() {
@@ -122,7 +131,7 @@ mod tests {
             ((state >> 8) as f32 / (1 << 24) as f32 - 0.5) * 4.0
         };
         for isa in Isa::all().filter(|isa| isa.has_bf16()) {
-            let mut room = Room::default();
+            let mut scratch = Bf16AttentionScratch::default();
             for (hidden, heads) in [(64, 2), (128, 2), (96, 3)] {
                 for len in [0, 1, 2, 12, 13, 16, 17, 32, 33, 65, 200] {
                     let halves: Vec<u16> = (0..(len + 32) * 3 * hidden)
@@ -134,7 +143,7 @@ mod tests {
                         .collect();
                     let wanted = plain(&floats, hidden, heads);
                     let mut found = vec![round(f32::NAN); len * hidden];
-                    attend(isa, &halves, hidden, heads, &mut found, &mut room);
+                    attend(isa, &halves, hidden, heads, &mut found, &mut scratch);
                     for (found, wanted) in found.iter().zip(&wanted) {
                         assert!(
                             (widen(*found) - wanted).abs() < 0.012,
@@ -152,7 +161,14 @@ mod tests {
             let mut qkv = vec![round(0.5); 33 * 3 * 64];
             qkv[3] = round(f32::NAN);
             let mut found = vec![0; 64];
-            attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+            attend(
+                isa,
+                &qkv,
+                64,
+                2,
+                &mut found,
+                &mut Bf16AttentionScratch::default(),
+            );
             assert!(found[..32].iter().all(|x| widen(*x).is_nan()));
             assert!(found[32..].iter().all(|x| widen(*x).is_finite()));
         }

@@ -10,14 +10,13 @@
 use crate::Isa;
 use crate::avx512::attention::{largest, pack_keys, pack_values, shares_in_words, to_words};
 use crate::avx512::results::finish_bytes_in_halves;
-use crate::bf16::Halves;
-use crate::int8::Columns;
+use crate::layout::{Columns, Halves, LINE, Line, PANEL, ROWS};
 use crate::lines::Lines;
-use crate::tile::{self, LINE, Line, PANEL, ROWS};
+use crate::tile;
 
-/// Room that is kept between sequences.
+/// Buffers that are kept between sequences.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct WordAttentionScratch {
     queries: Lines,
     others: Lines,
     keys: Vec<Halves>,
@@ -46,7 +45,7 @@ pub(crate) fn attend(
     hidden: usize,
     heads: usize,
     context: &mut [u16],
-    room: &mut Room,
+    scratch: &mut WordAttentionScratch,
 ) {
     let (len, width, stride) = (context.len() / hidden, hidden / heads, 3 * hidden);
     assert!(
@@ -64,17 +63,19 @@ pub(crate) fn attend(
     // What the weights of a token may add up to; each is rounded by up to a half, and sums of
     // floats are a little off.
     let of_weights = i32::MAX as f32 / of_sums * 0.999 - len as f32;
-    room.keys
+    scratch
+        .keys
         .resize(padded / PANEL * width, Line([0; 2 * LINE]));
-    room.values
+    scratch
+        .values
         .resize(width / PANEL * padded, Line([0; 2 * LINE]));
     let (queries, others) = (
-        room.queries.fitted::<u16>(len * width),
-        room.others.fitted::<u16>(len * width),
+        scratch.queries.fitted::<u16>(len * width),
+        scratch.others.fitted::<u16>(len * width),
     );
     let (scores, weights) = (
-        room.scores.fitted::<i32>(ROWS * padded),
-        room.weights.fitted::<u16>(ROWS * padded),
+        scratch.scores.fitted::<i32>(ROWS * padded),
+        scratch.weights.fitted::<u16>(ROWS * padded),
     );
     let mut sums = [[0; PANEL]; ROWS];
     // What is multiplied with a share is neither shifted nor on a scale of its own.
@@ -96,14 +97,14 @@ pub(crate) fn attend(
         };
         let of_queries = rounded(0, of_products, queries);
         let of_keys = rounded(1, of_products, others);
-        pack_keys(isa, others, width, len, width, &mut room.keys);
+        pack_keys(isa, others, width, len, width, &mut scratch.keys);
         let of_values = rounded(2, of_sums, others);
-        pack_values(isa, others, width, len, width, &mut room.values);
+        pack_values(isa, others, width, len, width, &mut scratch.values);
         let scale = of_queries * of_keys / (width as f32).sqrt();
         let value = of_values + scale * 0.0;
         for first in (0..len).step_by(ROWS) {
             let count = ROWS.min(len - first);
-            for (number, panel) in room.keys.chunks_exact(width).enumerate() {
+            for (number, panel) in scratch.keys.chunks_exact(width).enumerate() {
                 let rows = &queries[first * width..(first + count) * width];
                 tile::words(
                     isa,
@@ -121,7 +122,7 @@ pub(crate) fn attend(
             for ((scores, weights), share) in rows.zip(&mut shares[..count]) {
                 share.0 = value / shares_in_words(isa, scores, len, scale, of_weights, weights);
             }
-            for (number, panel) in room.values.chunks_exact(padded).enumerate() {
+            for (number, panel) in scratch.values.chunks_exact(padded).enumerate() {
                 tile::words(
                     isa,
                     &weights[..count * padded],
@@ -150,7 +151,7 @@ pub(crate) fn attend(
 mod tests {
     use super::*;
     use crate::attention::tests::plain;
-    use crate::bf16::{round, widen};
+    use crate::layout::{round, widen};
 
     fn sets() -> impl Iterator<Item = Isa> {
         Isa::all().filter(|isa| isa.multiplies_bytes_in_512_bits())
@@ -164,7 +165,7 @@ mod tests {
             ((state >> 8) as f32 / (1 << 24) as f32 - 0.5) * 4.0
         };
         for isa in sets() {
-            let mut room = Room::default();
+            let mut scratch = WordAttentionScratch::default();
             for (hidden, heads) in [(64, 2), (128, 2), (96, 3)] {
                 for len in [0, 1, 2, 12, 13, 16, 17, 32, 33, 65, 200, 512] {
                     let qkv: Vec<u16> = (0..len * 3 * hidden).map(|_| round(next())).collect();
@@ -174,7 +175,7 @@ mod tests {
                         heads,
                     );
                     let mut found = vec![round(f32::NAN); len * hidden];
-                    attend(isa, &qkv, hidden, heads, &mut found, &mut room);
+                    attend(isa, &qkv, hidden, heads, &mut found, &mut scratch);
                     for (found, wanted) in found.iter().zip(&wanted) {
                         assert!(
                             (widen(*found) - wanted).abs() < 0.008,
@@ -194,19 +195,40 @@ mod tests {
                     // Every number is the largest, so all products and all weights are.
                     let largest = round(sign * 1e18);
                     let (mut qkv, mut found) = (vec![largest; len * 3 * 64], vec![7; len * 64]);
-                    attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                    attend(
+                        isa,
+                        &qkv,
+                        64,
+                        2,
+                        &mut found,
+                        &mut WordAttentionScratch::default(),
+                    );
                     assert!(found.iter().all(|x| *x == largest), "{isa:?} {len}");
                     // Half of the scores are as far below zero as the others are above.
                     for token in qkv.chunks_exact_mut(3 * 64).skip(1).step_by(2) {
                         token[64..].fill(round(-sign * 1e18));
                     }
-                    attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                    attend(
+                        isa,
+                        &qkv,
+                        64,
+                        2,
+                        &mut found,
+                        &mut WordAttentionScratch::default(),
+                    );
                     assert!(
                         found.iter().take(64).all(|x| *x == largest),
                         "{isa:?} {len}"
                     );
                     qkv.fill(0);
-                    attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                    attend(
+                        isa,
+                        &qkv,
+                        64,
+                        2,
+                        &mut found,
+                        &mut WordAttentionScratch::default(),
+                    );
                     assert!(found.iter().all(|x| widen(*x) == 0.0));
                 }
             }
@@ -232,7 +254,14 @@ mod tests {
                     1,
                 );
                 let mut found = vec![0; len * hidden];
-                attend(isa, &qkv, hidden, 1, &mut found, &mut Room::default());
+                attend(
+                    isa,
+                    &qkv,
+                    hidden,
+                    1,
+                    &mut found,
+                    &mut WordAttentionScratch::default(),
+                );
                 for (found, wanted) in found.iter().zip(&wanted) {
                     assert!(
                         (widen(*found) - wanted).abs() < 0.008,
@@ -252,7 +281,14 @@ mod tests {
                 for token in qkv.chunks_exact_mut(3 * 64) {
                     token[128..].fill(round(1e-36));
                 }
-                attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                attend(
+                    isa,
+                    &qkv,
+                    64,
+                    2,
+                    &mut found,
+                    &mut WordAttentionScratch::default(),
+                );
                 assert!(
                     found.iter().all(|x| (0.0..=1.01e-36).contains(&widen(*x))),
                     "{isa:?} {len}"
@@ -269,7 +305,14 @@ mod tests {
                     let mut qkv = vec![round(0.5); 2 * 3 * 64];
                     qkv[third * 64 + 3] = round(bad);
                     let mut found = vec![0; 2 * 64];
-                    attend(isa, &qkv, 64, 2, &mut found, &mut Room::default());
+                    attend(
+                        isa,
+                        &qkv,
+                        64,
+                        2,
+                        &mut found,
+                        &mut WordAttentionScratch::default(),
+                    );
                     for token in found.chunks_exact(64) {
                         assert!(
                             token[..32].iter().all(|x| !widen(*x).is_finite()),

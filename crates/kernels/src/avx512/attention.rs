@@ -3,9 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{in_512_bits, load, load_halves, store_halves, with_bf16};
-use crate::bf16::{Halves, widen};
 use crate::elementwise::{self, EXP_RANGE, EXP_TERMS, LN2};
-use crate::tile::{Floats, LINE, PANEL};
+use crate::layout::{Floats, Halves, LINE, PANEL, widen};
 
 /// 2^x between −½ and ½, the highest power first: relative error below 8e-5, a fiftieth of what
 /// rounding to bf16 leaves.
@@ -69,9 +68,9 @@ with_bf16! {
 #[target_feature(enable = "avx512f")]
 fn exp(x: __m512) -> __m512 {
     let of = |x: f32| _mm512_set1_ps(x);
-    // Adding 1.5·2²³ rounds to the nearest integer, which then stands in the low bits.
+    // Adding 1.5·2²³ rounds to the nearest integer, which then is in the low bits.
     let round = of(12_582_912.0);
-    // A number that is none comes through: the second operand is what is left.
+    // NaN propagates: min and max return the second operand.
     let x = _mm512_max_ps(of(EXP_RANGE.0), _mm512_min_ps(of(EXP_RANGE.1), x));
     let shifted = _mm512_fmadd_ps(x, of(std::f32::consts::LOG2_E), round);
     let n = _mm512_sub_ps(shifted, round);

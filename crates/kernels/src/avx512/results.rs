@@ -4,8 +4,7 @@ use std::arch::x86_64::*;
 
 use super::{in_512_bits, load, panel, store, store_halves, store_near_halves, with_bf16};
 use crate::Isa;
-use crate::int8::Columns;
-use crate::tile::{LINE, PANEL};
+use crate::layout::{Columns, LINE, PANEL};
 
 /// As [`crate::elementwise::gelu_near`].
 #[inline]
@@ -13,7 +12,7 @@ use crate::tile::{LINE, PANEL};
 fn gelu(x: __m512) -> __m512 {
     use crate::elementwise::{GELU_REACH, GELU_TERMS};
     let reach = _mm512_set1_ps(GELU_REACH);
-    // A number that is none comes through: the second operand is what is left.
+    // NaN propagates: min and max return the second operand.
     let u = _mm512_max_ps(_mm512_set1_ps(-GELU_REACH), _mm512_min_ps(reach, x));
     let z = _mm512_mul_ps(u, u);
     let mut p = _mm512_set1_ps(GELU_TERMS[0]);

@@ -3,10 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{in_512_bits, load, load_halves, store_halves, with_bf16};
-use crate::bf16::Rows;
 use crate::hadamard;
-use crate::int8::inverse;
-use crate::tile::{LINE, PANEL};
+use crate::layout::{LINE, PANEL, Rows, inverse};
 
 with_bf16! {
     /// Rounds numbers to bf16.
@@ -18,7 +16,7 @@ with_bf16! {
             store_halves(to, load(&halves[0]), load(&halves[1]));
         }
         for (from, to) in rest.iter().zip(others) {
-            *to = crate::bf16::round(*from);
+            *to = crate::layout::round(*from);
         }
     }
 }

@@ -6,10 +6,8 @@ use super::results::{finish_bytes, finish_bytes_in_halves, finish_floats};
 use super::rounding::{encode, to_halves};
 use super::*;
 use crate::attention;
-use crate::bf16::{Rows, round, widen};
-use crate::int8::Columns;
 use crate::isa::Width;
-use crate::tile::Line;
+use crate::layout::{Columns, Line, Rows, round, widen};
 use crate::{Isa, hadamard};
 
 fn numbers(count: usize, size: f32) -> Vec<f32> {
@@ -128,7 +126,7 @@ const PLAIN: Columns = Columns {
 #[test]
 fn results_in_halves_are_the_nearest_ones() {
     for isa in sets() {
-        // All that stands between two neighbours, and what is no number or becomes infinite.
+        // All that is between two neighbours, and what is no number or becomes infinite.
         let steps = (-64..64).map(|i| 1.0 + i as f32 / 2048.0);
         let ends = [
             f32::MAX,
@@ -229,7 +227,7 @@ fn shares_are_those_of_the_exponentials() {
         for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
             let padded = len.next_multiple_of(PANEL);
             let mut scores = numbers(padded, 40.0);
-            // What stands behind the last must not matter.
+            // What is behind the last must not matter.
             scores[len..].fill(f32::NAN);
             let mut weights = vec![7; padded];
             let share = f64::from(shares(isa, &scores, len, 0.25, &mut weights));
@@ -269,7 +267,7 @@ fn shares_of_integers_are_those_of_the_exponentials() {
                 .map(|x| x as i32)
                 .collect();
             let highest = *scores[..len].iter().max().unwrap();
-            // What stands behind the last must not matter.
+            // What is behind the last must not matter.
             scores[len..].fill(i32::MAX);
             let exact: Vec<f64> = scores[..len]
                 .iter()

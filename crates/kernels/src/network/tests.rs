@@ -11,7 +11,7 @@ const ODD: Shape = if cfg!(miri) {
 } else {
     Shape(48, 3, 80)
 };
-/// They always are, so what stands between rounded products is bf16 where the set has it.
+/// They always are, so what is between rounded products is bf16 where the set has it.
 const EVEN: Shape = if cfg!(miri) {
     Shape(32, 1, 32)
 } else {

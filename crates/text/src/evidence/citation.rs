@@ -48,7 +48,7 @@ impl RawCitation {
         Self::parse_body(body)
     }
 
-    /// Reads what stands between `[source:` and the next `]` on one line.
+    /// Reads what is between `[source:` and the next `]` on one line.
     pub(super) fn parse_body(body: &str) -> Result<Self, &'static str> {
         let (address, key) = body
             .split_once('|')

@@ -106,7 +106,7 @@ impl Draft {
     }
 
     /// Reads a model's text. `[E3]` becomes a citation; `[E3: "words"]` becomes the quote in quote
-    /// marks and a citation, where the words stand in the item under the declared normalisation:
+    /// marks and a citation, where the words are in the item under the declared normalisation:
     /// the item's own bytes are shown. Everything that does not resolve stays text.
     pub fn parse(text: &str, snapshot: &EvidenceSnapshot) -> Self {
         let mut draft = Self::default();
@@ -267,7 +267,7 @@ fn quoted(
         .ok_or(SegmentProblem::OutOfRange(label))
 }
 
-/// Where `words` stand in the file: the exact bytes if they are there, else under the declared
+/// Where `words` are in the file: the exact bytes if they are there, else under the declared
 /// normalisation.
 fn find_quote(item: &EvidenceItem, normal: &Normal, words: &str) -> Option<ByteSpan> {
     let needle = Normal::of(words);

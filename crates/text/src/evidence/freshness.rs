@@ -17,9 +17,9 @@ pub enum Freshness {
     Fresh,
     /// The file holds the same bytes once, elsewhere.
     Moved {
-        /// Where they stand now.
+        /// Where they are now.
         span: ByteSpan,
-        /// The lines they stand on now.
+        /// The lines they are on now.
         lines: LineSpan,
     },
     /// The file no longer holds these bytes.

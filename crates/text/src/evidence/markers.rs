@@ -1,7 +1,7 @@
 //! Every citation in a text, and everything that could be taken for one.
 //!
 //! One pass, bounded look-ahead. A marker is either read or reported: nothing that looks like a
-//! citation is passed over. Whether a reported look-alike is excused (it stands verbatim in the
+//! citation is passed over. Whether a reported look-alike is excused (it is verbatim in the
 //! cited evidence) is not decided here.
 
 use crate::types::{ByteSpan, Label};
@@ -18,7 +18,7 @@ pub enum MarkerKind {
     Quoted {
         /// The cited item.
         label: Label,
-        /// Where the quoted words stand in the text.
+        /// Where the quoted words are in the text.
         quote: ByteSpan,
     },
     /// `[source: path#heading | key]`.
@@ -34,7 +34,7 @@ pub enum MarkerKind {
     LabelLookalike(&'static str),
 }
 
-/// One marker and where it stands.
+/// One marker and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
     /// The bytes of the text it covers; for what could not be read, at least its opening.

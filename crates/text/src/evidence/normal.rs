@@ -80,7 +80,7 @@ impl Normal {
         Some(from.first()?.0 as usize..from.last()?.1 as usize)
     }
 
-    /// Where byte `raw` of the raw text stands in the normalised text: the first byte that came
+    /// Where byte `raw` of the raw text is in the normalised text: the first byte that came
     /// from there or later.
     pub fn position(&self, raw: usize) -> usize {
         self.from
@@ -356,7 +356,7 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// What stands inside `[[…]]` at `at`, and where it ends.
+/// What is inside `[[…]]` at `at`, and where it ends.
 fn wikilink(raw: &str, at: usize) -> Option<(&str, usize)> {
     let body = raw.get(at + 2..)?;
     let close = body

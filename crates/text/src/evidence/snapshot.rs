@@ -23,9 +23,9 @@ pub struct Excerpt {
     pub path_is_shared: bool,
     /// The headings above the winning chunk.
     pub heading: HeadingPath,
-    /// Where `text` stands in the file, in bytes.
+    /// Where `text` is in the file, in bytes.
     pub span: ByteSpan,
-    /// The lines `text` stands on.
+    /// The lines `text` is on.
     pub lines: LineSpan,
     /// The file's bytes at `span`, exactly.
     pub text: String,
@@ -52,9 +52,9 @@ pub struct EvidenceItem {
     /// The headings above the winning chunk.
     #[serde(with = "canonical_heading")]
     pub heading: HeadingPath,
-    /// Where `text` stands in the file, in bytes.
+    /// Where `text` is in the file, in bytes.
     pub span: ByteSpan,
-    /// The lines `text` stands on.
+    /// The lines `text` is on.
     pub lines: LineSpan,
     /// The file's bytes at `span`, exactly.
     pub text: String,

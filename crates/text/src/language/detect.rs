@@ -1,7 +1,21 @@
 //! Which language a text is written in: by its script, and in Latin script by its commonest words.
 //!
-//! Only what is clear is said. A wrong language would stem a document wrongly; an unknown one
-//! leaves it with the rules that all share.
+//! Unclear texts have no language. A wrong one would stem a document wrongly; without one it keeps
+//! the rules that all share.
+//!
+//! Measured against two crates on 1,024 translated manual pages in 20 languages (half of a sample
+//! of Debian 12's `manpages-*`; the other half was looked at while the word lists were made). The
+//! first 1,200 bytes were given. Pages that were left in English count as wrong for all, and so do
+//! answers for Polish and Ukrainian, which have no data file:
+//!
+//! | detector | right | wrong | no answer | µs a page |
+//! | --- | ---: | ---: | ---: | ---: |
+//! | this one | .837 | .069 | .094 | 95 |
+//! | `whatlang` 0.18 | .901 | .096 | .003 | 768 |
+//! | `whatlang` 0.18, when it says it is reliable | .789 | .060 | .151 | 708 |
+//! | `whichlang` 0.1 (16 languages) | .632 | .365 | .003 | 77 |
+//!
+//! Indexing detects every document, so the time counts, and wrong answers cost more than none.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,8 +24,8 @@ use foldhash::fast::RandomState;
 
 use super::Language;
 use super::lexicon::Section;
+use super::scan::{prefix, skip};
 use super::script::{self, Script};
-use super::tokenize::{prefix, skip};
 
 /// How much of a document is looked at: its language shows early, and indexing costs by the word.
 const SAMPLE_BYTES: usize = 1_200;
@@ -54,9 +68,14 @@ pub fn detect(text: &str) -> Option<Language> {
     detect_parts(std::iter::once(text))
 }
 
-/// Like [`detect`], of a text in several parts.
-pub fn detect_parts<'a>(parts: impl Iterator<Item = &'a str> + Clone) -> Option<Language> {
-    by_words(parts.clone()).or_else(|| by_script(parts.into_iter().next()?))
+/// Like [`detect`], of a text in several parts. The script is that of the first part.
+pub fn detect_parts<'a>(mut parts: impl Iterator<Item = &'a str> + Clone) -> Option<Language> {
+    let all = parts.clone();
+    let first = prefix(parts.next()?, SAMPLE_BYTES);
+    match script::of_text(first) {
+        Some(Script::Latin) | None => by_words(all),
+        Some(script) => by_script(script, first),
+    }
 }
 
 /// How many words of a sample there are, and how many of them are common in each language.
@@ -126,10 +145,9 @@ fn by_words<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Language> {
 }
 
 /// The language of a script that only one of ours is written in, unless letters of another language
-/// of that script occur: Ukrainian is not Russian.
-fn by_script(text: &str) -> Option<Language> {
-    let sample = prefix(text, SAMPLE_BYTES);
-    let language = match script::of_text(sample)? {
+/// of that script occur in `sample`: Ukrainian is not Russian.
+fn by_script(script: Script, sample: &str) -> Option<Language> {
+    let language = match script {
         Script::Cyrillic => Language::Russian,
         Script::Greek => Language::Greek,
         Script::Arabic => Language::Arabic,

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::tokenize::split;
+use super::scan::split;
 
 macro_rules! sections {
     ($($(#[$doc:meta])+ $name:ident = $key:literal,)+) => {
@@ -287,7 +287,7 @@ impl SectionSet {
 /// A line of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What stands before `=`; empty without one.
+    /// What is before `=`; empty without one.
     pub key: &'static str,
     /// The words and phrases, in the order of the file.
     pub items: Vec<&'static str>,
@@ -319,7 +319,7 @@ pub fn all_items(section: Section) -> impl Iterator<Item = (Language, &'static s
 }
 
 /// Sections of numbers and time. A word of one of them in two languages mostly means the same, or
-/// is told apart by what stands beside it.
+/// is told apart by what is beside it.
 const AMOUNTS: &[Section] = &[
     Section::AbbreviationsBeforeNumber,
     Section::AmbiguousMonths,

@@ -4,6 +4,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`lexicon`] | the word lists: [`Section`], [`Lexicon`] |
+//! | [`scan`] | small steps through a text |
 //! | [`script`] | writing systems: which letters need no blanks between words |
 //! | [`detect`] | which language a text is written in |
 //! | [`stem`] | words → stems (Snowball) |
@@ -22,6 +23,7 @@ pub mod detect;
 pub mod lexicon;
 pub mod numerals;
 pub mod reference;
+pub mod scan;
 pub mod script;
 pub mod segment;
 pub mod stem;
@@ -30,7 +32,7 @@ pub mod units;
 
 pub use detect::detect;
 pub use lexicon::{Lexicon, Row, Section, SectionSet};
-pub use script::{is_ideographic, is_unspaced, is_unspaced_or_hangul};
+pub use script::{is_east_asian, is_ideographic, is_unspaced, is_unspaced_or_hangul};
 pub use tokenize::terms;
 
 macro_rules! languages {

@@ -29,15 +29,58 @@ fn values(section: Section) -> Values {
     values
 }
 
-/// The value of one word of a number (lower case) in `language`: "twelve", "zwanzig".
+/// The value of one word of a number (lower case) in `language`: "twelve", "zwanzig",
+/// "zweihundertfünfzig".
 pub fn cardinal(language: Language, word: &str) -> Option<f64> {
-    value(language, Section::Numerals, word)
+    value(language, Section::Numerals, word).or_else(|| compound(language, word))
 }
 
 /// The value of one word of a number (lower case) in any language. Words that another language uses
 /// otherwise are left out; English "one" is in.
 pub fn any_cardinal(word: &str) -> Option<f64> {
-    CARDINALS.get(word).copied()
+    let compounding = [Language::German, Language::Dutch];
+    let known = CARDINALS.get(word).copied();
+    known.or_else(|| compounding.iter().find_map(|one| compound(*one, word)))
+}
+
+/// The longest word that is read as a compound, in bytes.
+const LONGEST_COMPOUND: usize = 64;
+
+/// The value of a number that is written as one word: units, the word "and" and tens
+/// ("fünfundzwanzig"), or parts around "hundred" and "thousand" ("zweitausenddreihundert").
+/// `None` in languages without such words (they have no property `compound-and`).
+fn compound(language: Language, word: &str) -> Option<f64> {
+    let and = language.lexicon().property("compound-and")?;
+    if word.len() > LONGEST_COMPOUND {
+        return None;
+    }
+    for magnitude in [1000.0, 100.0] {
+        let names = language.lexicon().rows(Section::Magnitudes).iter();
+        let mut names = names
+            .filter(|row| row.key.parse() == Ok(magnitude))
+            .flat_map(|row| &row.items);
+        if let Some((before, after)) = names.find_map(|name| word.split_once(name)) {
+            let times = part(language, before, 1.0).filter(|times| *times < magnitude)?;
+            let rest = part(language, after, 0.0).filter(|rest| *rest < magnitude)?;
+            return Some(times * magnitude + rest);
+        }
+    }
+    let splits = word.match_indices(and);
+    splits.into_iter().find_map(|(at, _)| {
+        let units = value(language, Section::Numerals, &word[..at])?;
+        let tens = value(language, Section::Numerals, &word[at + and.len()..])?;
+        let fits = (1.0..10.0).contains(&units) && tens >= 20.0 && tens % 10.0 == 0.0;
+        fits.then_some(units + tens)
+    })
+}
+
+/// The value of a part of a compound, `missing` when the part is empty.
+fn part(language: Language, word: &str, missing: f64) -> Option<f64> {
+    if word.is_empty() {
+        Some(missing)
+    } else {
+        cardinal(language, word)
+    }
 }
 
 /// The value of an ordinal number (lower case) in `language`: "third", "dritte".
@@ -134,6 +177,30 @@ mod tests {
         assert_eq!(cardinal(Language::German, "eine"), Some(1.0));
         assert_eq!(ordinal(Language::German, "dritten"), Some(3.0));
         assert!(is_ambiguous(Language::English, "one"));
+    }
+
+    #[test]
+    fn numbers_in_one_word_are_put_together() {
+        for (word, value) in [
+            ("fünfundzwanzig", 25.0),
+            ("einundachtzig", 81.0),
+            ("hundert", 100.0),
+            ("zweihundertfünfzig", 250.0),
+            ("dreitausend", 3000.0),
+            ("zweitausenddreihundertvierundsechzig", 2364.0),
+            ("vijfentwintig", 25.0),
+        ] {
+            assert_eq!(any_cardinal(word), Some(value), "{word}");
+        }
+        for word in [
+            "hundertwasser",
+            "tausendfüßler",
+            "undzwanzig",
+            "einundzwei",
+            "stunden",
+        ] {
+            assert_eq!(any_cardinal(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -14,23 +14,32 @@ pub fn is_ideographic(c: char) -> bool {
 /// Whether `c` belongs to a script that puts no blanks between words: ideographs, kana, Bopomofo,
 /// Yi, Thai, Lao, Myanmar, Khmer, Tai. The Japanese length mark is one of them.
 pub fn is_unspaced(c: char) -> bool {
-    if c < FIRST_UNSPACED {
-        return false;
-    }
+    c >= FIRST_UNSPACED && (is_southeast_asian(c) || is_chinese_or_japanese(c))
+}
+
+/// Whether `c` is a letter of Chinese, Japanese or Korean.
+pub fn is_east_asian(c: char) -> bool {
+    is_hangul(c) || c >= '\u{2e80}' && is_chinese_or_japanese(c)
+}
+
+fn is_southeast_asian(c: char) -> bool {
+    matches!(
+        c.script(),
+        Script::Yi
+            | Script::Thai
+            | Script::Lao
+            | Script::Myanmar
+            | Script::Khmer
+            | Script::Tai_Le
+            | Script::New_Tai_Lue
+            | Script::Tai_Tham
+            | Script::Tai_Viet
+    )
+}
+
+fn is_chinese_or_japanese(c: char) -> bool {
     match c.script() {
-        Script::Han
-        | Script::Hiragana
-        | Script::Katakana
-        | Script::Bopomofo
-        | Script::Yi
-        | Script::Thai
-        | Script::Lao
-        | Script::Myanmar
-        | Script::Khmer
-        | Script::Tai_Le
-        | Script::New_Tai_Lue
-        | Script::Tai_Tham
-        | Script::Tai_Viet => true,
+        Script::Han | Script::Hiragana | Script::Katakana | Script::Bopomofo => true,
         Script::Common | Script::Inherited => c.is_alphanumeric() && shared_by_unspaced(c),
         _ => false,
     }
@@ -75,10 +84,13 @@ pub fn of_text(text: &str) -> Option<Script> {
     let mut all = 0;
     for c in text.chars().filter(|c| c.is_alphabetic()).take(400) {
         all += 1;
-        let script = match c.script() {
-            _ if c.is_ascii() => Script::Latin,
-            Script::Katakana | Script::Hiragana | Script::Hangul => Script::Han,
-            other => other,
+        let script = if c.is_ascii() {
+            Script::Latin
+        } else {
+            match c.script() {
+                Script::Katakana | Script::Hiragana | Script::Hangul => Script::Han,
+                other => other,
+            }
         };
         match counts.iter_mut().find(|(known, _)| *known == script) {
             Some((_, count)) => *count += 1,
@@ -129,6 +141,7 @@ mod tests {
             assert!(!is_unspaced(c), "{c}");
         }
         assert!(is_hangul('한') && is_unspaced_or_hangul('한') && !is_hangul('字'));
+        assert!(is_east_asian('한') && is_east_asian('ー') && !is_east_asian('ก'));
         assert!(is_ideographic('字') && is_ideographic('々') && !is_ideographic('か'));
     }
 

@@ -13,12 +13,12 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use super::lexicon::{Section, all_items};
+use super::scan::prefix;
 use super::script::is_unspaced_or_hangul;
-use super::tokenize::prefix;
 
 /// The words that decide whether a dot ends a sentence, of all languages. The language of a text
 /// does not count: a claim and its evidence must be cut alike, whatever either looks like.
-struct Words {
+struct SentenceWords {
     abbreviations: Set,
     before_number: Set,
     at_end: Set,
@@ -30,9 +30,9 @@ struct Words {
 
 type Set = HashSet<&'static str, RandomState>;
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
+static WORDS: LazyLock<SentenceWords> = LazyLock::new(|| {
     let all = |section| all_items(section).map(|(_, item)| item).collect();
-    Words {
+    SentenceWords {
         abbreviations: all(Section::Abbreviations),
         before_number: all(Section::AbbreviationsBeforeNumber),
         at_end: all(Section::AbbreviationsAtEnd),
@@ -204,7 +204,7 @@ fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
             || letters >= 3 && word.chars().all(char::is_numeric))
 }
 
-/// How many bytes of citation marks stand at the start of `rest`, with the blanks and commas
+/// How many bytes of citation marks are at the start of `rest`, with the blanks and commas
 /// between them: `[E3]`, `[source: …]`, `[1]`, `[^2]` in half- or full-width spelling.
 fn citation_marks(rest: &str) -> usize {
     let mut end = 0;

@@ -63,7 +63,7 @@ struct Known {
 impl Stems {
     /// The stem of `word`, which is in lower case, and whether it is a stop word of search.
     pub fn get<'a>(&'a mut self, word: &'a str) -> (&'a str, bool) {
-        // Its own stem; there are many such, and each stands in few texts.
+        // Its own stem; there are many such, and each is in few texts.
         if word.is_ascii() && word.bytes().any(|b| b.is_ascii_digit()) {
             return (word, false);
         }

@@ -1,7 +1,7 @@
 //! Text → terms, the same way for what is indexed and for what is asked.
 //!
 //! One pass over a text yields every form at once, because analysing is a large share of the cost
-//! of indexing: each word as it stands (*exact*: NFKC, lower case) and as its stem (*stem*: accents
+//! of indexing: each word as it is (*exact*: NFKC, lower case) and as its stem (*stem*: accents
 //! folded, Snowball stemmer of its script); identifiers, versions, hyphenated words and paths whole
 //! and in parts; scripts written without spaces in single characters (exact) and in pairs (stem).
 
@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::Language;
+use super::scan::{prefix, skip};
 use super::script::{is_hangul, is_unspaced};
 use super::stem::{LocalStems, Stems};
 
@@ -27,8 +28,8 @@ const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
 /// One form that the analysis of a text yields.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A compound as a whole; stands at the position of the first part, which follows. `joined`:
-    /// nothing stands between its parts any more (`email`, `getusername`), so that it may be a word
+    /// A compound as a whole; is at the position of the first part, which follows. `joined`:
+    /// nothing is between its parts any more (`email`, `getusername`), so that it may be a word
     /// elsewhere.
     Whole {
         exact: &'a str,
@@ -59,12 +60,12 @@ pub struct Analyzer {
     /// A compound, put together.
     whole: String,
     lower: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<RunPiece>,
 }
 
 /// A stretch of a run without connectors: `start..end` in bytes.
 #[derive(Clone, Copy)]
-struct Piece {
+struct RunPiece {
     start: usize,
     end: usize,
     kind: PieceKind,
@@ -128,7 +129,7 @@ impl Analyzer {
     fn emit_level(
         &mut self,
         run: &str,
-        pieces: &[Piece],
+        pieces: &[RunPiece],
         level: usize,
         part: bool,
         emit: &mut dyn FnMut(Token<'_>),
@@ -139,7 +140,7 @@ impl Analyzer {
             }
             return;
         };
-        let together = |a: &Piece, b: &Piece| !run[a.end..b.start].contains(*separators);
+        let together = |a: &RunPiece, b: &RunPiece| !run[a.end..b.start].contains(*separators);
         let several = pieces.chunk_by(together).nth(1).is_some();
         let length = pieces.last().map_or(0, |last| last.end)
             - pieces.first().map_or(0, |first| first.start);
@@ -155,7 +156,7 @@ impl Analyzer {
     fn emit_humps(
         &mut self,
         run: &str,
-        word: &[Piece],
+        word: &[RunPiece],
         part: bool,
         emit: &mut dyn FnMut(Token<'_>),
     ) {
@@ -190,7 +191,7 @@ impl Analyzer {
     fn emit_whole(
         &mut self,
         run: &str,
-        pieces: &[Piece],
+        pieces: &[RunPiece],
         suffix: &str,
         emit: &mut dyn FnMut(Token<'_>),
     ) {
@@ -230,7 +231,7 @@ impl Analyzer {
     }
 }
 
-fn spaced(pieces: &[Piece]) -> bool {
+fn spaced(pieces: &[RunPiece]) -> bool {
     pieces.iter().all(|piece| piece.kind != PieceKind::Unspaced)
 }
 
@@ -271,27 +272,7 @@ pub fn next_run(text: &str) -> Option<(&str, &str)> {
     Some((&text[start..end], &text[end..]))
 }
 
-/// The first position from `at` on whose character fails `test`.
-pub fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
-    let bytes = text.as_bytes();
-    while let Some(&byte) = bytes.get(at) {
-        let c = if byte < 128 {
-            char::from(byte)
-        } else {
-            match text[at..].chars().next() {
-                Some(c) => c,
-                None => break,
-            }
-        };
-        if !test(c) {
-            break;
-        }
-        at += c.len_utf8();
-    }
-    at
-}
-
-/// How many bytes of connector stand at `at`, between two words; 0 where the run ends.
+/// How many bytes of connector are at `at`, between two words; 0 where the run ends.
 fn connector(text: &str, at: usize) -> usize {
     let mut after = text[at..].chars();
     let Some(c) = after.next() else { return 0 };
@@ -332,8 +313,8 @@ fn suffix(run_and_rest: &str, end: usize) -> usize {
 }
 
 /// Cuts a run at connectors, at changes of case and between scripts with and without spaces.
-fn cut(run: &str, pieces: &mut Vec<Piece>) {
-    let mut open: Option<Piece> = None;
+fn cut(run: &str, pieces: &mut Vec<RunPiece>) {
+    let mut open: Option<RunPiece> = None;
     let mut before = [' ', ' ']; // the last two characters of the open piece
     let mut chars = run.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -360,7 +341,7 @@ fn cut(run: &str, pieces: &mut Vec<Piece>) {
         };
         if cut_here {
             pieces.extend(open.take());
-            open = Some(Piece {
+            open = Some(RunPiece {
                 start: at,
                 end: at,
                 kind,
@@ -385,7 +366,7 @@ fn hump(before: [char; 2], c: char, next: Option<char>) -> bool {
     before[1].is_uppercase() && next.is_some_and(char::is_lowercase) && next != Some('s')
 }
 
-/// Whether the apostrophe at `at` stands before an English ending (`don't`, `user's`), so that it
+/// Whether the apostrophe at `at` is before an English ending (`don't`, `user's`), so that it
 /// joins one word.
 fn elided(run: &str, at: usize) -> bool {
     let mut after = run[at..].chars();
@@ -441,20 +422,6 @@ fn lower_into(out: &mut String, text: &str) {
                 .map(plain_connector),
         );
     }
-}
-
-/// At most the first `bytes` bytes of `text`, whole characters.
-pub fn prefix(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len()))
-        .rev()
-        .find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
-}
-
-/// The runs of letters and digits of `text`.
-pub fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
 }
 
 /// The terms of `text` as the search index knows them: stems in order of appearance, stop words

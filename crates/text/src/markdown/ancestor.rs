@@ -11,21 +11,21 @@ use crate::types::{Heading, HeadingPath};
 
 /// A chunk as the ancestor cut it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct AncestorChunk {
     /// Bytes of the body.
     pub range: Range<usize>,
     pub heading: HeadingPath,
 }
 
 /// Windows of `max_chars` that step by `max_chars - overlap`; the last one ends with the text.
-pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Piece> {
+pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
     let (max_chars, overlap) = limits(max_chars, overlap);
     let text = Points::of(body, skipped_line(body)..body.len());
     let mut out = Vec::new();
     let mut start = 0;
     while start < text.len() {
         let end = (start + max_chars).min(text.len());
-        out.push(Piece {
+        out.push(AncestorChunk {
             range: text.bytes(start..end),
             heading: HeadingPath::default(),
         });
@@ -38,7 +38,7 @@ pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Piec
 }
 
 /// Paragraphs packed per heading path, sections cut at level 2 (or the smallest level there is).
-pub fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Piece> {
+pub fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
     let (max_chars, overlap) = limits(max_chars, overlap);
     let mut packer = Packer {
         body,
@@ -138,9 +138,9 @@ struct Packer<'a> {
     body: &'a str,
     max_chars: usize,
     overlap: usize,
-    out: Vec<Piece>,
+    out: Vec<AncestorChunk>,
     /// What is being packed, and its length as the ancestor counts it.
-    current: Option<(Piece, usize)>,
+    current: Option<(AncestorChunk, usize)>,
 }
 
 impl Packer<'_> {
@@ -170,7 +170,7 @@ impl Packer<'_> {
         }
         self.flush();
         self.current = Some((
-            Piece {
+            AncestorChunk {
                 range,
                 heading: heading.clone(),
             },

@@ -1,4 +1,4 @@
-//! Obsidian's `%%comments%%`: where they stand, and a copy of the text in which they mean nothing.
+//! Obsidian's `%%comments%%`: where they are, and a copy of the text in which they mean nothing.
 //!
 //! A comment is a reader's blind spot: a heading, a link or a claim inside it must not count as
 //! one. The copy has the same length and the same line breaks, so every offset found in it is an
@@ -9,11 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag};
 
-use super::shallow::shallow;
-
-/// Stands for a commented byte. Not white space, so that a line which begins with a comment does
-/// not turn into indented code; not a letter, so that nothing reads it as a word.
-pub const MASK: char = '\u{1}';
+use super::shallow::{MASK, shallow};
 
 /// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an
 /// unclosed `%%` is text. What nests deeper than anybody reads does not nest in the copy

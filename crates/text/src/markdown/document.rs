@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::json;
 
-use super::fit::{Fitter, Unit};
+use super::fit::{FittedBlock, Fitter};
 use super::inline::Link;
 use super::outline::Outline;
 use super::types::{BlockKinds, Chunk, ChunkOptions, CountTokens, Document, HeadingAt, Problem};
@@ -19,7 +19,7 @@ const IMPLEMENTATION: &str = "obsidian_v2.2";
 /// What the ancestor called its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
 
-/// Reads a markdown file. Never fails: what could not be read as it was probably meant stands in
+/// Reads a markdown file. Never fails: what could not be read as it was probably meant is in
 /// `problems`, and its text is in the chunks all the same. The same text, options and counter give
 /// the same document.
 pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) -> Document {
@@ -93,7 +93,7 @@ pub fn chunker_sig(options: &ChunkOptions, tokenizer_sha256: &Sha256) -> String 
     sig
 }
 
-/// Where things of the body stand in the file.
+/// Converts positions in the body to positions in the file.
 struct Place {
     base: usize,
     lines: Lines,
@@ -190,7 +190,7 @@ fn modern_chunks(
         },
     );
     let pieces = pack::pack(&sections, budget);
-    let chunk = |piece: pack::Piece| {
+    let chunk = |piece: pack::PackedChunk| {
         let path = sections
             .get(piece.section)
             .map(|s| s.path.clone())
@@ -200,8 +200,12 @@ fn modern_chunks(
     pieces.into_iter().filter_map(chunk).collect()
 }
 
-/// The sections of the body, each with its units; the first is what stands above all headings.
-fn sections(outline: &Outline, headings: &[HeadingAt], fitter: &Fitter<'_>) -> Vec<pack::Section> {
+/// The sections of the body, each with its units; the first is the text above all headings.
+fn sections(
+    outline: &Outline,
+    headings: &[HeadingAt],
+    fitter: &Fitter<'_>,
+) -> Vec<pack::PackableSection> {
     let start_of = |i: usize| {
         outline
             .headings
@@ -216,7 +220,7 @@ fn sections(outline: &Outline, headings: &[HeadingAt], fitter: &Fitter<'_>) -> V
         }
         out
     };
-    let mut units = |range: Range<usize>| -> Vec<Unit> {
+    let mut units = |range: Range<usize>| -> Vec<FittedBlock> {
         let own = take_until(range.end);
         let is_blank = fitter.text[range.clone()].trim().is_empty();
         if is_blank {
@@ -225,7 +229,7 @@ fn sections(outline: &Outline, headings: &[HeadingAt], fitter: &Fitter<'_>) -> V
             fitter.units(range, &own)
         }
     };
-    let mut out = vec![pack::Section {
+    let mut out = vec![pack::PackableSection {
         level: 0,
         path: HeadingPath::default(),
         units: units(0..start_of(0)),
@@ -238,7 +242,7 @@ fn sections(outline: &Outline, headings: &[HeadingAt], fitter: &Fitter<'_>) -> V
             title: heading.title.clone(),
         });
         let path = HeadingPath::new(stack.clone()).unwrap_or_default();
-        out.push(pack::Section {
+        out.push(pack::PackableSection {
             level: heading.level,
             path,
             units: units(start_of(i)..start_of(i + 1)),
@@ -269,7 +273,7 @@ fn old_chunks(
             .take_while(|n| n.range.start < range.end);
         inside.fold(BlockKinds::default(), |kinds, node| kinds | node.kinds)
     };
-    let chunk = |piece: ancestor::Piece| {
+    let chunk = |piece: ancestor::AncestorChunk| {
         let tokens = count(&body[piece.range.clone()]);
         place.chunk(&piece.range, piece.heading, kinds_of(&piece.range), tokens)
     };

@@ -12,7 +12,7 @@ use super::types::{BlockKinds, CountTokens};
 
 /// A stretch of text that is never cut again.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct FittedBlock {
     /// Up to where the next unit begins, so that counts of bytes add up, too.
     pub range: Range<usize>,
     pub tokens: usize,
@@ -32,7 +32,7 @@ pub struct Fitter<'a> {
 impl Fitter<'_> {
     /// The units of `range`, which holds the top blocks `nodes` and, between them, what the parser
     /// passed over.
-    pub fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<Unit> {
+    pub fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<FittedBlock> {
         let mut parts = self.tiles(range, nodes.iter().copied());
         // An id on a line of its own names the block before it.
         parts.dedup_by(|id, block| {
@@ -102,7 +102,7 @@ impl Fitter<'_> {
         (!only_number && !only_task).then_some(range.start + line)
     }
 
-    /// The start of the line, when only blanks and quote marks stand between it and `at`.
+    /// The start of the line, when only blanks and quote marks are between it and `at`.
     fn line_start(&self, at: usize) -> usize {
         let before = self.text[..at].trim_end_matches([' ', '\t', '>']);
         if before.is_empty() || before.ends_with('\n') {
@@ -112,7 +112,7 @@ impl Fitter<'_> {
         }
     }
 
-    fn fit(&self, range: Range<usize>, node: Option<usize>, out: &mut Vec<Unit>) {
+    fn fit(&self, range: Range<usize>, node: Option<usize>, out: &mut Vec<FittedBlock>) {
         let found = node.and_then(|n| self.outline.nodes.get(n));
         let kinds = found.map_or(BlockKinds::PARAGRAPH, |n| n.kinds);
         if self.push_if_fits(range.clone(), kinds, out) {
@@ -140,7 +140,12 @@ impl Fitter<'_> {
         }
     }
 
-    fn push_if_fits(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) -> bool {
+    fn push_if_fits(
+        &self,
+        range: Range<usize>,
+        kinds: BlockKinds,
+        out: &mut Vec<FittedBlock>,
+    ) -> bool {
         // Each word is at least one token: what holds more words than the budget need not be
         // counted to be cut.
         let text = &self.text[range.clone()];
@@ -153,7 +158,7 @@ impl Fitter<'_> {
         let tokens = (self.count)(text);
         let fits = tokens <= self.budget;
         if fits {
-            out.push(Unit {
+            out.push(FittedBlock {
                 range,
                 tokens,
                 kinds,
@@ -189,7 +194,7 @@ impl Fitter<'_> {
         })
     }
 
-    fn by_lines(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
+    fn by_lines(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<FittedBlock>) {
         let mut at = range.start;
         for line in self.text[range].split_inclusive('\n') {
             let this = at..at + line.len();
@@ -200,7 +205,7 @@ impl Fitter<'_> {
         }
     }
 
-    fn by_sentences(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
+    fn by_sentences(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<FittedBlock>) {
         let base = range.start;
         let starts: Vec<usize> = sentences(&self.text[range.clone()])
             .iter()
@@ -223,7 +228,7 @@ impl Fitter<'_> {
 
     /// Cuts at white space, and where a word alone is too large, between what a person sees as
     /// characters.
-    fn by_words(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<Unit>) {
+    fn by_words(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<FittedBlock>) {
         let mut at = range.start;
         let mut guess = self.budget.saturating_mul(4).max(1);
         while at < range.end {
@@ -235,7 +240,7 @@ impl Fitter<'_> {
             } else if len > smallest(rest) {
                 guess = (guess.min(len) / 2).max(1);
             } else {
-                out.push(Unit {
+                out.push(FittedBlock {
                     range: at..at + len,
                     tokens: (self.count)(&rest[..len]),
                     kinds,
@@ -276,7 +281,7 @@ fn prefix(text: &str, bytes: usize) -> usize {
     if let Some(space) = head.char_indices().rfind(|(_, c)| c.is_whitespace()) {
         return space.0 + space.1.len_utf8();
     }
-    // The last character of the head may go on after it, so the cut stands before it.
+    // The last character of the head may go on after it, so the cut is before it.
     match head.grapheme_indices(true).next_back() {
         Some((start, _)) if start > 0 => start,
         _ => smallest(text),

@@ -23,7 +23,7 @@ const MAX_INDENT: usize = 200;
 /// What the frontmatter of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontmatterState {
-    /// There is none.
+    /// The file has no frontmatter.
     Absent,
     /// It is there and was read.
     Present,
@@ -51,7 +51,7 @@ pub struct Frontmatter {
     /// none, and when no key at all could be read between the fences: then they are thematic breaks
     /// around text, and the text is chunked.
     pub span: Option<ByteSpan>,
-    /// Whether a non-blank string stands under `uuid`; `None` unless the state is present.
+    /// Whether a non-blank string is under `uuid`; `None` unless the state is present.
     pub typed: Option<bool>,
     /// Why it could not be read.
     pub error: Option<String>,
@@ -92,7 +92,7 @@ impl Frontmatter {
         self.typed
     }
 
-    /// The column `frontmatter_json`: compact, keys sorted, `{}` when there is none.
+    /// The column `frontmatter_json`: compact, keys sorted, `{}` without frontmatter.
     pub fn frontmatter_json(&self) -> String {
         serde_json::to_string(&self.json).unwrap_or_else(|_| "{}".to_owned())
     }

@@ -44,7 +44,7 @@ pub struct Link {
     pub anchor: Option<String>,
     /// The words shown for it, when they are not the target itself.
     pub text: Option<String>,
-    /// Where it stands in the file.
+    /// Where it is in the file.
     pub span: ByteSpan,
 }
 
@@ -98,7 +98,7 @@ fn has_scheme(target: &str) -> bool {
         || named && letters && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag stands after white space
+/// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag is after white space
 /// or at the start of a line, holds letters, digits, `_`, `-`, `/` or symbols, and at least one
 /// character that is no digit.
 pub fn tags(text: &str, range: Range<usize>, out: &mut Vec<String>) {

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
-use super::comments::MASK;
 use super::inline::{self, Link, LinkKind};
 use super::plain::block_id;
 use super::sentences::callout_mark;
+use super::shallow::MASK;
 use super::types::BlockKinds;
 use crate::types::ByteSpan;
 
@@ -59,7 +59,7 @@ pub struct Outline {
     pub headings: Vec<SectionHeading>,
     pub links: Vec<Link>,
     pub tags: Vec<String>,
-    /// Block ids, and where each stands.
+    /// Block ids, and where each is.
     pub block_ids: Vec<(usize, String)>,
     /// Where a code fence begins that is never closed.
     pub unclosed_fence: Option<usize>,
@@ -78,7 +78,7 @@ impl Outline {
         reader.out
     }
 
-    /// The blocks that stand directly in the text, or in `parent`.
+    /// The blocks that are directly in the text, or in `parent`.
     pub fn children(&self, parent: Option<usize>) -> impl Iterator<Item = usize> {
         let (first, end) = match parent {
             Some(parent) => (parent + 1, self.nodes.get(parent).map_or(0, |n| n.next)),

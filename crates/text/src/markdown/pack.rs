@@ -2,13 +2,13 @@
 //!
 //! From the bottom up: the text of a section is cut into as few parts as the budget allows, of
 //! about equal size. Then its subsections follow; one that is a single part is packed together with
-//! what stands before it, as long as the sum fits and the sections are not both substantial
-//! chapters (level 1 or 2). What is packed stands under the path of the common parent. A part of a
+//! what is before it, as long as the sum fits and the sections are not both substantial
+//! chapters (level 1 or 2). What is packed is under the path of the common parent. A part of a
 //! few words joins its neighbour, a bare heading the part after it.
 
 use std::ops::Range;
 
-use super::fit::Unit;
+use super::fit::FittedBlock;
 use super::types::BlockKinds;
 use crate::types::HeadingPath;
 
@@ -20,16 +20,16 @@ const SUBSTANTIAL_SHARE: usize = 3;
 
 /// A heading and the text up to the next heading.
 #[derive(Debug)]
-pub struct Section {
-    /// 0 for what stands before the first heading.
+pub struct PackableSection {
+    /// 0 for what is before the first heading.
     pub level: u8,
     pub path: HeadingPath,
-    pub units: Vec<Unit>,
+    pub units: Vec<FittedBlock>,
 }
 
 /// A chunk in the making.
 #[derive(Debug, Clone)]
-pub struct Piece {
+pub struct PackedChunk {
     pub range: Range<usize>,
     pub tokens: usize,
     pub kinds: BlockKinds,
@@ -41,7 +41,7 @@ pub struct Piece {
 }
 
 /// The pieces of all sections, in order. The first section must be of level 0.
-pub fn pack(sections: &[Section], budget: usize) -> Vec<Piece> {
+pub fn pack(sections: &[PackableSection], budget: usize) -> Vec<PackedChunk> {
     let mut at = 0;
     let mut out = Vec::new();
     while at < sections.len() {
@@ -51,7 +51,7 @@ pub fn pack(sections: &[Section], budget: usize) -> Vec<Piece> {
 }
 
 /// Packs the section at `at` with all below it. Recursion ends at level 6.
-fn pack_section(sections: &[Section], at: &mut usize, budget: usize) -> Vec<Piece> {
+fn pack_section(sections: &[PackableSection], at: &mut usize, budget: usize) -> Vec<PackedChunk> {
     let this = *at;
     let level = sections[this].level;
     *at += 1;
@@ -80,19 +80,19 @@ fn pack_section(sections: &[Section], at: &mut usize, budget: usize) -> Vec<Piec
     join_tiny(pieces, this, budget)
 }
 
-fn may_join(left: &Piece, right: &Piece, chapter: bool, budget: usize) -> bool {
+fn may_join(left: &PackedChunk, right: &PackedChunk, chapter: bool, budget: usize) -> bool {
     !chapter || left.tokens.min(right.tokens) * SUBSTANTIAL_SHARE < budget
 }
 
 /// The section whose path two neighbours below `parent` share. The bare heading of the parent
-/// itself leaves the path to what stands under it.
-fn shared(left: &Piece, right: &Piece, parent: usize) -> usize {
+/// itself leaves the path to what is under it.
+fn shared(left: &PackedChunk, right: &PackedChunk, parent: usize) -> usize {
     let own = left.section == right.section || left.bare && left.section == parent;
     if own { right.section } else { parent }
 }
 
-fn join(left: &Piece, right: &Piece, section: usize) -> Piece {
-    Piece {
+fn join(left: &PackedChunk, right: &PackedChunk, section: usize) -> PackedChunk {
+    PackedChunk {
         range: left.range.start..right.range.end,
         tokens: left.tokens + right.tokens,
         kinds: left.kinds | right.kinds,
@@ -103,12 +103,12 @@ fn join(left: &Piece, right: &Piece, section: usize) -> Piece {
 }
 
 /// A section's own units in as few pieces as needed, of about equal size.
-fn fill(units: &[Unit], section: usize, budget: usize) -> Vec<Piece> {
+fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk> {
     let total: usize = units.iter().map(|u| u.tokens).sum();
     let target = total.div_ceil(total.div_ceil(budget).max(1));
-    let mut out: Vec<Piece> = Vec::new();
+    let mut out: Vec<PackedChunk> = Vec::new();
     for unit in units {
-        let piece = Piece {
+        let piece = PackedChunk {
             range: unit.range.clone(),
             tokens: unit.tokens,
             kinds: unit.kinds,
@@ -116,7 +116,7 @@ fn fill(units: &[Unit], section: usize, budget: usize) -> Vec<Piece> {
             bare: unit.kinds == BlockKinds::HEADING,
             sealed: unit.sealed,
         };
-        let joins = |last: &Piece| {
+        let joins = |last: &PackedChunk| {
             let sum = last.tokens + unit.tokens;
             !last.sealed && sum <= budget && (last.bare || last.tokens + unit.tokens / 2 <= target)
         };
@@ -129,8 +129,8 @@ fn fill(units: &[Unit], section: usize, budget: usize) -> Vec<Piece> {
 }
 
 /// Lets pieces of a few words join a neighbour within the same section.
-fn join_tiny(pieces: Vec<Piece>, parent: usize, budget: usize) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+fn join_tiny(pieces: Vec<PackedChunk>, parent: usize, budget: usize) -> Vec<PackedChunk> {
+    let mut out: Vec<PackedChunk> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match out.last_mut() {
             Some(last)

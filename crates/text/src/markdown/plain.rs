@@ -2,13 +2,14 @@
 
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd, TextMergeWithOffset};
 
-use super::comments::{self, MASK};
+use super::comments;
 use super::sentences::callout_mark;
+use super::shallow::MASK;
 
 /// The words a person reads: emphasis, links, `[[target|alias]]`, code ticks, footnote marks,
 /// `%%comments%%`, block ids and HTML tags are resolved or dropped; a soft line break is a space,
 /// blocks are separated by one line break, cells by ` | `. Numbers of list items and `[E3]`-like
-/// marks are words; an embedded picture is none.
+/// marks are words; an embedded picture is not.
 pub fn plain(text: &str) -> String {
     let trimmed = text.trim();
     let marks = |b: u8| b"*_[]<>&`~|%=^\\#\n\r".contains(&b);
@@ -149,7 +150,7 @@ impl Words {
         let line = line.trim();
         let line = callout_mark(line).map_or(line, |mark| line[mark..].trim_start());
         let line = without_block_id(line);
-        // A row that stands alone is no table to the parser.
+        // The parser does not read a single row as a table.
         let line = match line.strip_prefix('|').and_then(|l| l.strip_suffix('|')) {
             Some(row) => row.trim(),
             None => line,

@@ -1,4 +1,4 @@
-//! Markdown text → sentences, each with its place and the kind of block it stands in.
+//! Markdown text → sentences, each with its place and the kind of block it is in.
 //!
 //! Both sides of verification need the same cut: an answer's claims and the evidence that carries
 //! them. So nothing a person could read is left out: what the markdown parser consumes without
@@ -8,11 +8,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::comments::{self, MASK};
+use super::comments;
+use super::shallow::MASK;
 use crate::language::segment;
 use crate::types::ByteSpan;
 
-/// What kind of block a sentence stands in: the innermost one that says something about how it is
+/// What kind of block a sentence is in: the innermost one that says something about how it is
 /// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockRole {
@@ -117,7 +118,7 @@ impl Leaf {
             breaks.insert(0, title_end.max(range.start));
         }
         breaks.push(range.end);
-        // A hard break can stand inside the callout's mark.
+        // A hard break can be inside the callout's mark.
         breaks.sort_unstable();
         breaks.retain(|b| range.contains(b) || *b == range.end);
         let starts = std::iter::once(range.start).chain(breaks.clone());

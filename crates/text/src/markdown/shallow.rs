@@ -1,17 +1,20 @@
 //! A text whose lists and quotes nest only so deep.
 //!
 //! For every line of a paragraph the markdown parser asks each open list and quote again, so a text
-//! of few bytes can cost it as much as the square of its length. Nobody reads what stands inside a
+//! of few bytes can cost it as much as the square of its length. Nobody reads what is inside a
 //! hundred lists.
 
 use std::borrow::Cow;
 
-use super::comments::MASK;
+/// Stands for a byte that is hidden from the markdown parser: of a comment, or of a mark that nests
+/// too deep. Not white space, so that a line which begins with it does not turn into indented code;
+/// not a letter, so that nothing reads it as a word.
+pub const MASK: char = '\u{1}';
 
 /// Marks of lists and quotes beyond this column are text. A tab counts four columns.
 const DEEPEST: usize = 100;
 
-/// The text with every mark of a list or quote that stands deeper than column [`DEEPEST`] replaced
+/// The text with every mark of a list or quote that is deeper than column [`DEEPEST`] replaced
 /// by something that means nothing to markdown. The same length, the same line breaks; nearly
 /// always the text itself.
 pub fn shallow(text: &str) -> Cow<'_, str> {
@@ -123,7 +126,7 @@ mod tests {
                 })
                 .count();
             assert!((1..=DEEPEST + 2).contains(&depth), "{unit}: {depth}");
-            // Nothing that is said is lost.
+            // No text is lost.
             let said = sentences(&text);
             let words: Vec<&str> = said
                 .iter()

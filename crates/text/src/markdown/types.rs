@@ -54,7 +54,7 @@ pub struct Document {
     pub problems: Vec<Problem>,
 }
 
-/// A heading and where it stands.
+/// A heading and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadingAt {
     /// 1 to 6.
@@ -74,7 +74,7 @@ pub struct Chunk {
     pub span: ByteSpan,
     /// Its lines in the file.
     pub lines: LineSpan,
-    /// The headings it stands under; of several sections packed together, the headings they share.
+    /// The headings it is under; of several sections packed together, the headings they share.
     pub heading: HeadingPath,
     /// What kinds of blocks are in it.
     pub kinds: BlockKinds,

@@ -13,7 +13,7 @@ pub struct Heading {
     pub title: String,
 }
 
-/// The headings that stand above a chunk, outermost first; empty for text before any heading.
+/// The headings that are above a chunk, outermost first; empty for text before any heading.
 ///
 /// Two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the same with
 /// every character that means something in a citation percent-encoded inside titles (`% ] | # >`
@@ -51,7 +51,7 @@ impl HeadingPath {
         &self.0
     }
 
-    /// Whether the chunk stands above all headings.
+    /// Whether the chunk is above all headings.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }

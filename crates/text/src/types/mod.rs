@@ -7,7 +7,7 @@
 //! | file | what it holds |
 //! | --- | --- |
 //! | `hash` | identities of bytes, chunks, commits and vectors |
-//! | `path` | where a file stands: its source and its path |
+//! | `path` | where a file is: its source and its path |
 //! | `span` | bytes and lines of a text |
 //! | `heading` | the headings above a chunk |
 //! | `label` | `E1`: an item of evidence |

@@ -1,4 +1,4 @@
-//! Where a file stands: its source, and its path below the root of it.
+//! Where a file is: its source, and its path below the root of it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::Invalid;
 pub struct RelPath(String);
 
 impl RelPath {
-    /// Accepts `path` as it stands; nothing is normalised away.
+    /// Accepts `path` as it is; nothing is normalised away.
     pub fn new(path: impl Into<String>) -> Result<Self, Invalid> {
         let path = path.into();
         if path.is_empty() {
@@ -74,7 +74,7 @@ impl FromStr for RelPath {
 
 text_form!(RelPath, "a relative path without `.` or `..`");
 
-/// The name of a source: what stands before the colon in `source:rel/path.md`.
+/// The name of a source: what is before the colon in `source:rel/path.md`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceName(String);
 

@@ -9,7 +9,7 @@ use local_agent_text::types::Sha256;
 /// What a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum LineKind {
     /// The first line.
     Open,
     /// A run begins.
@@ -36,7 +36,7 @@ pub struct Line {
     pub n: u64,
     /// RFC 3339, UTC.
     pub at: String,
-    pub kind: Kind,
+    pub kind: LineKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// Of a `tool` line.
@@ -114,8 +114,8 @@ impl Chain {
     }
 
     fn next(&self, text: &[u8]) -> std::result::Result<Line, String> {
-        let line: Line =
-            serde_json::from_slice(text).map_err(|e| format!("it is no line of a ledger ({e})"))?;
+        let line: Line = serde_json::from_slice(text)
+            .map_err(|e| format!("it is not a line of a ledger ({e})"))?;
         if line.n != self.lines.len() as u64 {
             return Err(format!(
                 "it is numbered {} where {} is expected",
@@ -126,7 +126,7 @@ impl Chain {
         if line.prev != self.lines.last().map(|(_, sha)| *sha) {
             return Err("it does not hold the hash of the line before".to_owned());
         }
-        if (line.kind == Kind::Open) != self.lines.is_empty() {
+        if (line.kind == LineKind::Open) != self.lines.is_empty() {
             return Err("it opens a ledger in the middle of one".to_owned());
         }
         Ok(line)

@@ -35,7 +35,7 @@ use local_agent_index::store::{Durable, Head, JobLock};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-pub use chain::{Chain, Kind, Line, ToolLine};
+pub use chain::{Chain, Line, LineKind, ToolLine};
 pub use renew::Renewed;
 use writer::Writer;
 
@@ -65,7 +65,7 @@ pub enum Anchor {
 
 /// A ledger and its head as they stood at one moment.
 #[derive(Debug)]
-pub struct Look {
+pub struct LedgerView {
     /// `None`: there is no ledger.
     pub chain: Option<Chain>,
     /// Whether it goes at least as far as its head; `LEDGER_BROKEN` when it is behind, or gone, or
@@ -75,15 +75,15 @@ pub struct Look {
 
 /// One line to be written.
 #[derive(Debug, Clone)]
-struct Entry {
-    kind: Kind,
+struct NewLine {
+    kind: LineKind,
     run: Option<RunId>,
     sha256: Option<Sha256>,
     tool: Option<ToolLine>,
 }
 
-impl Entry {
-    const fn new(kind: Kind) -> Self {
+impl NewLine {
+    const fn new(kind: LineKind) -> Self {
         Self {
             kind,
             run: None,
@@ -109,7 +109,7 @@ impl Ledger {
         }
     }
 
-    /// Where its lines stand.
+    /// Where its lines are.
     pub fn path(&self) -> PathBuf {
         self.runs_dir.join(FILE)
     }
@@ -144,7 +144,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Only what keeps it from reading the file.
-    pub fn look(&self) -> Result<Look> {
+    pub fn look(&self) -> Result<LedgerView> {
         let look = self.look_once()?;
         let settled = match &look.anchor {
             Ok(Anchor::Kept | Anchor::Unreadable(_)) => true,
@@ -159,7 +159,7 @@ impl Ledger {
         self.look_once()
     }
 
-    fn look_once(&self) -> Result<Look> {
+    fn look_once(&self) -> Result<LedgerView> {
         let heads = match Durable::open_read(&self.durable) {
             Ok(Some(durable)) => durable.heads(),
             Ok(None) => Ok(Vec::new()),
@@ -172,7 +172,7 @@ impl Ledger {
                 .fits(chain.as_ref())
                 .map(|()| Anchor::Unreadable(failure.into())),
         };
-        Ok(Look { chain, anchor })
+        Ok(LedgerView { chain, anchor })
     }
 
     fn fits(&self, chain: Option<&Chain>) -> Result<()> {
@@ -220,12 +220,12 @@ impl Ledger {
     /// lost; every other failure is one.
     pub(super) fn append(
         &self,
-        events: &[(Kind, Option<RunId>, Option<Sha256>)],
+        events: &[(LineKind, Option<RunId>, Option<Sha256>)],
     ) -> Result<Option<Failure>> {
-        let entry = |(kind, run, sha256): &(Kind, Option<RunId>, Option<Sha256>)| Entry {
+        let entry = |(kind, run, sha256): &(LineKind, Option<RunId>, Option<Sha256>)| NewLine {
             run: run.clone(),
             sha256: *sha256,
-            ..Entry::new(*kind)
+            ..NewLine::new(*kind)
         };
         queue::enter(self, events.iter().map(entry).collect())
     }
@@ -248,10 +248,10 @@ impl Ledger {
         };
         queue::enter(
             self,
-            vec![Entry {
+            vec![NewLine {
                 run: run.cloned(),
                 tool: Some(tool),
-                ..Entry::new(Kind::Tool)
+                ..NewLine::new(LineKind::Tool)
             }],
         )
     }
@@ -269,7 +269,7 @@ impl Ledger {
         }
     }
 
-    fn write(&self, entries: &[Entry]) -> Result<Option<Failure>> {
+    fn write(&self, entries: &[NewLine]) -> Result<Option<Failure>> {
         let folder = private::make_folder(&self.runs_dir)?;
         let _lock = self.lock(&folder)?;
         let mut durable = match Durable::open_write(&self.durable).map_err(Failure::from) {
@@ -302,8 +302,8 @@ impl Ledger {
     fn open_with(writer: &mut Writer, anchor: &Anchor, is_kept: bool) -> Result<()> {
         match anchor {
             Anchor::Kept => Ok(()),
-            _ if writer.head.is_none() => writer.enter(&Entry::new(Kind::Open)),
-            _ if is_kept => writer.enter(&Entry::new(Kind::Anchor)),
+            _ if writer.head.is_none() => writer.enter(&NewLine::new(LineKind::Open)),
+            _ if is_kept => writer.enter(&NewLine::new(LineKind::Anchor)),
             _ => Ok(()),
         }
     }

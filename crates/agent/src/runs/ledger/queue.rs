@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::{Entry, Ledger};
+use super::{Ledger, NewLine};
 use local_agent_text::error::{Failure, Result};
 
 /// As [`Ledger::append`].
-type Outcome = Result<Option<Failure>>;
+type WriteOutcome = Result<Option<Failure>>;
 
 /// By the folder of runs and the database that knows the head.
 type Queues = HashMap<(PathBuf, PathBuf), Arc<Queue>>;
@@ -20,24 +20,24 @@ static QUEUES: LazyLock<Mutex<Queues>> = LazyLock::new(Mutex::default);
 
 #[derive(Debug, Default)]
 struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     done: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     /// Somebody writes for others.
     busy: bool,
     next: u64,
-    waiting: Vec<(u64, Vec<Entry>)>,
-    outcomes: HashMap<u64, Outcome>,
+    waiting: Vec<(u64, Vec<NewLine>)>,
+    outcomes: HashMap<u64, WriteOutcome>,
 }
 
-/// Writes for those who wait. What it has not told them when it is dropped failed.
+/// Writes for those who wait. Callers without an outcome when it is dropped get a failure.
 struct Turn<'a> {
     queue: &'a Queue,
     tickets: Vec<u64>,
-    outcome: Outcome,
+    outcome: WriteOutcome,
 }
 
 impl Drop for Turn<'_> {
@@ -56,7 +56,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Enters lines in their turn.
-pub(super) fn enter(ledger: &Ledger, entries: Vec<Entry>) -> Outcome {
+pub(super) fn enter(ledger: &Ledger, entries: Vec<NewLine>) -> WriteOutcome {
     let key = (ledger.runs_dir.clone(), ledger.durable.clone());
     let queue = Arc::clone(locked(&QUEUES).entry(key).or_default());
     let mut state = locked(&queue.state);
@@ -77,7 +77,7 @@ pub(super) fn enter(ledger: &Ledger, entries: Vec<Entry>) -> Outcome {
         state.busy = true;
         let batch = std::mem::take(&mut state.waiting);
         drop(state);
-        let (tickets, entries): (Vec<u64>, Vec<Vec<Entry>>) = batch.into_iter().unzip();
+        let (tickets, entries): (Vec<u64>, Vec<Vec<NewLine>>) = batch.into_iter().unzip();
         let unfinished = Err(Failure::internal(
             "lines of the ledger were not written to their end",
         ));

@@ -8,11 +8,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::chain::{Chain, Kind, Line};
+use super::chain::{Chain, Line, LineKind};
 use super::writer::Writer;
-use super::{Anchor, Entry, FILE, Ledger, now};
-use crate::runs::archive::{Archive, Entered, State};
-use crate::runs::{RunId, Status, private};
+use super::{Anchor, FILE, Ledger, NewLine, now};
+use crate::runs::archive::{Archive, Entered, RunState};
+use crate::runs::{RunId, RunStatus, private};
 use local_agent_files::state::{self, EntryKind, StateDirectory};
 use local_agent_index::store::{Durable, Head};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -34,7 +34,7 @@ pub struct Renewed {
 impl Ledger {
     /// Sets a ledger aside as `ledger.broken-<utc>.jsonl` and begins a new one. Its first line
     /// holds the old one's hash; the vouched lines of the old one follow, then the records that
-    /// stand in none of them.
+    /// are in none of them.
     ///
     /// # Errors
     /// Those of the disk and of `durable.sqlite`; then the old ledger is where it was, or aside
@@ -64,17 +64,17 @@ impl Ledger {
         let kept = Chain::vouched(&old, &heads);
         let mut lines: Vec<Line> = kept
             .into_iter()
-            .filter(|line| line.kind != Kind::Open)
+            .filter(|line| line.kind != LineKind::Open)
             .map(taken_over)
             .collect();
         done.lines = lines.len();
         let entered = self.add_strays(&mut lines, &heads, &mut done)?;
         done.lost = self.gone(&entered);
-        lines.extend(done.lost.iter().map(|id| new(Kind::Lost, id, None)));
+        lines.extend(done.lost.iter().map(|id| new(LineKind::Lost, id, None)));
         let mut writer = Writer::open(folder, FILE)?;
-        writer.enter(&Entry {
+        writer.enter(&NewLine {
             sha256: done.aside.as_ref().map(|_| Sha256::of(&old)),
-            ..Entry::new(Kind::Open)
+            ..NewLine::new(LineKind::Open)
         })?;
         lines.into_iter().try_for_each(|line| writer.add(line))?;
         let (head, mark) = writer.finish()?;
@@ -137,7 +137,7 @@ impl Ledger {
             self.kept_aside()?
         };
         for line in aside.iter().flat_map(|bytes| Chain::vouched(bytes, heads)) {
-            let ends = matches!(line.kind, Kind::End | Kind::Found | Kind::Prune);
+            let ends = matches!(line.kind, LineKind::End | LineKind::Found | LineKind::Prune);
             let Some(id) = line
                 .run
                 .as_ref()
@@ -157,7 +157,7 @@ impl Ledger {
                 continue;
             }
             if let Ok(bytes) = archive.bytes(&id) {
-                let line = new(Kind::Found, &id, Some(Sha256::of(&bytes)));
+                let line = new(LineKind::Found, &id, Some(Sha256::of(&bytes)));
                 Archive::note(&mut entered, &line);
                 lines.push(line);
                 done.found.push(id);
@@ -186,9 +186,9 @@ impl Ledger {
         out.retain(|id| {
             let run = entered.get(id);
             !run.is_some_and(Entered::is_over)
-                && archive.state_of(id, run) != State::Running
+                && archive.state_of(id, run) != RunState::Running
                 && match archive.load(id) {
-                    Ok((record, _)) => record.status != Status::Running,
+                    Ok((record, _)) => record.status != RunStatus::Running,
                     Err(failure) => failure.code != ErrorCode::RunNotFound,
                 }
         });
@@ -235,7 +235,7 @@ fn taken_over(line: Line) -> Line {
     }
 }
 
-fn new(kind: Kind, id: &RunId, record_sha256: Option<Sha256>) -> Line {
+fn new(kind: LineKind, id: &RunId, record_sha256: Option<Sha256>) -> Line {
     Line {
         n: 0,
         at: now(),

@@ -9,7 +9,7 @@ fn world() -> (tempfile::TempDir, Ledger) {
 }
 
 fn begin(ledger: &Ledger) -> Result<Option<Failure>> {
-    ledger.append(&[(Kind::Begin, None, Some(Sha256::of(b"record")))])
+    ledger.append(&[(LineKind::Begin, None, Some(Sha256::of(b"record")))])
 }
 
 fn text(ledger: &Ledger) -> String {
@@ -37,7 +37,7 @@ fn each_line_holds_the_hash_of_the_line_before() {
     }
     let chain = ledger.read().unwrap().unwrap();
     assert_eq!(chain.lines.len(), 4);
-    assert_eq!(chain.lines[0].0.kind, Kind::Open);
+    assert_eq!(chain.lines[0].0.kind, LineKind::Open);
     let lines: Vec<String> = text(&ledger).lines().map(str::to_owned).collect();
     for pair in lines.windows(2) {
         assert!(pair[1].contains(&Sha256::of(pair[0].as_bytes()).to_string()));
@@ -189,7 +189,7 @@ fn s31_a_ledger_that_is_rewritten_as_a_whole_is_another_one() {
     let forged = Ledger::new(&dir.path().join("forged"), &dir.path().join("other.sqlite"));
     // Within one second the lines of two ledgers differ only in what they enter.
     forged
-        .append(&[(Kind::Begin, None, Some(Sha256::of(b"another record")))])
+        .append(&[(LineKind::Begin, None, Some(Sha256::of(b"another record")))])
         .unwrap();
     std::fs::copy(forged.path(), ledger.path()).unwrap();
     assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken);
@@ -206,7 +206,7 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
     assert!(text(&ledger).starts_with(&whole) && text(&ledger).lines().count() == 4);
-    // A whole line of which the head was not told.
+    // A whole line that the head does not count.
     let mut writer = Writer::open(
         StateDirectory::open(ledger.path().parent().unwrap())
             .unwrap()
@@ -215,7 +215,7 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     )
     .unwrap();
     writer.head = ledger.read().unwrap().unwrap().head();
-    writer.enter(&Entry::new(Kind::Begin)).unwrap();
+    writer.enter(&NewLine::new(LineKind::Begin)).unwrap();
     writer.finish().unwrap();
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
@@ -277,7 +277,7 @@ fn a_lost_database_is_said_and_not_begun_again_until_somebody_says_so() {
     );
     assert!(Durable::begin_anew(&durable, "now").unwrap());
     ledger.vouch().unwrap();
-    let kinds: Vec<Kind> = ledger
+    let kinds: Vec<LineKind> = ledger
         .read()
         .unwrap()
         .unwrap()
@@ -285,7 +285,15 @@ fn a_lost_database_is_said_and_not_begun_again_until_somebody_says_so() {
         .iter()
         .map(|(line, _)| line.kind)
         .collect();
-    assert_eq!(kinds, [Kind::Open, Kind::Begin, Kind::Begin, Kind::Anchor]);
+    assert_eq!(
+        kinds,
+        [
+            LineKind::Open,
+            LineKind::Begin,
+            LineKind::Begin,
+            LineKind::Anchor
+        ]
+    );
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
@@ -340,7 +348,7 @@ fn a_new_ledger_takes_over_every_line_that_something_vouches_for() {
     }
     let whole = text(&ledger);
     let lines: Vec<&str> = whole.lines().collect();
-    // The fourth line is changed; the hash of each other one stands in the next, or in the
+    // The fourth line is changed; the hash of each other one is in the next, or in the
     // database.
     damage(
         &ledger,
@@ -352,7 +360,7 @@ fn a_new_ledger_takes_over_every_line_that_something_vouches_for() {
     assert!(
         chain.lines[1..]
             .iter()
-            .all(|(line, _)| line.earlier && line.kind == Kind::Begin)
+            .all(|(line, _)| line.earlier && line.kind == LineKind::Begin)
     );
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
@@ -383,7 +391,7 @@ fn lines_that_wait_together_are_each_entered_once() {
                         let sha = Some(Sha256::of(&[n, m]));
                         assert_eq!(
                             ledger
-                                .append(&[(Kind::Begin, None, sha), (Kind::End, None, sha)])
+                                .append(&[(LineKind::Begin, None, sha), (LineKind::End, None, sha)])
                                 .unwrap(),
                             None
                         );

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
 
 use super::chain::Line;
-use super::{Entry, now};
+use super::{NewLine, now};
 use crate::runs::private;
 use local_agent_files::state::StateDirectory;
 use local_agent_index::store::Head;
@@ -87,7 +87,7 @@ impl Writer {
         Ok(Sha256::of(last) == head.sha256)
     }
 
-    /// Removes half a line that nobody was told of.
+    /// Removes half a line that was never confirmed to a caller.
     pub(super) fn cut_torn(&mut self, whole: u64) -> Result<()> {
         self.file.set_len(whole).map_err(|e| self.fail(&e))
     }
@@ -100,7 +100,7 @@ impl Writer {
     }
 
     /// Adds a line of now.
-    pub(super) fn enter(&mut self, entry: &Entry) -> Result<()> {
+    pub(super) fn enter(&mut self, entry: &NewLine) -> Result<()> {
         let (run, tool) = (entry.run.clone(), entry.tool.clone());
         let line = Line {
             n: 0,

@@ -1,4 +1,4 @@
-//! The system's notifications, and what is done without them.
+//! Waits for changes: by the notifications of the file system, or by polling without them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,95 +10,96 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::event::{EventKind, ModifyKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::Said;
+use super::WatchEvent;
 use local_agent_agent::config::Config;
 use local_agent_index::store::on_network;
 
-/// Between two walks where changes are told, and where they are not.
-const TOLD: Duration = Duration::from_secs(60);
-const NOT_TOLD: Duration = Duration::from_secs(5);
+/// Poll interval while file-system events arrive, and without them.
+const POLL_WITH_EVENTS: Duration = Duration::from_secs(60);
+const POLL_WITHOUT_EVENTS: Duration = Duration::from_secs(5);
 
-/// Between two looks for a root that is missing.
-const MISSING: Duration = Duration::from_secs(1);
+/// Poll interval while a root is missing.
+const POLL_MISSING_ROOT: Duration = Duration::from_secs(1);
 
-/// A stream of changes without a pause is acted on after so many times the quiet that is waited
-/// for.
-const PATIENCE: u32 = 10;
+/// Changes that never pause are acted on after this many debounce periods.
+const MAX_DEBOUNCE_PERIODS: u32 = 10;
 
-/// Files that decide which others count.
+/// Files that decide which other files are indexed.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".local-agentignore"];
 
-/// Sees that something changed, never what.
-pub(super) struct Eyes {
+/// Reports that something changed, never what.
+pub(super) struct FsWatcher {
     roots: Vec<PathBuf>,
     poll: Option<Duration>,
     watcher: Option<RecommendedWatcher>,
     changed: Receiver<()>,
-    /// Roots that are watched, with what they were.
+    /// The roots that are watched, with their identity when the watch began.
     armed: BTreeMap<PathBuf, Identity>,
-    /// Why notifications are of no use.
-    blind: Arc<Mutex<Option<String>>>,
-    /// Whether that was said.
-    said_blind: bool,
+    /// Why notifications are not used.
+    degraded: Arc<Mutex<Option<String>>>,
+    /// Whether the caller has been given that reason.
+    reported_degraded: bool,
 }
 
-/// Tells a folder from another one of its name.
+/// Inode and time of creation: differs when a folder was deleted and made again.
 type Identity = (u64, Option<SystemTime>);
 
-impl Eyes {
+impl FsWatcher {
+    /// Starts to watch the roots of `config`. Falls back to polling at `poll` (or a usual interval)
+    /// where the system gives no notifications, `notifications` is off, or a root is on a network.
     pub(super) fn open(config: &Config, notifications: bool, poll: Option<Duration>) -> Self {
         let roots: Vec<PathBuf> = config
             .sources
             .iter()
             .map(|source| source.root.clone())
             .collect();
-        let blind = Arc::new(Mutex::new(None));
-        // One place: however much changes, it is one reason to look.
+        let degraded = Arc::new(Mutex::new(None));
+        // One slot: many changes are one reason to look.
         let (send, changed) = sync_channel(1);
-        let filter = Filter {
+        let filter = EventFilter {
             roots: roots.clone(),
             protected: config.protected.clone(),
         };
-        let handler = handler(filter, send, Arc::clone(&blind));
-        let watcher = match RecommendedWatcher::new(
+        let handler = handler(filter, send, Arc::clone(&degraded));
+        let notify_watcher = match RecommendedWatcher::new(
             handler,
             notify::Config::default().with_follow_symlinks(false),
         ) {
             Ok(watcher) => Some(watcher),
             Err(e) => {
-                set(&blind, format!("the system gives no notifications: {e}"));
+                set(&degraded, format!("the system gives no notifications: {e}"));
                 None
             }
         };
         if !notifications {
-            set(&blind, "notifications are switched off".to_owned());
+            set(&degraded, "notifications are switched off".to_owned());
         }
         if let Some(root) = roots.iter().find(|root| on_network(root)) {
             set(
-                &blind,
+                &degraded,
                 format!(
-                    "{} stands on a network, where changes by others are not told",
+                    "{} is on a network, which does not report changes by other computers",
                     root.display()
                 ),
             );
         }
-        let mut eyes = Self {
+        let mut watcher = Self {
             roots,
             poll,
-            watcher,
+            watcher: notify_watcher,
             changed,
             armed: BTreeMap::new(),
-            blind,
-            said_blind: false,
+            degraded,
+            reported_degraded: false,
         };
-        eyes.tend();
-        eyes
+        watcher.rearm();
+        watcher
     }
 
-    /// How it sees now.
-    pub(super) fn says(&self) -> Said {
-        let why = get(&self.blind);
-        Said::Watching {
+    /// How changes are noticed now.
+    pub(super) fn status(&self) -> WatchEvent {
+        let why = get(&self.degraded);
+        WatchEvent::Watching {
             by: if why.is_some() {
                 "walks"
             } else {
@@ -108,9 +109,9 @@ impl Eyes {
         }
     }
 
-    /// Watches roots that are there and were not, or are other folders than before. `true`:
-    /// notifications have become useless, which was not said yet.
-    pub(super) fn tend(&mut self) -> bool {
+    /// Watches roots that appeared or were replaced since the last call. Returns `true` when
+    /// notifications stopped being usable and the caller has not been told so before.
+    pub(super) fn rearm(&mut self) -> bool {
         for root in self.roots.clone() {
             let now = identity(&root);
             if self.armed.get(&root).copied() == now {
@@ -120,59 +121,67 @@ impl Eyes {
                 continue;
             };
             if self.armed.remove(&root).is_some() {
-                // It is gone already.
+                // The old folder is gone, so there may be nothing to unwatch.
                 let _ = watcher.unwatch(&root);
             }
             let Some(now) = now else { continue };
             match watcher.watch(&root, RecursiveMode::Recursive) {
                 Ok(()) => drop(self.armed.insert(root, now)),
-                // Deleted again meanwhile: the next look finds it.
+                // Deleted again meanwhile: the next call finds it.
                 Err(_) if !root.exists() => {}
                 Err(e) => set(
-                    &self.blind,
+                    &self.degraded,
                     format!("{} cannot be watched: {e}", root.display()),
                 ),
             }
         }
-        let news = get(&self.blind).is_some() && !self.said_blind;
-        if news {
-            // What cannot see everything is not worth its memory.
+        let newly_degraded = get(&self.degraded).is_some() && !self.reported_degraded;
+        if newly_degraded {
+            // A watcher that misses changes is not worth its memory.
             self.watcher = None;
             self.armed.clear();
-            self.said_blind = true;
+            self.reported_degraded = true;
         }
-        news
+        newly_degraded
     }
 
-    /// Waits for a change and then for quiet, or for the time of the next walk.
+    /// Waits for a change and then for `quiet` without one; at most until the next poll is due, or
+    /// for `at_most`.
     pub(super) fn wait(&self, at_most: Option<Duration>, quiet: Duration) {
         let usual = self.poll.unwrap_or(if self.watcher.is_some() {
-            TOLD
+            POLL_WITH_EVENTS
         } else {
-            NOT_TOLD
+            POLL_WITHOUT_EVENTS
         });
         let all_there = self.watcher.is_none() || self.armed.len() == self.roots.len();
-        let usual = if all_there { usual } else { usual.min(MISSING) };
+        let usual = if all_there {
+            usual
+        } else {
+            usual.min(POLL_MISSING_ROOT)
+        };
         let limit = at_most.map_or(usual, |at_most| at_most.min(usual));
         match self.changed.recv_timeout(limit) {
             Ok(()) => {}
             Err(RecvTimeoutError::Timeout) => return,
             Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(limit),
         }
-        let until = Instant::now() + quiet * PATIENCE;
+        let until = Instant::now() + quiet * MAX_DEBOUNCE_PERIODS;
         while Instant::now() < until && self.changed.recv_timeout(quiet).is_ok() {}
     }
 }
 
-fn set(blind: &Mutex<Option<String>>, why: String) {
-    blind
+fn set(degraded: &Mutex<Option<String>>, why: String) {
+    degraded
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .get_or_insert(why);
 }
 
-fn get(blind: &Mutex<Option<String>>) -> Option<String> {
-    blind.lock().unwrap_or_else(PoisonError::into_inner).clone()
+fn get(degraded: &Mutex<Option<String>>) -> Option<String> {
+    degraded
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
 }
 
 #[cfg(unix)]
@@ -189,36 +198,36 @@ fn identity(root: &Path) -> Option<Identity> {
 }
 
 fn handler(
-    filter: Filter,
+    filter: EventFilter,
     changed: SyncSender<()>,
-    blind: Arc<Mutex<Option<String>>>,
+    degraded: Arc<Mutex<Option<String>>>,
 ) -> impl FnMut(notify::Result<Event>) + Send + 'static {
-    move |told| {
-        match told {
+    move |event| {
+        match event {
             Ok(event) if !filter.counts(&event) => return,
             Ok(_) => {}
-            Err(e) => set(&blind, format!("the system's notifications ended: {e}")),
+            Err(e) => set(&degraded, format!("the system's notifications ended: {e}")),
         }
-        // Full: there is a reason to look already.
+        // A full channel already holds a reason to look.
         let _ = changed.try_send(());
     }
 }
 
-/// Which events are a reason to look.
-struct Filter {
+/// Decides which events are a reason to look.
+struct EventFilter {
     roots: Vec<PathBuf>,
     /// The program's own files.
     protected: Vec<PathBuf>,
 }
 
-impl Filter {
+impl EventFilter {
     fn counts(&self, event: &Event) -> bool {
         if event.need_rescan() {
             return true;
         }
         let by_name = match event.kind {
             EventKind::Access(_) => return false,
-            // A folder that comes, goes or is renamed brings or takes notes, whatever it is called.
+            // A folder that appears, disappears or is renamed moves notes, whatever its name is.
             EventKind::Create(notify::event::CreateKind::Folder)
             | EventKind::Remove(notify::event::RemoveKind::Folder)
             | EventKind::Modify(ModifyKind::Name(_))
@@ -233,7 +242,7 @@ impl Filter {
                 .any(|path| self.path_counts(path, by_name))
     }
 
-    /// `by_name`: only what is called like a note.
+    /// Whether a change of `path` counts; with `by_name`, only files named like notes do.
     fn path_counts(&self, path: &Path, by_name: bool) -> bool {
         let name = path
             .file_name()
@@ -275,7 +284,7 @@ mod tests {
 
     #[test]
     fn only_what_can_change_the_index_is_a_reason_to_look() {
-        let filter = Filter {
+        let filter = EventFilter {
             roots: vec!["/notes".into()],
             protected: vec!["/notes/state".into()],
         };
