@@ -2,7 +2,7 @@
 //!
 //! A citation covers its own sentence, list item or row, and nothing more. What else a citation may
 //! cover is listed here, completely: a paragraph of citations covers the sentence before it, or the
-//! whole code or quote block before it; code without one by the sentence before it; a short answer ("Yes.") is covered by the sentence behind
+//! whole code or quote block before it; a short answer ("Yes.") is covered by the sentence behind
 //! it; a sentence that ends with a colon and is cited covers the
 //! code or quote block after it; a quotation of several sentences is covered by the citation after
 //! it; a lead-in is covered when everything it leads to is.
@@ -78,7 +78,6 @@ pub fn cover(
     share_within_quotes(answer, quotes, &mut out);
     cover_lead_ins(answer, &mut out, &cites);
     cover_short_answers(answer, &lower, &mut out, &cites);
-    cover_code(answer, &mut out, &cites);
     out
 }
 
@@ -267,21 +266,6 @@ fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Cove
         let marks = out.get(last).map(|c| c.own.clone()).unwrap_or_default();
         for covered in out.get_mut(first..last).unwrap_or(&mut []) {
             covered.inherited.extend(marks.iter().take(MOST_INHERITED));
-        }
-    }
-}
-
-/// Code without a citation is covered by those of the sentence before it: whether its lines are in
-/// what that cites is looked at letter by letter.
-fn cover_code(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
-    let mut before: Vec<usize> = Vec::new();
-    for (unit, covered) in answer.units.iter().zip(out) {
-        let marks = covered.own.iter().chain(&covered.inherited).copied();
-        let own: Vec<usize> = marks.filter(|m| cites(*m)).collect();
-        if unit.role != BlockRole::Code {
-            before = own;
-        } else if own.is_empty() && covered.own.is_empty() {
-            covered.inherited.extend(before.iter().take(MOST_INHERITED));
         }
     }
 }

@@ -82,6 +82,7 @@ pub(super) fn judge(
         suspects,
     };
     court.excuse();
+    court.cover_code();
     let claims = court.claims();
     court.report(claims)
 }
@@ -229,6 +230,41 @@ impl Court<'_> {
             );
         }
         self.excused = excused;
+    }
+
+    /// Code without a citation is covered by those of the sentence before it, where all of its lines
+    /// are in what that cites, letter by letter.
+    fn cover_code(&mut self) {
+        let mut before: Vec<usize> = Vec::new();
+        for i in 0..self.covered.len() {
+            let (Some(unit), Some(covered)) = (self.answer.units.get(i), self.covered.get(i))
+            else {
+                continue;
+            };
+            let marks = covered.own.iter().chain(&covered.inherited).copied();
+            let good = |m: &usize| self.resolved.get(*m).is_some_and(Resolved::is_good);
+            let own: Vec<usize> = marks.filter(good).collect();
+            if unit.role != BlockRole::Code {
+                before = own;
+                continue;
+            }
+            let labels: BTreeSet<Label> = before
+                .iter()
+                .filter_map(|m| self.resolved.get(*m))
+                .flat_map(|r| r.labels.iter().copied())
+                .collect();
+            let cited = || labels.iter().filter_map(|l| self.texts.get(*l));
+            let says = |line: &str| cited().any(|t| t.item.text.contains(line));
+            let lines = unit.words.lines().map(str::trim);
+            let mut lines = lines.filter(|l| l.chars().any(char::is_alphanumeric));
+            let verbatim = unit.says_something() && lines.all(says);
+            if own.is_empty()
+                && verbatim
+                && let Some(covered) = self.covered.get_mut(i)
+            {
+                covered.inherited.extend(before.iter().take(MOST_REASONS));
+            }
+        }
     }
 
     fn is_excusable(&self, mark: usize) -> bool {

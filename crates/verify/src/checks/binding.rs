@@ -17,6 +17,9 @@ use crate::terms::{Term, TermKind};
 /// How much closer a term must be to one thing than to another to vote for it.
 const CLOSER: f64 = 0.3;
 
+/// How closely a term must belong to a name to be said of it.
+const FRAME: f64 = 0.65;
+
 /// Most terms of a claim, and most rivals of one term; both bound the work on hostile text.
 const MOST_TERMS: usize = 28;
 const MOST_RIVALS: usize = 24;
@@ -274,10 +277,12 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             let leads: Vec<f64> = voters.iter().map(lead).collect();
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
-            let enough = 2;
             let names = name && rival.is_name;
-            let all = against == voters.len();
-            if !(labels || value || names && all)
+            // Everything that the claim says of it, the cited text says of the rival.
+            let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
+            let all = names && against > 0 && voters.len() > 1 && voters.iter().all(framed);
+            let enough = if all { 1 } else { 2 };
+            if !(labels || value || all)
                 || for_claim > 0
                 || against < enough
                 || best.as_ref().is_some_and(|(n, _)| *n >= against)
@@ -294,7 +299,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             };
             let effect = match (labels, against) {
                 (true, 2..) => Effect::Rejects,
-                _ if names && all => Effect::Rejects,
+                _ if all => Effect::Rejects,
                 _ => Effect::Doubts,
             };
             best = Some((

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::nearest::{self, Pairing};
+use super::nearest::{self, Near, Pairing};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -53,7 +53,12 @@ const SAME: f64 = 0.6;
 fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let first = case.claim.text.tokens.get(pairing.own.own.start)?;
     let own = holds(case.claim, first)?;
-    let near = pairing.near.first().filter(|n| n.share >= SAME)?;
+    let conditional = |near: &&Near<'_>| {
+        let reading = near.source.reading;
+        let first = reading.text.tokens.get(near.statement.own.start);
+        near.share >= SAME && first.is_some_and(|t| holds(reading, t).is_some())
+    };
+    let near = pairing.near.iter().find(conditional)?;
     let reading = near.source.reading;
     let other = reading.text.tokens.get(near.statement.own.start)?;
     let theirs = holds(reading, other)?;

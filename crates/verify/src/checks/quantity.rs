@@ -49,7 +49,10 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
             return None;
         }
         let part = tokens.windows(2).find(|pair| is_part(reading, pair));
+        let only = |t: &&Token| &*lower_case(reading.word(t)) == "only";
+        let universal = token.quantity() == Some(Quantity::Universal);
         let other = quantities().find(|t| !strict(t.quantity()));
+        let other = other.or(tokens.iter().find(only).filter(|_| universal));
         let other = other.or(part.and_then(|pair| pair.first()));
         clash = clash.or(other.map(|t| (near, t)));
     }
