@@ -84,8 +84,9 @@ fn an_answer_of_a_model_that_passes() {
         let stdout = world.stable(&run.stdout);
         assert_eq!(
             stdout,
-            "The zebra eats 14 apples a day [source: zoo.md#H1: Zoo | <key>].\n\n\
-             (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)\n"
+            "The zebra eats 14 apples a day [1].\n\n\
+             [1] zoo.md › Zoo, lines 1-3\n\
+             checked word for word against your files\n"
         );
         let host = server.url().replace("http://", "");
         assert!(run.stderr.contains(&format!(
@@ -225,9 +226,10 @@ fn w9_an_answer_that_is_refused_twice_is_replaced_by_the_notes_own_sentences() {
     assert!(!body.to_string().contains("never eats"), "{body}");
     let run = ask(&world, "ollama", &ChatServer::ollama(script()), &[QUESTION]);
     assert_snapshot!(world.stable(&run.stdout), @r"
-    The zebra eats 14 apples a day. [source: zoo.md#H1: Zoo | <key>]
+    The zebra eats 14 apples a day.   [1]
 
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    [1] zoo.md › Zoo, line 3
+    checked word for word against your files
     The answer of `m:latest` did not pass verification (NEGATION); shown are the best sentences themselves.
     ");
 }
@@ -267,7 +269,7 @@ fn c50_a_model_that_finds_no_answer_abstains() {
     let server = ChatServer::ollama(vec![say("INSUFFICIENT_EVIDENCE")]);
     let run = ask(&world, "ollama", &server, &[QUESTION]);
     assert_snapshot!(run.stdout, @r"
-    The notes hold nothing that answers this.
+    The notes hold nothing on this.
     `m:latest` found no answer in the evidence.
     ");
 }
