@@ -17,9 +17,13 @@ fn an_answer_of_the_example_with_its_citation() {
     let run = world.ok(&["ask", PROOFBOX]);
     assert_eq!(run.stderr, "");
     assert_snapshot!(world.stable(&run.stdout), @r#"
-    The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
+    The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32 °C and 80 %.   [1]
 
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    Dough              Temperature  Humidity  Time
+    Country sourdough  27 °C        78 %      3 h 30 min   [1]
+
+    [1] projects/Proofbox.md › Proofbox, lines 14-18
+    checked against your files
     "#);
 }
 
@@ -28,11 +32,63 @@ fn without_a_model_words_alone_answer() {
     let world = World::example();
     let run = world.ok(&["ask", PROOFBOX]);
     assert_snapshot!(world.stable(&run.stdout), @r#"
-    The proofbox holds sourdough at 27 °C and 78 % relative humidity. [source: projects/Proofbox.md#H1: Proofbox | <key>]
+    The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32 °C and 80 %.   [1]
+
+    Dough              Temperature  Humidity  Time
+    Country sourdough  27 °C        78 %      3 h 30 min   [1]
+
+    [1] projects/Proofbox.md › Proofbox, lines 14-18
+    checked against your files
+    "#);
+    assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
+}
+
+#[test]
+fn canonical_citations_are_printed_when_they_are_asked_for() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let question = "How many apples does the zebra eat a day?";
+    let run = world.ok(&["ask", question, "--citations", "canonical"]);
+    assert_snapshot!(world.stable(&run.stdout), @r#"
+    The zebra eats 14 apples a day. [source: zoo.md#H1: Zoo | <key>]
 
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     "#);
-    assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
+}
+
+#[test]
+fn passages_that_are_not_certain_are_shown_as_the_closest() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let question = "What colour did the vet paint the door of the zebra?";
+    let run = world.ok(&["ask", question]);
+    assert!(
+        run.stdout
+            .starts_with("I found no sentence that answers this for certain. Closest:")
+            && run.stdout.contains("Zoo: The zebra eats 14 apples a day."),
+        "{}",
+        run.stdout
+    );
+    let body = world.json(&["ask", question]);
+    assert_eq!(body["outcome"], "closest");
+    assert!(body["answer"].as_str().unwrap().contains("14 apples"));
+}
+
+#[test]
+fn a_day_is_counted_from_the_one_that_is_given() {
+    let world = World::with(&[
+        ("daily/2026-05-11.md", "Painted the door green.\n"),
+        ("daily/2026-05-12.md", "Painted the gate blue.\n"),
+    ]);
+    world.ok(&["index"]);
+    let body = world.json(&["ask", "What did I paint yesterday?", "--now", "2026-05-12"]);
+    let answer = body["answer"].as_str().unwrap();
+    assert!(
+        answer.contains("green") && !answer.contains("blue"),
+        "{answer}"
+    );
+    let failed = world.code(&["ask", "What did I paint yesterday?", "--now", "soon"]);
+    assert_eq!(failed, "INVALID_ARGS");
 }
 
 #[test]
@@ -114,6 +170,7 @@ fn an_answer_as_an_object() {
         "valid": true
       },
       "citation_validation_footer": "(missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)",
+      "computed": null,
       "coverage": {
         "chunks": 1,
         "embedded": 0
@@ -198,7 +255,7 @@ fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
     world.ok(&["index"]);
     let run = world.ok(&["ask", "qqqq zzzz xxxx?"]);
     assert_snapshot!(run.stdout, @r#"
-    The notes hold nothing that answers this.
+    The notes hold nothing on this.
     The search found no text that could be quoted.
     "#);
     let body = world.json(&["ask", "qqqq zzzz xxxx?", "--strict"]);

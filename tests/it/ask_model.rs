@@ -86,8 +86,9 @@ fn an_answer_of_a_model_that_passes() {
         let stdout = world.stable(&run.stdout);
         assert_eq!(
             stdout,
-            "The zebra eats 14 apples a day [source: zoo.md#H1: Zoo | <key>].\n\n\
-             (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)\n"
+            "The zebra eats 14 apples a day [1].\n\n\
+             [1] zoo.md › Zoo, lines 1-3\n\
+             checked word for word against your files\n"
         );
         let host = server.url().replace("http://", "");
         assert!(run.stderr.contains(&format!(

@@ -320,13 +320,7 @@ fn code(text: &str) -> Vec<Line> {
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
     let blank = |line: &&&str| !line.trim().is_empty();
     let margin = |line: &&str| line.len() - line.trim_start().len();
-    let least = lines
-        .iter()
-        .filter(blank)
-        .skip(1)
-        .map(margin)
-        .min()
-        .unwrap_or(0);
+    let least = lines.iter().filter(blank).map(margin).min().unwrap_or(0);
     let shown = |line: &&str| {
         let cut = least.min(margin(line));
         vec![Run {
@@ -557,7 +551,7 @@ mod tests {
     fn cells_are_cut_at_bars_that_are_bars() {
         assert_eq!(cells("| a | b |"), ["a", "b"]);
         assert_eq!(cells("| a \\| b | `x|y` |"), ["a | b", "`x|y`"]);
-        assert_eq!(cells("a | "), ["a", ""]);
+        assert_eq!(cells("| a | |"), ["a", ""]);
     }
 
     #[test]

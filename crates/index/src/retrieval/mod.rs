@@ -9,10 +9,9 @@ mod chance;
 mod filters;
 mod fuse;
 mod legibility;
-mod pack;
-mod refine;
 mod listing;
 mod pack;
+mod refine;
 mod similar;
 
 use std::cell::OnceCell;

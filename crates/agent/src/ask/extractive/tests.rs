@@ -445,12 +445,12 @@ fn the_newest_of_several_is_the_latest() {
         ("daily/2026-05-09.md", "The well stood at 6 metres.\n"),
         ("daily/2026-04-01.md", "The well stood at 5 metres.\n"),
     ];
-    let got = answer("What was the last level of the well?", &notes);
+    let got = answer("What was the last mark of the well in metres?", &notes);
     assert!(
         got.contains("6 metres") && !got.contains("5 metres"),
         "{got}"
     );
-    let got = answer("Where did the well stand on 2026-04-01?", &notes);
+    let got = answer("Where stood the well on 2026-04-01?", &notes);
     assert!(
         got.contains("5 metres") && !got.contains("6 metres"),
         "{got}"

@@ -397,7 +397,9 @@ fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     }
     let hidden = raw.contains("%%") || raw.contains("<!--");
     let formula = raw.starts_with("$$") || raw.starts_with("\\[");
-    !hidden && !formula && !words.is_empty() && (tells(&without_links(raw)) || tells_links(words))
+    let links = raw.contains("[[") || raw.contains("](");
+    let tells = tells(&without_links(raw)) || links && form != Form::Sentence && tells_links(words);
+    !hidden && !formula && !words.is_empty() && tells
 }
 
 /// A list of names is an answer, a bare address is none.
