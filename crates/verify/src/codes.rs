@@ -69,7 +69,6 @@ codes! {
     Quantifier "QUANTIFIER" "L5" "The claim says more, or bounds a number in another way, than the cited text." "All members agreed [E1]. where the note says: some"
     Modality "MODALITY" "L5" "The claim is surer or more binding than the cited text." "You must sign [E1]. where the note says: you may"
     Status "STATUS" "L5" "The claim gives a plan or a thing another status than the cited text." "It was decided to move [E1]. where the note says: rejected"
-    Member "MEMBER" "L4" "A list of the claim has an item that the cited list does not have." "The kit has a saw and a drill [E1]. where the note lists a saw and a hammer"
     Order "ORDER" "L5" "The claim puts two steps or events in the opposite order." "Rinse, then soak [E1]. where the note says: soak, then rinse"
     Cause "CAUSE" "L5" "The claim gives a reason that the cited text does not give." "It closed because of a fire [E1]. where the note gives no reason"
     Condition "CONDITION" "L5" "The claim has another condition than the cited text, adds one, or leaves one out." "You may fish if it is dark [E1]. where the note says: if you have a licence"

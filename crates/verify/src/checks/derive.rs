@@ -5,6 +5,7 @@ use super::numbers::comparable;
 use crate::atoms::{self as a, Atom, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
+use local_agent_text::markdown::BlockRole;
 
 /// How a number of the claim follows from two others that the claim names and the cited text has.
 pub fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
@@ -131,4 +132,80 @@ pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     let items: Vec<&str> = before.split(", ").collect();
     let plain = items.iter().all(|item| short(item.trim_end_matches(','))) && short(last);
     plain.then_some(items.len() + 1)
+}
+
+/// Most rows of one table or list that are added up.
+const MOST_ROWS: usize = 200;
+
+/// How a number of the claim is the total of a list or table of the cited text: of all its rows, or
+/// of those whose names the claim has.
+pub fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    case.cited.iter().find_map(|source| {
+        let reading = source.reading;
+        let sentences = &reading.text.sentences;
+        let listed = |s: usize| {
+            let role = sentences.get(s).map(|s| s.role);
+            matches!(role, Some(BlockRole::TableRow | BlockRole::ListItem))
+        };
+        let mut s = 0;
+        while s < sentences.len() {
+            let end = (s..sentences.len())
+                .find(|s| !listed(*s))
+                .unwrap_or(sentences.len());
+            let rows: Vec<usize> = (s..end).take(MOST_ROWS).collect();
+            let named: Vec<usize> = rows
+                .iter()
+                .copied()
+                .filter(|r| names(case, reading, *r))
+                .collect();
+            let found = sum(case, reading, &rows, n).or_else(|| sum(case, reading, &named, n));
+            if found.is_some() {
+                return found;
+            }
+            s = end + 1;
+        }
+        None
+    })
+}
+
+/// Whether the claim has the first word of a row.
+fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
+    let first = reading
+        .tokens_of(row)
+        .iter()
+        .find(|t| t.is_content() || t.number);
+    first.is_some_and(|t| case.claim.has(t.id))
+}
+
+/// The sum of the numbers in one place of each of these rows, when it is `n`.
+fn sum(case: &Case<'_>, reading: &Reading, rows: &[usize], n: &Number) -> Option<Derivation> {
+    if rows.len() < 2 {
+        return None;
+    }
+    let amounts = |row: usize| {
+        let atoms = reading.atoms_of(row).iter();
+        let numbers = atoms.filter_map(|atom| match &atom.what {
+            What::Number(m) if comparable(n, m) => Some((atom, m.value)),
+            _ => None,
+        });
+        numbers.collect::<Vec<_>>()
+    };
+    let all: Vec<Vec<(&Atom, f64)>> = rows.iter().map(|row| amounts(*row)).collect();
+    let places = all.iter().map(Vec::len).min().unwrap_or(0);
+    (0..places).find_map(|place| {
+        let column: Vec<&(&Atom, f64)> = all.iter().filter_map(|row| row.get(place)).collect();
+        let total: f64 = column.iter().map(|(_, value)| value).sum();
+        let shown = |atom: &Atom| {
+            reading
+                .normal
+                .get(atom.bytes.clone())
+                .unwrap_or("")
+                .to_owned()
+        };
+        a::same(total, n.value).then(|| Derivation {
+            operation: Operation::Sum,
+            from: column.iter().map(|(atom, _)| shown(atom)).collect(),
+            result: result(case.claim, n),
+        })
+    })
 }

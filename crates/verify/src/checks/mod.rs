@@ -115,6 +115,7 @@ pub fn check(case: &Case<'_>) -> Findings {
     }
     let foreign = language::differ(case.claim, &readings);
     out.add(atoms::check(case, &alignment));
+    out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));
     out.objections
         .extend(names::check(case, &alignment, foreign));

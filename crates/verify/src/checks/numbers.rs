@@ -3,9 +3,9 @@
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
 use super::{Case, Extent, derive, names};
-use crate::Code;
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
+use crate::{Code, Derivation};
 
 /// How near "about" must be, and how far above a bound a number may lie to carry "more than".
 const ABOUT: f64 = 0.1;
@@ -25,7 +25,7 @@ pub fn check(
         Found::Missing { other_unit } => {
             let excused = !verbatim && (derived(case, n) || approximate(case, n))
                 || is_count(case, atom, n)
-                || derive::computed(case, n).is_some();
+                || derivation_of(case, n).is_some();
             (!excused).then(|| match other_unit {
                 Some(said) => (
                     Code::Unit,
@@ -56,6 +56,28 @@ pub fn check(
             })
         }
     }
+}
+
+/// How a number of the claim follows from numbers of the cited text.
+fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    derive::computed(case, n).or_else(|| derive::total(case, n))
+}
+
+/// What was computed: the first number of the claim that is not in the cited text and follows from
+/// it.
+pub fn derivation(case: &Case<'_>) -> Option<Derivation> {
+    case.claim.atoms.iter().find_map(|atom| {
+        let What::Number(n) = &atom.what else {
+            return None;
+        };
+        let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
+        let missing = matches!(find(case, n, shown), Found::Missing { .. });
+        if missing {
+            derivation_of(case, n)
+        } else {
+            None
+        }
+    })
 }
 
 /// Where a number of the claim stands.
