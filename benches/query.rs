@@ -63,7 +63,9 @@ pub fn run(_: &[String]) -> Result<(), String> {
             };
             let start = Instant::now();
             let hits = engine
-                .search(&request, || Ok(QueryVector::new(embedded.vector.clone(), text)))
+                .search(&request, || {
+                    Ok(QueryVector::new(embedded.vector.clone(), text))
+                })
                 .expect("a search")
                 .hits;
             times.push(start.elapsed());
