@@ -96,6 +96,8 @@ that. A number is how many words and phrases of a kind the list of a language ha
 - **negation**, **quantity**, **mood**, **status**, **direction**: what the verifier can see a claim
   change. In a language with `-` it compares words, numbers, names and quotes only.
 
+The verifier and `ask` still keep a part of their words of English and German in lists of their own.
+
 ";
 
 /// The page.
