@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use local_agent_text::language::tokenize::{Analyzer, Token};
 use super::search::idf;
 use super::{Query, Reader, failure, guarded};
 use local_agent_text::error::Result;
+use local_agent_text::language::tokenize::{Analyzer, Token};
 
 /// How common a term of a query is.
 #[derive(Debug, Clone, PartialEq)]
