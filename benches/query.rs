@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use local_agent_embed::embedding::{self, Encoder};
+use local_agent_embed::embedding::{self, Encoder, QueryVector};
 use local_agent_embed::models::ModelFiles;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
@@ -59,11 +59,13 @@ pub fn run(_: &[String]) -> Result<(), String> {
                 scope,
                 limit: 10,
                 fusion: Fusion::Convex,
-                vector_weight: 0.45,
+                vector_weight: None,
             };
             let start = Instant::now();
             let hits = engine
-                .search(&request, || Ok(embedded.vector.clone()))
+                .search(&request, || {
+                    Ok(QueryVector::new(embedded.vector.clone(), text))
+                })
                 .expect("a search")
                 .hits;
             times.push(start.elapsed());

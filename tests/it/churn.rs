@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use local_agent_embed::embedding;
+use local_agent_embed::embedding::QueryVector;
 use local_agent_embed::models::ModelFiles;
 use local_agent_index::lexical::{self, Query};
 use local_agent_index::retrieval::Fusion;
@@ -435,7 +436,9 @@ impl State {
             let vector = store.vector(fingerprint, input).unwrap().unwrap();
             let query = Query::plain("oven flour");
             let found = engine
-                .search(&request(&query, Mode::Hybrid, 40), || Ok(vector))
+                .search(&request(&query, Mode::Hybrid, 40), || {
+                    Ok(QueryVector::new(vector, "oven flour"))
+                })
                 .unwrap();
             assert_eq!(found.dropped, 0);
             lines.extend(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use local_agent_embed::embedding::QueryVector;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Mode;
 use local_agent_index::store::{EmbeddingStore, IndexReader};
@@ -139,7 +140,9 @@ fn search(
     let engine = state.engine(fingerprint).unwrap();
     let query = Query::plain(word);
     let found = engine
-        .search(&request(&query, mode, 5), || Ok(vector))
+        .search(&request(&query, mode, 5), || {
+            Ok(QueryVector::new(vector, word))
+        })
         .unwrap();
     found
         .hits

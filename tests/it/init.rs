@@ -37,7 +37,7 @@ fn here_writes_one_file_that_works_at_once() {
 
     # How evidence is found.
     retrieve:
-      # Share of the vector score in `convex`.
+      # How the two lists become one: by weighted scores, or by reciprocal ranks.
       # fusion: convex
 
     # How a question is answered and checked.

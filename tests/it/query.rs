@@ -60,7 +60,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "cosine": <n>,
             "coverage": 1.0,
             "document_bm25": <n>,
-            "document_likeness": null,
+            "document_likeness": <n>,
             "fused": <n>,
             "fusion": "convex",
             "legibility": 1.0,
@@ -70,7 +70,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "lexical_weight": <n>,
             "likeness": <n>,
             "method": "both",
-            "neighbours": <n>,
+            "neighbours": 1.0,
             "vector_rank": 2,
             "vector_scaled": <n>,
             "vector_weight": <n>,
@@ -112,6 +112,7 @@ fn hits_of_the_example_by_words_and_meaning() {
       },
       "query": "proofbox holds sourdough",
       "stale": [],
+      "vectors_without_say": null,
       "warnings": []
     }
     "##);
