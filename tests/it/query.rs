@@ -79,7 +79,7 @@ fn hits_of_the_example_by_words_and_meaning() {
           "fresh": true,
           "heading_path": "H1: Proofbox",
           "kind": "notes",
-          "line": 14,
+          "line": 10,
           "lines": "8-20",
           "metadata": "present",
           "method": "both",

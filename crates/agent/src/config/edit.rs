@@ -383,7 +383,7 @@ mod tests {
         for empty in ["", "sources:\n  # - {name: x, root: x}\n", "sources: []\n"] {
             let out = edited(empty, &SourceEdit::Add(source("b", "b"))).unwrap();
             assert!(
-                out.ends_with("sources:\n  - name: \"b\"\n    root: \"b\"\n"),
+                out.contains("sources:\n  - name: \"b\"\n    root: \"b\"\n"),
                 "{out}"
             );
         }
