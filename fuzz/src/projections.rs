@@ -48,7 +48,7 @@ fn lexical(folder: &Path, name: &str, list: &[u8]) {
     let file = folder.join(name);
     let whole = fs::read(&file).unwrap();
     fs::write(&file, list).unwrap();
-    if let Ok(Some(reader)) = Reader::open(folder) {
+    if let Ok(Some(reader)) = lexical::Reader::open(folder) {
         let _ = reader.damaged_files();
         let _ = reader.chunk_keys();
     }

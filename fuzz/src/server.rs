@@ -49,25 +49,36 @@ pub fn mcp(data: &[u8]) {
     let Some((which, rest)) = data.split_first() else {
         return;
     };
-    let mut sent = line(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+    let mut sent = line(
+        &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "fuzz", "version": "1"}}}));
-    sent.extend(line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})));
+        "clientInfo": {"name": "fuzz", "version": "1"}}}),
+    );
+    sent.extend(line(
+        &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ));
     match TOOLS.get(usize::from(*which)) {
         Some(name) => {
             let Ok(arguments) = serde_json::from_slice::<Value>(rest) else {
                 return;
             };
-            sent.extend(line(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                "params": {"name": name, "arguments": arguments}})));
+            sent.extend(line(
+                &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {"name": name, "arguments": arguments}}),
+            ));
         }
         None => sent.extend(rest),
     }
     sent.push(b'\n');
-    sent.extend(line(&json!({"jsonrpc": "2.0", "id": "last", "method": "ping"})));
+    sent.extend(line(
+        &json!({"jsonrpc": "2.0", "id": "last", "method": "ping"}),
+    ));
     let answered = PLACE.with(|place| session(place.path(), sent));
     let mut last = false;
-    for answer in answered.split(|byte| *byte == b'\n').filter(|l| !l.is_empty()) {
+    for answer in answered
+        .split(|byte| *byte == b'\n')
+        .filter(|l| !l.is_empty())
+    {
         let answer: Value = serde_json::from_slice(answer).expect("a line that is no protocol");
         assert_eq!(answer["jsonrpc"], "2.0");
         assert!(!answer.to_string().contains("INTERNAL_ERROR"), "{answer}");
@@ -84,7 +95,9 @@ fn line(message: &Value) -> Vec<u8> {
 fn session(place: &Path, sent: Vec<u8>) -> Vec<u8> {
     let (client, server) = duplex(1 << 20);
     let reader = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let (mut from, mut to) = tokio::io::split(client);
             to.write_all(&sent).await.unwrap();
@@ -154,7 +167,9 @@ fn index_small_vault(place: &Path) {
         TOOLS[6..].join(", ")
     );
     std::fs::write(configuration(place), text).unwrap();
-    KnownStates::new(&place.join("states")).adopt(place).unwrap();
+    KnownStates::new(&place.join("states"))
+        .adopt(place)
+        .unwrap();
     let config = loaded(place).config;
     let options = IndexOptions {
         selected: &config.sources,

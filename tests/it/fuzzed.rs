@@ -1,11 +1,49 @@
-//! The entry points of `fuzz/`, driven with generated texts: no panic, spans in order, the same
-//! report twice.
+//! The entry points of `fuzz/`: every input of its corpora, and generated texts. No panic, spans in
+//! order, the same report twice.
+
+#[path = "../../fuzz/src/projections.rs"]
+mod projections;
+#[path = "../../fuzz/src/records.rs"]
+mod records;
+#[path = "../../fuzz/src/server.rs"]
+mod server;
+#[path = "../../fuzz/src/text.rs"]
+mod text;
+
+use std::fs;
+use std::path::Path;
 
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
 use local_agent_text::markdown::sentences;
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
 use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 use proptest::prelude::*;
+
+/// A fuzz target: any bytes in, a panic when a promise is broken.
+type Target = fn(&[u8]);
+
+const TARGETS: [(&str, Target); 8] = [
+    ("citations", text::citations),
+    ("frontmatter", text::frontmatter),
+    ("ledger", records::ledger),
+    ("manifest", projections::manifest),
+    ("markdown", text::markdown),
+    ("mcp", server::mcp),
+    ("query", text::query),
+    ("verify", text::verify),
+];
+
+#[test]
+fn no_input_of_the_corpora_breaks_a_promise() {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    for (name, target) in TARGETS {
+        let inputs: Vec<_> = fs::read_dir(corpora.join(name)).unwrap().flatten().collect();
+        assert!(!inputs.is_empty(), "no input for {name}");
+        for input in inputs {
+            target(&fs::read(input.path()).unwrap());
+        }
+    }
+}
 
 /// Text with much of what the grammar, the segmenter and the readers of atoms look for.
 fn dense() -> impl Strategy<Value = String> {

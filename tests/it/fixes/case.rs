@@ -258,6 +258,7 @@ fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
             .collect(),
         Some(&"runs") => list("findings")
             .iter()
+            .filter(|one| one["fails"] == true)
             .map(|one| (text(&one["code"]), text(&one["fix"])))
             .collect(),
         _ => Vec::new(),

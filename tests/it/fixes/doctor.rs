@@ -211,11 +211,6 @@ fn durable() -> Vec<Case> {
             Then::Says(&["runs", "verify"], "RECORD_CHANGED"),
         ),
         mends(
-            "others may read the records",
-            open_to_others,
-            "DOCTOR_RUNS_OPEN_TO_OTHERS",
-        ),
-        mends(
             "a chunk that a memory leans on moved",
             || {
                 with(|w| {
@@ -226,14 +221,4 @@ fn durable() -> Vec<Case> {
             "DOCTOR_MEMORY_DANGLING_EVIDENCE",
         ),
     ]
-}
-
-fn open_to_others() -> World {
-    let world = used();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(file(&world, "runs"), fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    world
 }
