@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use local_agent::mcp::{Service, serve};
+use local_agent_agent::ask::Day;
 use local_agent_agent::config::{Inputs, Loaded, load};
 use local_agent_agent::operations::{self, Library};
 use local_agent_agent::tools::{Caller, ToolFactory, ToolPolicy};
@@ -130,8 +131,14 @@ fn service(place: &Path) -> Service {
         library: Library::that_stays(&loaded.config, None),
         roots: serde_json::Map::new(),
         log: Box::new(|_| {}),
+        today,
         loaded,
     }
+}
+
+/// Always the same day, so that a run can be repeated.
+fn today() -> Day {
+    Day::from_number(0)
 }
 
 /// The configuration of the vault below `place`.

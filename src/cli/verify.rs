@@ -30,7 +30,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let answer = answer(context, &args.answer)?;
     if let Some(file) = &args.snapshot {
         let snapshot = snapshot(context, &context.environment.cwd.join(file))?;
-        return finish(context, args, &against_snapshot(&answer, snapshot), None);
+        return finish(context, &against_snapshot(&answer, snapshot), None);
     }
     let config = match &args.vault {
         Some(dir) => vault_config(context, &context.environment.cwd.join(dir))?,
@@ -42,16 +42,16 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         let file = context.environment.cwd.join(file);
         let document = args.answer.to_string_lossy();
         if args.update {
-            return update(context, args, &judged, &file, &document);
+            return update(context, &judged, &file, &document);
         }
         let changes = read_lock(&file)?.changes(&document, &judged, &sandbox)?;
-        return finish(context, args, &judged, Some(&changes));
+        return finish(context, &judged, Some(&changes));
     }
     if let Some(revision) = &args.changed_since {
         let changes = since(&config, &sandbox, &judged, revision)?;
-        return finish(context, args, &judged, Some(&changes));
+        return finish(context, &judged, Some(&changes));
     }
-    finish(context, args, &judged, None)
+    finish(context, &judged, None)
 }
 
 /// What became of the claims that cite a file which changed since `revision`.
@@ -83,13 +83,7 @@ fn read_lock(file: &Path) -> Result<Lock> {
 }
 
 /// Writes the verdicts of a document that passes into the lock file.
-fn update(
-    context: &Context,
-    args: &Args,
-    judged: &Judged,
-    file: &Path,
-    document: &str,
-) -> Result<ExitCode> {
+fn update(context: &Context, judged: &Judged, file: &Path, document: &str) -> Result<ExitCode> {
     if judged.report.ok {
         let mut lock = if file.exists() {
             read_lock(file)?
@@ -99,17 +93,12 @@ fn update(
         lock.update(document, judged);
         write_whole(file, lock.to_json()?.as_bytes())?;
     }
-    finish(context, args, judged, None)
+    finish(context, judged, None)
 }
 
 /// Prints, and says by the exit code whether everything holds: of what changed, when `changes` are
 /// given, else of the answer.
-fn finish(
-    context: &Context,
-    args: &Args,
-    judged: &Judged,
-    changes: Option<&[ClaimChange]>,
-) -> Result<ExitCode> {
+fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -> Result<ExitCode> {
     let holds = match changes {
         Some(changes) => changes.iter().all(|change| change.holds),
         None => judged.report.ok,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use local_agent_agent::config::Config;
-use local_agent_agent::runs::{Begin, Checking, Mode, Place, Roots, Run};
+use local_agent_agent::runs::{Begin, Checking, Mode, RecordedRoots, Run, RunPlace};
 use local_agent_text::error::ErrorCode;
 use local_agent_text::types::Sha256;
 use local_agent_verify::VerifyOptions;
@@ -189,7 +189,7 @@ fn a_record_that_cannot_be_kept_is_a_failure_and_not_a_silence() {
 fn begin(world: &World) -> Run {
     let mut config = Config::defaults(&world.vault()).unwrap();
     config.runs.dir = world.state().join("runs");
-    let place = Place {
+    let place = RunPlace {
         runs_dir: &config.runs.dir,
         durable: &world.state().join("durable.sqlite"),
     };
@@ -197,7 +197,7 @@ fn begin(world: &World) -> Run {
         asked_by: "cli",
         mode: Mode::Ask,
         question: QUESTION,
-        roots: Roots::default(),
+        roots: RecordedRoots::default(),
         config_sha256: Sha256::of(b""),
         checking: Checking::new(&VerifyOptions::default(), false),
     };

@@ -77,7 +77,7 @@ impl Library<'_> {
             scope: self.scope.clone(),
             limit: MOST_ADDED,
             fusion: Fusion::Convex,
-            vector_weight: 0.0,
+            vector_weight: Some(0.0),
         };
         let found = self.engine.search_documents(&request, || {
             Err(Failure::internal("a search for a name asked for a vector"))

@@ -17,7 +17,7 @@ pub(super) struct ModelMeaning<'a> {
 impl Meaning for ModelMeaning<'_> {
     fn compare(&self, question: &str, words: &[&str], texts: &[&str]) -> Result<Comparison> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let asked = self.model.embed_query(question)?;
+        let asked = self.model.embed_query(question)?.vector;
         let Embedder::Candle(encoder) = self.model else {
             let embedded = self.model.embed_passages(texts, threads, 1024, &|_| ())?;
             let cosines = embedded.iter().map(|e| dot(&e.vector, &asked)).collect();

@@ -9,6 +9,7 @@ use super::library::Library;
 use super::query_lines::QueryLines;
 use super::scope::{Limits, scope};
 use crate::config::Config;
+use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{Engine, Found, Fusion, Mode, Request, Scope, Stale};
@@ -171,6 +172,7 @@ fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -
             hits,
             coverage: engine.coverage()?,
             stale: engine.stale().to_vec(),
+            vectors_without_say: None,
             top_cosine: None,
             floor: None,
             dropped: 0,
@@ -272,18 +274,23 @@ fn run(
 }
 
 /// One vector of length 1 for all texts: their mean.
-fn embed(library: &Library, texts: &[String]) -> Result<Vec<f32>> {
+fn embed(library: &Library, texts: &[String]) -> Result<QueryVector> {
     let Some((first, others)) = texts.split_first() else {
         return library.embed_question("");
     };
     let mut sum = library.embed_question(first)?;
     for text in others {
-        let vector = library.embed_question(text)?;
-        sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += x);
+        let next = library.embed_question(text)?;
+        sum.vector
+            .iter_mut()
+            .zip(&next.vector)
+            .for_each(|(sum, x)| *sum += x);
+        sum.letters += next.letters;
+        sum.pieces = sum.pieces.zip(next.pieces).map(|(a, b)| a + b);
     }
-    let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+    let length = sum.vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if !others.is_empty() && length > f32::EPSILON {
-        sum.iter_mut().for_each(|x| *x /= length);
+        sum.vector.iter_mut().for_each(|x| *x /= length);
     }
     Ok(sum)
 }

@@ -167,7 +167,7 @@ impl Left {
 }
 
 fn read_note(bound: &Bound, at: &Address) -> Option<Document> {
-    let read = Read::of(bound, &at.to_string()).ok()?;
+    let read = ReadFile::of(bound, &at.to_string()).ok()?;
     Some(notes::parse(read.text().ok()?))
 }
 

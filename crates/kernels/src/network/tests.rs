@@ -79,11 +79,11 @@ fn linear(
 
 fn linear_of(isa: Isa, kind: Kind, inputs: usize, weights: &[f32], bias: &[f32]) -> Linear {
     if kind == Kind::Int8 {
-        let mut matrix = Matrix::new(isa, inputs, bias.len());
+        let mut matrix = crate::int8::Int8Matrix::new(isa, inputs, bias.len());
         matrix.set_columns(0, weights, bias);
         return Linear::Int8(matrix);
     }
-    let mut matrix = bf16::Matrix::new(isa, inputs, bias.len());
+    let mut matrix = crate::bf16::Bf16Matrix::new(isa, inputs, bias.len());
     matrix.set_columns(0, weights, bias);
     Linear::Bf16(matrix)
 }

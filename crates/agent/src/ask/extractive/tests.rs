@@ -81,7 +81,7 @@ fn shown(question: &str, notes: &[(&str, &str)], extracted: &Extracted) -> Strin
                 );
                 text.push_str(bytes);
             }
-            Piece::Broken(problem) => panic!("{problem:?}"),
+            other => panic!("{other:?}"),
         }
     }
     text
