@@ -47,7 +47,7 @@ const MAY_USE: &[(&str, Modules)] = &[
             ("llm", &["config"]),
             ("tools", &["config"]),
             ("ask", &["config", "llm", "tools"]),
-            ("runs", &["config"]),
+            ("runs", &["config", "ask"]),
             ("memory", &[]),
             (
                 "operations",

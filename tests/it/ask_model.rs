@@ -39,8 +39,6 @@ fn ask(world: &World, provider: &str, server: &ChatServer, args: &[&str]) -> Run
         &url,
         "--snapshot-out",
         "../snapshot.json",
-        "--citations",
-        "canonical",
     ];
     let _ = std::fs::remove_file(world.root().join("snapshot.json"));
     let run = world.run(&[&fixed, args].concat());
@@ -157,7 +155,7 @@ fn w9_a_rejected_answer_is_repaired_once_with_the_codes_as_prompt() {
     assert_eq!(run.code, 0);
     assert!(
         run.stdout
-            .starts_with("The zebra eats 14 apples a day [source: zoo.md"),
+            .starts_with("The zebra eats 14 apples a day [1]"),
         "{}",
         run.stdout
     );

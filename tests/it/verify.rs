@@ -273,6 +273,7 @@ fn without_a_folder_the_configured_sources_are_the_evidence() {
         assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
     }
     // The name under which `search` tells agents to cite.
+    world.ok(&["index"]);
     let hit = world.json(&["query", "who leads the project"]);
     let source = hit["hits"][0]["source"]
         .as_str()
