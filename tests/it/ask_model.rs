@@ -154,8 +154,7 @@ fn w9_a_rejected_answer_is_repaired_once_with_the_codes_as_prompt() {
     let run = ask(&world, "ollama", &server, &[QUESTION]);
     assert_eq!(run.code, 0);
     assert!(
-        run.stdout
-            .starts_with("The zebra eats 14 apples a day [1]"),
+        run.stdout.starts_with("The zebra eats 14 apples a day [1]"),
         "{}",
         run.stdout
     );

@@ -20,7 +20,7 @@ use super::answerer::ChatAnswerer;
 use super::asker::{Asker, fitted};
 use super::conversation::{Received, Turns};
 use super::prompt::{self, Nonce, template_free};
-use super::tool_results::{Shown, ToolResults};
+use super::tool_results::{ShownResult, ToolResults};
 use super::trail::{Call, Purpose, Round, ToolStep};
 use super::wanted::{Wanted, wanted};
 use crate::config::Tools;
@@ -185,7 +185,7 @@ impl<'a, 't> ToolSession<'a, 't> {
                 .factory
                 .run_among(&self.tools.offered, &call.name, &call.args)
         };
-        let Shown { text, labels } = self.results.show(&outcome);
+        let ShownResult { text, labels } = self.results.show(&outcome);
         let step = ToolStep {
             name: call.name.chars().take(80).collect(),
             args: call.args,

@@ -4,7 +4,7 @@
 use super::answerer::{ChatAnswerer, Judge};
 use super::asker::Asker;
 use super::claim_notes::{ClaimNote, claim_notes};
-use super::conversation::{BLANK, CUT, Drafted, Judged, Rules, codes};
+use super::conversation::{BLANK, CUT, ConversationEnd, JudgedDraft, Rules, codes};
 use super::salvage::salvage;
 use super::second_opinion::{ClaimOpinion, second_opinions};
 use local_agent_index::retrieval::Packed;
@@ -15,7 +15,7 @@ use local_agent_verify::{Code, Opinion, Outcome, Report, Verdict, differs_only_i
 pub(super) struct Written {
     /// With canonical citations; `None`: the model says that the evidence does not answer.
     pub text: Option<String>,
-    pub judged: Judged,
+    pub judged: JudgedDraft,
     pub opinions: Vec<ClaimOpinion>,
 }
 
@@ -43,24 +43,26 @@ pub(super) enum Conclusion {
 /// Errors: `ASK_CITATION_INVALID` when `rules` are strict and a claim is rejected or in doubt;
 /// those of the observer.
 pub(super) fn conclude(
-    drafted: Drafted,
+    drafted: ConversationEnd,
     rules: &Rules,
     chat: &ChatAnswerer,
     asker: &mut Asker<'_, '_>,
 ) -> Result<Conclusion> {
     match drafted {
-        Drafted::Accepted { judged, before } => {
+        ConversationEnd::Accepted { judged, before } => {
             let written = written(*judged, before.as_deref(), chat.judge.as_ref(), asker)?;
             if rules.strict && !written.judged.report.ok_without_doubts() {
                 return Err(refusal(&written.judged.report));
             }
             Ok(Conclusion::Whole(written))
         }
-        Drafted::Rejected { drafts, .. } if rules.strict => Err(drafts.first().map_or_else(
-            || Failure::internal("a refused conversation holds no draft"),
-            |judged| refusal(&judged.report),
-        )),
-        Drafted::Rejected { reasons, drafts } => {
+        ConversationEnd::Rejected { drafts, .. } if rules.strict => {
+            Err(drafts.first().map_or_else(
+                || Failure::internal("a refused conversation holds no draft"),
+                |judged| refusal(&judged.report),
+            ))
+        }
+        ConversationEnd::Rejected { reasons, drafts } => {
             let reasons = in_words(&reasons, chat);
             let before = drafts.last().map(|judged| judged.report.clone());
             let remains = salvage(drafts, &rules.options);
@@ -80,12 +82,12 @@ pub(super) fn conclude(
 /// A draft that may be shown, with the opinions on it. `before`: the report on the draft that was
 /// objected to.
 fn written(
-    judged: Judged,
+    judged: JudgedDraft,
     before: Option<&Report>,
     judge: Option<&Judge>,
     asker: &mut Asker<'_, '_>,
 ) -> Result<Written> {
-    let Judged {
+    let JudgedDraft {
         draft,
         report,
         packed,
@@ -105,7 +107,7 @@ fn written(
     };
     Ok(Written {
         text,
-        judged: Judged {
+        judged: JudgedDraft {
             draft,
             report,
             packed,

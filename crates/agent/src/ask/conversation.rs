@@ -35,7 +35,7 @@ pub(super) struct Received {
 }
 
 /// What is the matter with the form of a reply.
-pub(super) enum Form<'r> {
+pub(super) enum ReplyForm<'r> {
     /// Nothing: this part of it is the draft.
     Draft(&'r str),
     /// It cannot be judged as it is.
@@ -58,8 +58,8 @@ pub(super) trait Turns {
     fn evidence(&self) -> Result<Packed>;
 
     /// Judges the form of a reply. A failure ends the conversation.
-    fn form<'r>(&self, reply: &'r str) -> Result<Form<'r>> {
-        Ok(Form::Draft(reply))
+    fn form<'r>(&self, reply: &'r str) -> Result<ReplyForm<'r>> {
+        Ok(ReplyForm::Draft(reply))
     }
 
     /// Lays a refused reply, and what is wrong with it, into the conversation.
@@ -67,7 +67,7 @@ pub(super) trait Turns {
 }
 
 /// A draft, and what the verifier found in it.
-pub(super) struct Judged {
+pub(super) struct JudgedDraft {
     pub draft: Draft,
     pub report: Report,
     /// What `report` compared it with.
@@ -83,11 +83,11 @@ pub(super) struct Rules {
 }
 
 /// How a conversation ended.
-pub(super) enum Drafted {
+pub(super) enum ConversationEnd {
     /// The verifier passed all of it, or it claims nothing and says that the evidence does not
     /// answer.
     Accepted {
-        judged: Box<Judged>,
+        judged: Box<JudgedDraft>,
         /// The report on the draft before it, when that was refused.
         before: Option<Box<Report>>,
     },
@@ -96,7 +96,7 @@ pub(super) enum Drafted {
         /// Codes, or a word of its own, of the last draft.
         reasons: String,
         /// The drafts, the last one first.
-        drafts: Vec<Judged>,
+        drafts: Vec<JudgedDraft>,
     },
 }
 
@@ -107,23 +107,23 @@ pub(super) fn converse(
     turns: &mut dyn Turns,
     rules: &Rules,
     asker: &mut Asker<'_, '_>,
-) -> Result<Drafted> {
+) -> Result<ConversationEnd> {
     let mut again = None;
-    let (mut reformed, mut drafts): (bool, Vec<Judged>) = (false, Vec::new());
+    let (mut reformed, mut drafts): (bool, Vec<JudgedDraft>) = (false, Vec::new());
     loop {
         let received = match turns.next_reply(again, asker) {
             // The first draft is all there is to judge.
             Err(failure) if failure.code == ErrorCode::ContextTruncated && !drafts.is_empty() => {
                 let reasons = failure.code.to_string();
-                return Ok(Drafted::Rejected { reasons, drafts });
+                return Ok(ConversationEnd::Rejected { reasons, drafts });
             }
             received => received?,
         };
         let packed = turns.evidence()?;
         let text = received.reply.text.clone();
         let body = match turns.form(&text) {
-            Ok(Form::Draft(body)) => body,
-            Ok(Form::Wrong { code, objection }) => {
+            Ok(ReplyForm::Draft(body)) => body,
+            Ok(ReplyForm::Wrong { code, objection }) => {
                 note(received, &packed, None, Some(code.to_owned()), asker)?;
                 if reformed {
                     return Err(form_violation(code));
@@ -143,7 +143,7 @@ pub(super) fn converse(
             verify::verify(&draft, &packed.snapshot, &packed.freshness, &rules.options)
         });
         let refused = refused(body, received.reply.finish, &report, rules.strict);
-        let judged = Judged {
+        let judged = JudgedDraft {
             draft,
             report,
             packed,
@@ -157,7 +157,7 @@ pub(super) fn converse(
         )?;
         let Some(reasons) = refused else {
             let before = drafts.into_iter().next();
-            return Ok(Drafted::Accepted {
+            return Ok(ConversationEnd::Accepted {
                 judged: Box::new(judged),
                 before: before.map(|judged| Box::new(judged.report)),
             });
@@ -165,7 +165,7 @@ pub(super) fn converse(
         let objections = objections(&reasons, &judged, rules.strict);
         drafts.insert(0, judged);
         if drafts.len() > 1 {
-            return Ok(Drafted::Rejected { reasons, drafts });
+            return Ok(ConversationEnd::Rejected { reasons, drafts });
         }
         again = Some(Purpose::Repair);
         turns.object(&text, &objections);
@@ -202,7 +202,7 @@ pub(super) fn codes(report: &Report, strict: bool) -> String {
 }
 
 /// What the model is told about its draft.
-fn objections(reasons: &str, judged: &Judged, strict: bool) -> String {
+fn objections(reasons: &str, judged: &JudgedDraft, strict: bool) -> String {
     match reasons {
         BLANK => "- It was blank.\n".to_owned(),
         CUT => "- It was cut off at the length limit. Write at most half as much.\n".to_owned(),

@@ -72,7 +72,7 @@ pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, T
 
 use asker::Asker;
 use conclusion::{Conclusion, Written, conclude};
-use conversation::{Judged, Rules, converse};
+use conversation::{JudgedDraft, Rules, converse};
 use extractive::{Evidence, Extracted, Rarity};
 use grounded::GroundedTurns;
 
@@ -234,7 +234,7 @@ impl Answer {
     /// What a model wrote, in place of whatever was here.
     fn write(&mut self, written: Written, chat: &ChatAnswerer) {
         self.forget();
-        let Judged {
+        let JudgedDraft {
             draft,
             report,
             packed,
@@ -410,12 +410,12 @@ fn answer(
 /// What was found for one question, and what extraction needs beside it.
 struct Search {
     answer: Answer,
-    found: Found,
+    found: FoundEvidence,
     is_relevant: bool,
 }
 
 /// What extraction needs of a search.
-struct Found {
+struct FoundEvidence {
     model: OnceCell<Arc<Embedder>>,
     hits: Vec<Hit>,
 }
@@ -475,7 +475,7 @@ fn retrieve(
     };
     Ok(Search {
         answer,
-        found: Found {
+        found: FoundEvidence {
             model,
             hits: found.hits,
         },
@@ -496,7 +496,7 @@ impl Search {
     }
 }
 
-impl Found {
+impl FoundEvidence {
     /// Lets the extractive answerer answer in place of whatever `answer` holds.
     fn extract_into(
         &self,

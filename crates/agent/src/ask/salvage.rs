@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::claim_notes::{ClaimNote, claim_notes};
-use super::conversation::Judged;
+use super::conversation::JudgedDraft;
 use local_agent_text::evidence::{Draft, Piece, Rendered, Segment};
 use local_agent_verify::{self as verify, Outcome, Report, Verdict, VerifyOptions};
 
@@ -18,15 +18,15 @@ const GAP: &str = "…";
 /// The result of looking through refused drafts.
 pub(super) struct Remains {
     /// The part to show; `None` when no sentence passes.
-    pub salvaged: Option<Judged>,
+    pub salvaged: Option<JudgedDraft>,
     /// Every sentence of that draft, or of the last one, that was left out.
     pub left_out: Vec<ClaimNote>,
 }
 
 /// Takes the draft of which most passes; among equals the later one. `drafts` are ordered from the
 /// last to the first and were refused.
-pub(super) fn salvage(drafts: Vec<Judged>, options: &VerifyOptions) -> Remains {
-    let mut best: Option<(usize, Judged, Vec<ClaimNote>)> = None;
+pub(super) fn salvage(drafts: Vec<JudgedDraft>, options: &VerifyOptions) -> Remains {
+    let mut best: Option<(usize, JudgedDraft, Vec<ClaimNote>)> = None;
     let mut of_last = None;
     for judged in drafts {
         let notes = claim_notes(&judged.report, &judged.packed.snapshot, Verdict::Rejected);
@@ -54,8 +54,8 @@ pub(super) fn salvage(drafts: Vec<Judged>, options: &VerifyOptions) -> Remains {
 }
 
 /// Cuts out what is rejected until nothing is; and what was rejected only after the first cut.
-fn pass(judged: Judged, options: &VerifyOptions) -> (Option<Judged>, Vec<ClaimNote>) {
-    let Judged {
+fn pass(judged: JudgedDraft, options: &VerifyOptions) -> (Option<JudgedDraft>, Vec<ClaimNote>) {
+    let JudgedDraft {
         mut draft,
         mut report,
         packed,
@@ -76,7 +76,7 @@ fn pass(judged: Judged, options: &VerifyOptions) -> (Option<Judged>, Vec<ClaimNo
     if !says_something {
         return (None, later);
     }
-    let judged = Judged {
+    let judged = JudgedDraft {
         draft,
         report,
         packed,
@@ -284,7 +284,7 @@ mod tests {
         "The gate opens at 9.\n",
     ];
 
-    fn judged(text: &str) -> Judged {
+    fn judged(text: &str) -> JudgedDraft {
         let snapshot = snapshot(NOTES);
         let freshness: FreshnessReport = snapshot
             .items()
@@ -299,7 +299,7 @@ mod tests {
             scores: vec![1.0; NOTES.len()],
             index_stale: Vec::new(),
         };
-        Judged {
+        JudgedDraft {
             draft,
             report,
             packed,
@@ -381,7 +381,7 @@ mod tests {
     fn cuts_are_merged_and_lines_without_words_go() {
         let text = "Intro.\n- one\n- two\n";
         assert_eq!(
-            cuts(text, &[9..12]),
+            cuts(text, std::slice::from_ref(&(9..12))),
             [Cut {
                 bytes: 7..13,
                 leaves_gap: false

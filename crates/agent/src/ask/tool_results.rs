@@ -20,7 +20,7 @@ pub(super) struct ToolResults {
 }
 
 /// A result as the model reads it.
-pub(super) struct Shown {
+pub(super) struct ShownResult {
     pub text: String,
     /// Labels of the spans in it; none: it cannot be cited.
     pub labels: Vec<Label>,
@@ -49,13 +49,13 @@ impl ToolResults {
 
     /// A result in its frame. What exceeds the loop's bytes is cut off, and what is cut is no
     /// evidence: a label means all of a span.
-    pub fn show(&mut self, outcome: &ToolOutcome) -> Shown {
+    pub fn show(&mut self, outcome: &ToolOutcome) -> ShownResult {
         let output = match outcome.result() {
             Ok(output) => output,
             Err(_) => {
                 let text = self.framed(&self.safe(&outcome.to_json().to_string()));
                 self.bytes += text.len();
-                return Shown {
+                return ShownResult {
                     text,
                     labels: Vec::new(),
                 };
@@ -67,7 +67,7 @@ impl ToolResults {
         if head.len() + body.len() > left {
             let body = cut(&body, left.saturating_sub(head.len()));
             self.bytes = self.max_bytes;
-            return Shown {
+            return ShownResult {
                 text: self.framed(&format!("{head}\n{body}\n{CUT_OFF}")),
                 labels: Vec::new(),
             };
@@ -83,7 +83,7 @@ impl ToolResults {
             .iter()
             .map(|label| format!("--- {code} [{label}]\n"))
             .collect();
-        Shown {
+        ShownResult {
             text: self.framed(&format!("{head}\n{cite}{body}")),
             labels,
         }

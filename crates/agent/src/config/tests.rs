@@ -772,7 +772,7 @@ mod roots {
 
         # How evidence is found.
         retrieve:
-          # Share of the vector score in `convex`.
+          # How the two lists become one: by weighted scores, or by reciprocal ranks.
           # fusion: convex
 
         # How a question is answered and checked.
@@ -783,8 +783,8 @@ mod roots {
           # provider: auto
           # Evidence items shown to the answerer.
           # top_n: 8
-          # Fail when a part of the answer does not pass verification, instead of leaving it out or falling back
-          # to extraction.
+          # Fail when a sentence of the answer does not pass verification or is in doubt, instead of leaving it
+          # out or marking it.
           # strict: false
 
         # The chat models. Nothing here is contacted unless a command asks a model.

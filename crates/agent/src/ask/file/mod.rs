@@ -30,7 +30,7 @@ pub use pattern::{named_file, unreadable_file};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
 use super::conclusion::conclude;
-use super::conversation::{Form, Received, Rules, Turns, converse};
+use super::conversation::{Received, ReplyForm, Rules, Turns, converse};
 use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
 use super::meaning::ModelMeaning;
 use super::prompt::{self, Nonce};
@@ -260,7 +260,7 @@ impl Turns for FileTurns<'_> {
     }
 
     /// No call, no table, and no scope line, which the program writes itself.
-    fn form<'r>(&self, reply: &'r str) -> Result<Form<'r>> {
+    fn form<'r>(&self, reply: &'r str) -> Result<ReplyForm<'r>> {
         if call::is_call(reply) {
             let message =
                 "The model called a tool again instead of answering from the file that was read.";
@@ -269,12 +269,12 @@ impl Turns for FileTurns<'_> {
         }
         let body = form::without_footer(reply);
         if form::has_table(body) {
-            return Ok(Form::Wrong {
+            return Ok(ReplyForm::Wrong {
                 code: form::MARKDOWN_TABLE,
                 objection: form::NO_TABLE,
             });
         }
-        Ok(Form::Draft(body))
+        Ok(ReplyForm::Draft(body))
     }
 
     fn object(&mut self, reply: &str, objections: &str) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Judged;
 pub use super::passage::Change;
-use super::passage::{FoundPassage, Passage, address};
+use super::passage::{CitedPassage, FoundPassage, address};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{
@@ -36,7 +36,7 @@ pub struct Lock {
 struct LockedClaim {
     claim: String,
     verdict: String,
-    passages: Vec<Passage>,
+    passages: Vec<CitedPassage>,
 }
 
 /// A claim, what became of what it cites, and whether it still holds.
@@ -99,7 +99,7 @@ impl Lock {
                 verdict: claim.verdict.as_str().to_owned(),
                 passages: cited(claim, &judged.snapshot)
                     .into_iter()
-                    .map(Passage::of)
+                    .map(CitedPassage::of)
                     .collect(),
             })
             .collect();
@@ -136,7 +136,7 @@ pub fn changes_since(
     sandbox: &Sandbox,
     before: &mut dyn FnMut(&Address) -> Result<Option<String>>,
 ) -> Result<Vec<ClaimChange>> {
-    let mut known: BTreeMap<Label, Option<Passage>> = BTreeMap::new();
+    let mut known: BTreeMap<Label, Option<CitedPassage>> = BTreeMap::new();
     for item in judged.snapshot.items() {
         let at = address(item);
         let old = before(&at)?;
@@ -145,12 +145,12 @@ pub fn changes_since(
             _ => false,
         };
         if !is_same {
-            let passage = old.and_then(|old| Passage::in_text(&at, item.lines, &old));
+            let passage = old.and_then(|old| CitedPassage::in_text(&at, item.lines, &old));
             known.insert(item.label, passage);
         }
     }
     let find = |claim: &Claim| {
-        let passages: Vec<&Option<Passage>> = cited(claim, &judged.snapshot)
+        let passages: Vec<&Option<CitedPassage>> = cited(claim, &judged.snapshot)
             .into_iter()
             .filter_map(|item| known.get(&item.label))
             .collect();
@@ -168,7 +168,7 @@ pub fn changes_since(
 fn changes(
     judged: &Judged,
     sandbox: &Sandbox,
-    find: impl Fn(&Claim) -> Option<Vec<Passage>>,
+    find: impl Fn(&Claim) -> Option<Vec<CitedPassage>>,
 ) -> Result<Vec<ClaimChange>> {
     let mut out = Vec::new();
     for claim in &judged.report.claims {
@@ -181,7 +181,7 @@ fn changes(
     Ok(out)
 }
 
-fn compared(claim: &Claim, passages: &[Passage], sandbox: &Sandbox) -> Result<ClaimChange> {
+fn compared(claim: &Claim, passages: &[CitedPassage], sandbox: &Sandbox) -> Result<ClaimChange> {
     let places: Vec<FoundPassage> = passages.iter().map(|p| p.find(sandbox)).collect();
     let change = places
         .iter()

@@ -17,7 +17,7 @@ struct Part {
 pub(super) struct Parts(Vec<Part>);
 
 /// What is found in an answer beside its words.
-enum Found {
+enum FoundMark {
     File(FileCitation),
     /// `[E1]`, which names nothing outside a snapshot.
     Label,
@@ -34,8 +34,8 @@ impl Parts {
             let before = parts.0.len();
             parts.text(answer, at..range.start);
             match found {
-                Found::Footnote => parts.push(range.clone(), Segment::Text(String::new())),
-                Found::Label => {
+                FoundMark::Footnote => parts.push(range.clone(), Segment::Text(String::new())),
+                FoundMark::Label => {
                     let why = "A label names nothing in a folder; cite `[path:line]`.";
                     let segment = files.unresolved(
                         answer.get(range.clone()).unwrap_or(""),
@@ -44,7 +44,7 @@ impl Parts {
                     );
                     parts.push(range.clone(), segment);
                 }
-                Found::File(citation) => {
+                FoundMark::File(citation) => {
                     let written = answer.get(range.clone()).unwrap_or("");
                     let Some(segments) = files.segments(&citation, written) else {
                         // It was no citation: its bytes stay words.
@@ -87,7 +87,7 @@ impl Parts {
             .pieces
             .iter()
             .zip(&self.0)
-            .map(|((range, _), part)| Place {
+            .map(|((range, _), part)| PartPlace {
                 rendered: range.clone(),
                 given: part.given.clone(),
                 is_text: matches!(part.segment, Segment::Text(_)),
@@ -97,14 +97,19 @@ impl Parts {
 }
 
 /// Citations of files, labels and footnotes, in order, without overlap.
-fn found(answer: &str) -> Vec<(Range<usize>, Found)> {
+fn found(answer: &str) -> Vec<(Range<usize>, FoundMark)> {
     let cited = file_citations(answer);
-    let mut found: Vec<(Range<usize>, Found)> = cited
+    let mut found: Vec<(Range<usize>, FoundMark)> = cited
         .citations
         .into_iter()
-        .map(|citation| (citation.span.clone(), Found::File(citation)))
+        .map(|citation| (citation.span.clone(), FoundMark::File(citation)))
         .collect();
-    found.extend(cited.footnotes.into_iter().map(|f| (f, Found::Footnote)));
+    found.extend(
+        cited
+            .footnotes
+            .into_iter()
+            .map(|f| (f, FoundMark::Footnote)),
+    );
     found.sort_by_key(|(range, _)| range.start);
     let mut labels = Vec::new();
     for marker in scan_markers(answer) {
@@ -116,7 +121,7 @@ fn found(answer: &str) -> Vec<(Range<usize>, Found)> {
         let next = found.partition_point(|(r, _)| r.end <= range.start);
         let overlaps = found.get(next).is_some_and(|(r, _)| r.start < range.end);
         if is_label && !overlaps {
-            labels.push((range, Found::Label));
+            labels.push((range, FoundMark::Label));
         }
     }
     found.extend(labels);
@@ -124,14 +129,14 @@ fn found(answer: &str) -> Vec<(Range<usize>, Found)> {
     found
 }
 
-struct Place {
+struct PartPlace {
     rendered: Range<usize>,
     given: Range<usize>,
     is_text: bool,
 }
 
 /// Where bytes of the rendered draft are in the answer as given.
-pub(super) struct Back(Vec<Place>);
+pub(super) struct Back(Vec<PartPlace>);
 
 impl Back {
     /// Where a span is; `None` when it is nowhere.

@@ -28,7 +28,7 @@ pub enum Change {
 /// A cited passage as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Passage {
+pub struct CitedPassage {
     /// `source:path`.
     address: String,
     /// `12` or `12-18`.
@@ -53,7 +53,7 @@ pub(super) struct FoundPassage {
     pub excerpt: Option<Excerpt>,
 }
 
-impl Passage {
+impl CitedPassage {
     pub fn of(item: &EvidenceItem) -> Self {
         Self::new(&address(item), item.lines, &item.text)
     }
