@@ -154,7 +154,8 @@ fn w9_a_rejected_answer_is_repaired_once_with_the_codes_as_prompt() {
     let run = ask(&world, "ollama", &server, &[QUESTION]);
     assert_eq!(run.code, 0);
     assert!(
-        run.stdout.starts_with("The zebra eats 14 apples a day [1]"),
+        run.stdout
+            .starts_with("The zebra eats 14 apples a day [1]."),
         "{}",
         run.stdout
     );
@@ -447,7 +448,7 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
     let run = world.ok(&args);
     assert!(
         run.stdout
-            .starts_with("The zebra eats 14 apples a day. [source: "),
+            .starts_with("The zebra eats 14 apples a day.   [1]"),
         "{}",
         run.stdout
     );

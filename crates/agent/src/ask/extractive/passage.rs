@@ -255,7 +255,8 @@ fn pieces_of(found: Found<'_>, unit: &Unit, wanted: impl Fn(&Unit) -> bool) -> V
     joined(note, units)
 }
 
-/// Units, in order → pieces: sentences that follow each other in one block become one piece.
+/// Units, in order → pieces: one a sentence, so that each has its own citation, and what is printed
+/// can be verified again as text. Only the first sentence of an item begins at its mark.
 pub(super) fn joined<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     let mut last: Option<&Unit> = None;
@@ -263,27 +264,15 @@ pub(super) fn joined<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>) -> 
         if unit.form == Form::Code && unit.span.len() > LONGEST_CODE {
             continue;
         }
-        let follows = last.is_some_and(|last| {
-            let gap = note.slice(&(last.span.end..unit.span.start));
-            last.block == unit.block
-                && last.item == unit.item
-                && matches!(unit.form, Form::Sentence | Form::Item)
-                && gap.chars().all(char::is_whitespace)
-        });
-        match out.last_mut().filter(|_| follows) {
-            Some(piece) => piece.span.end = unit.span.end,
-            None => {
-                let begins = last.is_none_or(|last| last.item != unit.item);
-                let mut next = piece(note, unit);
-                if unit.form == Form::Item && !begins {
-                    next = Piece {
-                        span: unit.span.clone(),
-                        form: PieceForm::Text,
-                    };
-                }
-                out.push(next);
-            }
+        let begins = last.is_none_or(|last| last.item != unit.item);
+        let mut next = piece(note, unit);
+        if unit.form == Form::Item && !begins {
+            next = Piece {
+                span: unit.span.clone(),
+                form: PieceForm::Text,
+            };
         }
+        out.push(next);
         last = Some(unit);
     }
     out

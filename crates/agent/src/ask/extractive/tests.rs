@@ -113,11 +113,11 @@ fn the_answer_is_the_paragraph_that_says_it() {
             "What is the roof of the shed made of?",
             &[("shed.md", SHED)]
         ),
-        "The roof of the shed is made of larch. The painter looks at it every autumn. [E1]"
+        "The roof of the shed is made of larch. [E1] The painter looks at it every autumn. [E1]"
     );
     assert_eq!(
         answer("When was the garden shed built?", &[("shed.md", SHED)]),
-        "The garden shed was built in May 2021. It is four metres long. [E1]"
+        "The garden shed was built in May 2021. [E1] It is four metres long. [E1]"
     );
 }
 
@@ -148,7 +148,7 @@ fn a_sentence_that_points_back_brings_the_one_before() {
             "To whom was it sold and for how many crowns?",
             &[("mill.md", text)]
         ),
-        format!("{} [E1]", text.trim())
+        "The old mill stands in Reedham. [E1] It was sold to a painter for 400 crowns. [E1]"
     );
 }
 
@@ -160,7 +160,10 @@ fn a_sentence_without_what_was_asked_brings_the_one_after() {
         "How many rolls does the school get every Monday?",
         &[("rolls.md", text)],
     );
-    assert_eq!(got, format!("{} [E1]", text.trim()));
+    assert_eq!(
+        got,
+        "The school gets rolls every Monday. [E1] Since March it is sixty of them, before it was 40. [E1]"
+    );
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn debris_is_never_quoted() {
 fn steps_are_given_in_their_order_with_their_numbers() {
     let text = "# Bleed the radiator\n\nOnce a year.\n\n1. Close the pump.\n2. Open the valve with the key. Hold a cup under it.\n3. Wait for water.\n\nThe key hangs in the cellar.\n";
     let got = answer("How do I bleed the radiator?", &[("radiator.md", text)]);
-    let steps = "Once a year. [E1]\n\n1. Close the pump. [E1]\n2. Open the valve with the key. Hold a cup under it. [E1]\n3. Wait for water. [E1]\n\nThe key hangs in the cellar. [E1]";
+    let steps = "Once a year. [E1]\n\n1. Close the pump. [E1]\n2. Open the valve with the key. [E1] Hold a cup under it. [E1]\n3. Wait for water. [E1]\n\nThe key hangs in the cellar. [E1]";
     assert_eq!(got, steps);
 }
 
@@ -340,7 +343,7 @@ fn german_questions_are_answered() {
     );
     assert_eq!(
         got,
-        "Die Pacht für den Garten beträgt seit 2024 monatlich 31 Euro. Der Verein verlangt keine Kaution. [E1]"
+        "Die Pacht für den Garten beträgt seit 2024 monatlich 31 Euro. [E1] Der Verein verlangt keine Kaution. [E1]"
     );
     abstains("Wo wohnt der Bürgermeister?", &[("pacht.md", text)]);
 }
@@ -350,7 +353,7 @@ fn japanese_questions_are_answered() {
     let text = "# 図書館\n\n図書館の休館日は毎週月曜日です。本は三週間まで借りられます。\n";
     assert_eq!(
         answer("図書館の休館日はいつですか。", &[("図書館.md", text)]),
-        "図書館の休館日は毎週月曜日です。本は三週間まで借りられます。 [E1]"
+        "図書館の休館日は毎週月曜日です。 [E1] 本は三週間まで借りられます。 [E1]"
     );
     abstains("駅前の食堂の電話番号は何番ですか。", &[("図書館.md", text)]);
 }
