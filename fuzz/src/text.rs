@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use local_agent_index::lexical::{Query, terms};
+use local_agent_index::lexical::Query;
 use local_agent_text::evidence::{
     EvidenceSnapshot, Excerpt, FreshnessReport, RawCitation, scan_markers,
 };
+use local_agent_text::language::terms;
 use local_agent_text::markdown::{
     ChunkOptions, Document, FrontmatterState, Scheme, parse, plain, sentences, shallow,
 };
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent_verify::{VerifyOptions, line_citations, verify_text};
+use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 
 /// Markers lie in order and inside the text; a citation that is read and written is read again as
 /// the same one.
@@ -28,7 +29,7 @@ pub fn citations(data: &[u8]) {
             assert_eq!(again.as_ref(), Ok(&citation), "{inner}");
         }
     }
-    for citation in line_citations(text) {
+    for citation in file_citations(text).citations {
         assert!(text.get(citation.span).is_some());
     }
 }
