@@ -16,7 +16,7 @@ use std::path::Path;
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport, scan_markers};
 use local_agent_text::markdown::sentences;
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
-use local_agent_verify::{VerifyOptions, line_citations, verify_text};
+use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 use proptest::prelude::*;
 
 /// A fuzz target: any bytes in, a panic when a promise is broken.
@@ -166,7 +166,7 @@ proptest! {
                 prop_assert!(text.get(sentence.span.start()..sentence.span.end()).is_some());
                 at = sentence.span.end();
             }
-            for citation in line_citations(text) {
+            for citation in file_citations(text).citations {
                 prop_assert!(text.get(citation.span).is_some());
             }
         }
