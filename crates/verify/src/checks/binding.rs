@@ -280,7 +280,10 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             let names = name && rival.is_name;
             // Everything that the claim says of it, the cited text says of the rival.
             let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
-            let all = names && against > 0 && voters.len() > 1 && voters.iter().all(framed);
+            // "Thomas" and "Weber" of one clause can be one person.
+            let apart = affinities.of(x.id, rival.id) < FRAME;
+            let all =
+                names && apart && against > 0 && voters.len() > 1 && voters.iter().all(framed);
             let enough = if all { 1 } else { 2 };
             if !(labels || value || all)
                 || for_claim > 0

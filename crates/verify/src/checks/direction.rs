@@ -15,7 +15,16 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
         let own = &pairing.own.tokens;
-        for token in own.iter().filter(|t| !t.pairs().is_empty()) {
+        // "A before B" and "B after A" are one: `order` looks at them.
+        let orders = |t: &&Token| {
+            let word = case.claim.word(t);
+            matches!(
+                word,
+                "before" | "after" | "above" | "below" | "over" | "under" | "prior"
+            )
+        };
+        let opposed = own.iter().filter(|t| !t.pairs().is_empty());
+        for token in opposed.filter(|t| !orders(t)) {
             out.extend(opposite(case, pairing, token));
         }
     }

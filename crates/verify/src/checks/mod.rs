@@ -127,7 +127,8 @@ pub fn check(case: &Case<'_>) -> Findings {
     }
     if case.extent != Extent::Row {
         let pairings = nearest::pairings(case);
-        out.objections.extend(negation::check(case, &pairings));
+        out.objections
+            .extend(negation::check(case, &pairings, &alignment));
         out.objections.extend(direction::check(case, &pairings));
         out.objections.extend(order::check(case, &pairings));
         if case.extent == Extent::Sentence {

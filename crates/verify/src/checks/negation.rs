@@ -4,6 +4,7 @@
 //! statements share decide; where the nearest statements disagree among themselves, nothing is
 //! said.
 
+use super::align::Alignment;
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
@@ -18,14 +19,21 @@ const SAME: f64 = 0.65;
 const ALIKE: f64 = 0.5;
 
 /// What is negated on one side only.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub fn check(
+    case: &Case<'_>,
+    pairings: &[Pairing<'_>],
+    alignment: &Alignment<'_>,
+) -> Vec<Objection> {
+    if let Some(found) = edited(case, alignment) {
+        return vec![found];
+    }
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
     found.take(1).collect()
 }
 
 /// How a statement of the evidence stands to one of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stand {
+enum Comparison {
     Agrees,
     /// The claim alone denies the word.
     ClaimDenies(usize),
@@ -39,41 +47,41 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     if best.share < ALIKE {
         return None;
     }
-    let stands: Vec<Stand> = pairing
+    let stands: Vec<Comparison> = pairing
         .near
         .iter()
         .map(|n| stand(case, pairing, n))
         .collect();
     let first = *stands.first()?;
-    let same = |s: &Stand| match (first, s) {
-        (Stand::ClaimDenies(_), Stand::ClaimDenies(_)) => true,
-        (Stand::TextDenies(_), Stand::TextDenies(_)) => true,
+    let same = |s: &Comparison| match (first, s) {
+        (Comparison::ClaimDenies(_), Comparison::ClaimDenies(_)) => true,
+        (Comparison::TextDenies(_), Comparison::TextDenies(_)) => true,
         _ => false,
     };
     if !stands.iter().all(same) {
         return None;
     }
-    let (Stand::ClaimDenies(at) | Stand::TextDenies(at)) = first else {
+    let (Comparison::ClaimDenies(at) | Comparison::TextDenies(at)) = first else {
         return None;
     };
     let token = pairing.own.tokens.get(at)?;
     let said = case.claim.word(token).to_owned();
     let range = token.start..token.end;
-    let sure = best.share >= SAME && is_sure(case, pairing, best, first);
+    let sure = best.share >= SAME && is_sure(case, pairing, best);
     let effect = if sure {
         Effect::Rejects
     } else {
         Effect::Doubts
     };
     let detail = match first {
-        Stand::ClaimDenies(_) => Detail::ClaimNegates { said },
+        Comparison::ClaimDenies(_) => Detail::ClaimNegates { said },
         _ => Detail::TextNegates { said },
     };
     let objection = Objection::new(Code::Negation, effect, detail).at(range);
     Some(objection.against(best.source.item.label, sentence(best)?))
 }
 
-fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Stand {
+fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison {
     let theirs = &near.statement.tokens;
     let mut agrees = false;
     let mut found = None;
@@ -85,18 +93,18 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Stand {
             match (token.negated, e.negated) {
                 (true, true) | (false, false) => agrees |= token.negated || !e.negated,
                 (true, false) if token.head => {
-                    found = found.or(Some(Stand::ClaimDenies(at)));
+                    found = found.or(Some(Comparison::ClaimDenies(at)));
                 }
-                (false, true) if e.head => found = found.or(Some(Stand::TextDenies(at))),
+                (false, true) if e.head => found = found.or(Some(Comparison::TextDenies(at))),
                 _ => {}
             }
         }
     }
     let Some(found) = found else {
         return if agrees {
-            Stand::Agrees
+            Comparison::Agrees
         } else {
-            Stand::Unclear
+            Comparison::Unclear
         };
     };
     let side = |tokens: &[Token], reading: &crate::reading::Reading| {
@@ -105,14 +113,48 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Stand {
             .any(|t| is_negative(t, &lower_case(reading.word(t))))
     };
     let other_denies = match found {
-        Stand::ClaimDenies(_) => side(theirs, near.source.reading),
+        Comparison::ClaimDenies(_) => side(theirs, near.source.reading),
         _ => side(&pairing.own.tokens, case.claim),
     };
-    if other_denies { Stand::Unclear } else { found }
+    if other_denies {
+        Comparison::Unclear
+    } else {
+        found
+    }
+}
+
+/// Nearly the same sentence, with one negation put in or left out.
+fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
+    let best = alignment.best()?;
+    let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
+    let odd: Vec<_> = alignment
+        .edits()
+        .iter()
+        .filter(|e| negates(e.claim) != negates(e.evidence))
+        .collect();
+    let [one] = odd.as_slice() else { return None };
+    let (token, detail) = match (one.claim.filter(|t| t.negates()), one.evidence) {
+        (Some(own), _) => {
+            let said = case.claim.word(own).to_owned();
+            (Some(own), Detail::ClaimNegates { said })
+        }
+        (None, Some(other)) if other.negates() => {
+            let said = best.source.reading.word(other).to_owned();
+            (None, Detail::TextNegates { said })
+        }
+        _ => return None,
+    };
+    let found = Objection::new(Code::Negation, Effect::Rejects, detail);
+    let found = match token {
+        Some(token) => found.at(token.start..token.end),
+        None => found,
+    };
+    let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
+    Some(found.against(best.source.item.label, sentence))
 }
 
 /// Whether nothing else can explain the difference: no condition, no contrast, no restriction.
-fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, stand: Stand) -> bool {
+fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
     let hedges = |tokens: &[Token], reading: &crate::reading::Reading| {
         tokens.iter().any(|t| {
             matches!(
@@ -137,7 +179,6 @@ fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>, stand: Stand
     };
     let own = hedges(&pairing.own.tokens, case.claim);
     let theirs = hedges(&near.statement.tokens, near.source.reading);
-    let _ = stand;
     !own && !theirs
 }
 

@@ -293,7 +293,27 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     if case.listed > 1 && case.extent == Extent::LeadIn {
         return false;
     }
-    derive::own_list(case.claim, atom.tokens.end).is_none_or(is)
+    let other = counts_otherwise(case, atom, n);
+    !other && derive::own_list(case.claim, atom.tokens.end).is_none_or(is)
+}
+
+/// Whether the cited text counts the same things with another number: "five boats" where it says
+/// "three boats".
+fn counts_otherwise(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    let Some(noun) = case.claim.text.tokens.get(atom.tokens.end) else {
+        return false;
+    };
+    let counts = |reading: &Reading| {
+        reading.atoms.iter().any(|e| match &e.what {
+            What::Number(m) => {
+                let next = reading.text.tokens.get(e.tokens.end);
+                let same = next.is_some_and(|t| t.id == noun.id);
+                same && !m.ordinal && !a::same(m.value, n.value)
+            }
+            _ => false,
+        })
+    };
+    noun.is_content() && case.cited.iter().any(|s| counts(s.reading))
 }
 
 fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
