@@ -37,7 +37,10 @@ const TARGETS: [(&str, Target); 8] = [
 fn no_input_of_the_corpora_breaks_a_promise() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for (name, target) in TARGETS {
-        let inputs: Vec<_> = fs::read_dir(corpora.join(name)).unwrap().flatten().collect();
+        let inputs: Vec<_> = fs::read_dir(corpora.join(name))
+            .unwrap()
+            .flatten()
+            .collect();
         assert!(!inputs.is_empty(), "no input for {name}");
         for input in inputs {
             target(&fs::read(input.path()).unwrap());
