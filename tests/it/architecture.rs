@@ -19,8 +19,9 @@ const MAY_USE: &[(&str, Modules)] = &[
         &[
             ("types", &[]),
             ("error", &["types"]),
-            ("markdown", &["types", "error"]),
-            ("evidence", &["types", "error", "markdown"]),
+            ("language", &[]),
+            ("markdown", &["types", "error", "language"]),
+            ("evidence", &["types", "error", "language", "markdown"]),
         ],
     ),
     ("crates/files", &[("state", &[]), ("sandbox", &[])]),

@@ -27,6 +27,14 @@ fn the_command_line_reference_is_the_programs_help() {
 }
 
 #[test]
+fn the_language_reference_is_the_word_lists() {
+    holds(
+        "languages.md",
+        &local_agent_text::language::reference::languages_markdown(),
+    );
+}
+
+#[test]
 fn the_code_reference_is_the_tables() {
     holds("codes.md", &local_agent::cli::codes_reference());
 }

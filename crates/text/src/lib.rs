@@ -5,10 +5,12 @@
 //! | --- | --- |
 //! | [`types`] | identities and spans: private fields, one constructor each |
 //! | [`error`] | the table of stable codes, and `Failure` |
+//! | [`language`] | what is known of human languages: word lists, stems, words, sentences |
 //! | [`markdown`] | text → frontmatter, blocks, sections, links, chunks, sentences |
 //! | [`evidence`] | evidence snapshots, labels, the canonical citation form |
 
 pub mod error;
 pub mod evidence;
+pub mod language;
 pub mod markdown;
 pub mod types;

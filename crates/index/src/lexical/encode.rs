@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::analyze::{Analyzer, Token, next_run};
-use super::tongue::{Tongue, Tongues};
+use local_agent_text::language::Language;
+use local_agent_text::language::stem::LocalStems;
+use local_agent_text::language::tokenize::{Analyzer, Token, next_run};
 
 /// Longer runs are analysed each time: they hardly ever come twice.
 const MAX_REMEMBERED_BYTES: usize = 32;
@@ -20,23 +21,25 @@ const MAX_REMEMBERED: usize = 50_000;
 #[derive(Default)]
 pub(super) struct Encoder {
     analyzer: Analyzer,
-    tongues: Tongues,
+    local_stems: LocalStems,
     /// What runs were encoded as, with and without [`Encoded::terse`].
     remembered: [HashMap<Box<str>, Lines, RandomState>; 2],
 }
 
 impl Encoder {
     /// The stems of the words of `text` in a language, encoded.
-    pub(super) fn locals(&mut self, tongue: Tongue, text: &str, out: &mut String) {
+    pub(super) fn locals(&mut self, language: Language, text: &str, out: &mut String) {
         let Self {
-            analyzer, tongues, ..
+            analyzer,
+            local_stems,
+            ..
         } = self;
         analyzer.analyze(text, &mut |token| {
             if let Token::Word {
                 exact, stop: false, ..
             } = token
             {
-                line(out, tongues.term(tongue, exact));
+                line(out, local_stems.term(language, exact));
             }
         });
     }

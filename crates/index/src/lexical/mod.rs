@@ -4,7 +4,6 @@
 //! keeps the postings and writes them safely; the ranking is our own, because a chunk is scored
 //! together with its document.
 
-mod analyze;
 mod directory;
 mod encode;
 mod pending;
@@ -15,8 +14,6 @@ mod replace;
 mod schema;
 mod search;
 mod stats;
-mod stem;
-mod tongue;
 mod writer;
 
 use std::cell::Cell;
@@ -31,6 +28,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, CommitId};
 
 pub use directory::COMMIT_FILE;
+pub use local_agent_text::language::terms;
 pub use query::{Filter, Query};
 pub use reader::Reader;
 pub use replace::{beside, clear_beside, put_in_place};
@@ -39,7 +37,7 @@ pub use writer::Writer;
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with
 /// another number is rebuilt.
-pub const ANALYZER_VERSION: u32 = 2;
+pub const ANALYZER_VERSION: u32 = 3;
 
 /// What the projection was made from. Two stamps are compared for equality, never for order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,24 +108,6 @@ pub struct Hit {
     pub chunk_share: f32,
     /// The same of the document.
     pub doc_share: f32,
-}
-
-/// The terms of `text` as the index knows them: stems in order of appearance, stop words left out
-/// unless there is nothing else; ideographs and their like in pairs. Compounds give their parts.
-pub fn terms(text: &str) -> Vec<String> {
-    let mut analyzer = analyze::Analyzer::default();
-    let (mut content, mut stops) = (Vec::new(), Vec::new());
-    analyzer.analyze(text, &mut |token| match token {
-        analyze::Token::Word {
-            stem, stop: false, ..
-        } => content.push(stem.to_owned()),
-        analyze::Token::Word { stem, .. } => stops.push(stem.to_owned()),
-        analyze::Token::Char { text, alone: true } | analyze::Token::Pair(text) => {
-            content.push(text.to_owned())
-        }
-        analyze::Token::Char { .. } | analyze::Token::Whole { .. } => {}
-    });
-    if content.is_empty() { stops } else { content }
 }
 
 /// Damage may lie in bytes that `index` alone does not read.

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use local_agent_text::language::Language;
+use local_agent_text::language::tokenize::{Analyzer, Token};
+
 use super::Query;
-use super::analyze::{Analyzer, Token};
 use super::search::WEIGHTS;
-use super::tongue::Tongue;
 
 /// Which form of a word a term is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +34,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `tongues`: see [`super::reader::Reader::tongues`].
-    pub(super) fn new(query: &Query, tongues: &[Tongue]) -> Self {
+    /// `languages`: see [`super::reader::Reader::languages`].
+    pub(super) fn new(query: &Query, languages: &[Language]) -> Self {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
         plan.weigh_text(
@@ -58,7 +59,7 @@ impl Plan {
         for word in &query.excluded {
             plan.exclude(&mut analyzer, word);
         }
-        plan.add_locals(&mut analyzer, query, tongues);
+        plan.add_locals(&mut analyzer, query, languages);
         plan.phrases.retain(|phrase| !phrase.is_empty());
         plan.excluded_phrases.retain(|phrase| !phrase.is_empty());
         plan
@@ -135,8 +136,8 @@ impl Plan {
     }
 
     /// Gives every wanted stem its other stems.
-    fn add_locals(&mut self, analyzer: &mut Analyzer, query: &Query, tongues: &[Tongue]) {
-        if tongues.is_empty() {
+    fn add_locals(&mut self, analyzer: &mut Analyzer, query: &Query, languages: &[Language]) {
+        if languages.is_empty() {
             return;
         }
         let mut words = Vec::new();
@@ -156,9 +157,9 @@ impl Plan {
         for (exact, stem) in words {
             if let Some(wanted) = self.terms.get_mut(&(Form::Stem, stem)) {
                 wanted.locals.extend(
-                    tongues
+                    languages
                         .iter()
-                        .map(|tongue| analyzer.local(*tongue, &exact).to_owned()),
+                        .map(|language| analyzer.local(*language, &exact).to_owned()),
                 );
             }
         }

@@ -11,12 +11,12 @@ use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyError, Term};
 use super::directory::COMMIT_FILE;
 use super::directory::ProjectionDirectory;
 use super::replace::beside;
-use super::schema::{Fields, schema};
+use super::schema::{Fields, mark, schema};
 use super::search::WEIGHTS;
-use super::tongue::Tongue;
 use super::writer::read_stamp;
 use super::{Stamp, corrupt, failure, guarded};
 use local_agent_text::error::Result;
+use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};
 
 /// How often a reader opens again when a writer has merged a segment away under its hands.
@@ -28,7 +28,7 @@ pub struct Reader {
     pub(super) segments: Vec<Segment>,
     pub(super) totals: Totals,
     /// Languages of Latin script, beside English, that documents are written in.
-    pub(super) tongues: Vec<Tongue>,
+    pub(super) languages: Vec<Language>,
     stamp: Option<Stamp>,
     index: Index,
 }
@@ -144,9 +144,9 @@ impl Reader {
             .iter()
             .map(|reader| Segment::open(reader.clone()))
             .collect::<tantivy::Result<Vec<_>>>()?;
-        let mut tongues = Vec::new();
-        for tongue in Tongue::all() {
-            let mark = Term::from_field_text(fields.local, &tongue.mark());
+        let mut languages = Vec::new();
+        for language in Language::with_local_stems() {
+            let mark = Term::from_field_text(fields.local, &mark(language));
             let mut held = false;
             for (segment, _) in &segments {
                 held |= segment
@@ -155,7 +155,7 @@ impl Reader {
                     .doc_freq(&mark)?
                     > 0;
             }
-            tongues.extend(held.then_some(tongue));
+            languages.extend(held.then_some(language));
         }
         let totals = segments
             .iter()
@@ -170,7 +170,7 @@ impl Reader {
             fields,
             segments,
             totals,
-            tongues,
+            languages,
             stamp,
             index,
         })

@@ -3,6 +3,7 @@
 //! Nothing is stored but ids, keys and lengths; texts are read from SQLite. The body of a document
 //! is indexed once, in its chunks: what a document as a whole scores is added up from them.
 
+use local_agent_text::language::Language;
 use tantivy::schema::{
     Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
@@ -46,6 +47,11 @@ pub(super) struct StemFields {
     pub(super) path: Field,
     pub(super) tags: Field,
     pub(super) anchors: Field,
+}
+
+/// What says, in the index, that a document is in this language; begins the terms of its words.
+pub(super) fn mark(language: Language) -> String {
+    format!("{}:", language.code())
 }
 
 /// The schema and its fields. Equal on every call.

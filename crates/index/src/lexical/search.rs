@@ -85,7 +85,7 @@ impl Reader {
             return Ok(Vec::new());
         }
         guarded(|| {
-            self.ranked(&Plan::new(query, &self.tongues), k, filter)
+            self.ranked(&Plan::new(query, &self.languages), k, filter)
                 .map_err(|error| failure(&error))
         })
     }

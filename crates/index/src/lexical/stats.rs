@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::analyze::{Analyzer, Token};
+use local_agent_text::language::tokenize::{Analyzer, Token};
 use super::search::idf;
 use super::{Query, Reader, failure, guarded};
 use local_agent_text::error::Result;

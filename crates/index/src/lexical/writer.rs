@@ -11,10 +11,10 @@ use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Tant
 use super::directory::ProjectionDirectory;
 use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
-use super::schema::{Fields, schema, tokenizers};
-use super::tongue::Tongue;
+use super::schema::{Fields, mark, schema, tokenizers};
 use super::{DocEntry, Stamp, failure};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::language::detect::detect_parts;
 
 /// tantivy refuses less memory a thread than this.
 const MIN_BYTES_A_THREAD: usize = 15_000_000;
@@ -287,9 +287,10 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
     let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
     documents.push(TantivyDocument::default());
     let mut total = 0;
-    let tongue = Tongue::of(entry.chunks.iter().map(|chunk| chunk.text));
-    if let Some(tongue) = tongue {
-        documents[0].add_text(fields.local, tongue.mark() + "\n");
+    let language = detect_parts(entry.chunks.iter().map(|chunk| chunk.text))
+        .filter(|language| language.has_local_stems());
+    if let Some(language) = language {
+        documents[0].add_text(fields.local, mark(language) + "\n");
     }
     let (mut terse, mut forms) = (
         Encoded {
@@ -310,9 +311,9 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
             &[chunk.text],
         );
         document.add_text(fields.exact, &terse.exact);
-        if let Some(tongue) = tongue {
+        if let Some(language) = language {
             let mut locals = String::new();
-            encoder.locals(tongue, chunk.text, &mut locals);
+            encoder.locals(language, chunk.text, &mut locals);
             document.add_text(fields.local, &locals);
         }
         let length = terse.length;

@@ -22,50 +22,35 @@ const fn is_combining(c: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Letters that look like Latin ones and are not folded by compatibility decomposition. Only what
-/// can spell `source`, a label or a hexadecimal key, and the letters that most often stand in for
-/// others in paths.
-const fn latin_twin(c: char) -> Option<char> {
+/// The letter or digit of ASCII that `c` looks like, by the table of confusables of UTS #39. The
+/// table joins `I`, `l`, `1` and `|`; of them a capital letter is taken for `I`, others for `l`.
+fn confusable_letter(c: char) -> Option<char> {
+    let mut buffer = [0; 4];
+    let mut prototype = unicode_security::skeleton(c.encode_utf8(&mut buffer));
+    match (prototype.next()?, prototype.next(), prototype.next()) {
+        ('l', None, _) if c.is_uppercase() => Some('I'),
+        ('r', Some('n'), None) => Some('m'),
+        (one, None, _) if one.is_ascii_alphanumeric() => Some(one),
+        _ => None,
+    }
+}
+
+/// What UTS #39 does not list: letters that pass for Latin ones in running text, and the signs that
+/// pass for those of a citation.
+const fn further_twin(c: char) -> Option<char> {
     Some(match c {
-        'а' | 'α' | 'ɑ' | 'ᴀ' => 'a',
-        'ь' | 'ᖯ' => 'b',
-        'с' | 'ϲ' | 'ᴄ' => 'c',
-        'ԁ' | 'ɗ' | 'ᴅ' => 'd',
-        'е' | 'ҽ' | 'ε' | 'ᴇ' | '℮' => 'e',
+        'ᴀ' => 'a',
+        'ь' => 'b',
+        'ɗ' | 'ᴅ' => 'd',
+        'ε' | 'ᴇ' => 'e',
         'ғ' | 'ϝ' => 'f',
-        'ɡ' | 'ց' => 'g',
-        'һ' | 'ʜ' => 'h',
-        'і' | 'ι' | 'ı' => 'i',
-        'ј' => 'j',
+        'ʜ' => 'h',
         'κ' | 'к' => 'k',
-        'ӏ' | 'ǀ' => 'l',
         'м' => 'm',
-        'ո' => 'n',
-        'о' | 'ο' | 'օ' | 'ᴏ' | 'σ' => 'o',
-        'р' | 'ρ' => 'p',
-        'ᴦ' | 'ʀ' | 'г' => 'r',
-        'ѕ' | 'ꜱ' | 'ʂ' => 's',
+        'ʀ' => 'r',
+        'ʂ' => 's',
         'т' | 'τ' => 't',
-        'υ' | 'ս' | 'ᴜ' => 'u',
-        'ν' | 'ѵ' => 'v',
-        'х' | 'χ' => 'x',
-        'у' | 'γ' => 'y',
-        'А' | 'Α' => 'A',
-        'В' | 'Β' => 'B',
-        'С' | 'Ϲ' => 'C',
-        'Е' | 'Ε' => 'E',
-        'Н' | 'Η' => 'H',
-        'І' | 'Ι' | 'Ӏ' => 'I',
-        'К' | 'Κ' => 'K',
-        'М' | 'Μ' => 'M',
-        'Ν' => 'N',
-        'О' | 'Ο' | 'Օ' => 'O',
-        'Р' | 'Ρ' => 'P',
-        'Ѕ' => 'S',
-        'Т' | 'Τ' => 'T',
-        'Х' | 'Χ' => 'X',
-        'Υ' | 'Ү' => 'Y',
-        'Ζ' => 'Z',
+        'χ' => 'x',
         '∶' | 'ː' | '׃' | '܃' | '꞉' | '፡' => ':',
         'ǁ' | '∣' | '│' | '┃' | '❘' => '|',
         _ => return None,
@@ -90,19 +75,24 @@ const fn bracket_twin(c: char) -> Option<char> {
     })
 }
 
+/// The character of ASCII that passes for `c` in a citation.
+fn twin(c: char) -> Option<char> {
+    bracket_twin(c)
+        .or_else(|| further_twin(c))
+        .or_else(|| confusable_letter(c))
+}
+
 /// One character as a reader takes it; case is kept.
 fn fold_char(c: char) -> char {
     if c.is_ascii() {
         return c;
     }
-    if let Some(twin) = bracket_twin(c).or_else(|| latin_twin(c)) {
-        return twin;
-    }
     let mut parts = std::iter::once(c).nfkc();
     match (parts.next(), parts.next()) {
-        (Some(one), None) => bracket_twin(one).or_else(|| latin_twin(one)).unwrap_or(one),
+        (Some(one), None) if one.is_ascii() => one,
+        (Some(one), None) => twin(c).or_else(|| twin(one)).unwrap_or(one),
         // A character that stands for several, as ⑴: the first decides.
-        (Some(first), Some(_)) => first,
+        (Some(first), Some(_)) => twin(c).unwrap_or(first),
         _ => c,
     }
 }
@@ -244,6 +234,23 @@ mod tests {
         assert_eq!(skeleton("a\u{200b}b.md"), "ab.md");
         assert_ne!(skeleton("Readme.md"), skeleton("README.md"));
         assert_ne!(skeleton("cafe.md"), skeleton("café.md"));
+    }
+
+    #[test]
+    fn c32_letters_of_the_table_of_confusables_are_folded() {
+        // Cherokee, Lisu, Coptic, Osage and mathematical letters.
+        for (twin, letter) in [
+            ('Ꮪ', 'S'),
+            ('ꓢ', 'S'),
+            ('ⲟ', 'o'),
+            ('𐓪', 'o'),
+            ('𝛎', 'v'),
+            ('с', 'c'),
+            ('І', 'I'),
+            ('漢', '漢'),
+        ] {
+            assert_eq!(fold_char(twin), letter, "{twin}");
+        }
     }
 
     proptest! {

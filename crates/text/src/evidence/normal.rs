@@ -12,6 +12,8 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
+use crate::language::is_unspaced;
+
 /// A normalised text that knows where each of its bytes came from.
 #[derive(Debug, Clone, Default)]
 pub struct Normal {
@@ -207,12 +209,6 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
             && (point(right) && digit(right2)
                 || matches!(right, Some('%' | '‰' | '°' | '€' | '$')));
     !(cut_before || cut_after)
-}
-
-/// Letters of scripts that put no spaces between words.
-fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
-        | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// How many of the bytes from `at` to `end` are letters and digits of ASCII that nothing can

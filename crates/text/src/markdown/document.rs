@@ -14,7 +14,7 @@ use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 
 /// The version of the cut points of `obsidian_v2`. To be raised with every change that moves one,
 /// so that an index made before is known to be out of date.
-const IMPLEMENTATION: &str = "obsidian_v2.1";
+const IMPLEMENTATION: &str = "obsidian_v2.2";
 
 /// What the ancestor called its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
@@ -683,7 +683,7 @@ mod tests {
         assert_eq!(
             found,
             (
-                "obsidian_v2.1",
+                "obsidian_v2.2",
                 "c57321765c98cc1f7fb860a29ad24df803a61f8b6822535fa9fa8fbfc1dd7e55".to_owned()
             ),
             "{cuts:#?}"

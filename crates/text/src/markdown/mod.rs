@@ -11,7 +11,6 @@ mod pack;
 mod plain;
 pub mod sentences;
 mod shallow;
-mod stops;
 mod types;
 
 pub use document::{chunker_sig, parse};

@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::comments::{self, MASK};
-use super::stops;
+use crate::language::segment;
 use crate::types::ByteSpan;
 
 /// What kind of block a sentence stands in: the innermost one that says something about how it is
@@ -82,7 +82,7 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
                 .for_each(push),
             _ => {
                 for line in leaf.hard_lines(&masked) {
-                    stops::cut(&masked, line, &leaf.whole)
+                    segment::cut(&masked, line, &leaf.whole)
                         .into_iter()
                         .for_each(&mut push);
                 }
@@ -476,6 +476,40 @@ mod tests {
             cut("Tea, milk, etc. Nothing else."),
             ["Tea, milk, etc.", "Nothing else."]
         );
+    }
+
+    #[test]
+    fn german_abbreviations_and_ordinals_do_not_cut() {
+        for whole in [
+            "Der Umbau kostet 5 Mio. Euro, d. h. rund 3 Tsd. Euro je Platz.",
+            "Das Werk in Halle Nr. 7 hat ca. 40 Std. Laufzeit inkl. Wartung.",
+            "Am 3. Okt. 2026 und am 24. Dezember ist geschlossen.",
+            "Nehmen Sie z. B. Mehl, evtl. Hefe, mind. 2 TL. Zucker.",
+            "Der 1. Vorsitzende Dr. h. c. Meier sprach im 19. Jh. Latein.",
+        ] {
+            assert_eq!(cut(whole).len(), 1, "{:?}", cut(whole));
+        }
+        assert_eq!(
+            cut("Das kostet 5 Mio. Die Bank zahlt."),
+            ["Das kostet 5 Mio.", "Die Bank zahlt."]
+        );
+        assert_eq!(
+            cut("Es gibt Tee, Milch usw. Mehr gibt es nicht."),
+            ["Es gibt Tee, Milch usw.", "Mehr gibt es nicht."]
+        );
+    }
+
+    #[test]
+    fn abbreviations_of_other_languages_do_not_cut() {
+        for whole in [
+            "Voir p.ex. Lyon, M. Dupont et Mme. Petit, art. 5.",
+            "El Sr. García vive en la Avda. Mayor, núm. 5, pág. 3.",
+            "Il Sig. Rossi e la Dott. Bianchi, pag. 12.",
+            "De Dhr. Jansen woont bijv. Amsterdam, blz. 4.",
+            "Это стоит 5 млн. Рублей нет, см. Приложение, рис. 2.",
+        ] {
+            assert_eq!(cut(whole).len(), 1, "{:?}", cut(whole));
+        }
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! What a parsed document is.
 
-use std::ops::{BitOr, BitOrAssign};
-
 use super::frontmatter::Frontmatter;
 use super::inline::Link;
 use crate::types::{ByteSpan, HeadingPath, LineSpan};
@@ -96,76 +94,34 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A set of kinds of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct BlockKinds(u16);
+bitflags::bitflags! {
+    /// A set of kinds of blocks. The bits are stored in the database.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct BlockKinds: u16 {
+        /// Running text.
+        const PARAGRAPH = 1;
+        /// A list.
+        const LIST = 1 << 1;
+        /// A table.
+        const TABLE = 1 << 2;
+        /// Fenced or indented code.
+        const CODE = 1 << 3;
+        /// A block quote (a callout is one, too).
+        const QUOTE = 1 << 4;
+        /// A callout.
+        const CALLOUT = 1 << 5;
+        /// A heading.
+        const HEADING = 1 << 6;
+        /// A block of HTML.
+        const HTML = 1 << 7;
+        /// A `%%comment%%`, inline or block.
+        const COMMENT = 1 << 8;
+    }
+}
 
 impl BlockKinds {
-    /// Running text.
-    pub const PARAGRAPH: Self = Self(1);
-    /// A list.
-    pub const LIST: Self = Self(1 << 1);
-    /// A table.
-    pub const TABLE: Self = Self(1 << 2);
-    /// Fenced or indented code.
-    pub const CODE: Self = Self(1 << 3);
-    /// A block quote (a callout is one, too).
-    pub const QUOTE: Self = Self(1 << 4);
-    /// A callout.
-    pub const CALLOUT: Self = Self(1 << 5);
-    /// A heading.
-    pub const HEADING: Self = Self(1 << 6);
-    /// A block of HTML.
-    pub const HTML: Self = Self(1 << 7);
-    /// A `%%comment%%`, inline or block.
-    pub const COMMENT: Self = Self(1 << 8);
-
-    const NAMES: [(Self, &'static str); 9] = [
-        (Self::PARAGRAPH, "paragraph"),
-        (Self::LIST, "list"),
-        (Self::TABLE, "table"),
-        (Self::CODE, "code"),
-        (Self::QUOTE, "quote"),
-        (Self::CALLOUT, "callout"),
-        (Self::HEADING, "heading"),
-        (Self::HTML, "html"),
-        (Self::COMMENT, "comment"),
-    ];
-
-    /// Whether all of `other` is in the set.
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// The bits, as the database stores them.
-    pub const fn bits(self) -> u16 {
-        self.0
-    }
-
-    /// The set with these bits; unknown ones are dropped.
-    pub const fn from_bits(bits: u16) -> Self {
-        Self(bits & 0x1ff)
-    }
-
-    /// The stable names of what is in the set.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES
-            .into_iter()
-            .filter(move |(kind, _)| self.contains(*kind))
-            .map(|(_, name)| name)
-    }
-}
-
-impl BitOr for BlockKinds {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for BlockKinds {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
+    /// The stable names of what is in the set, in lower case.
+    pub fn names(self) -> impl Iterator<Item = String> {
+        self.iter_names().map(|(name, _)| name.to_ascii_lowercase())
     }
 }

@@ -1,22 +1,21 @@
 //! Special characters of texts that are shown and stored.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-/// Percent-encodes `%`, control characters and every character of `special` as UTF-8 bytes.
+use percent_encoding::{percent_decode_str, percent_encode_byte};
+
+/// Percent-encodes `%`, control characters and every character of `special` as UTF-8 bytes. All
+/// other characters, also those outside ASCII, stay as they are: people read the result.
 pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
-    let is_special = |c: char| c == '%' || c.is_control() || special.chars().any(|own| own == c);
-    let Some(first) = text.find(is_special) else {
+    let is_special = |c: char| c == '%' || c.is_control() || special.contains(c);
+    if !text.contains(is_special) {
         return Cow::Borrowed(text);
-    };
-    let mut out = text[..first].to_owned();
-    for c in text[first..].chars() {
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut buffer = [0; 4];
+    for c in text.chars() {
         if is_special(c) {
-            let mut utf8 = [0; 4];
-            for byte in c.encode_utf8(&mut utf8).bytes() {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "%{byte:02X}");
-            }
+            out.extend(c.encode_utf8(&mut buffer).bytes().map(percent_encode_byte));
         } else {
             out.push(c);
         }
@@ -26,25 +25,15 @@ pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
 
 /// Undoes [`percent_encode`]; `None` for a broken escape or bytes that are not UTF-8.
 pub fn percent_decode(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    if !bytes.contains(&b'%') {
-        return Some(text.to_owned());
+    let is_escape = |part: &str| {
+        let digits = part.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
     }
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] == b'%' {
-            let digits = text
-                .get(at + 1..at + 3)
-                .filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()))?;
-            out.push(u8::from_str_radix(digits, 16).ok()?);
-            at += 3;
-        } else {
-            out.push(bytes[at]);
-            at += 1;
-        }
-    }
-    String::from_utf8(out).ok()
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 /// Makes control, bidirectional, zero-width and tag characters visible; line breaks and tabs stay.
@@ -73,12 +62,27 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn a_broken_escape_is_refused() {
+        for broken in ["%", "%4", "%zz", "a%", "%+1", "%ff"] {
+            assert_eq!(percent_decode(broken), None, "{broken}");
+        }
+        assert_eq!(percent_decode("caf%C3%A9").as_deref(), Some("café"));
+    }
+
     proptest! {
         #[test]
         fn percent_encoding_round_trips(text in any::<String>()) {
             let encoded = percent_encode(&text, "]|#>:");
             prop_assert!(!encoded.chars().any(|c| c.is_control() || "]|#>:".contains(c)));
             prop_assert_eq!(percent_decode(&encoded), Some(text.clone()));
+        }
+
+        #[test]
+        fn only_whole_escapes_of_utf8_are_decoded(text in "[a%0-9A-Fg]{0,12}") {
+            if let Some(decoded) = percent_decode(&text) {
+                prop_assert!(text.contains('%') || decoded == text);
+            }
         }
     }
 }

@@ -8,12 +8,13 @@
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-use super::stem::Stems;
-use super::tongue::{Tongue, Tongues};
+use super::Language;
+use super::script::{is_hangul, is_unspaced};
+use super::stem::{LocalStems, Stems};
 
 /// Longer terms are cut to this many bytes (at a character boundary), both in the index and in
 /// queries, so that an over-long token is still found.
-pub(super) const MAX_TERM_BYTES: usize = 96;
+pub const MAX_TERM_BYTES: usize = 96;
 
 /// Longer paths are given only in names and words: as wholes they would fill the dictionary and
 /// nobody types them.
@@ -25,7 +26,7 @@ const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
 
 /// One form that the analysis of a text yields.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub enum Token<'a> {
     /// A compound as a whole; stands at the position of the first part, which follows. `joined`:
     /// nothing stands between its parts any more (`email`, `getusername`), so that it may be a word
     /// elsewhere.
@@ -50,9 +51,9 @@ pub(super) enum Token<'a> {
 
 /// Analyses texts; remembers what it has seen, so one analyzer should be used for many texts.
 #[derive(Default)]
-pub(super) struct Analyzer {
+pub struct Analyzer {
     stems: Stems,
-    tongues: Tongues,
+    local_stems: LocalStems,
     /// The run being analysed, when it had to be normalised.
     normal: String,
     /// A compound, put together.
@@ -66,11 +67,11 @@ pub(super) struct Analyzer {
 struct Piece {
     start: usize,
     end: usize,
-    kind: Kind,
+    kind: PieceKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PieceKind {
     /// Begins after a connector, or at the start of the run.
     Word,
     /// Begins at a change of case within a word (`camelCase`).
@@ -81,7 +82,7 @@ enum Kind {
 
 impl Analyzer {
     /// Hands every token of `text` to `emit`, in order.
-    pub(super) fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
+    pub fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut rest = text;
         while let Some((run, after)) = next_run(rest) {
             self.run(run, emit);
@@ -90,13 +91,13 @@ impl Analyzer {
     }
 
     /// The stem of a word (lower case) in a language, with its mark.
-    pub(super) fn local(&mut self, tongue: Tongue, word: &str) -> &str {
-        self.tongues.term(tongue, word)
+    pub fn local(&mut self, language: Language, word: &str) -> &str {
+        self.local_stems.term(language, word)
     }
 
     /// Hands every token of one run to `emit`: words and the connectors between them, as
     /// [`next_run`] finds them.
-    pub(super) fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
+    pub fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut normal = std::mem::take(&mut self.normal);
         let mut pieces = std::mem::take(&mut self.pieces);
         let run = if run.is_ascii() {
@@ -133,7 +134,7 @@ impl Analyzer {
         emit: &mut dyn FnMut(Token<'_>),
     ) {
         let Some(separators) = LEVELS.get(level) else {
-            for word in pieces.chunk_by(|_, next| next.kind == Kind::Camel) {
+            for word in pieces.chunk_by(|_, next| next.kind == PieceKind::Camel) {
                 self.emit_humps(run, word, part, emit);
             }
             return;
@@ -164,15 +165,17 @@ impl Analyzer {
         for piece in word {
             let text = &run[piece.start..piece.end];
             match piece.kind {
-                Kind::Unspaced => emit_unspaced(text, emit),
-                Kind::Word | Kind::Camel => self.emit_word(text, part || word.len() > 1, emit),
+                PieceKind::Unspaced => emit_unspaced(text, emit),
+                PieceKind::Word | PieceKind::Camel => {
+                    self.emit_word(text, part || word.len() > 1, emit)
+                }
             }
         }
     }
 
     fn emit_word(&mut self, word: &str, part: bool, emit: &mut dyn FnMut(Token<'_>)) {
         lower_into(&mut self.lower, word);
-        let exact = cap(&self.lower);
+        let exact = prefix(&self.lower, MAX_TERM_BYTES);
         let (stem, stop) = self.stems.get(exact);
         emit(Token::Word {
             exact,
@@ -216,7 +219,7 @@ impl Analyzer {
         }
         whole.push_str(suffix);
         lower_into(&mut self.lower, &whole);
-        let exact = cap(&self.lower);
+        let exact = prefix(&self.lower, MAX_TERM_BYTES);
         let (stem, _) = self.stems.get(exact);
         emit(Token::Whole {
             exact,
@@ -228,7 +231,7 @@ impl Analyzer {
 }
 
 fn spaced(pieces: &[Piece]) -> bool {
-    pieces.iter().all(|piece| piece.kind != Kind::Unspaced)
+    pieces.iter().all(|piece| piece.kind != PieceKind::Unspaced)
 }
 
 fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
@@ -247,7 +250,7 @@ fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
 }
 
 /// The first run of `text` (words joined by single connectors) and what follows it.
-pub(super) fn next_run(text: &str) -> Option<(&str, &str)> {
+pub fn next_run(text: &str) -> Option<(&str, &str)> {
     let start = skip(text, 0, |c| !c.is_alphanumeric());
     if start == text.len() {
         return None;
@@ -269,7 +272,7 @@ pub(super) fn next_run(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The first position from `at` on whose character fails `test`.
-pub(super) fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
+pub fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
     let bytes = text.as_bytes();
     while let Some(&byte) = bytes.get(at) {
         let c = if byte < 128 {
@@ -342,14 +345,17 @@ fn cut(run: &str, pieces: &mut Vec<Piece>) {
             continue;
         }
         let kind = match &open {
-            _ if is_unspaced(c) => Kind::Unspaced,
-            Some(piece) if piece.kind != Kind::Unspaced && hump(before, c, next) => Kind::Camel,
-            _ => Kind::Word,
+            _ if comes_in_pairs(c) => PieceKind::Unspaced,
+            Some(piece) if piece.kind != PieceKind::Unspaced && hump(before, c, next) => {
+                PieceKind::Camel
+            }
+            _ => PieceKind::Word,
         };
         let cut_here = match &open {
             None => true,
             Some(piece) => {
-                kind == Kind::Camel || (piece.kind == Kind::Unspaced) != (kind == Kind::Unspaced)
+                kind == PieceKind::Camel
+                    || (piece.kind == PieceKind::Unspaced) != (kind == PieceKind::Unspaced)
             }
         };
         if cut_here {
@@ -417,13 +423,10 @@ fn plain_connector(c: char) -> char {
     }
 }
 
-/// Scripts written without spaces, and Hangul, whose particles are glued to the word: Unicode
-/// blocks of Thai, Lao, Myanmar, Khmer, kana, Bopomofo, Hangul and the ideographs.
-fn is_unspaced(c: char) -> bool {
-    matches!(u32::from(c),
-        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x3005..=0x3007 | 0x3021..=0x3029
-        | 0x3040..=0x318F | 0x31A0..=0x31BF | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xA960..=0xA97F
-        | 0xAC00..=0xD7FF | 0xF900..=0xFAFF | 0x1B000..=0x1B16F | 0x20000..=0x3FFFF)
+/// Whether `c` comes in single characters and pairs: scripts without blanks, and Hangul, whose
+/// particles are glued to the word.
+fn comes_in_pairs(c: char) -> bool {
+    is_unspaced(c) || is_hangul(c)
 }
 
 fn lower_into(out: &mut String, text: &str) {
@@ -440,16 +443,39 @@ fn lower_into(out: &mut String, text: &str) {
     }
 }
 
-fn cap(term: &str) -> &str {
-    let end = (0..=MAX_TERM_BYTES.min(term.len()))
+/// At most the first `bytes` bytes of `text`, whole characters.
+pub fn prefix(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len()))
         .rev()
-        .find(|end| term.is_char_boundary(*end));
-    &term[..end.unwrap_or(0)]
+        .find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
+/// The runs of letters and digits of `text`.
+pub fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+}
+
+/// The terms of `text` as the search index knows them: stems in order of appearance, stop words
+/// left out unless there is nothing else; ideographs and their like in pairs. Compounds give their
+/// parts.
+pub fn terms(text: &str) -> Vec<String> {
+    let mut analyzer = Analyzer::default();
+    let (mut content, mut stops) = (Vec::new(), Vec::new());
+    analyzer.analyze(text, &mut |token| match token {
+        Token::Word {
+            stem, stop: false, ..
+        } => content.push(stem.to_owned()),
+        Token::Word { stem, .. } => stops.push(stem.to_owned()),
+        Token::Char { text, alone: true } | Token::Pair(text) => content.push(text.to_owned()),
+        Token::Char { .. } | Token::Whole { .. } => {}
+    });
+    if content.is_empty() { stops } else { content }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::encode::{Encoded, Encoder};
     use super::*;
     use proptest::prelude::*;
 
@@ -462,10 +488,26 @@ mod tests {
     }
 
     fn forms(text: &str) -> (Vec<String>, Vec<String>) {
-        let mut encoded = Encoded::default();
-        encoded.add(&mut Encoder::default(), text);
-        let lines = |text: &str| text.lines().map(str::to_owned).collect();
-        (lines(&encoded.exact), lines(&encoded.stems))
+        let (mut exacts, mut stems) = (Vec::new(), Vec::new());
+        Analyzer::default().analyze(text, &mut |token| match token {
+            Token::Whole {
+                exact,
+                stem,
+                joined,
+            } => {
+                exacts.extend(joined.then(|| exact.to_owned()));
+                stems.push(stem.to_owned());
+            }
+            Token::Word {
+                exact, stem, stop, ..
+            } => {
+                exacts.push(exact.to_owned());
+                stems.extend((!stop).then(|| stem.to_owned()));
+            }
+            Token::Char { text, .. } => exacts.push(text.to_owned()),
+            Token::Pair(text) => stems.push(text.to_owned()),
+        });
+        (exacts, stems)
     }
 
     #[test]
@@ -556,7 +598,6 @@ mod tests {
         fn any_text_gives_clean_terms(text in any::<String>()) {
             let (exact, stems) = forms(&text);
             for term in exact.iter().chain(&stems) {
-                let term = term.strip_prefix('\t').unwrap_or(term);
                 prop_assert!(!term.is_empty() && term.len() <= MAX_TERM_BYTES + 8);
                 prop_assert!(!term.chars().any(char::is_control));
             }

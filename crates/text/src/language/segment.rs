@@ -6,59 +6,44 @@
 //! letter we do not: a sentence cut in two makes a checker complain about nothing, two sentences in
 //! one let a claim hide behind its neighbour.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-/// Never the end of a sentence, whatever follows. Lower case, without the last dot.
-const NEVER: &[&str] = &[
-    "abb", "abs", "approx", "bzgl", "bzw", "ca", "cf", "d.h", "dipl", "dr", "e.g", "eg", "engl",
-    "evtl", "frau", "gen", "ggf", "hr", "hrn", "i.d.r", "i.e", "ie", "ing", "incl", "inkl", "lt",
-    "mgr", "mme", "mr", "mrs", "ms", "msgr", "o.ä", "o.g", "prof", "rev", "resp", "sog", "st",
-    "u.a", "v.a", "vgl", "viz", "vs", "z.b", "z.t", "zzgl",
-];
+use foldhash::fast::RandomState;
 
-/// Not the end of a sentence before a number ("No. 5", "Fig. 3"). Lower case, without the dot.
-const BEFORE_NUMBER: &[&str] = &[
-    "app", "art", "ch", "chap", "col", "eq", "ex", "fig", "figs", "kap", "no", "nos", "nr", "nrn",
-    "p", "par", "pp", "ref", "s", "sec", "sect", "tab", "v", "ver", "vol", "z",
-];
+use super::lexicon::{Section, all_items};
+use super::script::is_unspaced_or_hangul;
+use super::tokenize::prefix;
 
-/// Ends a sentence only before a word that likes to begin one ("Inc. The"). Lower case, without the
-/// dot.
-const SELDOM: &[&str] = &[
-    "a.m", "al", "bros", "co", "corp", "gmbh", "hrsg", "inc", "jr", "ltd", "max", "min", "p.m",
-    "ph.d", "sr", "univ",
-];
+/// The words that decide whether a dot ends a sentence, of all languages. The language of a text
+/// does not count: a claim and its evidence must be cut alike, whatever either looks like.
+struct Words {
+    abbreviations: Set,
+    before_number: Set,
+    at_end: Set,
+    starters: Set,
+    before_ordinal: Set,
+    /// Months of the languages that write ordinal numbers with a dot ("3. Mai").
+    months: Set,
+}
 
-/// Words that begin sentences and seldom follow an initial.
-const STARTERS: &[&str] = &[
-    "a", "aber", "after", "all", "also", "an", "and", "as", "at", "bei", "but", "by", "das",
-    "dann", "der", "die", "ein", "eine", "er", "es", "for", "he", "her", "his", "how", "however",
-    "if", "im", "in", "it", "its", "no", "not", "on", "our", "she", "sie", "so", "some", "that",
-    "the", "their", "then", "there", "these", "they", "this", "those", "to", "und", "we", "wenn",
-    "what", "when", "while", "wir", "with", "you",
-];
+type Set = HashSet<&'static str, RandomState>;
 
-/// Months that follow an ordinal ("3. Mai").
-const MONTHS: &[&str] = &[
-    "januar",
-    "jänner",
-    "februar",
-    "märz",
-    "april",
-    "mai",
-    "juni",
-    "juli",
-    "august",
-    "september",
-    "oktober",
-    "november",
-    "dezember",
-];
-
-/// Words between which an ordinal stands ("am 3. Tag").
-const BEFORE_ORDINAL: &[&str] = &[
-    "ab", "am", "beim", "bis", "das", "dem", "den", "der", "des", "die", "im", "vom", "zum", "zur",
-];
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let all = |section| all_items(section).map(|(_, item)| item).collect();
+    Words {
+        abbreviations: all(Section::Abbreviations),
+        before_number: all(Section::AbbreviationsBeforeNumber),
+        at_end: all(Section::AbbreviationsAtEnd),
+        starters: all(Section::SentenceStarters),
+        before_ordinal: all(Section::BeforeOrdinal),
+        months: all_items(Section::Months)
+            .filter(|(language, _)| language.lexicon().property("ordinal-dot") == Some("yes"))
+            .map(|(_, item)| item)
+            .collect(),
+    }
+});
 
 /// Brackets and quotes that hold sentences together, when they are short.
 const PAIRS: &[(char, char)] = &[
@@ -178,24 +163,29 @@ fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
         .take(16)
         .collect::<String>()
         .to_lowercase();
-    let starter = !small && STARTERS.contains(&next_word.as_str());
+    let words = &*WORDS;
+    let starter = !small && words.starters.contains(next_word.as_str());
     let previous = head.split_whitespace().next_back().unwrap_or("");
-    let listed = |list: &[&str]| list.contains(&word.as_str());
     let letters = word.chars().count();
-    if listed(NEVER) || (listed(BEFORE_NUMBER) && next.starts_with(|c: char| c.is_numeric())) {
+    let word_is_in = |set: &Set| set.contains(word.as_str());
+    if word_is_in(&words.abbreviations)
+        || word_is_in(&words.before_number) && next.starts_with(char::is_numeric)
+    {
         return true;
     }
-    if listed(SELDOM) {
+    if word_is_in(&words.at_end) {
         return !starter;
     }
     if word.chars().all(char::is_numeric) && letters <= 2 {
         // "1. First" at the start, "am 3. Mai", "3. mai": an ordinal.
         return small
             || head.trim().is_empty()
-            || MONTHS.contains(&next_word.as_str())
-            || BEFORE_ORDINAL.contains(&previous.to_lowercase().as_str());
+            || words.months.contains(next_word.as_str())
+            || words
+                .before_ordinal
+                .contains(previous.to_lowercase().as_str());
     }
-    if letters == 1 && !word.chars().all(is_cjk) {
+    if letters == 1 && !word.chars().all(is_unspaced_or_hangul) {
         // An initial, or a spaced abbreviation ("z. B."): its parts are single letters with dots.
         let spaced = previous.chars().count() == 2 && previous.ends_with('.')
             || next_word.chars().count() == 1 && next.chars().nth(1) == Some('.');
@@ -255,7 +245,7 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
         return None;
     }
     let from = open.len_utf8();
-    let body = start_of(&rest[from..], LONGEST_MARK);
+    let body = prefix(&rest[from..], LONGEST_MARK);
     let quoted = body
         .find('"')
         .filter(|q| !body[..*q].contains([']', '］', '】', '\n']));
@@ -266,13 +256,6 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
     let close_len = body[close..].chars().next().map_or(1, char::len_utf8);
     let is_link = body[close + close_len..].starts_with('(');
     (!is_link).then_some(from + close + close_len)
-}
-
-/// At most `bytes` bytes of `text`, whole characters.
-fn start_of(text: &str, bytes: usize) -> &str {
-    (0..4)
-        .find_map(|less| text.get(..bytes.saturating_sub(less)))
-        .unwrap_or(text)
 }
 
 /// Short bracketed or quoted stretches of `body[from..]`.
@@ -387,10 +370,6 @@ fn is_opener(c: char) -> bool {
             | '='
             | '>'
     )
-}
-
-fn is_cjk(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
 }
 
 fn is_invisible(c: char) -> bool {

@@ -1,0 +1,131 @@
+//! Months, weekdays and days relative to today, in every language that has a data file.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
+use super::Language;
+use super::lexicon::{Section, all_items, items_without_false_friends};
+
+/// Word → number, of all languages, without false friends.
+type Places = HashMap<&'static str, u32, RandomState>;
+
+static MONTHS: LazyLock<Places> = LazyLock::new(|| places(Section::Months, 1));
+static WEEKDAYS: LazyLock<Places> = LazyLock::new(|| places(Section::Weekdays, 0));
+
+fn places(section: Section, first: u32) -> Places {
+    let mut places = Places::default();
+    for (language, _, item) in items_without_false_friends(section) {
+        if let Some(place) = place(language, section, item) {
+            places.entry(item).or_insert(place + first);
+        }
+    }
+    places
+}
+
+/// The number of the month, 1 to 12, that `word` (lower case, no dot) names in `language`.
+pub fn month(language: Language, word: &str) -> Option<u32> {
+    place(language, Section::Months, word).map(|place| place + 1)
+}
+
+/// The number of the month, 1 to 12, that `word` (lower case, no dot) names in any language.
+pub fn any_month(word: &str) -> Option<u32> {
+    MONTHS.get(word).copied()
+}
+
+/// Whether `word` (lower case) is another word too ("may", "march"): then only a capital letter or
+/// a number beside it makes it a month.
+pub fn is_ambiguous_month(word: &str) -> bool {
+    all_items(Section::AmbiguousMonths).any(|(_, item)| item == word)
+}
+
+/// The number of the day, 0 (Monday) to 6, that `word` (lower case) names in `language`.
+pub fn weekday(language: Language, word: &str) -> Option<u32> {
+    place(language, Section::Weekdays, word)
+}
+
+/// The number of the day, 0 (Monday) to 6, that `word` (lower case) names in any language.
+pub fn any_weekday(word: &str) -> Option<u32> {
+    WEEKDAYS.get(word).copied()
+}
+
+/// How many days after today the day is that `phrase` (lower case) names in `language`: -1 for
+/// "yesterday".
+pub fn relative_day(language: Language, phrase: &str) -> Option<i32> {
+    let (key, _) = language.lexicon().row_of(Section::RelativeDays, phrase)?;
+    key.parse().ok()
+}
+
+fn place(language: Language, section: Section, word: &str) -> Option<u32> {
+    let (_, place) = language.lexicon().row_of(section, word)?;
+    u32::try_from(place).ok()
+}
+
+/// The day of the week of a date of the Gregorian calendar, 0 (Monday) to 6; `None` when there is
+/// no such month. Sakamoto's method.
+pub fn weekday_of(year: i32, month: u32, day: u32) -> Option<u32> {
+    const SHIFT: [i32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
+    let shift = SHIFT.get(usize::try_from(month).ok()?.checked_sub(1)?)?;
+    let year = year - i32::from(month < 3);
+    let day = i32::try_from(day).ok()?;
+    let sum = year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + shift + day;
+    u32::try_from((sum + 6).rem_euclid(7)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_and_days_are_known_in_their_languages() {
+        for (language, first, last, monday, sunday) in [
+            (Language::English, "january", "dec", "monday", "sundays"),
+            (Language::German, "jänner", "dezember", "montag", "sonntag"),
+            (Language::French, "janvier", "décembre", "lundi", "dimanche"),
+            (Language::Spanish, "enero", "diciembre", "lunes", "domingo"),
+            (
+                Language::Italian,
+                "gennaio",
+                "dicembre",
+                "lunedì",
+                "domenica",
+            ),
+            (
+                Language::Portuguese,
+                "janeiro",
+                "dezembro",
+                "segunda-feira",
+                "domingo",
+            ),
+            (Language::Dutch, "januari", "december", "maandag", "zondag"),
+            (
+                Language::Russian,
+                "января",
+                "декабрь",
+                "понедельник",
+                "воскресенье",
+            ),
+            (Language::Chinese, "一月", "十二月", "星期一", "星期日"),
+            (Language::Japanese, "一月", "十二月", "月曜日", "日曜日"),
+        ] {
+            assert_eq!(month(language, first), Some(1), "{first}");
+            assert_eq!(month(language, last), Some(12), "{last}");
+            assert_eq!(weekday(language, monday), Some(0), "{monday}");
+            assert_eq!(weekday(language, sunday), Some(6), "{sunday}");
+            assert_eq!((any_month(first), any_weekday(sunday)), (Some(1), Some(6)));
+        }
+        assert!(is_ambiguous_month("may") && !is_ambiguous_month("february"));
+        assert_eq!(relative_day(Language::German, "übermorgen"), Some(2));
+        assert_eq!(relative_day(Language::English, "yesterday"), Some(-1));
+    }
+
+    #[test]
+    fn a_date_has_its_day_of_the_week() {
+        assert_eq!(weekday_of(2026, 11, 24), Some(1));
+        assert_eq!(weekday_of(2000, 2, 29), Some(1));
+        assert_eq!(weekday_of(1970, 1, 1), Some(3));
+        assert_eq!(weekday_of(2026, 13, 1), None);
+        assert_eq!(weekday_of(2026, 0, 1), None);
+    }
+}

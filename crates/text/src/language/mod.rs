@@ -1,0 +1,105 @@
+//! What the program knows about human languages. Every word list is in `data/`, one file for each
+//! language; no other room keeps words of a language in its code.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`lexicon`] | the word lists: [`Section`], [`Lexicon`] |
+//! | [`script`] | writing systems: which letters need no blanks between words |
+//! | [`detect`] | which language a text is written in |
+//! | [`stem`] | words → stems (Snowball) |
+//! | [`tokenize`] | text → words, compounds and their parts |
+//! | [`segment`] | text → sentences |
+//! | [`calendar`] | months, weekdays, "tomorrow" |
+//! | [`numerals`] | numbers in words and in digits |
+//! | [`units`] | units, currencies, magnitudes |
+//! | [`reference`] | the page `docs/languages.md` |
+//!
+//! To add a language: add `data/<code>.txt` and its line in the list below. Everything that reads
+//! sections of the lexicon then understands it, as far as the file has them.
+
+pub mod calendar;
+pub mod detect;
+pub mod lexicon;
+pub mod numerals;
+pub mod reference;
+pub mod script;
+pub mod segment;
+pub mod stem;
+pub mod tokenize;
+pub mod units;
+
+pub use detect::detect;
+pub use lexicon::{Lexicon, Row, Section, SectionSet};
+pub use script::{is_ideographic, is_unspaced, is_unspaced_or_hangul};
+pub use tokenize::terms;
+
+macro_rules! languages {
+    ($($name:ident = $code:literal,)+) => {
+        /// A language that has a data file.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Language {
+            $(#[doc = concat!("`", $code, "`")] $name,)+
+        }
+
+        impl Language {
+            /// All languages, English first.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The code of ISO 639-1.
+            pub const fn code(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)+
+                }
+            }
+
+            /// The English name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)+
+                }
+            }
+
+            /// The text of the data file.
+            const fn data(self) -> &'static str {
+                match self {
+                    $(Self::$name => include_str!(concat!("data/", $code, ".txt")),)+
+                }
+            }
+        }
+    };
+}
+
+languages! {
+    English = "en",
+    German = "de",
+    French = "fr",
+    Spanish = "es",
+    Italian = "it",
+    Portuguese = "pt",
+    Dutch = "nl",
+    Swedish = "sv",
+    Danish = "da",
+    Norwegian = "no",
+    Finnish = "fi",
+    Hungarian = "hu",
+    Romanian = "ro",
+    Turkish = "tr",
+    Russian = "ru",
+    Greek = "el",
+    Arabic = "ar",
+    Chinese = "zh",
+    Japanese = "ja",
+    Korean = "ko",
+}
+
+impl Language {
+    /// The language with this code of ISO 639-1, in lower case.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|one| one.code() == code)
+    }
+
+    /// The word lists of the language.
+    pub fn lexicon(self) -> &'static Lexicon {
+        lexicon::of(self)
+    }
+}

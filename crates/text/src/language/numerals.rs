@@ -1,0 +1,165 @@
+//! Numbers written out, and numbers in digits.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
+use super::Language;
+use super::lexicon::{Section, items_without_false_friends};
+
+/// Word → value, of all languages, without false friends.
+type Values = HashMap<&'static str, f64, RandomState>;
+
+static CARDINALS: LazyLock<Values> = LazyLock::new(|| values(Section::Numerals));
+static ORDINALS: LazyLock<Values> = LazyLock::new(|| values(Section::Ordinals));
+static FRACTIONS: LazyLock<Values> = LazyLock::new(|| values(Section::Fractions));
+static MAGNITUDES: LazyLock<Values> = LazyLock::new(|| values(Section::Magnitudes));
+
+fn values(section: Section) -> Values {
+    let mut values = Values::default();
+    for (language, row, item) in items_without_false_friends(section) {
+        let ambiguous = language != Language::English && is_ambiguous(language, item);
+        if let Ok(value) = row.key.parse()
+            && !ambiguous
+        {
+            values.entry(item).or_insert(value);
+        }
+    }
+    values
+}
+
+/// The value of one word of a number (lower case) in `language`: "twelve", "zwanzig".
+pub fn cardinal(language: Language, word: &str) -> Option<f64> {
+    value(language, Section::Numerals, word)
+}
+
+/// The value of one word of a number (lower case) in any language. Words that another language uses
+/// otherwise are left out; English "one" is in.
+pub fn any_cardinal(word: &str) -> Option<f64> {
+    CARDINALS.get(word).copied()
+}
+
+/// The value of an ordinal number (lower case) in `language`: "third", "dritte".
+pub fn ordinal(language: Language, word: &str) -> Option<f64> {
+    value(language, Section::Ordinals, word)
+}
+
+/// The value of an ordinal number (lower case) in any language; see [`any_cardinal`].
+pub fn any_ordinal(word: &str) -> Option<f64> {
+    ORDINALS.get(word).copied()
+}
+
+/// The value of a fraction (lower case) in any language: "half", "drittel"; see [`any_cardinal`].
+pub fn any_fraction(word: &str) -> Option<f64> {
+    FRACTIONS.get(word).copied()
+}
+
+/// What a word after a number (lower case) multiplies it by, in any language: "thousand", "mio".
+pub fn any_magnitude(word: &str) -> Option<f64> {
+    MAGNITUDES.get(word).copied()
+}
+
+/// Whether `word` (lower case) is a numeral of `language` that is another word too: "one".
+pub fn is_ambiguous(language: Language, word: &str) -> bool {
+    language
+        .lexicon()
+        .contains(Section::AmbiguousNumerals, word)
+}
+
+fn value(language: Language, section: Section, word: &str) -> Option<f64> {
+    let (key, _) = language.lexicon().row_of(section, word)?;
+    key.parse().ok()
+}
+
+/// The value of digits with separators; `None` when they are no number. Read as English where both
+/// readings are possible ("1,500" is 1500, "1.500" is 1.5): a comma that cannot part thousands is
+/// a decimal one, two dots part thousands.
+pub fn digits_value(digits: &str) -> Option<f64> {
+    // Most numbers.
+    if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
+        return digits.parse::<u32>().ok().map(f64::from);
+    }
+    let dots = digits.matches('.').count();
+    let commas = digits.matches(',').count();
+    let last_dot = digits.rfind('.');
+    let plain = match (dots, commas) {
+        (0 | 1, 0) => digits.to_owned(),
+        (_, 0) if parts_thousands(digits, '.') => digits.replace('.', ""),
+        (0 | 1, _) if parts_thousands(digits, ',') && last_dot >= digits.rfind(',') => {
+            digits.replace(',', "")
+        }
+        (0, _) if parts_thousands(digits, ',') => digits.replace(',', ""),
+        (0, 1) => digits.replace(',', "."),
+        (_, 1) if digits.rfind(',') > last_dot => digits.replace('.', "").replace(',', "."),
+        _ => return None,
+    };
+    plain.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// Whether `by` cuts the digits into groups of three.
+fn parts_thousands(digits: &str, by: char) -> bool {
+    let mut groups = digits.split(by);
+    let first = groups
+        .next()
+        .is_some_and(|group| (1..=3).contains(&group.len()));
+    first && groups.all(|group| group.split('.').next().is_some_and(|g| g.len() == 3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_words_have_their_values() {
+        for (word, value) in [
+            ("zero", 0.0),
+            ("twelve", 12.0),
+            ("zwölf", 12.0),
+            ("dreißig", 30.0),
+            ("quinze", 15.0),
+            ("veinte", 20.0),
+            ("sette", 7.0),
+            ("двадцать", 20.0),
+            ("七", 7.0),
+        ] {
+            assert_eq!(any_cardinal(word), Some(value), "{word}");
+        }
+        assert_eq!(any_ordinal("third"), Some(3.0));
+        assert_eq!(any_fraction("half"), Some(0.5));
+        assert_eq!(
+            (any_magnitude("mio"), any_magnitude("thousand")),
+            (Some(1e6), Some(1e3))
+        );
+        assert_eq!(cardinal(Language::German, "eine"), Some(1.0));
+        assert_eq!(ordinal(Language::German, "dritten"), Some(3.0));
+        assert!(is_ambiguous(Language::English, "one"));
+    }
+
+    #[test]
+    fn a_numeral_that_is_another_word_elsewhere_needs_its_language() {
+        assert_eq!(cardinal(Language::Spanish, "once"), Some(11.0));
+        assert_eq!(cardinal(Language::Danish, "fire"), Some(4.0));
+        for word in ["once", "fire", "on", "to", "bin", "eine"] {
+            assert_eq!(any_cardinal(word), None, "{word}");
+            assert_eq!(any_magnitude(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn separators_are_read() {
+        for (digits, value) in [
+            ("15", Some(15.0)),
+            ("1,500", Some(1500.0)),
+            ("1.5", Some(1.5)),
+            ("1,5", Some(1.5)),
+            ("1.234.567", Some(1_234_567.0)),
+            ("1.234,5", Some(1234.5)),
+            ("1,234.5", Some(1234.5)),
+            ("2.8.3", None),
+            ("", None),
+        ] {
+            assert_eq!(digits_value(digits), value, "{digits}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Writing systems, by the script property of Unicode (UAX #24).
+
+use unicode_script::UnicodeScript as _;
+pub use unicode_script::{Script, ScriptExtension};
+
+/// The first letter of a script that is written without blanks (Thai); no lookup below it.
+const FIRST_UNSPACED: char = '\u{e00}';
+
+/// Whether `c` is an ideograph: a Chinese character, also as Japanese and Korean write it.
+pub fn is_ideographic(c: char) -> bool {
+    c >= '\u{2e80}' && c.script() == Script::Han
+}
+
+/// Whether `c` belongs to a script that puts no blanks between words: ideographs, kana, Bopomofo,
+/// Yi, Thai, Lao, Myanmar, Khmer, Tai. The Japanese length mark is one of them.
+pub fn is_unspaced(c: char) -> bool {
+    if c < FIRST_UNSPACED {
+        return false;
+    }
+    match c.script() {
+        Script::Han
+        | Script::Hiragana
+        | Script::Katakana
+        | Script::Bopomofo
+        | Script::Yi
+        | Script::Thai
+        | Script::Lao
+        | Script::Myanmar
+        | Script::Khmer
+        | Script::Tai_Le
+        | Script::New_Tai_Lue
+        | Script::Tai_Tham
+        | Script::Tai_Viet => true,
+        Script::Common | Script::Inherited => c.is_alphanumeric() && shared_by_unspaced(c),
+        _ => false,
+    }
+}
+
+/// Whether a sign that several scripts share is used by kana or ideographs alone: `ー`, `々`.
+fn shared_by_unspaced(c: char) -> bool {
+    let scripts = c.script_extension();
+    [Script::Hiragana, Script::Katakana, Script::Han]
+        .into_iter()
+        .any(|script| scripts.contains_script(script))
+        && !scripts.contains_script(Script::Latin)
+}
+
+/// Whether `c` belongs to the Korean alphabet, which glues particles to words.
+pub fn is_hangul(c: char) -> bool {
+    c >= '\u{1100}' && c.script() == Script::Hangul
+}
+
+/// Whether blanks do not separate all words of the script of `c`: [`is_unspaced`] or
+/// [`is_hangul`].
+pub fn is_unspaced_or_hangul(c: char) -> bool {
+    is_unspaced(c) || is_hangul(c)
+}
+
+/// The script of the first letter of `word` that has one of its own; `None` without such a letter.
+pub fn of_word(word: &str) -> Option<Script> {
+    if word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Some(Script::Latin);
+    }
+    word.chars()
+        .filter(|c| c.is_alphabetic())
+        .map(|c| c.script())
+        .find(|script| !matches!(script, Script::Common | Script::Inherited))
+}
+
+/// The script of more than half of the first 400 letters of `text`. Ideographs, kana and Hangul
+/// count as one another: a text with kana is [`Script::Hiragana`], one with Hangul
+/// [`Script::Hangul`].
+pub fn of_text(text: &str) -> Option<Script> {
+    let mut counts: Vec<(Script, usize)> = Vec::new();
+    let mut all = 0;
+    for c in text.chars().filter(|c| c.is_alphabetic()).take(400) {
+        all += 1;
+        let script = match c.script() {
+            _ if c.is_ascii() => Script::Latin,
+            Script::Katakana | Script::Hiragana | Script::Hangul => Script::Han,
+            other => other,
+        };
+        match counts.iter_mut().find(|(known, _)| *known == script) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((script, 1)),
+        }
+    }
+    let (script, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    if count * 2 <= all {
+        return None;
+    }
+    Some(match script {
+        Script::Han => east_asian(text),
+        other => other,
+    })
+}
+
+/// Which of the scripts of East Asia a text is written in: a tenth of its letters is enough for
+/// kana or Hangul.
+fn east_asian(text: &str) -> Script {
+    let (mut all, mut kana, mut hangul) = (0, 0, 0);
+    for c in text.chars().filter(|c| c.is_alphabetic()).take(400) {
+        all += 1;
+        match c.script() {
+            Script::Hiragana | Script::Katakana => kana += 1,
+            Script::Hangul => hangul += 1,
+            _ => {}
+        }
+    }
+    if hangul * 10 > all && hangul >= kana {
+        Script::Hangul
+    } else if kana * 10 > all {
+        Script::Hiragana
+    } else {
+        Script::Han
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_of_scripts_without_blanks_are_told_from_others() {
+        for c in "漢々〇ひカーｶㄅกກမខꀀ".chars() {
+            assert!(is_unspaced(c), "{c}");
+        }
+        for c in "aß1éяαعא한தह.、。「 \u{301}\u{200d}".chars() {
+            assert!(!is_unspaced(c), "{c}");
+        }
+        assert!(is_hangul('한') && is_unspaced_or_hangul('한') && !is_hangul('字'));
+        assert!(is_ideographic('字') && is_ideographic('々') && !is_ideographic('か'));
+    }
+
+    #[test]
+    fn the_script_of_a_text_is_that_of_most_of_its_letters() {
+        for (text, script) in [
+            ("A house", Some(Script::Latin)),
+            ("Дом у реки, HTTP", Some(Script::Cyrillic)),
+            ("το σπίτι", Some(Script::Greek)),
+            ("这是一本书", Some(Script::Han)),
+            ("これは本です", Some(Script::Hiragana)),
+            ("이것은 책입니다", Some(Script::Hangul)),
+            ("123 !", None),
+        ] {
+            assert_eq!(of_text(text), script, "{text}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Units and currencies: what a number counts. Equal amounts in other units of one kind are equal
+//! ("1.5 s" and "1500 ms"); kinds are never mixed, and no rate of exchange is known.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
+use super::Language;
+use super::lexicon::Section;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $name:ident = $key:literal,)+) => {
+        /// What is measured. Two numbers can be equal only within one kind.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum UnitKind {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl UnitKind {
+            fn from_key(key: &str) -> Option<Self> {
+                match key {
+                    $($key => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// In seconds.
+    Time = "time",
+    /// In months, whose length differs.
+    Calendar = "calendar",
+    /// In bytes.
+    Data = "data",
+    /// In metres.
+    Length = "length",
+    /// In square metres.
+    Area = "area",
+    /// In grams.
+    Mass = "mass",
+    /// In litres.
+    Volume = "volume",
+    /// In degrees.
+    Celsius = "celsius",
+    /// In degrees.
+    Fahrenheit = "fahrenheit",
+    /// In degrees.
+    Angle = "angle",
+    /// In kelvins.
+    Kelvin = "kelvin",
+    /// In per cent.
+    Percent = "percent",
+    /// In percentage points.
+    Points = "points",
+    /// In watts.
+    Power = "power",
+    /// In joules.
+    Energy = "energy",
+    /// In volts.
+    Volt = "volt",
+    /// In amperes.
+    Ampere = "ampere",
+    /// In hertz.
+    Frequency = "frequency",
+    /// In kilometres an hour.
+    Speed = "speed",
+    /// In pixels.
+    Pixels = "pixels",
+    /// In multiples.
+    Times = "times",
+    /// A currency.
+    Dollar = "dollar",
+    /// A currency.
+    Euro = "euro",
+    /// A currency.
+    Pound = "pound",
+    /// A currency.
+    Yen = "yen",
+    /// A currency.
+    Franc = "franc",
+    /// Currencies of that name.
+    Krone = "krone",
+    /// A currency.
+    Rupee = "rupee",
+    /// A currency.
+    Yuan = "yuan",
+    /// A currency.
+    Ruble = "ruble",
+}
+
+/// A unit: the kinds that its name can mean, each with the size of one.
+pub type Unit = &'static [(UnitKind, f64)];
+
+struct Table {
+    exact: HashMap<&'static str, Unit, RandomState>,
+    any_case: HashMap<&'static str, Unit, RandomState>,
+    longest_name: usize,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table {
+        exact: HashMap::default(),
+        any_case: HashMap::default(),
+        longest_name: 0,
+    };
+    table.read(include_str!("data/units.txt"));
+    for language in Language::ALL {
+        for row in language.lexicon().rows(Section::Units) {
+            let Some(unit) = table.symbol(row.key) else {
+                continue;
+            };
+            for name in &row.items {
+                table.longest_name = table.longest_name.max(name.len());
+                table.any_case.entry(name).or_insert(unit);
+            }
+        }
+    }
+    table
+});
+
+impl Table {
+    fn read(&mut self, data: &'static str) {
+        let mut exact = false;
+        for line in data.lines().map(str::trim) {
+            if line.starts_with('[') {
+                exact = line == "[exact-case]";
+            }
+            let Some((symbols, kinds)) = line.split_once(" = ") else {
+                continue;
+            };
+            if line.starts_with('#') {
+                continue;
+            }
+            // Read once and kept for as long as the program runs.
+            let unit: Unit = kinds.split(',').filter_map(kind).collect::<Vec<_>>().leak();
+            for symbol in symbols.split(',').map(str::trim) {
+                self.longest_name = self.longest_name.max(symbol.len());
+                let into = if exact {
+                    &mut self.exact
+                } else {
+                    &mut self.any_case
+                };
+                into.entry(symbol).or_insert(unit);
+            }
+        }
+    }
+
+    fn symbol(&self, symbol: &str) -> Option<Unit> {
+        let exact = self.exact.get(symbol);
+        exact.or_else(|| self.any_case.get(symbol)).copied()
+    }
+}
+
+fn kind(text: &str) -> Option<(UnitKind, f64)> {
+    let (key, size) = text.trim().split_once(' ')?;
+    Some((UnitKind::from_key(key)?, size.parse().ok()?))
+}
+
+/// The unit with this name or symbol. Case counts only where two symbols differ by it: `MW` and
+/// `mW`.
+pub fn unit(name: &str) -> Option<Unit> {
+    let table = &*TABLE;
+    if name.len() > table.longest_name {
+        return None;
+    }
+    if let Some(unit) = table.symbol(name) {
+        return Some(unit);
+    }
+    let has_upper_case = name
+        .bytes()
+        .any(|b| b.is_ascii_uppercase() || !b.is_ascii());
+    has_upper_case
+        .then(|| table.any_case.get(name.to_lowercase().as_str()).copied())
+        .flatten()
+}
+
+/// Whether the unit is a currency.
+pub fn is_currency(unit: Unit) -> bool {
+    use UnitKind::{Dollar, Euro, Franc, Krone, Pound, Ruble, Rupee, Yen, Yuan};
+    unit.iter().any(|(kind, _)| {
+        matches!(
+            kind,
+            Dollar | Euro | Pound | Yen | Franc | Krone | Rupee | Yuan | Ruble
+        )
+    })
+}
+
+/// Whether two names can mean units of one kind.
+pub fn same_kind(a: Unit, b: Unit) -> bool {
+    a.iter()
+        .any(|(kind, _)| b.iter().any(|(other, _)| kind == other))
+}
+
+/// Whether `x` of unit `a` is the same amount as `y` of unit `b`.
+pub fn equal_amounts(x: f64, a: Unit, y: f64, b: Unit) -> bool {
+    a.iter().any(|(kind, one)| {
+        b.iter()
+            .any(|(other, size)| kind == other && same(x * one, y * size))
+    })
+}
+
+/// Equality of numbers that may have been multiplied once or twice: to one part in 10⁹.
+pub fn same(x: f64, y: f64) -> bool {
+    x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_data_is_a_unit() {
+        for line in include_str!("data/units.txt").lines() {
+            let Some((_, kinds)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) else {
+                continue;
+            };
+            assert!(kinds.split(',').all(|text| kind(text).is_some()), "{line}");
+        }
+        for language in Language::ALL {
+            for row in language.lexicon().rows(Section::Units) {
+                assert!(TABLE.symbol(row.key).is_some(), "{} {language:?}", row.key);
+            }
+        }
+    }
+
+    #[test]
+    fn amounts_are_compared_within_their_kind() {
+        let equal = |x: f64, a: &str, y: f64, b: &str| {
+            equal_amounts(x, unit(a).unwrap(), y, unit(b).unwrap())
+        };
+        assert!(equal(1.5, "s", 1500.0, "ms") && equal(2.0, "Stunden", 120.0, "minutes"));
+        assert!(equal(2.0, "years", 24.0, "months") && equal(1.0, "GiB", 1024.0, "MiB"));
+        assert!(!equal(12.0, "MB", 12.0, "MiB") && !equal(5.0, "€", 5.0, "$"));
+        assert!(!equal(43.0, "°C", 43.0, "°F") && !equal(0.7, "%", 0.7, "pp"));
+        assert!(equal(35.0, "£", 35.0, "pounds") && !equal(1.0, "MW", 1.0, "mW"));
+        assert!(unit("a").is_none() && unit("X").is_none() && unit("x").is_some());
+    }
+}
