@@ -169,13 +169,13 @@ fn index_small_vault(place: &Path) {
         std::fs::write(place.join("vault").join(name), text).unwrap();
     }
     let text = format!(
-        "sources:\n  - {{name: notes, root: .}}\nstate_dir: ..\nruns: {{enabled: false}}\n\
+        "sources:\n  - {{name: notes, root: .}}\nstate_dir: ../state\nruns: {{enabled: false}}\n\
          mcp: {{tools: [{}]}}\n",
         TOOLS[6..].join(", ")
     );
     std::fs::write(configuration(place), text).unwrap();
     KnownStates::new(&place.join("states"))
-        .adopt(place)
+        .adopt(&place.join("state"))
         .unwrap();
     let config = loaded(place).config;
     let options = IndexOptions {

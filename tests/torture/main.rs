@@ -55,7 +55,6 @@ fn short(mode: fn(u64, &Budget) -> Tally, operations: usize) {
 }
 
 #[test]
-#[ignore = "what it finds depends on chance: part of the long form"]
 fn kills_at_any_moment_lose_nothing() {
     short(kill::run, 12);
 }
@@ -78,7 +77,6 @@ fn full_and_read_only_disks_are_typed_failures_that_pass() {
 }
 
 #[test]
-#[ignore = "what it finds depends on chance: part of the long form"]
 fn damage_is_said_and_the_printed_fixes_mend_it() {
     short(corrupt::run, 8);
 }
