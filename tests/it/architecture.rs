@@ -486,7 +486,10 @@ const SHARED_TYPE_NAMES: &[(&str, &[&str])] = &[
         "crates/agent",
         &["Ask", "Model", "Part", "Question", "Search", "Similarity"],
     ),
-    ("crates/eval", &["Run", "Scores"]),
+    (
+        "crates/eval",
+        &["Passage", "Row", "Run", "Sample", "Scores"],
+    ),
     (
         "crates/index",
         &[
