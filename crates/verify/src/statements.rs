@@ -62,10 +62,9 @@ fn parts(reading: &Reading, s: usize, out: &mut Vec<Statement>) {
             let before = before(reading, s, &own);
             tokens.extend(before.iter().map(|t| t.with_negation(!t.negated)));
         } else if content(&tokens) < ENOUGH {
-            let rest = slice(reading, all.clone()).iter();
-            let own_tokens = slice(reading, own.clone());
-            let outside = |t: &&Token| !own_tokens.iter().any(|o| o.start == t.start);
-            tokens.extend(rest.filter(outside).take(MOST_TAKEN).copied());
+            let ahead = slice(reading, all.start..own.start).iter();
+            let rest = ahead.chain(slice(reading, own.end..all.end));
+            tokens.extend(rest.take(MOST_TAKEN).copied());
             if content(&tokens) < ENOUGH {
                 tokens.extend(before(reading, s, &all).iter().copied());
             }

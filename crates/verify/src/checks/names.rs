@@ -19,7 +19,13 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
     }
     let tokens = &case.claim.text.tokens;
     let titled = in_title_case(case.claim, tokens);
-    let atom = |i: usize| case.claim.atoms.iter().any(|a| a.tokens.contains(&i));
+    let mut in_atom = vec![false; tokens.len()];
+    for atom in &case.claim.atoms {
+        if let Some(covered) = in_atom.get_mut(atom.tokens.clone()) {
+            covered.fill(true);
+        }
+    }
+    let atom = |i: usize| in_atom.get(i).copied().unwrap_or(false);
     let mut missing: Vec<&Token> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let word = case.claim.word(token);

@@ -29,11 +29,11 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
     let own = case.claim.text.tokens.get(pairing.own.own.clone())?;
     let reading = near.source.reading;
     let theirs = reading.tokens_of(near.statement.sentence);
-    let at = own.iter().position(|t| is_cue(case.claim, own, t))?;
+    let at = (0..own.len()).find(|at| is_cue(case.claim, own, *at))?;
     let cue = own.get(at)?;
-    let there = theirs
-        .iter()
-        .position(|t| t.id == cue.id && is_cue(reading, theirs, t))?;
+    let there = (0..theirs.len())
+        .filter(|at| theirs.get(*at).is_some_and(|t| t.id == cue.id))
+        .find(|at| is_cue(reading, theirs, *at))?;
     let (first, second) = crossed(own, at, theirs, there)?;
     let detail = Detail::Reversed {
         first: case.claim.word(first).to_owned(),
@@ -44,7 +44,10 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
 }
 
 /// "before", "after", or a word that is compared: "faster than".
-fn is_cue(reading: &Reading, tokens: &[Token], token: &Token) -> bool {
+fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else {
+        return false;
+    };
     let word = lower_case(reading.word(token));
     let order = matches!(
         &*word,
@@ -62,8 +65,10 @@ fn is_cue(reading: &Reading, tokens: &[Token], token: &Token) -> bool {
             | "über"
             | "unter"
     );
-    let after = tokens.iter().filter(|t| t.start > token.start).take(2);
+    let after = tokens.get(at + 1..).unwrap_or(&[]);
     let compared = after
+        .iter()
+        .take(2)
         .map(|t| lower_case(reading.word(t)))
         .any(|w| w == "than" || w == "als");
     order || compared && !token.pairs().is_empty()
