@@ -13,8 +13,8 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
     match command {
-        ConfigCommand::Show { .. } => show(context),
-        ConfigCommand::Check { .. } => check(context),
+        ConfigCommand::Show => show(context),
+        ConfigCommand::Check => check(context),
         ConfigCommand::Trust { file, .. } => trust(context, file.as_deref()),
     }
 }

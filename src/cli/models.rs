@@ -19,7 +19,7 @@ use local_agent_text::error::Result;
 
 pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
-        ModelsCommand::List { .. } => list(context),
+        ModelsCommand::List => list(context),
         #[cfg(not(feature = "pull"))]
         ModelsCommand::Pull { id, .. } => pull(context, own_id(id)),
         #[cfg(feature = "pull")]

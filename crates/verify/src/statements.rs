@@ -59,8 +59,11 @@ fn parts(reading: &Reading, s: usize, out: &mut Vec<Statement>) {
         let own = from..to;
         let mut tokens: Vec<Token> = slice(reading, own.clone()).to_vec();
         if is_elliptic(reading, slice(reading, own.clone())) {
-            let before = before(reading, s, &own);
-            tokens.extend(before.iter().map(|t| t.with_negation(!t.negated)));
+            let rest = match content(&tokens) {
+                0 => behind(reading, &all, to),
+                _ => before(reading, s, &own),
+            };
+            tokens.extend(rest.iter().map(|t| t.with_negation(!t.negated)));
         } else if content(&tokens) < ENOUGH {
             let ahead = slice(reading, all.start..own.start).iter();
             let rest = ahead.chain(slice(reading, own.end..all.end));
@@ -88,12 +91,23 @@ fn content(tokens: &[Token]) -> usize {
 
 /// "The other does not": it ends with a negation that governs nothing.
 fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
-    let word = |t: &Token| lower_case(reading.word(t)).into_owned();
-    let ends = own.last().is_some_and(|t| {
-        let word = word(t);
-        t.negates() && (word == "not" || word.ends_with("'t") || word == "nicht")
+    own.last().is_some_and(|token| {
+        let word = lower_case(reading.word(token));
+        token.negates() && (word == "not" || word.ends_with("'t") || word == "nicht")
+    })
+}
+
+/// What is said behind a part that ends at `from`: "It was not, it was written by her." A contrast
+/// is no part of what is denied.
+fn behind<'r>(reading: &'r Reading, sentence: &Range<usize>, from: usize) -> &'r [Token] {
+    let rest = slice(reading, from..sentence.end.min(from + MOST_TAKEN));
+    let contrast = rest.first().is_some_and(|t| {
+        matches!(
+            &*lower_case(reading.word(t)),
+            "but" | "sondern" | "aber" | "mais"
+        )
     });
-    ends && content(own) > 0
+    if contrast { &[] } else { rest }
 }
 
 /// What is said before `own`: the part before it, or the sentence before its own in the same block.

@@ -74,6 +74,8 @@ pub struct Entry {
     pub hollow: bool,
     /// May begin a number or a date.
     pub amount: bool,
+    /// Its opposite says the same with giver and taker exchanged: "sell" and "buy".
+    pub converse: bool,
     /// A quantity.
     pub quantity: Option<Quantity>,
     /// A mood.
@@ -141,9 +143,16 @@ impl Tables {
         {
             let inflects = matches!(
                 class,
-                "turning" | "proposed" | "decided" | "rejected" | "deprecated" | "removed" | "done"
+                "turning"
+                    | "converse"
+                    | "proposed"
+                    | "decided"
+                    | "rejected"
+                    | "deprecated"
+                    | "removed"
+                    | "done"
             );
-            if inflects && word.len() > 3 {
+            if inflects && word.len() > 2 {
                 let key = this.stem_of(word);
                 mark(this.stems.entry(key).or_default(), class);
             }
@@ -169,6 +178,7 @@ impl Tables {
             };
             let entry = this.words.entry(word).or_default();
             entry.turns |= more.turns;
+            entry.converse |= more.converse;
             entry.status = entry.status.or(more.status);
             entry.pairs.extend(more.pairs);
         }
@@ -193,6 +203,7 @@ fn mark(entry: &mut Entry, class: &str) {
         "negation" => entry.negates = true,
         "turning" => entry.turns = true,
         "hollow" => entry.hollow = true,
+        "converse" => entry.converse = true,
         "amount" => entry.amount = true,
         "universal" => entry.quantity = Some(Quantity::Universal),
         "mostly" => entry.quantity = Some(Quantity::Mostly),

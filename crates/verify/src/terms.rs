@@ -173,16 +173,22 @@ pub fn parts(reading: &Reading) -> Vec<u32> {
     for sentence in &reading.text.sentences {
         part += 1;
         let mut before: Option<&Token> = None;
+        let mut has_content = false;
         for token in reading.text.of(sentence) {
             let gap = before.map_or("", |b| reading.normal.get(b.end..token.start).unwrap_or(""));
             let sign = gap.contains([';', '—', '(', ')', '|', '；', '：'])
                 || gap.contains(" – ")
                 || gap.contains(" - ")
                 || gap.contains(": ");
+            // "It was not, she wrote it": what is denied is said behind the comma.
             let word = super::text::lower_case(reading.word(token));
-            if before.is_some() && (sign || OPENERS.contains(&&*word)) {
+            let ends = gap.contains(',') || matches!(&*word, "and" | "und");
+            let denial = !has_content && ends && before.is_some_and(|b| b.negates());
+            if before.is_some() && (sign || denial || OPENERS.contains(&&*word)) {
                 part += 1;
+                has_content = false;
             }
+            has_content |= token.is_content();
             out.push(part);
             before = Some(token);
         }

@@ -178,6 +178,11 @@ impl Token {
         self.entry.is_some_and(|e| e.turns)
     }
 
+    /// Whether its opposite says the same with the two parties exchanged.
+    pub fn is_converse(&self) -> bool {
+        self.entry.is_some_and(|e| e.converse)
+    }
+
     /// Whether a number or a date may begin here.
     pub fn may_be_amount(&self) -> bool {
         self.number || self.entry.is_some_and(|e| e.amount)

@@ -133,10 +133,10 @@ fn list(text: &str, node: &Node, count: usize) -> List {
         line.strip_prefix("sources")
             .is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
-    let key = lines.iter().position(|line| is_key(line)).unwrap_or(0);
+    let key = lines.iter().position(is_key).unwrap_or(0);
     let is_next =
         |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
-    let end = lines[key + 1..].iter().position(|line| is_next(line));
+    let end = lines[key + 1..].iter().position(is_next);
     let mut end = end.map_or(lines.len(), |at| key + 1 + at);
     // Blank lines and remarks above the next key belong to it.
     while end > key + 1 && is_remark(lines[end - 1]) {

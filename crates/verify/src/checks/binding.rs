@@ -20,6 +20,9 @@ const CLOSER: f64 = 0.3;
 /// How closely a term must belong to a name to be said of it.
 const FRAME: f64 = 0.65;
 
+/// From here on two names are in one clause.
+const ONE_CLAUSE: f64 = 0.9;
+
 /// Most terms of a claim, and most rivals of one term; both bound the work on hostile text.
 const MOST_TERMS: usize = 28;
 const MOST_RIVALS: usize = 24;
@@ -281,7 +284,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             // Everything that the claim says of it, the cited text says of the rival.
             let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
             // "Thomas" and "Weber" of one clause can be one person.
-            let apart = affinities.of(x.id, rival.id) < FRAME;
+            let apart = affinities.of(x.id, rival.id) < ONE_CLAUSE;
             let all =
                 names && apart && against > 0 && voters.len() > 1 && voters.iter().all(framed);
             let enough = if all { 1 } else { 2 };

@@ -120,7 +120,7 @@ fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't 
             let ends = word.ends_with(|c: char| c.is_alphanumeric());
             let before = text.get(..*at).and_then(|t| t.chars().next_back());
             let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
-            !(starts && is_part(before)) && !(ends && is_part(after))
+            !(starts && is_part(before) || ends && is_part(after))
         })
 }
 

@@ -44,6 +44,10 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         opposed = opposed.or(other.map(|e| (near, e)));
     }
     let (near, other) = opposed?;
+    // "Anna sold it to Karl" is "Karl bought it from Anna": the two have exchanged their places.
+    if token.is_converse() && super::order::is_exchanged(case.claim, token, near, other) {
+        return None;
+    }
     // The opposite of a word that the claim has too is no opposite of the claim.
     if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;

@@ -42,6 +42,17 @@ enum Comparison {
     Unclear,
 }
 
+impl Comparison {
+    /// Whether both find the same side alone in its denial.
+    fn denies_on_the_side_of(self, other: Self) -> bool {
+        use Comparison::{ClaimDenies, TextDenies};
+        matches!(
+            (self, other),
+            (ClaimDenies(_), ClaimDenies(_)) | (TextDenies(_), TextDenies(_))
+        )
+    }
+}
+
 fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let best = pairing.near.first()?;
     if best.share < ALIKE {
@@ -53,12 +64,10 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         .map(|n| stand(case, pairing, n))
         .collect();
     let first = *stands.first()?;
-    let same = |s: &Comparison| match (first, s) {
-        (Comparison::ClaimDenies(_), Comparison::ClaimDenies(_)) => true,
-        (Comparison::TextDenies(_), Comparison::TextDenies(_)) => true,
-        _ => false,
-    };
-    if !stands.iter().all(same) {
+    if !stands
+        .iter()
+        .all(|other| first.denies_on_the_side_of(*other))
+    {
         return None;
     }
     let (Comparison::ClaimDenies(at) | Comparison::TextDenies(at)) = first else {
@@ -126,7 +135,20 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
 /// Nearly the same sentence, with one negation put in or left out.
 fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
-    let negates = |t: Option<&Token>| t.is_some_and(|t| t.negates() || t.turns());
+    let (own, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
+    // "Not only" denies nothing.
+    let is_hollow = |t: &Token| is_followed_by_hollow(own, t) || is_followed_by_hollow(theirs, t);
+    let negates =
+        |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));
+    // "Not uncommon" is "common": the changed word denies on one side too.
+    let denies_inside = |t: Option<&Token>, reading: &crate::reading::Reading| {
+        t.is_some_and(|t| has_negative_prefix(&lower_case(reading.word(t))))
+    };
+    if alignment.edits().iter().any(|e| {
+        denies_inside(e.claim, case.claim) || denies_inside(e.evidence, best.source.reading)
+    }) {
+        return None;
+    }
     let odd: Vec<_> = alignment
         .edits()
         .iter()
@@ -151,6 +173,13 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+/// Whether the word behind `token` in its own text takes the force from a negation.
+fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
+    let at = tokens.iter().position(|t| std::ptr::eq(t, token));
+    at.and_then(|at| tokens.get(at + 1))
+        .is_some_and(Token::hollow)
 }
 
 /// Whether nothing else can explain the difference: no condition, no contrast, no restriction.

@@ -33,11 +33,63 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
     let cue = own.get(at)?;
     let there = (0..theirs.len())
         .filter(|at| theirs.get(*at).is_some_and(|t| t.id == cue.id))
-        .find(|at| is_cue(reading, theirs, *at))?;
+        .find(|at| is_cue(reading, theirs, *at));
+    let Some(there) = there else {
+        return turned(case, own, at, near);
+    };
     let (first, second) = crossed(own, at, theirs, there)?;
     let detail = Detail::Reversed {
         first: case.claim.word(first).to_owned(),
         second: case.claim.word(second).to_owned(),
+    };
+    let found = Objection::new(Code::Order, Effect::Rejects, detail).at(cue.start..cue.end);
+    Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// Whether things that the claim has on one side of its word are on the other side of the text's
+/// word, and no fewer than those that stayed.
+pub fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
+    let own = claim.text.tokens.as_slice();
+    let theirs = near.source.reading.tokens_of(near.statement.sentence);
+    let at = |tokens: &[Token], token: &Token| tokens.iter().position(|t| t.start == token.start);
+    let (Some(at), Some(there)) = (at(own, word), at(theirs, other)) else {
+        return false;
+    };
+    crossed(own, at, theirs, there).is_some()
+}
+
+/// "after" in the claim where the text has "before" between the same two things, in the same order.
+fn turned(case: &Case<'_>, own: &[Token], at: usize, near: &Near<'_>) -> Option<Objection> {
+    let reading = near.source.reading;
+    let theirs = reading.tokens_of(near.statement.sentence);
+    let cue = own.get(at)?;
+    let opposite = |t: &Token| {
+        cue.negated == t.negated
+            && cue
+                .pairs()
+                .iter()
+                .any(|(n, side)| t.pairs().contains(&(*n, !side)))
+    };
+    let there = (0..theirs.len())
+        .filter(|at| theirs.get(*at).is_some_and(opposite))
+        .find(|at| is_cue(reading, theirs, *at))?;
+    let same_side = |ours: &[Token], others: &[Token]| {
+        ours.iter()
+            .filter(|t| t.is_content() || t.number)
+            .any(|t| others.iter().any(|e| e.id == t.id))
+    };
+    let (before, after) = (own.get(..at)?, own.get(at + 1..)?);
+    let (ahead, behind) = (theirs.get(..there)?, theirs.get(there + 1..)?);
+    let is_turned = same_side(before, ahead)
+        && same_side(after, behind)
+        && !same_side(before, behind)
+        && !same_side(after, ahead);
+    if !is_turned {
+        return None;
+    }
+    let detail = Detail::Opposite {
+        said: case.claim.word(cue).to_owned(),
+        found: reading.word(theirs.get(there)?).to_owned(),
     };
     let found = Objection::new(Code::Order, Effect::Rejects, detail).at(cue.start..cue.end);
     Some(found.against(near.source.item.label, sentence(near)?))

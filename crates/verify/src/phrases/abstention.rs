@@ -341,7 +341,7 @@ fn says_nothing_of(lower: &str) -> bool {
         .take(2)
         .any(|w| matches!(*w, "it" | "they" | "this" | "none"));
     let denies = |w: &&str| matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nor");
-    let Some(at) = all.iter().take(5).position(|w| denies(&w)) else {
+    let Some(at) = all.iter().take(5).position(denies) else {
         return false;
     };
     let rest = all.get(at + 1..).unwrap_or(&[]);
