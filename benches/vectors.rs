@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use local_agent_embed::embedding::Encoder;
 use local_agent_embed::models::ModelFiles;
-use local_agent_index::vectors::{Kernel, Matrix, Row, Stamp, Writer};
+use local_agent_index::vectors::{Kernel, Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 
 const DIM: usize = 384;
@@ -137,14 +137,14 @@ fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
 /// Publishes the rows and returns the true best of each query, by brute force on the f32 vectors.
 fn build(dir: &Path, rows: u64, queries: &[Vec<f32>]) -> Result<Vec<Truth>, Failed> {
     let start = Instant::now();
-    let stamp = Stamp {
+    let stamp = MatrixStamp {
         index_commit: CommitId::from_bytes([0; 16]),
         embed_commit: CommitId::from_bytes([0; 16]),
         fingerprint: Fingerprint::from_bytes([0; 32]),
         chunker_sig: "bench".into(),
         dim: DIM,
     };
-    let mut writer = Writer::rebuild(dir, stamp)?;
+    let mut writer = VectorWriter::rebuild(dir, stamp)?;
     let mut truth = vec![Vec::new(); queries.len()];
     let mut writing = 0.0;
     for n in 0..rows {

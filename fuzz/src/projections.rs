@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use local_agent_index::lexical;
-use local_agent_index::vectors::{Matrix, Row, Stamp, Writer};
+use local_agent_index::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 use tempfile::TempDir;
 
@@ -59,7 +59,7 @@ fn lexical(folder: &Path, name: &str, list: &[u8]) {
 fn projections() -> TempDir {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("bystander"), "whole").unwrap();
-    let stamp = Stamp {
+    let stamp = MatrixStamp {
         index_commit: CommitId::from_bytes([1; 16]),
         embed_commit: CommitId::from_bytes([2; 16]),
         fingerprint: Fingerprint::of_fields(&[b"fuzz"]),
@@ -67,7 +67,7 @@ fn projections() -> TempDir {
         dim: 2,
     };
     let folder: PathBuf = place.path().join("vectors");
-    let mut writer = Writer::rebuild(&folder, stamp).unwrap();
+    let mut writer = VectorWriter::rebuild(&folder, stamp).unwrap();
     for id in 0..4 {
         let row = Row {
             chunk_id: i64::from(id),
@@ -77,9 +77,10 @@ fn projections() -> TempDir {
         writer.add(&row).unwrap();
     }
     writer.publish().unwrap();
-    let mut writer = lexical::Writer::open(&place.path().join("lexical"), 15_000_000, 1).unwrap();
+    let mut writer =
+        lexical::LexicalWriter::open(&place.path().join("lexical"), 15_000_000, 1).unwrap();
     (1..4).for_each(|id| writer.add(&entry(id)).unwrap());
-    let stamp = lexical::Stamp::new(CommitId::from_bytes([1; 16]));
+    let stamp = lexical::LexicalStamp::new(CommitId::from_bytes([1; 16]));
     writer.commit(&stamp).unwrap();
     place
 }

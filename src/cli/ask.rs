@@ -17,12 +17,12 @@ use super::query::{say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
 use local_agent_agent::ask::{
-    self, Answer, Asked, ClaimNote, Day, Event, Outcome, Readable, Run, Trail,
+    self, Answer, Asked, ClaimNote, Day, Event, Outcome, Readable, TextRun, Trail,
 };
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::memory::Recalled;
-use local_agent_agent::operations::ask::{Ask, Desk, Done};
+use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_agent::operations::{self, Library, run_log};
 use local_agent_agent::runs::Finished;
 use local_agent_agent::tools::Caller;
@@ -52,7 +52,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         roots: &roots,
     };
     let make_tools = |run| toolbox::factory(context, config, Caller::Model, run);
-    let wanted = Ask {
+    let wanted = AskRequest {
         question: &args.question,
         read: args.read.as_deref(),
         limits: args.scope.limits(),
@@ -389,7 +389,7 @@ fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
 /// Passages, sources, and how they were checked.
 fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
     for line in &readable.lines {
-        let run = |run: &Run| match run.bold {
+        let run = |run: &TextRun| match run.bold {
             true => out.bold(&out.shown(&run.text)),
             false => out.shown(&run.text),
         };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::args::Global;
 use super::output::{Output, set_link_template, talk};
 use local_agent_agent::config::{self, Config, FlagValue, Inputs, LayerKind, Loaded};
-use local_agent_agent::operations::{self, Model};
+use local_agent_agent::operations::{self, EmbeddingModel};
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_net::ApiKey;
@@ -294,8 +294,9 @@ impl Context {
     }
 
     /// What questions and chunks are embedded with.
-    pub fn embedding(&self, config: &Config) -> Result<Model> {
-        let model = Model::configured(config, self.environment.models_dir().ok().as_deref())?;
+    pub fn embedding(&self, config: &Config) -> Result<EmbeddingModel> {
+        let model =
+            EmbeddingModel::configured(config, self.environment.models_dir().ok().as_deref())?;
         Ok(match self.environment.prepared_dir() {
             Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| {
                 talk(&format!("warning: {text}"))

@@ -20,7 +20,7 @@ use super::progress::Bar;
 use super::read::read_text;
 use super::write::write_whole;
 use local_agent_agent::config::{self, Config, FlagValue, Inputs, Template};
-use local_agent_agent::operations::{EmbedRun, IndexRun, Model, jobs};
+use local_agent_agent::operations::{EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_eval::passages::{self, Passage, line_starts};
 use local_agent_eval::run::{self, Asked, Mode, Searcher};
 use local_agent_eval::set::{self, Question};
@@ -73,7 +73,7 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
         reports.push(report);
     }
     if context.out.json {
-        let sets: Vec<Value> = reports.iter().map(Report::json).collect();
+        let sets: Vec<Value> = reports.iter().map(EvalReport::json).collect();
         let mut body = json!({ "sets": sets });
         extend(&mut body, context.roots());
         context.out.json(body);
@@ -99,7 +99,7 @@ fn cuts(k: &[usize]) -> Result<Vec<usize>> {
 }
 
 /// What was measured on one set.
-struct Report {
+struct EvalReport {
     name: String,
     questions: usize,
     scored: usize,
@@ -117,10 +117,10 @@ struct ModeReport {
 enum ModeScores {
     /// Means, and how nDCG@10 differs from the first mode's.
     Documents(ranking::Scores, Option<stats::Difference>),
-    Passages(Vec<passages::Scores>),
+    Passages(Vec<passages::PassageScores>),
 }
 
-impl Report {
+impl EvalReport {
     fn json(&self) -> Value {
         let mode = |one: &ModeReport| {
             let mut body = json!({"mode": one.mode.name(), "latency": one.latency});
@@ -161,7 +161,7 @@ fn modes(args: &EvalArgs) -> Vec<Mode> {
     modes
 }
 
-fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<Report> {
+fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<EvalReport> {
     let dir = folder(context, set)?;
     let name = set_name(&dir);
     let about = |failure: Failure| Failure {
@@ -192,7 +192,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
         texts: RefCell::default(),
     };
     let totals = engine.index().totals()?;
-    let mut report = Report {
+    let mut report = EvalReport {
         questions: questions.len(),
         scored: judge.count(),
         documents: totals.documents,
@@ -246,7 +246,7 @@ pub(super) fn prepare(
     quiet: bool,
     dir: &Path,
     modes: &[Mode],
-) -> Result<(Config, Sandbox, Engine, Model)> {
+) -> Result<(Config, Sandbox, Engine, EmbeddingModel)> {
     let config = config_for(context, settings, dir)?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
@@ -393,7 +393,7 @@ impl Judge {
             Self::Passages(evidence, cuts) => {
                 let deepest = cuts.iter().copied().max().unwrap_or(1);
                 let searched = searcher.chunks(mode, asked, deepest)?;
-                let mut found = passages::Run::new();
+                let mut found = passages::PassageRun::new();
                 for (id, hits) in &searched.found {
                     let passages = hits
                         .iter()
@@ -468,7 +468,7 @@ impl Files<'_> {
     }
 }
 
-fn print(context: &Context, what: &What, report: &Report, with_head: bool) {
+fn print(context: &Context, what: &What, report: &EvalReport, with_head: bool) {
     let out = context.out;
     if !with_head {
         out.line("");

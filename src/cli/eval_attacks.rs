@@ -10,7 +10,7 @@ use super::index::extend;
 use super::read::read_text;
 use super::try_it::{config_for, example_vault};
 use super::write::write_whole;
-use local_agent_eval::attacks::{self, Attack, Passage};
+use local_agent_eval::attacks::{self, Attack, AttackPassage};
 use local_agent_eval::claims;
 use local_agent_files::sandbox::{Address, What};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -33,7 +33,7 @@ pub fn run(
         Some(dir) => context.environment.cwd.join(dir),
         None => example_vault(context)?,
     };
-    let passages: Vec<Passage> = notes(context, &dir)?
+    let passages: Vec<AttackPassage> = notes(context, &dir)?
         .into_iter()
         .flat_map(|note| note.passages)
         .collect();
@@ -90,7 +90,7 @@ pub fn run(
 pub(super) struct Note {
     pub(super) path: String,
     pub(super) text: String,
-    pub(super) passages: Vec<Passage>,
+    pub(super) passages: Vec<AttackPassage>,
 }
 
 /// All notes below a folder.
@@ -118,7 +118,7 @@ pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
                 continue;
             };
             let path = at.path.to_string();
-            let passage = |chunk: Chunk| Passage {
+            let passage = |chunk: Chunk| AttackPassage {
                 path: path.clone(),
                 heading: chunk.heading,
                 start: chunk.span.start(),

@@ -11,7 +11,7 @@ use super::eval::{folder, prepare, set_name};
 use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
-use local_agent_eval::calibrate::{self, Costs, Observed, Sample};
+use local_agent_eval::calibrate::{self, CalibrationSample, Costs, Observed};
 use local_agent_eval::run::{self, Mode, Searcher};
 use local_agent_eval::set::{self, Judgments, Question};
 use local_agent_index::profile::{Calibration, JUDGED, Model};
@@ -168,7 +168,7 @@ fn observe(
                     .and_then(|g| g.get(hit.chunk.path.as_str()))
                     .is_some_and(|g| *g > 0)
             };
-            let sample = |hit: &Hit| Sample {
+            let sample = |hit: &Hit| CalibrationSample {
                 features: features(hit),
                 relevant: relevant(hit),
             };
@@ -189,10 +189,12 @@ fn observe(
             if elsewhere(mode, &hits) {
                 continue;
             }
-            observed.samples.extend(hits.iter().map(|hit| Sample {
-                features: features(hit),
-                relevant: false,
-            }));
+            observed
+                .samples
+                .extend(hits.iter().map(|hit| CalibrationSample {
+                    features: features(hit),
+                    relevant: false,
+                }));
             observed
                 .foreign
                 .push(hits.iter().map(features).take(JUDGED).collect());

@@ -10,7 +10,7 @@ use super::eval_attacks::notes;
 use super::index::extend;
 use super::read::read_text;
 use local_agent_eval::drafts::gold::Document;
-use local_agent_eval::drafts::{self, Citations, Recorded, Row};
+use local_agent_eval::drafts::{self, Citations, DraftRow, Recorded};
 use local_agent_eval::set;
 use local_agent_text::error::Result;
 
@@ -18,7 +18,7 @@ use local_agent_text::error::Result;
 struct Table {
     /// The set they are made of; none for recorded drafts.
     set: Option<String>,
-    rows: Vec<(String, Row)>,
+    rows: Vec<(String, DraftRow)>,
 }
 
 pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf]) -> Result<ExitCode> {

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::index::extend;
 use super::output::Output;
 use super::read::read_text;
-use local_agent_eval::natural::{self, Faults, Figures, Miss, Vaults};
+use local_agent_eval::natural::{self, Faults, Miss, NaturalFigures, Vaults};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
@@ -23,7 +23,7 @@ pub fn run(
     let folders = folders(context, vaults)?;
     let read = |vault: &str, path: &str| read_note(&folders, vault, path);
     let mut vaults = Vaults::new(&read);
-    let mut sets: Vec<(String, Figures)> = Vec::new();
+    let mut sets: Vec<(String, NaturalFigures)> = Vec::new();
     for file in files {
         let name = file.display().to_string();
         let rows = natural::rows(&read_text(&context.environment.cwd.join(file))?, &name)?;
@@ -82,8 +82,8 @@ fn read_note(folders: &HashMap<String, PathBuf>, vault: &str, path: &str) -> Res
     read_text(&folder.join(path.as_str()))
 }
 
-fn print(out: &Output, name: &str, figures: &Figures) {
-    let Figures {
+fn print(out: &Output, name: &str, figures: &NaturalFigures) {
+    let NaturalFigures {
         honest,
         passed,
         sentences,

@@ -12,7 +12,7 @@ use super::enter::Needs;
 use super::output::{Output, talk, visible};
 use super::query::file_path;
 use local_agent_agent::config::Config;
-use local_agent_agent::operations::documents::{self, Lines, Piece};
+use local_agent_agent::operations::documents::{self, DocumentPiece, Lines};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -32,8 +32,8 @@ struct PieceView<'a> {
     truncated: bool,
 }
 
-impl<'a> From<&'a Piece> for PieceView<'a> {
-    fn from(piece: &'a Piece) -> Self {
+impl<'a> From<&'a DocumentPiece> for PieceView<'a> {
+    fn from(piece: &'a DocumentPiece) -> Self {
         Self {
             address: &piece.address,
             sha256: piece.sha256.to_string(),
@@ -52,14 +52,14 @@ struct ManyView<'a> {
     count: usize,
     outcome: &'static str,
     documents: Vec<PieceView<'a>>,
-    skipped: &'a [Skipped],
+    skipped: &'a [SkippedNote],
     /// Documents of which nothing is shown because `--max-bytes` is used up.
     left_out_by_max_bytes: usize,
 }
 
 /// Something that was named and is not shown.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Skipped {
+struct SkippedNote {
     /// The address, or the pattern as it was typed.
     path: String,
     /// A stable code.
@@ -90,7 +90,7 @@ pub fn run(context: &Context, args: &Get) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(out: Output, piece: &Piece, raw: bool) {
+fn print(out: Output, piece: &DocumentPiece, raw: bool) {
     if raw {
         out.raw(&out.shown(&piece.text));
         return;
@@ -107,8 +107,8 @@ fn print(out: Output, piece: &Piece, raw: bool) {
 /// What was named, as far as it could be read and shown.
 #[derive(Debug, Default)]
 struct Collected {
-    pieces: Vec<Piece>,
-    skipped: Vec<Skipped>,
+    pieces: Vec<DocumentPiece>,
+    skipped: Vec<SkippedNote>,
     left_out: usize,
     budget: u64,
     /// Why the first name led nowhere.
@@ -167,7 +167,7 @@ impl Collected {
         }
         for (at, skipped) in found {
             match skipped {
-                Some(reason) => self.skipped.push(Skipped {
+                Some(reason) => self.skipped.push(SkippedNote {
                     path: at.to_string(),
                     reason: reason.as_str().to_owned(),
                 }),
@@ -181,7 +181,7 @@ impl Collected {
     }
 
     /// Takes one document, or the beginning of it that still fits.
-    fn take(&mut self, name: String, got: Result<Piece>) {
+    fn take(&mut self, name: String, got: Result<DocumentPiece>) {
         let piece = match got {
             Ok(piece) => piece,
             Err(failure) => return self.note(name, failure),
@@ -205,7 +205,7 @@ impl Collected {
 
     fn note(&mut self, path: String, failure: Failure) {
         let reason = failure.code.as_str().to_owned();
-        self.skipped.push(Skipped { path, reason });
+        self.skipped.push(SkippedNote { path, reason });
         self.first_failure.get_or_insert(failure);
     }
 }

@@ -15,7 +15,7 @@ use local_agent_agent::memory::{self, LinkState, MemoryItem, Mend, Mended, New};
 use local_agent_agent::operations::{documents, place};
 use local_agent_agent::runs::Archive;
 use local_agent_index::store::{
-    Database, Durable, Found, IndexReader, MemoryRow, examine, import_ancestor,
+    Database, Durable, FoundDatabase, IndexReader, MemoryRow, examine, import_ancestor,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -324,7 +324,12 @@ fn begin_anew(context: &Context, config: &Config) -> Result<ExitCode> {
 fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     let path = &config.memory.db_path;
     let mut imported = None;
-    if !mend.dry_run && matches!(examine(path, Database::Durable)?, Found::Foreign(0, 1)) {
+    if !mend.dry_run
+        && matches!(
+            examine(path, Database::Durable)?,
+            FoundDatabase::Foreign(0, 1)
+        )
+    {
         let (aside, count) = import_ancestor(path, &context::file_stamp())?;
         talk(&format!(
             "imported {}; the ancestor's file is kept as {}",

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::codes::Code;
 use super::{Checks, quoted};
-use local_agent_index::store::{self, Database, Found};
+use local_agent_index::store::{self, Database, FoundDatabase};
 use local_agent_text::error::Failure;
 
 /// The codes under which one database is reported.
@@ -35,19 +35,19 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
     let (shown, job) = (path.display(), database.job());
     let aside = again(database);
     match store::examine(path, database) {
-        Ok(Found::Nothing) => return Looked::Nothing,
-        Ok(Found::Ours) => checks.ok(
+        Ok(FoundDatabase::Nothing) => return Looked::Nothing,
+        Ok(FoundDatabase::Ours) => checks.ok(
             codes.schema_ok,
             format!("{shown} has schema {}", database.version()),
         ),
-        Ok(Found::Older(version)) => {
+        Ok(FoundDatabase::Older(version)) => {
             let message = format!(
                 "{shown} has the older schema {version}; this program writes {}",
                 database.version()
             );
             checks.fail(codes.version, message, job);
         }
-        Ok(Found::Newer(version)) => {
+        Ok(FoundDatabase::Newer(version)) => {
             let message = format!(
                 "{shown} has the newer schema {version}; this program writes {}",
                 database.version()
@@ -58,7 +58,7 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
             );
             checks.fail(codes.version, message, fix);
         }
-        Ok(Found::Foreign(application_id, version)) => {
+        Ok(FoundDatabase::Foreign(application_id, version)) => {
             let whose = if application_id == 0 {
                 "the ancestor or another program"
             } else {
@@ -70,7 +70,7 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
             );
             checks.fail(codes.foreign, message, aside);
         }
-        Ok(Found::NotADatabase) => {
+        Ok(FoundDatabase::NotADatabase) => {
             let message = format!(
                 "{shown} is no SQLite database; `--rebuild` moves it to *.ancestor-<time> first"
             );

@@ -5,7 +5,7 @@ use super::{Checks, count, quoted, sample};
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, LinkState};
 use local_agent_agent::runs::{self, Archive, RunPlace, Trouble};
-use local_agent_index::store::{self, Database, Durable, Found, IndexReader};
+use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
 /// Looks at durable memory; gives the number of links that are not intact, where that can be known.
@@ -32,29 +32,29 @@ pub(super) fn memory(
     let shown = path.display();
     let elsewhere = store::without_durable(path);
     match store::examine(path, Database::Durable) {
-        Ok(Found::Ours) => {}
-        Ok(Found::Nothing) => {
+        Ok(FoundDatabase::Ours) => {}
+        Ok(FoundDatabase::Nothing) => {
             checks.ok(
                 Code::MemoryDbMissingWarn,
                 format!("there is no durable memory at {shown}"),
             );
             return None;
         }
-        Ok(Found::Foreign(..)) if store::holds_ancestors_memory(path) => {
+        Ok(FoundDatabase::Foreign(..)) if store::holds_ancestors_memory(path) => {
             let message = format!(
                 "at {shown} stands a memory of the ancestor, which is not brought over yet"
             );
             checks.fail(Code::MemoryDbFound, message, "local-agent memory repair");
             return None;
         }
-        Ok(Found::Foreign(id, version)) => {
+        Ok(FoundDatabase::Foreign(id, version)) => {
             let message = format!(
                 "at {shown} stands a database of another program (application_id {id}, user_version {version})"
             );
             checks.fail(Code::MemoryDbFound, message, elsewhere);
             return None;
         }
-        Ok(Found::Older(version) | Found::Newer(version)) => {
+        Ok(FoundDatabase::Older(version) | FoundDatabase::Newer(version)) => {
             let known = Database::Durable.version();
             let message = format!("{shown} has schema {version}; this program writes {known}");
             checks.fail(
@@ -64,7 +64,7 @@ pub(super) fn memory(
             );
             return None;
         }
-        Ok(Found::NotADatabase) => {
+        Ok(FoundDatabase::NotADatabase) => {
             checks.fail(
                 Code::MemoryDbError,
                 format!("{shown} is no SQLite database"),

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Subject, count, quoted, sample};
-use local_agent_index::lexical::{Reader, Stamp};
+use local_agent_index::lexical::{LexicalStamp, Reader};
 use local_agent_index::profile::{Cosines, Origin, Profile};
 use local_agent_index::retrieval::Engine;
 use local_agent_index::store::{EmbeddingStore, IndexReader};
@@ -87,7 +87,7 @@ enum Agreement {
 }
 
 fn lexical_state(reader: &Reader, index: &IndexReader) -> Result<Agreement> {
-    if reader.stamp() != index.commit_id()?.map(Stamp::new) {
+    if reader.stamp() != index.commit_id()?.map(LexicalStamp::new) {
         return Ok(Agreement::Stale);
     }
     let held: HashSet<(i64, ChunkKey)> = reader.chunk_keys()?.into_iter().collect();

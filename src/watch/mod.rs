@@ -22,7 +22,9 @@ pub use unit::{cron, launchd, systemd, task};
 
 use self::fs_watcher::FsWatcher;
 use local_agent_agent::config::Config;
-use local_agent_agent::operations::{self, EmbedRun, IndexRun, Library, Model, holder, jobs};
+use local_agent_agent::operations::{
+    self, EmbedRun, EmbeddingModel, IndexRun, Library, holder, jobs,
+};
 use local_agent_embed::models::ModelFiles;
 use local_agent_files::sandbox::{self, Places};
 use local_agent_index::indexing::{EmbedSummary, IndexSummary};
@@ -41,7 +43,7 @@ pub struct WatchOptions<'a> {
     /// The model that chunks are measured by.
     pub files: &'a ModelFiles,
     /// The model that chunks are embedded with; `None` embeds nothing.
-    pub model: Option<&'a Model>,
+    pub model: Option<&'a EmbeddingModel>,
     /// How long nothing must change before the jobs run.
     pub debounce: Duration,
     /// Whether the system's notifications are used.
@@ -178,7 +180,7 @@ fn update(plan: &WatchOptions<'_>) -> Result<Option<(IndexSummary, Option<EmbedS
 
 /// Whether `embed` has anything to do. `embed` itself checks every byte of the vectors first, so it is
 /// not run without need.
-fn is_behind(config: &Config, model: &Model) -> Result<bool> {
+fn is_behind(config: &Config, model: &EmbeddingModel) -> Result<bool> {
     let library = Library::for_one(config, Some(model.clone()));
     library.with(|engine| {
         let coverage = engine.coverage()?;

@@ -236,15 +236,16 @@ fn databases_of_the_ancestor_are_recognised_and_stay_as_they_are() {
             "{args:?}"
         );
     }
-    let kept = |files: Vec<(PathBuf, Vec<u8>)>| {
-        files
-            .into_iter()
-            .filter(|(path, _)| !path.ends_with("index.lock") && !path.ends_with("embed.lock"))
-            .collect::<Vec<_>>()
-    };
+    let new = ["index.lock", "embed.lock", ".gitignore", "CACHEDIR.TAG"];
+    let is_kept = |(path, _): &(PathBuf, Vec<u8>)| !new.iter().any(|name| path.ends_with(name));
+    let after: Vec<_> = ancestor.world.photograph();
+    let names: Vec<_> = after.iter().map(|(path, _)| path.clone()).collect();
     assert!(
-        kept(ancestor.world.photograph()) == kept(before),
-        "nothing but a lock file may be new"
+        after
+            .into_iter()
+            .filter(is_kept)
+            .eq(before.into_iter().filter(is_kept)),
+        "only {new:?} may be new: {names:?}"
     );
 }
 

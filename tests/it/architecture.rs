@@ -479,41 +479,8 @@ fn every_field_of_the_configuration_is_read() {
     assert!(!reads_field("config.lexical_keys", "lexical_k"));
 }
 
-/// Names of types that a package still defines more than once. The list may only become shorter.
-const SHARED_TYPE_NAMES: &[(&str, &[&str])] = &[
-    (".", &["Report"]),
-    (
-        "crates/agent",
-        &["Ask", "Model", "Part", "Question", "Search", "Similarity"],
-    ),
-    (
-        "crates/eval",
-        &["Passage", "Row", "Run", "Sample", "Scores"],
-    ),
-    (
-        "crates/index",
-        &[
-            "Candidate",
-            "Found",
-            "Hit",
-            "Place",
-            "Plan",
-            "Segment",
-            "Stamp",
-            "Totals",
-            "Wanted",
-            "Writer",
-        ],
-    ),
-    ("crates/verify", &["Found", "Kind", "Place", "Unit"]),
-];
-
 #[test]
 fn a_package_defines_no_type_name_twice() {
-    let allowed: BTreeSet<(&str, &str)> = SHARED_TYPE_NAMES
-        .iter()
-        .flat_map(|(package, names)| names.iter().map(move |name| (*package, *name)))
-        .collect();
     let mut problems = Vec::new();
     for package in PACKAGES {
         let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -522,15 +489,8 @@ fn a_package_defines_no_type_name_twice() {
                 places.entry(name).or_default().push(source.path.clone());
             }
         }
-        for (name, paths) in places {
-            let expected = allowed.contains(&(package, name.as_str()));
-            match (paths.len() > 1, expected) {
-                (true, false) => problems.push(format!("{package}: `{name}` is in {paths:?}")),
-                (false, true) => problems.push(format!(
-                    "{package}: `{name}` is defined once by now: take it off the list"
-                )),
-                _ => {}
-            }
+        for (name, paths) in places.iter().filter(|(_, paths)| paths.len() > 1) {
+            problems.push(format!("{package}: `{name}` is in {paths:?}"));
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));

@@ -122,6 +122,8 @@ fn an_answer_as_an_object() {
               }
             ],
             "codes": [],
+            "derivation": null,
+            "doubts": [],
             "evidence": {
               "label": "E1",
               "lines": "3",
@@ -132,6 +134,7 @@ fn an_answer_as_an_object() {
                 "start": 7
               }
             },
+            "findings": [],
             "remarks": [],
             "span": {
               "end": 91,
@@ -149,6 +152,7 @@ fn an_answer_as_an_object() {
           "path_mismatches": 0,
           "sha_mismatches": 0
         },
+        "doubts": [],
         "heading_match_strategy": "prefix",
         "mismatched_sha": [],
         "missing_chunk_keys": [],
@@ -169,7 +173,8 @@ fn an_answer_as_an_object() {
         "sha_unchecked_chunk_keys": [],
         "snapshot_id": "<sha256>",
         "unparseable_citations_count": 0,
-        "valid": true
+        "valid": true,
+        "version": 2
       },
       "citation_validation_footer": "(missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)",
       "computed": null,
@@ -177,6 +182,7 @@ fn an_answer_as_an_object() {
         "chunks": 1,
         "embedded": 0
       },
+      "doubts": [],
       "evidence": [
         {
           "chunk_key": "<key>",
@@ -198,9 +204,11 @@ fn an_answer_as_an_object() {
         }
       },
       "index_stale": [],
+      "left_out": [],
       "memory": [],
       "model": null,
       "ok": true,
+      "opinions": [],
       "outcome": "answered",
       "provider": "extractive",
       "provider_why": "no chat model is configured",

@@ -448,7 +448,7 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
     let run = world.ok(&args);
     assert!(
         run.stdout
-            .starts_with("The zebra eats 14 apples a day.   [1]"),
+            .starts_with("The zebra eats 14 apples a day. [source: "),
         "{}",
         run.stdout
     );

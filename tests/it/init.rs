@@ -48,8 +48,8 @@ fn here_writes_one_file_that_works_at_once() {
       # provider: auto
       # Evidence items shown to the answerer.
       # top_n: 8
-      # Fail when a part of the answer does not pass verification, instead of leaving it out or falling back
-      # to extraction.
+      # Fail when a sentence of the answer does not pass verification or is in doubt, instead of leaving it
+      # out or marking it.
       # strict: false
 
     # The chat models. Nothing here is contacted unless a command asks a model.

@@ -128,8 +128,17 @@ fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_fo
         .run(&["query", "bread", "--limit", "few", "--json"])
         .json();
     assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"invalid value 'few' for '--limit <N>': invalid digit found in string");
-    // Either will do, and only one was named.
-    let envelope = world.run(&["verify", "answer.md", "--json"]).json();
-    assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"the following required arguments were not provided: <--snapshot <FILE>|--vault <DIR>>");
+    // Of two that exclude each other both were named.
+    let both = [
+        "verify",
+        "answer.md",
+        "--snapshot",
+        "a",
+        "--vault",
+        "b",
+        "--json",
+    ];
+    let envelope = world.run(&both).json();
+    assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"the argument '--snapshot <FILE>' cannot be used with '--vault <DIR>'");
     world.usage(&["query", "--frobnicate", "--", "--json"]);
 }

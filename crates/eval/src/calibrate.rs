@@ -9,7 +9,7 @@ use local_agent_text::error::Result;
 
 /// One hit of a development question.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
+pub struct CalibrationSample {
     pub features: Features,
     pub relevant: bool,
 }
@@ -19,7 +19,7 @@ pub struct Sample {
 pub struct Observed {
     pub set: String,
     /// The best hits of every question.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<CalibrationSample>,
     /// The first hits of questions that the set answers, as many as are judged.
     pub answerable: Vec<Vec<Features>>,
     /// The first hits when the relevant documents are taken out.
@@ -123,7 +123,7 @@ pub fn costs(model: &Model, one: &Observed) -> Costs {
 }
 
 /// Intercept and two weights; those not `used` stay 0.
-fn newton(samples: &[(&Sample, f64)], used: [bool; 3]) -> [f64; 3] {
+fn newton(samples: &[(&CalibrationSample, f64)], used: [bool; 3]) -> [f64; 3] {
     let mut w = [0.0; 3];
     for _ in 0..STEPS {
         let mut gradient = [0.0; 3];
@@ -196,7 +196,7 @@ mod tests {
         for step in 0..50 {
             let features = [f64::from(step) / 50.0, f64::from(step % 7) / 7.0];
             let relevant = (model.chance(features) * 200.0).round() as usize;
-            one.samples.extend((0..200).map(|n| Sample {
+            one.samples.extend((0..200).map(|n| CalibrationSample {
                 features,
                 relevant: n < relevant,
             }));
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn one_class_alone_is_a_failure() {
         let one = Observed {
-            samples: vec![Sample {
+            samples: vec![CalibrationSample {
                 features: [0.5; 2],
                 relevant: true,
             }],

@@ -196,7 +196,7 @@ pub fn best_threshold(sets: &[&Scored], method: &str) -> f64 {
 
 /// What one method reaches on one set.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Figures {
+pub struct ClaimFigures {
     /// Area under the ROC curve.
     pub auc: f64,
     /// At the threshold chosen on the other sets; `None` when there is no other set.
@@ -210,7 +210,7 @@ pub struct Figures {
 }
 
 /// The figures of every method on every set, in the order of `sets`.
-pub fn figures(sets: &[Scored]) -> Vec<BTreeMap<&'static str, Figures>> {
+pub fn figures(sets: &[Scored]) -> Vec<BTreeMap<&'static str, ClaimFigures>> {
     let one = |i: usize, set: &Scored, method: &'static str, scores: &[f64]| {
         let others: Vec<&Scored> = sets
             .iter()
@@ -219,7 +219,7 @@ pub fn figures(sets: &[Scored]) -> Vec<BTreeMap<&'static str, Figures>> {
             .map(|(_, s)| s)
             .collect();
         let threshold = (!others.is_empty()).then(|| best_threshold(&others, method));
-        Figures {
+        ClaimFigures {
             auc: auc(&set.labels, scores),
             left_out: threshold.map(|t| balanced_accuracy(&set.labels, scores, t)),
             threshold,

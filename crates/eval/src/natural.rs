@@ -2,7 +2,7 @@
 //! answers with one fact changed.
 //!
 //! A set is one JSON object a line ([`rows`]); its evidence is given as lines of files, which the
-//! caller reads ([`Row::evidence`]). Every figure is counted in sentences and answers, never in
+//! caller reads ([`NaturalRow::evidence`]). Every figure is counted in sentences and answers, never in
 //! scores: an honest answer passes or does not, and a false sentence is rejected, doubted or shown.
 
 use std::collections::{BTreeMap, HashMap};
@@ -40,7 +40,7 @@ pub enum Truth {
 
 /// One answer with the evidence that it was written from.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Row {
+pub struct NaturalRow {
     /// Unique in its set.
     pub id: String,
     /// For a wrong answer: the honest one that it was made of.
@@ -74,13 +74,13 @@ fn invalid(message: impl Into<String>) -> Failure {
 /// # Errors
 /// `EVAL_ERROR`: no row; a line that is not a row; an id twice; a wrong row without fault or
 /// sentence, or whose sentence is not in its answer.
-pub fn rows(text: &str, name: &str) -> Result<Vec<Row>> {
-    let mut out: Vec<Row> = Vec::new();
+pub fn rows(text: &str, name: &str) -> Result<Vec<NaturalRow>> {
+    let mut out: Vec<NaturalRow> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     let lines = text.lines().enumerate();
     for (n, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let at = |why: String| invalid(format!("{name}, line {}: {why}", n + 1));
-        let row: Row = serde_json::from_str(line).map_err(|e| at(e.to_string()))?;
+        let row: NaturalRow = serde_json::from_str(line).map_err(|e| at(e.to_string()))?;
         if !seen.insert(row.id.clone()) {
             return Err(at(format!("the id {} is there twice", row.id)));
         }
@@ -129,7 +129,7 @@ impl<'r> Vaults<'r> {
     ///
     /// # Errors
     /// Those of the reader; `EVAL_ERROR` for lines that are not in their file.
-    pub fn snapshot(&mut self, row: &Row) -> Result<EvidenceSnapshot> {
+    pub fn snapshot(&mut self, row: &NaturalRow) -> Result<EvidenceSnapshot> {
         let mut excerpts = Vec::new();
         for lines in &row.evidence {
             excerpts.push(self.excerpt(row, lines)?);
@@ -138,7 +138,7 @@ impl<'r> Vaults<'r> {
             .map_err(|e| invalid(format!("{}: {}", row.id, e.message)))
     }
 
-    fn excerpt(&mut self, row: &Row, lines: &Lines) -> Result<Excerpt> {
+    fn excerpt(&mut self, row: &NaturalRow, lines: &Lines) -> Result<Excerpt> {
         let key = (row.vault.clone(), lines.path.clone());
         if !self.files.contains_key(&key) {
             let text = (self.read)(&row.vault, &lines.path)?;
@@ -284,7 +284,7 @@ impl Faults {
 
 /// What a set measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Figures {
+pub struct NaturalFigures {
     /// Honest answers.
     pub honest: usize,
     /// Those without a rejected sentence.
@@ -307,8 +307,8 @@ pub struct Figures {
 ///
 /// # Errors
 /// Those of [`Vaults::snapshot`].
-pub fn measure(rows: &[Row], vaults: &mut Vaults<'_>) -> Result<Figures> {
-    let mut out = Figures::default();
+pub fn measure(rows: &[NaturalRow], vaults: &mut Vaults<'_>) -> Result<NaturalFigures> {
+    let mut out = NaturalFigures::default();
     for row in rows {
         let snapshot = vaults.snapshot(row)?;
         let (fresh, options) = (FreshnessReport::default(), VerifyOptions::default());
@@ -321,8 +321,8 @@ pub fn measure(rows: &[Row], vaults: &mut Vaults<'_>) -> Result<Figures> {
     Ok(out)
 }
 
-impl Figures {
-    fn honest(&mut self, row: &Row, report: &Report) {
+impl NaturalFigures {
+    fn honest(&mut self, row: &NaturalRow, report: &Report) {
         self.honest += 1;
         self.passed += usize::from(report.ok);
         self.sentences += report.claims.len();
@@ -346,7 +346,7 @@ impl Figures {
         }
     }
 
-    fn wrong(&mut self, row: &Row, report: &Report) {
+    fn wrong(&mut self, row: &NaturalRow, report: &Report) {
         let sentence = row.sentence.as_deref().unwrap_or("");
         let start = row.answer.find(sentence).unwrap_or(0);
         let end = start + sentence.len();
@@ -370,7 +370,7 @@ impl Figures {
     }
 }
 
-fn miss(row: &Row, claim: &Claim) -> Miss {
+fn miss(row: &NaturalRow, claim: &Claim) -> Miss {
     let codes = claim.codes.iter().chain(&claim.doubts);
     Miss {
         id: row.id.clone(),

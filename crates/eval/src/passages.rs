@@ -17,11 +17,11 @@ pub struct Passage {
 }
 
 /// Passages found for each question, best first.
-pub type Run = BTreeMap<String, Vec<Passage>>;
+pub type PassageRun = BTreeMap<String, Vec<Passage>>;
 
 /// Means over all questions at one cut. Each 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Scores {
+pub struct PassageScores {
     /// The first so many passages.
     pub k: usize,
     /// Some passage holds at least half of one marked stretch.
@@ -49,13 +49,13 @@ pub fn line_starts(text: &str) -> Vec<u64> {
 /// lines. A question that `run` does not hold scores 0.
 pub fn score(
     evidence: &[Evidence],
-    run: &Run,
+    run: &PassageRun,
     k: usize,
     lines: &dyn Fn(&str) -> Option<Vec<u64>>,
-) -> Scores {
-    let mut sum = Scores {
+) -> PassageScores {
+    let mut sum = PassageScores {
         k,
-        ..Scores::default()
+        ..PassageScores::default()
     };
     for one in evidence {
         let found = run
@@ -199,10 +199,10 @@ mod tests {
         }
     }
 
-    fn scores(evidence: &Evidence, passages: Vec<Passage>, k: usize) -> Scores {
+    fn scores(evidence: &Evidence, passages: Vec<Passage>, k: usize) -> PassageScores {
         score(
             std::slice::from_ref(evidence),
-            &Run::from([("1".to_owned(), passages)]),
+            &PassageRun::from([("1".to_owned(), passages)]),
             k,
             &|_| None,
         )
@@ -218,15 +218,15 @@ mod tests {
         let at = |k| scores(&marked(10, 30), found.clone(), k);
         assert_eq!(
             at(1),
-            Scores {
+            PassageScores {
                 k: 1,
-                ..Scores::default()
+                ..PassageScores::default()
             }
         );
         // 5 of the 20 marked characters, in 65 characters of passages: no half, so no hit.
         assert_eq!(
             at(2),
-            Scores {
+            PassageScores {
                 k: 2,
                 hit: 0.0,
                 recall: 0.25,
@@ -236,7 +236,7 @@ mod tests {
         );
         assert_eq!(
             at(3),
-            Scores {
+            PassageScores {
                 k: 3,
                 hit: 1.0,
                 recall: 1.0,
@@ -284,7 +284,7 @@ mod tests {
             spans in prop::collection::vec((0u64..80, 1u64..40), 0..8), start in 0u64..60, length in 1u64..40,
         ) {
             let found: Vec<Passage> = spans.iter().map(|(at, n)| passage("a.md", *at, at + n)).collect();
-            let mut before = Scores::default();
+            let mut before = PassageScores::default();
             for k in 1..=found.len().max(1) {
                 let now = scores(&marked(start, start + length), found.clone(), k);
                 for value in [now.hit, now.recall, now.precision, now.iou] {

@@ -220,7 +220,7 @@ pub fn documents_tsv(found: &BTreeMap<String, Vec<(String, f32)>>) -> String {
 }
 
 /// A run of passages: question id, rank, path, start and end in characters; tab-separated.
-pub fn passages_tsv(found: &passages::Run) -> String {
+pub fn passages_tsv(found: &passages::PassageRun) -> String {
     let rows = found.iter().flat_map(|(id, passages)| {
         (1..)
             .zip(passages)

@@ -9,7 +9,7 @@ use super::examine::Examined;
 use super::finding::{Effect, Finding};
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
-use super::quotes::{Found, Judge, SHORTEST, quoted_ranges};
+use super::quotes::{Judge, QuoteMatch, SHORTEST, quoted_ranges};
 use super::report::{CitationReport, Claim, Place, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::{Code, Derivation, Scope, VerifyOptions, laundering};
@@ -308,7 +308,7 @@ impl Court<'_> {
     /// The claims of the answer, and everything else that was objected to.
     fn claims(&mut self) -> Vec<Claim> {
         let judge = Judge::new(self.texts, self.snapshot.question());
-        let found: Vec<Option<Found>> = self
+        let found: Vec<Option<QuoteMatch>> = self
             .quotes
             .iter()
             .map(|q| self.judge_quote(&judge, q))
@@ -344,7 +344,7 @@ impl Court<'_> {
 
     /// `None` when there is nothing to say: the quote repeats the question, or is exact by
     /// structure.
-    fn judge_quote(&self, judge: &Judge<'_>, quote: &Quote) -> Option<Found> {
+    fn judge_quote(&self, judge: &Judge<'_>, quote: &Quote) -> Option<QuoteMatch> {
         let inside = |q: &super::answer::StructuralQuote| {
             q.range.start <= quote.range.start && quote.range.end <= q.range.end
         };
@@ -365,13 +365,13 @@ impl Court<'_> {
             }
         };
         match judge.judge(&quote.words, &cited) {
-            Found::Rejected(_, _)
+            QuoteMatch::Rejected(_, _)
                 if quote.bound.is_none() && judge.is_from_question(&quote.words) =>
             {
                 None
             }
             // Without a citation the lack of it is the objection, not its target.
-            Found::Rejected(Code::QuoteMisattributed, _) if cited.is_empty() => None,
+            QuoteMatch::Rejected(Code::QuoteMisattributed, _) if cited.is_empty() => None,
             found => Some(found),
         }
     }
@@ -389,17 +389,17 @@ impl Court<'_> {
     }
 
     /// The report on unit `i`, if it claims something or something is wrong with it.
-    fn claim(&self, i: usize, quotes: Vec<(&Quote, &Found)>, refused: bool) -> Option<Claim> {
+    fn claim(&self, i: usize, quotes: Vec<(&Quote, &QuoteMatch)>, refused: bool) -> Option<Claim> {
         let (unit, covered) = (self.answer.units.get(i)?, self.covered.get(i)?);
         let mut problems = self.marker_problems(&covered.own);
         let mut quoted = self.structural_place(unit.range.clone());
         for (quote, found) in quotes {
             match found {
-                Found::Rejected(code, why) => {
+                QuoteMatch::Rejected(code, why) => {
                     let start = super::identity::shorten(&quote.words);
                     problems.push((*code, format!("“{start}”: {why}")));
                 }
-                Found::In(label, range) => {
+                QuoteMatch::In(label, range) => {
                     quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()))
                 }
             }

@@ -51,7 +51,7 @@ mod attacks;
 #[cfg(test)]
 mod content_attacks;
 
-pub use atoms::{Kind, unit};
+pub use atoms::{UnitKind, unit};
 pub use codes::Code;
 pub use derivation::{Derivation, Operation};
 pub use file_citations::{CitedPart, FileCitation, FileCitations, FileTarget, file_citations};

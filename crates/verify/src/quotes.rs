@@ -22,7 +22,7 @@ const BUDGET: usize = 8_000_000;
 
 /// What became of one quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum QuoteMatch {
     /// It stands in this item, here (in its normalised text).
     In(Label, Range<usize>),
     /// It does not, for this reason.
@@ -52,7 +52,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges `quote` (normalised) against the cited items.
-    pub fn judge(&self, quote: &str, cited: &[Label]) -> Found {
+    pub fn judge(&self, quote: &str, cited: &[Label]) -> QuoteMatch {
         let bare = bare(quote);
         let cited_texts = || cited.iter().filter_map(|l| self.texts.get(*l));
         if let Some(found) = cited_texts().find_map(|t| verbatim(t, bare)) {
@@ -63,9 +63,9 @@ impl<'a> Judge<'a> {
             .iter()
             .filter(|t| !cited.contains(&t.item.label))
             .find_map(|t| verbatim(t, bare));
-        if let Some(Found::In(label, _)) = elsewhere {
+        if let Some(QuoteMatch::In(label, _)) = elsewhere {
             let why = format!("These words stand in {label}, which is not cited here.");
-            return Found::Rejected(Code::QuoteMisattributed, why);
+            return QuoteMatch::Rejected(Code::QuoteMisattributed, why);
         }
         let pieces = pieces(bare);
         if pieces.len() > 1 || pieces.first().is_some_and(|p| *p != bare) {
@@ -75,7 +75,7 @@ impl<'a> Judge<'a> {
     }
 
     /// A quote with ellipses: its pieces in order in one item, with no negation left out.
-    fn pieces(&self, pieces: &[&str], cited: &[Label]) -> Found {
+    fn pieces(&self, pieces: &[&str], cited: &[Label]) -> QuoteMatch {
         let mut hidden = None;
         for text in cited.iter().filter_map(|l| self.texts.get(*l)) {
             let Some(places) = in_order(text, pieces) else {
@@ -90,12 +90,12 @@ impl<'a> Judge<'a> {
                 None => {
                     let (first, last) = (places.first(), places.last());
                     if let (Some(first), Some(last)) = (first, last) {
-                        return Found::In(text.item.label, first.start..last.end);
+                        return QuoteMatch::In(text.item.label, first.start..last.end);
                     }
                 }
             }
         }
-        let stitched = |why: String| Found::Rejected(Code::QuoteStitched, why);
+        let stitched = |why: String| QuoteMatch::Rejected(Code::QuoteStitched, why);
         if let Some(word) = hidden {
             return stitched(format!(
                 "What the ellipsis leaves out holds “{word}”, which turns the meaning."
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
 
     /// Why a run of words is not in the evidence: a word or two differ, or it was joined, or it is
     /// made up.
-    fn explain(&self, quote: &str, cited: &[Label]) -> Found {
+    fn explain(&self, quote: &str, cited: &[Label]) -> QuoteMatch {
         let words: Vec<&str> = tokens(quote)
             .into_iter()
             .filter_map(|r| quote.get(r))
@@ -142,14 +142,14 @@ impl<'a> Judge<'a> {
                     text.item.label,
                     super::identity::shorten(nearest)
                 );
-                return Found::Rejected(Code::QuoteAltered, why);
+                return QuoteMatch::Rejected(Code::QuoteAltered, why);
             }
         }
         if self.is_joined(&words) {
             let why = "Its parts stand in the evidence, but not as one run.".to_owned();
-            return Found::Rejected(Code::QuoteStitched, why);
+            return QuoteMatch::Rejected(Code::QuoteStitched, why);
         }
-        Found::Rejected(
+        QuoteMatch::Rejected(
             Code::QuoteFabricated,
             "These words stand nowhere in the evidence.".to_owned(),
         )
@@ -258,10 +258,10 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn verbatim(text: &SourceText<'_>, words: &str) -> Option<Found> {
+fn verbatim(text: &SourceText<'_>, words: &str) -> Option<QuoteMatch> {
     text.normal()
         .find(words)
-        .map(|range| Found::In(text.item.label, range))
+        .map(|range| QuoteMatch::In(text.item.label, range))
 }
 
 /// Without quote marks and blanks around it, and without the punctuation that closes it.
@@ -429,7 +429,7 @@ mod tests {
         let texts = SourceTexts::new(&frozen);
         let judge = Judge::new(&texts, "");
         let one = [Label::new(1).unwrap()];
-        let Found::Rejected(code, why) = judge.judge("budget is 6 million euros", &one) else {
+        let QuoteMatch::Rejected(code, why) = judge.judge("budget is 6 million euros", &one) else {
             panic!()
         };
         assert_eq!(code, Code::QuoteAltered);

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::atoms::{Atom, Unit, What, atoms, unit};
+use super::atoms::{Atom, MeasureUnit, What, atoms, unit};
 use super::checks::{Language, Thing};
 use super::statements::{Statement, statements};
 use super::terms::{Term, parts, terms};
@@ -31,7 +31,7 @@ pub struct Reading {
     /// Its language, if it is known.
     pub language: OnceCell<Option<Language>>,
     lower: OnceCell<String>,
-    units: OnceCell<Vec<Unit>>,
+    units: OnceCell<Vec<MeasureUnit>>,
     capitals: OnceCell<Capitals>,
     parts: OnceCell<Vec<u32>>,
     statements: OnceCell<Vec<Statement>>,
@@ -198,7 +198,7 @@ impl Reading {
 
     /// The units that it names, each once: as words, with its numbers, as signs of currencies and
     /// shares.
-    pub fn units(&self) -> &[Unit] {
+    pub fn units(&self) -> &[MeasureUnit] {
         self.units.get_or_init(|| {
             let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
             let counted = self.atoms.iter().filter_map(|a| {
@@ -215,7 +215,7 @@ impl Reading {
                 ""
             };
             let signs = signs.chars().filter(|c| self.normal.contains(*c));
-            let mut out: Vec<Unit> = Vec::new();
+            let mut out: Vec<MeasureUnit> = Vec::new();
             for unit in words
                 .chain(counted)
                 .chain(signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4]))))

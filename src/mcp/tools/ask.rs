@@ -9,7 +9,7 @@ use crate::mcp::shapes::{AskArgs, AskResult, Evidence, NotedSentence};
 use local_agent_agent::ask::{Answer, Asked, ClaimNote, Event, Outcome, Purpose};
 use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
-use local_agent_agent::operations::ask::{Ask, Desk, Done};
+use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(super) const SPEC: Spec = Spec {
@@ -40,7 +40,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         library: &call.service.library,
         roots: &call.service.roots,
     };
-    let wanted = Ask {
+    let wanted = AskRequest {
         question: &args.question,
         read: args.file.as_deref(),
         limits: args.limits(),

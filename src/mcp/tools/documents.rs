@@ -6,7 +6,7 @@ use super::words::{framed, say_next};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{Document, GetArgs, GetResult, MultiGetArgs, MultiGetPage, Skipped};
-use local_agent_agent::operations::documents::{self, Lines, Piece};
+use local_agent_agent::operations::documents::{self, DocumentPiece, Lines};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SkipReason;
 
@@ -122,7 +122,7 @@ fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
     Reply::new(text, &page)
 }
 
-fn document(piece: &Piece, first_line: usize, shown: &str) -> Document {
+fn document(piece: &DocumentPiece, first_line: usize, shown: &str) -> Document {
     Document {
         address: piece.address.clone(),
         sha256: piece.sha256.to_string(),

@@ -151,10 +151,10 @@ fn reading() -> Vec<Case> {
         )
         .ends(Follow::Printed, Then::Informed),
         case(
-            "a file of another kind",
+            "a folder instead of a note",
             indexed,
             &["get", "deep"],
-            "PATH_DENIED",
+            "FILE_NOT_FOUND",
         )
         .ends(Follow::Printed, Then::Informed),
         case(

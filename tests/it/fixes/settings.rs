@@ -36,16 +36,6 @@ fn configuration() -> Vec<Case> {
         )
         .ends(Follow::Again(&["init", "--here", "--force"]), Then::Health),
         case(
-            "a source without a name",
-            World::empty,
-            &["init", "--here", "--source", "."],
-            "INVALID_ARGS",
-        )
-        .ends(
-            Follow::Again(&["init", "--here", "--source", "notes=."]),
-            Then::Health,
-        ),
-        case(
             "a line that is no YAML",
             || configured("index: ["),
             &["status"],

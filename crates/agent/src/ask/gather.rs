@@ -17,13 +17,13 @@ const MOST_ADDED: usize = 4;
 const MOST_OF_DAYS: usize = 31;
 
 /// Where notes are looked for.
-pub(super) struct Library<'a> {
+pub(super) struct OpenStores<'a> {
     pub engine: &'a Engine,
     pub sandbox: &'a Sandbox,
     pub scope: &'a Scope,
 }
 
-impl Library<'_> {
+impl OpenStores<'_> {
     /// The notes of `hits`, each with the places that were found in it, in the order of their best
     /// ones. A file that cannot be read is left out; packing says so.
     ///

@@ -66,7 +66,7 @@ pub use chat::{Chatted, chat};
 pub use claim_notes::{ClaimNote, SourceSentence};
 pub use extractive::{Computed, Day, Operation, PieceForm, Shown, ShownPiece};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file, unreadable_file};
-pub use readable::{Line, Readable, Run, readable};
+pub use readable::{Readable, TextLine, TextRun, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
@@ -391,7 +391,7 @@ fn answer(
         None => converse(&mut GroundedTurns::new(chat, &packed)?, &rules, &mut asker)?,
     };
     let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
-    let Search {
+    let EvidenceSearch {
         mut answer,
         found: extraction,
         ..
@@ -408,7 +408,7 @@ fn answer(
 }
 
 /// What was found for one question, and what extraction needs beside it.
-struct Search {
+struct EvidenceSearch {
     answer: Answer,
     found: FoundEvidence,
     is_relevant: bool,
@@ -425,7 +425,7 @@ fn retrieve(
     engine: &Engine,
     sandbox: &Sandbox,
     load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
-) -> Result<Search> {
+) -> Result<EvidenceSearch> {
     let query = Query::plain(question.text);
     let request = Request {
         query: &query,
@@ -473,7 +473,7 @@ fn retrieve(
         answerer: "extractive",
         file: None,
     };
-    Ok(Search {
+    Ok(EvidenceSearch {
         answer,
         found: FoundEvidence {
             model,
@@ -483,7 +483,7 @@ fn retrieve(
     })
 }
 
-impl Search {
+impl EvidenceSearch {
     /// Lets the extractive answerer answer.
     fn extract(
         &mut self,
@@ -505,7 +505,7 @@ impl FoundEvidence {
         engine: &Engine,
         sandbox: &Sandbox,
     ) -> Result<()> {
-        let library = gather::Library {
+        let library = gather::OpenStores {
             engine,
             sandbox,
             scope: &question.scope,

@@ -10,19 +10,19 @@ use super::{Answer, Outcome};
 
 /// Some words in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct TextRun {
     pub text: String,
     /// The words that answer.
     pub bold: bool,
 }
 
 /// A line of text.
-pub type Line = Vec<Run>;
+pub type TextLine = Vec<TextRun>;
 
 /// An answer, laid out in lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readable {
-    pub lines: Vec<Line>,
+    pub lines: Vec<TextLine>,
     /// `[1] path › heading, line 4`, one line a source.
     pub sources: Vec<String>,
     /// How it was checked: one line.
@@ -47,7 +47,7 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
             _ => None,
         })
         .collect();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<TextLine> = Vec::new();
     if let Some(computed) = &answer.computed {
         lines.push(computed_line(computed));
         lines.push(Vec::new());
@@ -77,7 +77,7 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
 }
 
 /// The value and how it was reached.
-fn computed_line(computed: &Computed) -> Line {
+fn computed_line(computed: &Computed) -> TextLine {
     let what = match computed.operation {
         Operation::Sum => "rows added up",
         Operation::Average => "rows averaged",
@@ -85,7 +85,7 @@ fn computed_line(computed: &Computed) -> Line {
         Operation::Count => "counted",
         Operation::Days => "dates",
     };
-    let value = Run {
+    let value = TextRun {
         text: computed.value.clone(),
         bold: true,
     };
@@ -102,7 +102,7 @@ fn computed_line(computed: &Computed) -> Line {
     };
     vec![
         value,
-        Run {
+        TextRun {
             text: how,
             bold: false,
         },
@@ -129,9 +129,9 @@ fn passage(
     pieces: &[&ShownPiece],
     answer: &Answer,
     sources: &mut Sources<'_>,
-) -> Vec<Line> {
+) -> Vec<TextLine> {
     let snapshot = &answer.packed.snapshot;
-    let mut out: Vec<Line> = vec![Vec::new()];
+    let mut out: Vec<TextLine> = vec![Vec::new()];
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         let table = pieces[at..]
@@ -158,7 +158,7 @@ fn passage(
     if let (Some(front), Some(line)) = (front, out.first_mut()) {
         line.insert(
             0,
-            Run {
+            TextRun {
                 text: front,
                 bold: true,
             },
@@ -167,7 +167,7 @@ fn passage(
     let labels = pieces.iter().map(|p| (p.label, p.span));
     let numbers = sources.numbers(labels);
     if let Some(line) = out.last_mut() {
-        line.push(Run {
+        line.push(TextRun {
             text: format!("   {numbers}"),
             bold: false,
         });
@@ -176,7 +176,12 @@ fn passage(
 }
 
 /// Adds one piece that is no row.
-fn add_piece(out: &mut Vec<Line>, shown: &Shown, piece: &ShownPiece, snapshot: &EvidenceSnapshot) {
+fn add_piece(
+    out: &mut Vec<TextLine>,
+    shown: &Shown,
+    piece: &ShownPiece,
+    snapshot: &EvidenceSnapshot,
+) {
     let Some(text) = bytes(snapshot, piece) else {
         return;
     };
@@ -189,13 +194,13 @@ fn add_piece(out: &mut Vec<Line>, shown: &Shown, piece: &ShownPiece, snapshot: &
             out.pop();
             out.extend(code(text));
         }
-        PieceForm::Heading => line.push(Run {
+        PieceForm::Heading => line.push(TextRun {
             text: plain(text).trim_start_matches(['#', ' ']).to_owned(),
             bold: true,
         }),
         PieceForm::Item => {
             let (mark, rest) = split_mark(text);
-            line.push(Run {
+            line.push(TextRun {
                 text: format!("{mark} "),
                 bold: false,
             });
@@ -208,7 +213,7 @@ fn add_piece(out: &mut Vec<Line>, shown: &Shown, piece: &ShownPiece, snapshot: &
                     out.push(Vec::new());
                 }
                 if let Some(line) = out.last_mut() {
-                    line.push(Run {
+                    line.push(TextRun {
                         text: property_line(part),
                         bold: false,
                     });
@@ -220,14 +225,14 @@ fn add_piece(out: &mut Vec<Line>, shown: &Shown, piece: &ShownPiece, snapshot: &
 }
 
 /// Goes on where the piece belongs: on the same line, the next, or after an empty one.
-fn start_line(out: &mut Vec<Line>, joint: &str) {
+fn start_line(out: &mut Vec<TextLine>, joint: &str) {
     let breaks = joint.matches('\n').count();
     for _ in 0..breaks.min(2) {
         out.push(Vec::new());
     }
     let rest = joint.rsplit('\n').next().unwrap_or("");
     if let Some(line) = out.last_mut().filter(|_| !rest.is_empty()) {
-        line.push(Run {
+        line.push(TextRun {
             text: rest.to_owned(),
             bold: false,
         });
@@ -235,7 +240,7 @@ fn start_line(out: &mut Vec<Line>, joint: &str) {
 }
 
 /// The words of a piece, those that answer in bold where there are others beside them.
-fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run> {
+fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<TextRun> {
     let first = piece.span.start() + offset;
     let key = shown.keys.iter().find_map(|key| {
         let start = key.start().checked_sub(first)?;
@@ -247,7 +252,7 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run
         .keys
         .iter()
         .any(|key| key.start() <= first && first + text.len() <= key.end());
-    let run = |text: &str, bold: bool| Run {
+    let run = |text: &str, bold: bool| TextRun {
         text: folded(text),
         bold,
     };
@@ -259,7 +264,7 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run
         (&text[start..end], true),
         (&text[end..], false),
     ];
-    let mut out: Vec<Run> = Vec::new();
+    let mut out: Vec<TextRun> = Vec::new();
     for (part, bold) in parts {
         let words = folded(part);
         if words.is_empty() {
@@ -268,7 +273,7 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Run
         if let Some(last) = out.last_mut() {
             last.text.push(' ');
         }
-        out.push(Run { text: words, bold });
+        out.push(TextRun { text: words, bold });
     }
     out
 }
@@ -312,7 +317,7 @@ fn property_line(line: &str) -> String {
 }
 
 /// The lines of a code block without its fences, indented.
-fn code(text: &str) -> Vec<Line> {
+fn code(text: &str) -> Vec<TextLine> {
     let is_fence = |line: &&str| {
         let line = line.trim_start_matches([' ', '\t', '>']);
         line.starts_with("```") || line.starts_with("~~~")
@@ -323,7 +328,7 @@ fn code(text: &str) -> Vec<Line> {
     let least = lines.iter().filter(blank).map(margin).min().unwrap_or(0);
     let shown = |line: &&str| {
         let cut = least.min(margin(line));
-        vec![Run {
+        vec![TextRun {
             text: format!("    {}", &line[cut..]),
             bold: false,
         }]
@@ -332,7 +337,7 @@ fn code(text: &str) -> Vec<Line> {
 }
 
 /// A table in columns of equal width.
-fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<Line> {
+fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<TextLine> {
     let rows: Vec<Vec<String>> = rows
         .map(|row| cells(row).into_iter().map(|cell| folded(&cell)).collect())
         .collect();
@@ -357,7 +362,7 @@ fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<Line> {
     rows.iter()
         .enumerate()
         .map(|(n, row)| {
-            vec![Run {
+            vec![TextRun {
                 text: line(row),
                 bold: n == 0 && !one,
             }]
@@ -427,7 +432,7 @@ fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Se
 }
 
 /// The words of a model's answer, with numbers for its citations.
-fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<Line> {
+fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<TextLine> {
     let mut text = String::new();
     for segment in segments {
         match segment {
@@ -449,7 +454,7 @@ fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<Line> {
     }
     text.lines()
         .map(|line| {
-            vec![Run {
+            vec![TextRun {
                 text: line.to_owned(),
                 bold: false,
             }]

@@ -23,7 +23,7 @@ const ALIKE: f64 = 0.7;
 
 /// A place in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Anchor {
+pub enum NoteAnchor {
     /// The section below a heading.
     Heading(String),
     /// The block that ends in `^name`.
@@ -40,7 +40,7 @@ pub fn find(
     config: &Config,
     sandbox: &Sandbox,
     request: &str,
-) -> Result<(Address, Option<Anchor>)> {
+) -> Result<(Address, Option<NoteAnchor>)> {
     let trimmed = request.trim();
     // As other programs name a document.
     let trimmed = trimmed.strip_prefix("qmd://").unwrap_or(trimmed);
@@ -76,10 +76,10 @@ pub fn find(
 ///
 /// # Errors
 /// `SYMBOL_NOT_FOUND` with the nearest headings, or the blocks that there are.
-pub fn place(text: &str, anchor: &Anchor, at: &Address) -> Result<Range<usize>> {
+pub fn place(text: &str, anchor: &NoteAnchor, at: &Address) -> Result<Range<usize>> {
     match anchor {
-        Anchor::Heading(title) => heading(text, title, at),
-        Anchor::Block(name) => block(text, name).ok_or_else(|| {
+        NoteAnchor::Heading(title) => heading(text, title, at),
+        NoteAnchor::Block(name) => block(text, name).ok_or_else(|| {
             let names = block_names(text);
             let have = if names.is_empty() {
                 "it has no block with a name".to_owned()
@@ -94,14 +94,14 @@ pub fn place(text: &str, anchor: &Anchor, at: &Address) -> Result<Range<usize>> 
 }
 
 /// Splits `name#Heading` and `name#^block`. Of `name#A#B` the last heading counts, as in Obsidian.
-fn split_anchor(target: &str) -> (&str, Option<Anchor>) {
+fn split_anchor(target: &str) -> (&str, Option<NoteAnchor>) {
     let Some((name, rest)) = target.split_once('#') else {
         return (target, None);
     };
     let last = rest.rsplit('#').next().unwrap_or(rest).trim();
     let anchor = match last.strip_prefix('^') {
-        Some(block) => Anchor::Block(block.to_owned()),
-        None => Anchor::Heading(last.to_owned()),
+        Some(block) => NoteAnchor::Block(block.to_owned()),
+        None => NoteAnchor::Heading(last.to_owned()),
     };
     (name.trim(), (!last.is_empty()).then_some(anchor))
 }
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn an_anchor_is_split_off_and_the_last_heading_counts() {
-        let heading = |title: &str| Some(Anchor::Heading(title.to_owned()));
+        let heading = |title: &str| Some(NoteAnchor::Heading(title.to_owned()));
         assert_eq!(split_anchor("a.md"), ("a.md", None));
         assert_eq!(split_anchor("a.md#Top"), ("a.md", heading("Top")));
         assert_eq!(
@@ -403,7 +403,7 @@ mod tests {
         );
         assert_eq!(
             split_anchor("Note#^sum-1"),
-            ("Note", Some(Anchor::Block("sum-1".to_owned())))
+            ("Note", Some(NoteAnchor::Block("sum-1".to_owned())))
         );
         assert_eq!(split_anchor("Note#"), ("Note", None));
     }

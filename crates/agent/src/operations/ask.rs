@@ -17,12 +17,12 @@ use crate::tools::ToolFactory;
 use local_agent_embed::embedding::Embedder;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::{Engine, Scope};
-use local_agent_index::store::{Database, Found, examine};
+use local_agent_index::store::{Database, FoundDatabase, examine};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
 
 /// What is asked, of what, by whom.
-pub struct Ask<'a> {
+pub struct AskRequest<'a> {
     pub question: &'a str,
     /// Of this one file, read whole.
     pub read: Option<&'a str>,
@@ -69,7 +69,7 @@ pub struct Desk<'a> {
 /// Errors: `INVALID_QUERY` for a blank question; `FILE_NOT_FOUND`, `PATH_DENIED` and the like when
 /// it asks to read one file that cannot be read; those of choosing a model, of opening the index, of
 /// recording.
-pub fn ask(desk: &Desk<'_>, wanted: &Ask<'_>, observe: &mut Observe<'_>) -> Result<Done> {
+pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) -> Result<Done> {
     if wanted.question.trim().is_empty() {
         return Err(
             Failure::new(ErrorCode::InvalidQuery, "the question is blank")
@@ -127,12 +127,12 @@ struct File {
 
 /// Whether a question may choose its own file. With tools the model reads what it likes; the
 /// question is asked of all notes.
-fn is_free(wanted: &Ask<'_>) -> bool {
+fn is_free(wanted: &AskRequest<'_>) -> bool {
     wanted.limits.is_everything() && wanted.tools.is_none()
 }
 
 /// A question that is limited to a part of the notes is asked of that part, whatever file it names.
-fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
+fn file_of(wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
         return Some(File {
             path: path.to_owned(),
@@ -150,7 +150,7 @@ fn file_of(wanted: &Ask<'_>, sandbox: &Sandbox) -> Option<File> {
 
 fn recorded(
     desk: &Desk<'_>,
-    wanted: &Ask<'_>,
+    wanted: &AskRequest<'_>,
     chosen: &Chosen,
     question: &Question<'_>,
     subject: &Subject<'_>,
@@ -224,7 +224,10 @@ fn recorded(
             .stale
             .extend(stale_files(config, &question.scope.sources));
     }
-    let to_server = library.model().is_some_and(super::Model::is_server) && embedded.into_inner();
+    let to_server = library
+        .model()
+        .is_some_and(super::EmbeddingModel::is_server)
+        && embedded.into_inner();
     let run = log.end(config, &asked, to_server, &recalled)?;
     Ok(Done {
         asked,
@@ -255,7 +258,12 @@ pub fn question<'a>(config: &Config, text: &'a str, today: ask::Day) -> Question
 /// The memories that a question is about, as context beside its answer. A database that is not
 /// ours, or that was lost, holds none: whoever records the run says so.
 fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
-    let foreign = |path| matches!(examine(path, Database::Durable), Ok(Found::Foreign(..)));
+    let foreign = |path| {
+        matches!(
+            examine(path, Database::Durable),
+            Ok(FoundDatabase::Foreign(..))
+        )
+    };
     if !config.memory.enabled || foreign(&config.memory.db_path) {
         return Ok(Vec::new());
     }

@@ -14,7 +14,7 @@ const MOST_KEYS: usize = 5;
 
 /// A document, or lines of it.
 #[derive(Debug)]
-pub struct Piece {
+pub struct DocumentPiece {
     /// `source:path`.
     pub address: String,
     /// Of the whole file.
@@ -45,7 +45,12 @@ pub struct Lines {
 /// nearest names; `AMBIGUOUS_PATH`; `SYMBOL_NOT_FOUND` for a heading or block that is not there;
 /// `FILE_READ_ERROR` when the text is not UTF-8 or a chunk no longer stands where it stood; those
 /// of the sandbox; those of opening the index.
-pub fn get(config: &Config, sandbox: &Sandbox, address: &str, lines: Lines) -> Result<Piece> {
+pub fn get(
+    config: &Config,
+    sandbox: &Sandbox,
+    address: &str,
+    lines: Lines,
+) -> Result<DocumentPiece> {
     let piece = match address.strip_prefix('#') {
         Some(key) => chunk(config, sandbox, key),
         None => document(config, sandbox, address),
@@ -53,7 +58,7 @@ pub fn get(config: &Config, sandbox: &Sandbox, address: &str, lines: Lines) -> R
     piece.lines(lines)
 }
 
-impl Piece {
+impl DocumentPiece {
     /// Only these lines of it. Lines are counted as the file counts them.
     fn lines(mut self, wanted: Lines) -> Result<Self> {
         let Lines { from, count } = wanted;
@@ -97,7 +102,7 @@ fn beyond(address: &str, total_lines: usize, line: usize) -> Failure {
 }
 
 /// The whole document at an address of the sandbox.
-pub fn whole(sandbox: &Sandbox, at: &Address) -> Result<Piece> {
+pub fn whole(sandbox: &Sandbox, at: &Address) -> Result<DocumentPiece> {
     cut(at.to_string(), &sandbox.read(at)?.bytes, None, None)
 }
 
@@ -164,7 +169,7 @@ pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
     if !is_key {
         let message = format!("`#{digits}` is not a chunk key");
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(
-            "a chunk key is up to 32 hexadecimal digits, as `local-agent query --json` shows them",
+            "a chunk key is up to 32 hexadecimal digits, as `local-agent query WORDS --json` shows",
         ));
     }
     let found = index.keys_with_prefix(digits, MOST_KEYS)?;
@@ -185,7 +190,7 @@ pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
 }
 
 /// A chunk by its key, as its file holds it now.
-fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<Piece> {
+fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPiece> {
     let index = IndexReader::required(&config.index.db_path)?;
     let key = chunk_key(&index, digits)?;
     let chunk = index.chunk_by_key(&key)?.ok_or_else(|| {
@@ -206,7 +211,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<Piece> {
         );
         return Err(Failure::new(ErrorCode::FileReadError, message).with_hint("local-agent index"));
     }
-    Ok(Piece {
+    Ok(DocumentPiece {
         address: at.to_string(),
         sha256: Sha256::of(&file.bytes),
         first_line: chunk.lines.first() as usize,
@@ -228,7 +233,7 @@ fn lines_wanted(address: &str) -> (&str, Option<usize>, Option<usize>) {
     }
 }
 
-fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<Piece> {
+fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<DocumentPiece> {
     let (path, from, count) = lines_wanted(address);
     let resolved = sandbox.resolve(path);
     let (shown, bytes) = match resolved {
@@ -248,7 +253,7 @@ fn named(
     request: &str,
     from: Option<usize>,
     count: Option<usize>,
-) -> Result<Piece> {
+) -> Result<DocumentPiece> {
     let (at, anchor) = address::find(config, sandbox, request)?;
     let bytes = sandbox.read(&at)?.bytes;
     let Some(anchor) = anchor else {
@@ -258,7 +263,7 @@ fn named(
     let range = address::place(&whole.text, &anchor, &at)?;
     let before = whole.text.get(..range.start).unwrap_or_default();
     let text = whole.text.get(range.clone()).unwrap_or_default();
-    Piece {
+    DocumentPiece {
         first_line: 1 + before.matches('\n').count(),
         text: text.to_owned(),
         ..whole
@@ -266,7 +271,12 @@ fn named(
     .lines(Lines { from, count })
 }
 
-fn cut(address: String, bytes: &[u8], from: Option<usize>, count: Option<usize>) -> Result<Piece> {
+fn cut(
+    address: String,
+    bytes: &[u8],
+    from: Option<usize>,
+    count: Option<usize>,
+) -> Result<DocumentPiece> {
     let text = std::str::from_utf8(bytes).map_err(|_| {
         Failure::new(
             ErrorCode::FileReadError,
@@ -284,7 +294,7 @@ fn cut(address: String, bytes: &[u8], from: Option<usize>, count: Option<usize>)
         .skip(first - 1)
         .take(count.unwrap_or(usize::MAX))
         .collect();
-    Ok(Piece {
+    Ok(DocumentPiece {
         address,
         sha256: Sha256::of(bytes),
         first_line: first,

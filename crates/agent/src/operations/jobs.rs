@@ -102,16 +102,16 @@ pub struct EmbedRun<'a> {
 /// How long a server may take for one request.
 const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 
-/// What questions and chunks are embedded with; no weights are loaded before [`Model::load`].
+/// What questions and chunks are embedded with; no weights are loaded before [`EmbeddingModel::load`].
 #[derive(Debug, Clone)]
-pub enum Model {
+pub enum EmbeddingModel {
     /// candle, from files on this machine.
     Local(ModelFiles),
     /// The server that the configuration names.
     Server(ServerSpec),
 }
 
-impl Model {
+impl EmbeddingModel {
     /// The configured model; `models_dir` is where downloaded ones are.
     pub fn configured(config: &Config, models_dir: Option<&Path>) -> Result<Self> {
         if config.embed.provider.is_server() {
@@ -181,7 +181,7 @@ impl Model {
 /// Runs `embed` for `config`.
 pub fn run_embed(
     config: &Config,
-    model: &Model,
+    model: &EmbeddingModel,
     run: &EmbedRun<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<(EmbedSummary, Fingerprint)> {

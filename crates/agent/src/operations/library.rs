@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::jobs::Model;
+use super::jobs::EmbeddingModel;
 use crate::config::Config;
 use local_agent_embed::embedding::{Embedder, QueryVector};
 use local_agent_index::lexical;
@@ -29,7 +29,7 @@ pub struct Library {
     lexical_dir: PathBuf,
     vectors_dir: PathBuf,
     /// `None`: words alone are searched.
-    model: Option<Model>,
+    model: Option<EmbeddingModel>,
     fingerprint: Mutex<Option<Fingerprint>>,
     keeps: bool,
     engines: Mutex<Vec<Opened>>,
@@ -48,16 +48,16 @@ struct Seen([Option<(SystemTime, u64, u64)>; 3]);
 
 impl Library {
     /// For one command: the model is loaded when it is needed, in the way that is ready soonest.
-    pub fn for_one(config: &Config, model: Option<Model>) -> Self {
+    pub fn for_one(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, false)
     }
 
     /// For a process that goes on: what was opened and loaded stays.
-    pub fn that_stays(config: &Config, model: Option<Model>) -> Self {
+    pub fn that_stays(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, true)
     }
 
-    fn new(config: &Config, model: Option<Model>, keeps: bool) -> Self {
+    fn new(config: &Config, model: Option<EmbeddingModel>, keeps: bool) -> Self {
         Self {
             index_db: config.index.db_path.clone(),
             lexical_dir: config.lexical_dir(),
@@ -71,7 +71,7 @@ impl Library {
     }
 
     /// What questions are embedded with.
-    pub fn model(&self) -> Option<&Model> {
+    pub fn model(&self) -> Option<&EmbeddingModel> {
         self.model.as_ref()
     }
 

@@ -37,7 +37,7 @@ pub mod standing;
 pub mod status;
 pub mod verify;
 
-pub use jobs::{EmbedRun, IndexRun, Model};
+pub use jobs::{EmbedRun, EmbeddingModel, IndexRun};
 pub use library::Library;
 pub use run_log::place;
 pub use scope::Limits;

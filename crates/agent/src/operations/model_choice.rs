@@ -26,7 +26,7 @@ const BEHIND_LATIN: char = '\u{370}';
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct ModelChoice {
     /// The id of a compiled-in model.
     pub id: &'static str,
     /// Why, in a sentence without its dot.
@@ -36,10 +36,10 @@ pub struct Choice {
 /// Decides for `config`.
 ///
 /// Errors: those of the databases; a damaged matrix decides nothing.
-pub fn choose(config: &Config) -> Result<Choice> {
+pub fn choose(config: &Config) -> Result<ModelChoice> {
     if let Some(id) = maker_of_vectors(config) {
         let why = "it made the vectors that are there (embed --model ID takes another)";
-        return Ok(Choice {
+        return Ok(ModelChoice {
             id,
             why: why.to_owned(),
         });
@@ -74,7 +74,7 @@ fn maker_of_vectors(config: &Config) -> Option<&'static str> {
         })
 }
 
-fn by_languages(texts: &[String]) -> Choice {
+fn by_languages(texts: &[String]) -> ModelChoice {
     let foreign = texts.iter().filter(|text| is_foreign(text)).count();
     let has_model = all_built_in().any(|files| files.id() == MULTILINGUAL_ID);
     let share = foreign as f64 / texts.len().max(1) as f64;
@@ -89,7 +89,7 @@ fn by_languages(texts: &[String]) -> Choice {
             format!("{foreign} of {all} passages of the index are in other languages than English")
         }
     };
-    Choice { id, why }
+    ModelChoice { id, why }
 }
 
 /// Whether a text is clearly in another language than English.

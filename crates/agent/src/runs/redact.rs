@@ -21,7 +21,7 @@ pub struct Redacted<'a> {
 }
 
 /// A form that is a secret as a whole; a group called `keep` stays.
-struct Form {
+struct SecretForm {
     what: &'static str,
     pattern: Regex,
 }
@@ -87,13 +87,13 @@ const FORMS: &[(&str, &str)] = &[
     ),
 ];
 
-static KNOWN: LazyLock<Vec<Form>> = LazyLock::new(|| {
+static KNOWN: LazyLock<Vec<SecretForm>> = LazyLock::new(|| {
     FORMS
         .iter()
         .filter_map(|(what, pattern)| {
             Regex::new(pattern)
                 .ok()
-                .map(|pattern| Form { what, pattern })
+                .map(|pattern| SecretForm { what, pattern })
         })
         .collect()
 });

@@ -7,7 +7,7 @@ use super::find_defs::{FindSymbolArgs, look};
 use super::link_target::names_target;
 use super::notes;
 use super::outcome::Output;
-use super::symbols::{Lines, symbols};
+use super::symbols::{LineStarts, symbols};
 use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
@@ -26,7 +26,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let places = look(bound, args.path.as_deref(), &name, |file| {
         if is_note(&file.at) {
             let text = file.text()?;
-            let lines = Lines::of(text);
+            let lines = LineStarts::of(text);
             let links = notes::parse(text).links;
             let fits = links
                 .into_iter()

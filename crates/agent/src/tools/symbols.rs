@@ -99,9 +99,9 @@ fn extension(at: &Address) -> Option<&'static str> {
 }
 
 /// Offsets of the line breaks of a text, so that many places are found in one pass.
-pub(super) struct Lines(Vec<usize>);
+pub(super) struct LineStarts(Vec<usize>);
 
-impl Lines {
+impl LineStarts {
     pub(super) fn of(text: &str) -> Self {
         Self(text.match_indices('\n').map(|(at, _)| at).collect())
     }
@@ -114,7 +114,7 @@ impl Lines {
 
 fn headings(text: &str) -> Vec<Symbol> {
     let document = notes::parse(text);
-    let lines = Lines::of(text);
+    let lines = LineStarts::of(text);
     let one = |(n, heading): (usize, &local_agent_text::markdown::HeadingAt)| {
         let range = notes::section(&document, n, text)?;
         let last = range.start + text[range.clone()].trim_end().len();
@@ -173,7 +173,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
         tags
     });
     let tags = tags.map_err(|e| unreadable(e.to_string()))?;
-    let lines = Lines::of(text);
+    let lines = LineStarts::of(text);
     let mut out = Vec::new();
     for tag in tags {
         let Some(name) = text.get(tag.name_range.clone()) else {

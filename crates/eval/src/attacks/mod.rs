@@ -42,7 +42,7 @@ pub struct Sample {
 
 /// A text with its place in a file.
 #[derive(Debug, Clone)]
-pub struct Passage {
+pub struct AttackPassage {
     pub path: String,
     pub heading: HeadingPath,
     pub start: usize,
@@ -50,7 +50,7 @@ pub struct Passage {
     pub text: String,
 }
 
-impl Passage {
+impl AttackPassage {
     /// A text that is a whole file.
     pub fn whole(path: &str, text: &str) -> Self {
         let heading = HeadingPath::from_canonical("H1: Notes").unwrap_or_default();
@@ -89,7 +89,7 @@ impl Passage {
 }
 
 /// A snapshot of these passages.
-pub(super) fn freeze(question: &str, passages: &[&Passage]) -> Option<EvidenceSnapshot> {
+pub(super) fn freeze(question: &str, passages: &[&AttackPassage]) -> Option<EvidenceSnapshot> {
     let excerpts = passages
         .iter()
         .map(|p| p.excerpt())
@@ -110,7 +110,7 @@ pub(super) fn plain_sentence<'a>(text: &'a str, sentence: &Sentence) -> Option<&
 
 /// The plain sentences of passages of notes, at most `most`, spread evenly; each with its own
 /// passage and the next one of another file.
-pub fn from_notes(passages: &[Passage], most: usize) -> Vec<Sample> {
+pub fn from_notes(passages: &[AttackPassage], most: usize) -> Vec<Sample> {
     let mut all = Vec::new();
     for (n, passage) in passages.iter().enumerate() {
         let other = passages
@@ -154,8 +154,8 @@ pub fn from_claims(claims: &[super::claims::Claim], most: usize) -> Vec<Sample> 
             .take(good.len())
             .find(|c| c.evidence != claim.evidence)?;
         let passages = [
-            Passage::whole("evidence.md", &claim.evidence),
-            Passage::whole("other.md", &other.evidence),
+            AttackPassage::whole("evidence.md", &claim.evidence),
+            AttackPassage::whole("other.md", &other.evidence),
         ];
         let snapshot = freeze("", &[&passages[0], &passages[1]])?;
         Some(Sample {
@@ -192,15 +192,15 @@ pub fn paraphrases() -> Result<Vec<Sample>> {
             .map(serde_json::from_str)
             .collect::<std::result::Result<_, _>>()
             .map_err(|e| invalid(format!("{source}: {e}")))?;
-        let passages: Vec<Passage> = all
+        let passages: Vec<AttackPassage> = all
             .iter()
-            .map(|w| Passage::whole("note.md", &w.note))
+            .map(|w| AttackPassage::whole("note.md", &w.note))
             .collect();
         for (n, written) in all.iter().enumerate() {
             let own = passages.get(n);
             let next = all
                 .get((n + 1) % all.len())
-                .map(|w| Passage::whole("other.md", &w.note));
+                .map(|w| AttackPassage::whole("other.md", &w.note));
             let Some(snapshot) = own
                 .zip(next.as_ref())
                 .and_then(|(a, b)| freeze("", &[a, b]))
@@ -512,11 +512,12 @@ mod tests {
 
     #[test]
     fn an_attack_is_caught_or_not_and_its_base_is_judged_too() {
-        let own = Passage::whole(
+        let own = AttackPassage::whole(
             "a.md",
             "The ferry carries twelve cars across the bay every morning. It is old.\n",
         );
-        let other = Passage::whole("b.md", "Tea needs hot water and patience, says the cook.\n");
+        let other =
+            AttackPassage::whole("b.md", "Tea needs hot water and patience, says the cook.\n");
         let samples = from_notes(&[own, other], 10);
         assert_eq!(samples.len(), 2);
         let attacks = attack(&samples[0]);

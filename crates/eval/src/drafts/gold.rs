@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{NO_FAULT, Recorded, Statement};
-use crate::attacks::{Edit, Passage, bare, freeze, plain_sentence, seed};
+use crate::attacks::{AttackPassage, Edit, bare, freeze, plain_sentence, seed};
 use crate::invalid;
 use crate::set::{Evidence, Question};
 use local_agent_text::error::Result;
@@ -23,7 +23,7 @@ pub struct Document {
     /// The whole text; marks count in its characters.
     pub text: String,
     /// In order.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<AttackPassage>,
 }
 
 /// A sentence that answers a question.
@@ -31,7 +31,7 @@ struct Answer<'a> {
     question: &'a str,
     sentence: &'a str,
     /// The passage that holds it, and its document.
-    own: (&'a Passage, &'a Document),
+    own: (&'a AttackPassage, &'a Document),
 }
 
 /// Drafts of all questions whose answer stands in one plain sentence of one passage: for each,
@@ -67,8 +67,9 @@ pub fn drafts(
                 .iter()
                 .find(|(start, words)| (*start..start + words.len()).contains(&at));
             let (start, sentence) = *found?;
-            let holds =
-                |p: &&Passage| p.start <= start && start + sentence.len() <= p.start + p.text.len();
+            let holds = |p: &&AttackPassage| {
+                p.start <= start && start + sentence.len() <= p.start + p.text.len()
+            };
             Some((sentence, (document.passages.iter().find(holds)?, document)))
         });
         answers.extend(place.map(|(sentence, own)| Answer {
@@ -118,7 +119,7 @@ fn of_answer(
     documents: &[Document],
 ) -> Vec<Recorded> {
     let (own, document) = answer.own;
-    let lacks = |p: &&Passage| !p.text.contains(answer.sentence);
+    let lacks = |p: &&AttackPassage| !p.text.contains(answer.sentence);
     // Another passage of the same document or, where documents are single passages, of its folder.
     let same = document
         .passages
@@ -134,7 +135,7 @@ fn of_answer(
             .find(lacks)
     });
     let far = |d: &&Document| group(&d.path) != group(&document.path);
-    let distant: Vec<&Passage> = documents
+    let distant: Vec<&AttackPassage> = documents
         .iter()
         .filter(far)
         .flat_map(|d| &d.passages)
@@ -156,7 +157,7 @@ fn of_answer(
     let (Some(same), Some(other), Some(stranger)) = (same, other, stranger) else {
         return Vec::new();
     };
-    let mut passages: Vec<&Passage> = Vec::new();
+    let mut passages: Vec<&AttackPassage> = Vec::new();
     for passage in [own, same, other, stranger.own.0] {
         if !passages
             .iter()
@@ -168,7 +169,7 @@ fn of_answer(
     let Some(snapshot) = freeze(answer.question, &passages) else {
         return Vec::new();
     };
-    let label = |passage: &Passage| {
+    let label = |passage: &AttackPassage| {
         let at = passages
             .iter()
             .position(|p| p.path == passage.path && p.start == passage.start);
@@ -181,14 +182,14 @@ fn of_answer(
             .map(|(n, _)| BTreeSet::from([n]))
             .collect()
     };
-    let cited = |words: &str, to: &[&Passage], gold: Vec<BTreeSet<u32>>| {
+    let cited = |words: &str, to: &[&AttackPassage], gold: Vec<BTreeSet<u32>>| {
         let marks: String = to.iter().map(|p| format!("[E{}]", label(p))).collect();
         Statement {
             text: format!("{} {marks}.", bare(words)),
             gold,
         }
     };
-    let statement = |words: &str, to: &[&Passage]| cited(words, to, holding(words));
+    let statement = |words: &str, to: &[&AttackPassage]| cited(words, to, holding(words));
     let draft = |fault: &str, statements: Vec<Statement>| Recorded {
         fault: fault.to_owned(),
         snapshot: snapshot.clone(),
@@ -251,9 +252,9 @@ mod tests {
     fn document(path: &str, text: &str, cuts: &[usize]) -> Document {
         let ends = cuts.iter().copied().chain([text.len()]);
         let starts = [0].into_iter().chain(cuts.iter().copied());
-        let passage = |(start, end): (usize, usize)| Passage {
+        let passage = |(start, end): (usize, usize)| AttackPassage {
             start,
-            ..Passage::whole(path, &text[start..end])
+            ..AttackPassage::whole(path, &text[start..end])
         };
         Document {
             path: path.to_owned(),

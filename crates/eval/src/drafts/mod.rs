@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::attacks::{Passage, freeze};
+use super::attacks::{AttackPassage, freeze};
 use super::invalid;
 use local_agent_text::error::Result;
 use local_agent_text::evidence::{
@@ -84,12 +84,12 @@ pub fn read(text: &str) -> Result<Vec<Recorded>> {
                 evidence,
             } => {
                 let name = |n: usize| format!("{set}-{n}.md");
-                let passages: Vec<Passage> = evidence
+                let passages: Vec<AttackPassage> = evidence
                     .iter()
                     .enumerate()
-                    .map(|(n, text)| Passage::whole(&name(n + 1), text))
+                    .map(|(n, text)| AttackPassage::whole(&name(n + 1), text))
                     .collect();
-                let views: Vec<&Passage> = passages.iter().collect();
+                let views: Vec<&AttackPassage> = passages.iter().collect();
                 let snapshot = freeze(&question, &views)
                     .ok_or_else(|| invalid(format!("line {at} of the drafts holds no evidence")))?;
                 snapshots.insert(set, snapshot);
@@ -119,7 +119,7 @@ pub fn read(text: &str) -> Result<Vec<Recorded>> {
 
 /// Figures of some drafts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Row {
+pub struct DraftRow {
     pub drafts: usize,
     /// Drafts that the gate lets through.
     pub passed: usize,
@@ -133,7 +133,7 @@ pub struct Row {
     pub own_after: Citations,
 }
 
-impl Row {
+impl DraftRow {
     fn add(&mut self, other: Self) {
         self.drafts += other.drafts;
         self.passed += other.passed;
@@ -173,9 +173,9 @@ impl Citations {
 }
 
 /// The figures of each fault, in the order of its name, then of all faulty drafts, then of all.
-pub fn rows(drafts: &[Recorded]) -> Vec<(String, Row)> {
-    let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
-    let (mut faulty, mut all) = (Row::default(), Row::default());
+pub fn rows(drafts: &[Recorded]) -> Vec<(String, DraftRow)> {
+    let mut rows: BTreeMap<&str, DraftRow> = BTreeMap::new();
+    let (mut faulty, mut all) = (DraftRow::default(), DraftRow::default());
     for draft in drafts {
         let one = row(draft);
         rows.entry(&draft.fault).or_default().add(one);
@@ -184,7 +184,7 @@ pub fn rows(drafts: &[Recorded]) -> Vec<(String, Row)> {
         }
         all.add(one);
     }
-    let mut out: Vec<(String, Row)> = rows
+    let mut out: Vec<(String, DraftRow)> = rows
         .into_iter()
         .map(|(fault, row)| (fault.to_owned(), row))
         .collect();
@@ -192,7 +192,7 @@ pub fn rows(drafts: &[Recorded]) -> Vec<(String, Row)> {
     out
 }
 
-fn row(recorded: &Recorded) -> Row {
+fn row(recorded: &Recorded) -> DraftRow {
     let text = recorded
         .statements
         .iter()
@@ -235,7 +235,7 @@ fn row(recorded: &Recorded) -> Row {
             Citations::default()
         }
     };
-    Row {
+    DraftRow {
         drafts: 1,
         passed: usize::from(report.ok),
         before,

@@ -9,7 +9,7 @@ use local_agent_text::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, 
 
 /// Where a file stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct DocumentPlace<'a> {
     pub source_id: i64,
     pub source: &'a SourceName,
     pub path: &'a RelPath,
@@ -17,7 +17,7 @@ pub(super) struct Place<'a> {
 
 /// The row of a file that is listed and not indexed.
 pub(super) fn skipped(
-    place: Place<'_>,
+    place: DocumentPlace<'_>,
     stamp: FileStamp,
     reason: SkipReason,
     sha256: Option<Sha256>,
@@ -45,7 +45,7 @@ pub(super) fn skipped(
 
 /// The row of a file's bytes: cut, hashed, keyed.
 pub(super) fn row(
-    place: Place<'_>,
+    place: DocumentPlace<'_>,
     stamp: FileStamp,
     bytes: &[u8],
     options: &ChunkOptions,
@@ -82,7 +82,7 @@ pub(super) fn row(
     }
 }
 
-fn chunks(place: Place<'_>, text: &str, document: &Document) -> Vec<ChunkRow> {
+fn chunks(place: DocumentPlace<'_>, text: &str, document: &Document) -> Vec<ChunkRow> {
     let mut seen: HashMap<(String, Sha256), u32> = HashMap::new();
     let row = |chunk: &markdown::Chunk| {
         let slice = text

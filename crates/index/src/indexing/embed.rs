@@ -130,7 +130,7 @@ fn work(
                 .unwrap_or_else(|_| Err(Failure::internal("checking the vectors panicked"))),
         )
     });
-    let Plan {
+    let EmbedPlan {
         mut summary,
         work,
         used,
@@ -242,10 +242,10 @@ fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
         return Ok(None);
     };
     match store::examine(options.db_path, Database::Embeddings)? {
-        store::Found::Foreign(..) | store::Found::NotADatabase => {
+        store::FoundDatabase::Foreign(..) | store::FoundDatabase::NotADatabase => {
             Ok(Some(store::move_aside(options.db_path, suffix)?))
         }
-        store::Found::Ours | store::Found::Older(_)
+        store::FoundDatabase::Ours | store::FoundDatabase::Older(_)
             if store::is_damaged(options.db_path, Database::Embeddings)? =>
         {
             Ok(Some(store::move_aside(options.db_path, suffix)?))
@@ -262,14 +262,14 @@ struct Work {
     tokens: usize,
 }
 
-struct Plan {
+struct EmbedPlan {
     summary: EmbedSummary,
     work: Vec<Work>,
     /// Inputs of the whole index: what prune keeps.
     used: Inputs,
 }
 
-fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Plan> {
+fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<EmbedPlan> {
     let index = IndexReader::required(options.index_db)?;
     let have = store
         .map(|store| store.inputs(&options.fingerprint))
@@ -316,7 +316,7 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Pl
     summary.outdated = usize::try_from(total - have.len() as u64).unwrap_or(usize::MAX);
     order(&mut work, options.first);
     work.truncate(options.limit.unwrap_or(usize::MAX));
-    Ok(Plan {
+    Ok(EmbedPlan {
         summary,
         work,
         used,

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::document::{self, Place};
+use super::document::{self, DocumentPlace};
 use super::emptied::{self, Was};
 use super::{OnProgress, Progress, lexical};
 use crate::indexing::Source;
@@ -137,15 +137,15 @@ fn work(
     };
     store::clear_beside(options.db_path)?;
     let found = store::examine(options.db_path, Database::Index)?;
-    if matches!(found, store::Found::Newer(_)) {
+    if matches!(found, store::FoundDatabase::Newer(_)) {
         store::refuse_unless_ours(options.db_path, Database::Index, &found)?;
     }
-    if options.rebuild.is_some() || matches!(found, store::Found::Older(_)) {
+    if options.rebuild.is_some() || matches!(found, store::FoundDatabase::Older(_)) {
         lexical::settle(options.db_path, options.lexical_dir)?;
         if let Some(suffix) = options.rebuild
             && matches!(
                 found,
-                store::Found::Foreign(..) | store::Found::NotADatabase
+                store::FoundDatabase::Foreign(..) | store::FoundDatabase::NotADatabase
             )
         {
             summary.moved_aside = Some(store::move_aside(options.db_path, suffix)?);
@@ -586,7 +586,7 @@ impl<'a> Scan<'a> {
     }
 
     fn look(&self, entry: &Entry, path: &RelPath, count: CountTokens<'_>) -> Result<Outcome> {
-        let place = Place {
+        let place = DocumentPlace {
             source_id: self.source_id,
             source: &self.source.name,
             path,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{OnProgress, Progress};
 use crate::lexical::{
-    ChunkEntry, DocEntry, Reader, Stamp, Writer, beside, clear_beside, put_in_place,
+    ChunkEntry, DocEntry, LexicalStamp, LexicalWriter, Reader, beside, clear_beside, put_in_place,
 };
 use crate::store::{IndexReader, LexicalSource};
 use local_agent_text::error::{Failure, Result};
@@ -72,13 +72,13 @@ pub(super) fn catch_up(
     let Some(commit) = index.commit_id()? else {
         return Ok(());
     };
-    let wanted = Stamp::new(commit);
+    let wanted = LexicalStamp::new(commit);
     // Half of the cores write what the other half analyses; each writer builds a dictionary of its
     // own, so fewer are less work. But two at least: a dictionary is written by one thread alone,
     // and nobody else works at the end.
     let threads =
         std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).max(2));
-    let mut writer = Writer::open(dir, WRITER_BYTES, threads)?;
+    let mut writer = LexicalWriter::open(dir, WRITER_BYTES, threads)?;
     let stamp = writer.stamp();
     if !rebuild && stamp.as_ref() == Some(&wanted) {
         return Ok(());
@@ -105,7 +105,7 @@ pub(super) fn catch_up(
 /// This thread reads, the others analyse.
 fn add_all(
     index: &IndexReader,
-    writer: &Writer,
+    writer: &LexicalWriter,
     changed: &[i64],
     on_progress: OnProgress<'_>,
 ) -> Result<()> {
@@ -140,7 +140,7 @@ fn add_all(
     })
 }
 
-fn add(writer: &Writer, source: &LexicalSource) -> Result<()> {
+fn add(writer: &LexicalWriter, source: &LexicalSource) -> Result<()> {
     let chunks = source
         .chunks
         .iter()

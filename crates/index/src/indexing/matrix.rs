@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::store::{Database, EmbeddingStore, IndexReader, Inputs};
-use crate::vectors::{Matrix, Row, Stamp, Writer};
+use crate::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Fingerprint, Sha256};
 
@@ -28,7 +28,7 @@ pub(super) fn is_current(
     )?;
     let current = stamp.as_ref() == Some(old.stamp()) && old.len() == covered;
     if current {
-        Writer::tidy(dir)?;
+        VectorWriter::tidy(dir)?;
     }
     Ok(current)
 }
@@ -40,12 +40,12 @@ fn stamp(
     store: &EmbeddingStore,
     fingerprint: &Fingerprint,
     dim: usize,
-) -> Result<Option<Stamp>> {
+) -> Result<Option<MatrixStamp>> {
     let (Some(index_commit), Some(embed_commit)) = (index.commit_id()?, store.commit_id()?) else {
         return Ok(None);
     };
     let chunker_sig = index.meta("chunker_sig")?.unwrap_or_default();
-    Ok(Some(Stamp {
+    Ok(Some(MatrixStamp {
         index_commit,
         embed_commit,
         fingerprint: *fingerprint,
@@ -84,12 +84,12 @@ pub(super) fn publish(
     };
     let mut writer = match old {
         Ok(Some(old)) if (old.stamp().fingerprint, old.stamp().dim) == (*fingerprint, dim) => {
-            Writer::update(dir, stamp)?
+            VectorWriter::update(dir, stamp)?
         }
         // Nothing there, another model, or damage: everything is in the database, so it is made
         // again.
-        Ok(_) => Writer::rebuild(dir, stamp)?,
-        Err(failure) if failure.code == ErrorCode::DbCorrupt => Writer::rebuild(dir, stamp)?,
+        Ok(_) => VectorWriter::rebuild(dir, stamp)?,
+        Err(failure) if failure.code == ErrorCode::DbCorrupt => VectorWriter::rebuild(dir, stamp)?,
         Err(failure) => return Err(failure),
     };
     writer.retain(|id, key| match wanted.get(key) {
@@ -113,11 +113,11 @@ pub(super) fn publish(
 }
 
 /// Row id and input of a chunk, by its key.
-type Wanted = HashMap<ChunkKey, (i64, Sha256), foldhash::fast::RandomState>;
+type MissingVectors = HashMap<ChunkKey, (i64, Sha256), foldhash::fast::RandomState>;
 
 /// The chunks that have a vector.
-fn wanted(index: &IndexReader, have: &Inputs) -> Result<Wanted> {
-    let mut wanted = Wanted::default();
+fn wanted(index: &IndexReader, have: &Inputs) -> Result<MissingVectors> {
+    let mut wanted = MissingVectors::default();
     index.each_chunk(|chunk| {
         if have.contains(&chunk.input_sha256) {
             wanted.insert(chunk.key, (chunk.id, chunk.input_sha256));

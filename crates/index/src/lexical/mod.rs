@@ -37,7 +37,7 @@ pub use query::{Filter, Query};
 pub use reader::Reader;
 pub use replace::{beside, clear_beside, put_in_place};
 pub use stats::{TermStat, coverage};
-pub use writer::Writer;
+pub use writer::LexicalWriter;
 
 /// Changes whenever the same text would give other terms, or the fields change. An index with
 /// another number is rebuilt.
@@ -45,14 +45,14 @@ pub const ANALYZER_VERSION: u32 = 3;
 
 /// What the projection was made from. Two stamps are compared for equality, never for order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct LexicalStamp {
     /// The `commit_id` of the index database.
     pub index_commit: CommitId,
     /// [`ANALYZER_VERSION`] at the time of writing.
     pub analyzer_version: u32,
 }
 
-impl Stamp {
+impl LexicalStamp {
     /// The stamp of a projection of `index_commit` written by this program.
     pub const fn new(index_commit: CommitId) -> Self {
         Self {
@@ -94,7 +94,7 @@ pub struct ChunkEntry<'a> {
 
 /// A chunk that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub struct LexicalHit {
     pub chunk_id: i64,
     pub doc_id: i64,
     /// Compare it with the key of the row: a hit whose row has another key is dead.

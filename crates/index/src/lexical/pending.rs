@@ -30,11 +30,11 @@ impl Queue {
 
     /// Waits until there is room for `bytes` and takes it. What is larger than all room goes when
     /// nothing else waits.
-    pub(super) fn enter(self: &Arc<Self>, bytes: usize) -> Place {
+    pub(super) fn enter(self: &Arc<Self>, bytes: usize) -> PendingPlace {
         let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > MOST_BYTES;
         let entered = self.left.wait_timeout_while(self.waiting(), PATIENCE, full);
         *entered.unwrap_or_else(PoisonError::into_inner).0 += bytes;
-        Place {
+        PendingPlace {
             queue: Arc::clone(self),
             bytes,
         }
@@ -43,12 +43,12 @@ impl Queue {
 
 /// Room in the queue, given back when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PendingPlace {
     queue: Arc<Queue>,
     bytes: usize,
 }
 
-impl Drop for Place {
+impl Drop for PendingPlace {
     fn drop(&mut self) {
         *self.queue.waiting() -= self.bytes;
         self.queue.left.notify_all();
@@ -59,7 +59,7 @@ impl Drop for Place {
 #[derive(Debug)]
 pub(super) struct Pending {
     pub document: TantivyDocument,
-    pub place: Option<Place>,
+    pub place: Option<PendingPlace>,
 }
 
 impl Document for Pending {

@@ -18,7 +18,7 @@ pub(super) enum Form {
 
 /// What is to be done with a term.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Wanted {
+pub(super) struct QueryTerm {
     pub(super) weight: f32,
     /// Its stems in the other languages of the index.
     pub(super) locals: BTreeSet<String>,
@@ -26,15 +26,15 @@ pub(super) struct Wanted {
 
 /// A query, analysed.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct QueryPlan {
     /// In a fixed order, so that sums are the same every time.
-    pub(super) terms: BTreeMap<(Form, String), Wanted>,
+    pub(super) terms: BTreeMap<(Form, String), QueryTerm>,
     pub(super) phrases: Vec<Vec<String>>,
     pub(super) excluded_stems: Vec<String>,
     pub(super) excluded_phrases: Vec<Vec<String>>,
 }
 
-impl Plan {
+impl QueryPlan {
     /// `languages`: see [`super::reader::Reader::languages`].
     pub(super) fn new(query: &Query, languages: &[Language]) -> Self {
         let mut analyzer = Analyzer::default();

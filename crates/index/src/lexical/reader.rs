@@ -14,7 +14,7 @@ use super::replace::beside;
 use super::schema::{Fields, mark, schema};
 use super::search::WEIGHTS;
 use super::writer::read_stamp;
-use super::{Stamp, corrupt, failure, guarded};
+use super::{LexicalStamp, corrupt, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};
@@ -25,16 +25,16 @@ const ATTEMPTS: u32 = 5;
 /// An unchanging view of the projection as of one commit.
 pub struct Reader {
     pub(super) fields: Fields,
-    pub(super) segments: Vec<Segment>,
-    pub(super) totals: Totals,
+    pub(super) segments: Vec<LexicalSegment>,
+    pub(super) totals: LexicalTotals,
     /// Languages of Latin script, beside English, that documents are written in.
     pub(super) languages: Vec<Language>,
-    stamp: Option<Stamp>,
+    stamp: Option<LexicalStamp>,
     index: Index,
 }
 
 /// One segment with what scoring looks at for every posting.
-pub(super) struct Segment {
+pub(super) struct LexicalSegment {
     pub(super) reader: SegmentReader,
     /// See [`Fields::back`].
     pub(super) back: Vec<u32>,
@@ -47,7 +47,7 @@ pub(super) struct Segment {
 
 /// Sums over everything that is alive.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Totals {
+pub(super) struct LexicalTotals {
     pub(super) docs: u64,
     pub(super) chunks: u64,
     pub(super) doc_length: u64,
@@ -142,7 +142,7 @@ impl Reader {
         let segments = searcher
             .segment_readers()
             .iter()
-            .map(|reader| Segment::open(reader.clone()))
+            .map(|reader| LexicalSegment::open(reader.clone()))
             .collect::<tantivy::Result<Vec<_>>>()?;
         let mut languages = Vec::new();
         for language in Language::with_local_stems() {
@@ -159,7 +159,7 @@ impl Reader {
         }
         let totals = segments
             .iter()
-            .fold(Totals::default(), |sum, (segment, length)| {
+            .fold(LexicalTotals::default(), |sum, (segment, length)| {
                 sum.with(segment, length)
             });
         let segments = segments
@@ -193,7 +193,7 @@ impl Reader {
     }
 
     /// What the last commit was made from; `None` when the payload is not ours.
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<LexicalStamp> {
         self.stamp
     }
 
@@ -209,7 +209,7 @@ impl Reader {
 
     /// Row id and key of every chunk, in no promised order.
     pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
-        let keys = |segment: &Segment| -> Vec<_> {
+        let keys = |segment: &LexicalSegment| -> Vec<_> {
             let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
             chunks
                 .map(|at| (segment.chunk_id(at), segment.key(at)))
@@ -260,7 +260,7 @@ impl<E: Into<TantivyError>> From<E> for Attempt {
     }
 }
 
-impl Segment {
+impl LexicalSegment {
     /// With the length of each entry; see [`Fields::length`].
     fn open(reader: SegmentReader) -> tantivy::Result<(Self, Vec<u32>)> {
         let fast = reader.fast_fields();
@@ -288,7 +288,7 @@ impl Segment {
     }
 
     /// BM25's `1 − b + b · length / average`, once for every posting to come.
-    fn with_norms(mut self, length: &[u32], totals: &Totals) -> Self {
+    fn with_norms(mut self, length: &[u32], totals: &LexicalTotals) -> Self {
         let average = |sum: u64, count: u64| (sum as f32 / count.max(1) as f32).max(1.0);
         let of_docs = average(totals.doc_length, totals.docs);
         let of_chunks = average(totals.chunk_length, totals.chunks);
@@ -329,8 +329,8 @@ impl Segment {
     }
 }
 
-impl Totals {
-    fn with(mut self, segment: &Segment, length: &[u32]) -> Self {
+impl LexicalTotals {
+    fn with(mut self, segment: &LexicalSegment, length: &[u32]) -> Self {
         for at in segment.alive() {
             let length = length.get(at as usize).copied().map_or(0, u64::from);
             if segment.is_chunk(at) {

@@ -105,20 +105,20 @@ fn remove(parent: &StateDirectory, name: &str) -> io::Result<()> {
 mod tests {
     use std::fs;
 
-    use super::super::{Reader, Stamp, Writer};
+    use super::super::{LexicalStamp, LexicalWriter, Reader};
     use super::*;
     use local_agent_text::types::CommitId;
 
     fn make(dir: &Path, number: u8) {
-        let mut writer = Writer::open(dir, 15_000_000, 1).unwrap();
+        let mut writer = LexicalWriter::open(dir, 15_000_000, 1).unwrap();
         writer.commit(&stamp(number)).unwrap();
     }
 
-    fn stamp(number: u8) -> Stamp {
-        Stamp::new(CommitId::from_bytes([number; 16]))
+    fn stamp(number: u8) -> LexicalStamp {
+        LexicalStamp::new(CommitId::from_bytes([number; 16]))
     }
 
-    fn seen(dir: &Path, number: u8) -> Option<Stamp> {
+    fn seen(dir: &Path, number: u8) -> Option<LexicalStamp> {
         Reader::open_for(dir, Some(CommitId::from_bytes([number; 16])))
             .unwrap()
             .and_then(|reader| reader.stamp())

@@ -12,16 +12,16 @@ use tantivy::postings::Postings as _;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, TERMINATED, Term};
 
-use super::plan::{Form, Plan, Wanted};
-use super::reader::{Reader, Segment};
-use super::{Hit, Query, failure, guarded};
+use super::plan::{Form, QueryPlan, QueryTerm};
+use super::reader::{LexicalSegment, Reader};
+use super::{LexicalHit, Query, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::types::IdSet;
 
 /// What the parts of a score are worth. Chosen on development sets of four kinds (scientific
 /// abstracts, technical documentation, encyclopedia paragraphs in English and in Chinese); one
 /// setting for all, and flat around it.
-pub(super) struct Weights {
+pub(super) struct FieldWeights {
     /// Saturation of frequencies, and length normalisation: Lucene's defaults.
     k1: f32,
     pub(super) b: f32,
@@ -47,7 +47,7 @@ pub(super) struct Weights {
     pub(super) exact: f32,
 }
 
-pub(super) const WEIGHTS: Weights = Weights {
+pub(super) const WEIGHTS: FieldWeights = FieldWeights {
     k1: 1.2,
     b: 0.75,
     delta: 0.5,
@@ -67,7 +67,7 @@ pub(super) const WEIGHTS: Weights = Weights {
 
 /// What scoring keeps for one segment; all indexed by entry.
 struct Scores<'a> {
-    segment: &'a Segment,
+    segment: &'a LexicalSegment,
     /// Weighted frequency of the term at hand; 0 elsewhere.
     frequency: Vec<f32>,
     /// Entries whose `frequency` is not 0.
@@ -83,12 +83,17 @@ impl Reader {
     /// The `k` best chunks, best first; equal scores: smaller chunk key first. Only documents in
     /// `filter` (ids) are looked at when one is given: it is applied before the cut. A blank query
     /// finds nothing.
-    pub fn search(&self, query: &Query, k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
+    pub fn search(
+        &self,
+        query: &Query,
+        k: usize,
+        filter: Option<&IdSet>,
+    ) -> Result<Vec<LexicalHit>> {
         if k == 0 || query.is_blank() {
             return Ok(Vec::new());
         }
         guarded(|| {
-            self.ranked(&Plan::new(query, &self.languages), k, filter)
+            self.ranked(&QueryPlan::new(query, &self.languages), k, filter)
                 .map_err(|error| failure(&error))
         })
     }
@@ -115,7 +120,12 @@ impl Reader {
         self.segments.iter().map(Scores::new).collect()
     }
 
-    fn ranked(&self, plan: &Plan, k: usize, filter: Option<&IdSet>) -> tantivy::Result<Vec<Hit>> {
+    fn ranked(
+        &self,
+        plan: &QueryPlan,
+        k: usize,
+        filter: Option<&IdSet>,
+    ) -> tantivy::Result<Vec<LexicalHit>> {
         let mut scores = self.scores();
         let mut most = Most::default();
         for ((form, text), wanted) in &plan.terms {
@@ -134,7 +144,7 @@ impl Reader {
         all: &mut [Scores<'_>],
         form: Form,
         text: &str,
-        wanted: &Wanted,
+        wanted: &QueryTerm,
         most: &mut Most,
     ) -> tantivy::Result<()> {
         let (mut docs, mut chunks) = (0, 0);
@@ -225,7 +235,11 @@ impl Reader {
     }
 
     /// Which entries phrases and exclusions let through; `None`: all.
-    fn allowed(&self, segment: &Segment, plan: &Plan) -> tantivy::Result<Option<Vec<bool>>> {
+    fn allowed(
+        &self,
+        segment: &LexicalSegment,
+        plan: &QueryPlan,
+    ) -> tantivy::Result<Option<Vec<bool>>> {
         if plan.phrases.is_empty()
             && plan.excluded_phrases.is_empty()
             && plan.excluded_stems.is_empty()
@@ -270,7 +284,7 @@ impl Reader {
     /// Every entry in which the words of `phrase` follow one another.
     fn each_phrase(
         &self,
-        segment: &Segment,
+        segment: &LexicalSegment,
         phrase: &[String],
         mut found: impl FnMut(u32),
     ) -> tantivy::Result<()> {
@@ -316,7 +330,7 @@ impl Reader {
 
 /// Hands every living entry that holds `text` in `field`, and how often, to `with`.
 fn each(
-    segment: &Segment,
+    segment: &LexicalSegment,
     field: Field,
     text: &str,
     mut with: impl FnMut(u32, f32),
@@ -350,8 +364,8 @@ struct Most {
 }
 
 /// A chunk that may be among the best.
-struct Candidate<'a> {
-    segment: &'a Segment,
+struct DocumentCandidate<'a> {
+    segment: &'a LexicalSegment,
     at: u32,
     score: f32,
     chunk_score: f32,
@@ -361,7 +375,7 @@ struct Candidate<'a> {
 }
 
 impl<'a> Scores<'a> {
-    fn new(segment: &'a Segment) -> Self {
+    fn new(segment: &'a LexicalSegment) -> Self {
         let entries = segment.back.len();
         Self {
             segment,
@@ -419,7 +433,7 @@ impl<'a> Scores<'a> {
         &self,
         filter: Option<&IdSet>,
         allowed: Option<&[bool]>,
-        found: &mut Vec<Candidate<'a>>,
+        found: &mut Vec<DocumentCandidate<'a>>,
     ) {
         let segment = self.segment;
         let entries = segment.back.len() as u32;
@@ -438,7 +452,7 @@ impl<'a> Scores<'a> {
                 if passes && chunk_score > 0.0 {
                     let score = chunk_score + WEIGHTS.doc_share * doc_score;
                     let chunk_covered = self.covered[at as usize];
-                    found.push(Candidate {
+                    found.push(DocumentCandidate {
                         segment,
                         at,
                         score,
@@ -451,7 +465,7 @@ impl<'a> Scores<'a> {
                 at += 1;
             }
             if let Some(at) = first.filter(|_| found.len() == before) {
-                found.push(Candidate {
+                found.push(DocumentCandidate {
                     segment,
                     at,
                     score: WEIGHTS.doc_share * doc_score,
@@ -465,7 +479,7 @@ impl<'a> Scores<'a> {
     }
 }
 
-fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
+fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
     let share = |score: f32, most: f32| {
         if most > 0.0 {
             (score / most).clamp(0.0, 1.0)
@@ -479,9 +493,9 @@ fn best(mut found: Vec<Candidate<'_>>, k: usize, most: &Most) -> Vec<Hit> {
         let least = last.score;
         found.retain(|candidate| candidate.score >= least);
     }
-    let mut hits: Vec<Hit> = found
+    let mut hits: Vec<LexicalHit> = found
         .into_iter()
-        .map(|c| Hit {
+        .map(|c| LexicalHit {
             chunk_id: c.segment.chunk_id(c.at),
             doc_id: c.segment.doc_id(c.at),
             key: c.segment.key(c.at),

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::*;
 use local_agent_text::types::{IdSet, Sha256};
 
-fn stamp(n: u8) -> Stamp {
-    Stamp::new(CommitId::from_bytes([n; 16]))
+fn stamp(n: u8) -> LexicalStamp {
+    LexicalStamp::new(CommitId::from_bytes([n; 16]))
 }
 
 fn key(doc: i64, chunk: usize) -> ChunkKey {
@@ -17,7 +17,7 @@ fn key(doc: i64, chunk: usize) -> ChunkKey {
     ChunkKey::from_bytes(bytes)
 }
 
-fn add(writer: &Writer, doc_id: i64, title: &str, chunks: &[&str]) {
+fn add(writer: &LexicalWriter, doc_id: i64, title: &str, chunks: &[&str]) {
     let path = format!("notes/{doc_id}.md");
     let chunks = chunks.iter().zip(0..).map(|(text, n)| ChunkEntry {
         chunk_id: doc_id * 100 + n as i64,
@@ -36,8 +36,8 @@ fn add(writer: &Writer, doc_id: i64, title: &str, chunks: &[&str]) {
         .unwrap();
 }
 
-fn writer(dir: &Path) -> Writer {
-    Writer::open(dir, 15_000_000, 1).unwrap()
+fn writer(dir: &Path) -> LexicalWriter {
+    LexicalWriter::open(dir, 15_000_000, 1).unwrap()
 }
 
 fn index(dir: &Path, docs: &[(&str, &[&str])]) -> Reader {
@@ -505,7 +505,7 @@ fn s38_a_projection_that_is_gone_or_of_another_commit_is_seen() {
     let reader = index(dir.path(), &[("", &["text"])]);
     assert_eq!(reader.stamp(), Some(stamp(1)));
     assert_ne!(reader.stamp(), Some(stamp(2)));
-    let older = Stamp {
+    let older = LexicalStamp {
         analyzer_version: ANALYZER_VERSION + 1,
         ..stamp(1)
     };
@@ -656,7 +656,7 @@ fn readers_work_while_a_writer_commits_and_merges() {
 #[test]
 fn several_threads_may_add() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::open(dir.path(), 60_000_000, 2).unwrap();
+    let mut writer = LexicalWriter::open(dir.path(), 60_000_000, 2).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let writer = &writer;
@@ -674,7 +674,7 @@ fn several_threads_may_add() {
 fn a_second_writer_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let _first = writer(dir.path());
-    let error = Writer::open(dir.path(), 15_000_000, 1)
+    let error = LexicalWriter::open(dir.path(), 15_000_000, 1)
         .map(|_| ())
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::Locked);
@@ -722,7 +722,7 @@ fn terms_are_stems_without_stop_words() {
 fn nothing_is_lost_when_many_threads_add_at_once() {
     for round in 0..20 {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = Writer::open(dir.path(), 30_000_000, 2).unwrap();
+        let mut writer = LexicalWriter::open(dir.path(), 30_000_000, 2).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let writer = &writer;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tantivy::schema::Field;
 use tantivy::{TantivyError, Term};
 
-use super::plan::Plan;
+use super::plan::QueryPlan;
 use super::reader::Reader;
 use super::{Query, failure, guarded};
 use local_agent_text::error::Result;
@@ -26,7 +26,7 @@ impl Reader {
     /// # Errors
     /// `DB_CORRUPT` when the projection is damaged.
     pub fn holds(&self, word: &str) -> Result<bool> {
-        let plan = Plan::new(&Query::plain(word), &self.languages);
+        let plan = QueryPlan::new(&Query::plain(word), &self.languages);
         let stems = &self.fields.stems;
         let fields = [
             stems.text,

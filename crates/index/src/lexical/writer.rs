@@ -12,7 +12,7 @@ use super::directory::ProjectionDirectory;
 use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
 use super::schema::{Fields, mark, schema, tokenizers};
-use super::{DocEntry, Stamp, failure};
+use super::{DocEntry, LexicalStamp, failure};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::language::detect::detect_parts;
 
@@ -28,23 +28,23 @@ const MAX_SEGMENTS: usize = 4;
 /// themselves: one changed file must not wait until everything is written anew.
 const SMALL: u64 = 16;
 
-/// Adds and removes documents; nothing is visible to readers before [`Writer::commit`].
-pub struct Writer {
+/// Adds and removes documents; nothing is visible to readers before [`LexicalWriter::commit`].
+pub struct LexicalWriter {
     inner: IndexWriter<Pending>,
     queue: Arc<Queue>,
     fields: Fields,
-    stamp: Option<Stamp>,
+    stamp: Option<LexicalStamp>,
     directory: ProjectionDirectory,
     /// Encoders that no thread is using.
     encoders: Mutex<Vec<Encoder>>,
 }
 
-impl Writer {
+impl LexicalWriter {
     /// Opens the projection in the folder `dir`, which is made when it does not exist.
     /// `memory_bytes` is shared by the `threads`; both are raised or lowered to what is possible.
     ///
     /// A projection that is damaged or was written with other fields is thrown away and begun anew:
-    /// [`Writer::stamp`] is `None` then, and every document is to be added.
+    /// [`LexicalWriter::stamp`] is `None` then, and every document is to be added.
     pub fn open(dir: &Path, memory_bytes: usize, threads: usize) -> Result<Self> {
         let directory =
             ProjectionDirectory::open_write(dir).map_err(|error| cannot_write(dir, &error))?;
@@ -112,12 +112,12 @@ impl Writer {
     }
 
     /// What the last commit was made from.
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<LexicalStamp> {
         self.stamp
     }
 
     /// Adds a document and its chunks, from any number of threads. What stood there under the same
-    /// `doc_id` stays until [`Writer::remove_doc`], which is to be called first.
+    /// `doc_id` stays until [`LexicalWriter::remove_doc`], which is to be called first.
     pub fn add(&self, entry: &DocEntry<'_>) -> Result<()> {
         let mut encoder = self
             .encoders
@@ -176,7 +176,7 @@ impl Writer {
 
     /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails,
     /// readers see what they saw before.
-    pub fn commit(&mut self, stamp: &Stamp) -> Result<()> {
+    pub fn commit(&mut self, stamp: &LexicalStamp) -> Result<()> {
         let payload =
             serde_json::to_string(stamp).map_err(|error| Failure::internal(error.to_string()))?;
         let mut prepared = self
@@ -419,7 +419,7 @@ fn number(
 
 /// The stamp in the payload of the last commit; `None` when nothing was committed or the payload is
 /// not ours.
-pub(super) fn read_stamp(index: &Index) -> Result<Option<Stamp>> {
+pub(super) fn read_stamp(index: &Index) -> Result<Option<LexicalStamp>> {
     let meta = index.load_metas().map_err(|error| failure(&error))?;
     Ok(meta
         .payload
@@ -446,7 +446,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let text = "one two three ".repeat(200);
         for round in 0..6 {
-            let mut writer = Writer::open(dir.path(), 120_000_000, 8).unwrap();
+            let mut writer = LexicalWriter::open(dir.path(), 120_000_000, 8).unwrap();
             writer.clear().unwrap();
             assert_eq!(
                 format!("{:?}", writer.inner.get_merge_policy()),
@@ -468,7 +468,8 @@ mod tests {
                     })
                     .unwrap();
             }
-            let stamp = Stamp::new(local_agent_text::types::CommitId::from_bytes([round; 16]));
+            let stamp =
+                LexicalStamp::new(local_agent_text::types::CommitId::from_bytes([round; 16]));
             writer.commit(&stamp).unwrap();
             let reader = crate::lexical::Reader::open(dir.path()).unwrap().unwrap();
             assert_eq!((reader.doc_count(), reader.stamp()), (240, Some(stamp)));
@@ -504,7 +505,7 @@ mod tests {
         for name in ours.iter().chain(&others) {
             std::fs::write(dir.path().join(name), "?").unwrap();
         }
-        drop(Writer::open(dir.path(), 15_000_000, 1).unwrap());
+        drop(LexicalWriter::open(dir.path(), 15_000_000, 1).unwrap());
         for name in others {
             assert_eq!(
                 std::fs::read(dir.path().join(name)).unwrap(),

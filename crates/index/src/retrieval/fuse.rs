@@ -96,7 +96,7 @@ fn scale(score: f32, best: f32) -> f32 {
 /// What the vector side found, and what its cosines mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct VectorSide<'a> {
-    pub hits: &'a [vectors::Hit],
+    pub hits: &'a [vectors::VectorHit],
     /// `None`: cosines count as they are.
     pub profile: Option<&'a Profile>,
     /// How far the model can read the question and the index, 0 to 1.
@@ -121,13 +121,13 @@ impl VectorSide<'_> {
 /// every machine.
 pub(super) fn fuse(
     request: &Request<'_>,
-    words: &[lexical::Hit],
+    words: &[lexical::LexicalHit],
     vectors: VectorSide<'_>,
     has_vector: impl Fn(i64) -> bool,
 ) -> Vec<Candidate> {
     let best_word = words.first().map_or(0.0, |hit| hit.score);
     let likeness_of =
-        |hit: Option<&vectors::Hit>| hit.map_or(0.0, |hit| vectors.likeness(hit.score));
+        |hit: Option<&vectors::VectorHit>| hit.map_or(0.0, |hit| vectors.likeness(hit.score));
     let best_likeness = likeness_of(vectors.hits.first());
     let last_likeness = likeness_of(vectors.hits.last());
     let mut found: HashMap<i64, Candidate, RandomState> =
@@ -183,7 +183,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(request: &Request<'_>, words: &[lexical::Hit], vectors: VectorSide<'_>) -> Self {
+    fn of(request: &Request<'_>, words: &[lexical::LexicalHit], vectors: VectorSide<'_>) -> Self {
         let usual = vectors.weight(request);
         let covered = words
             .iter()
@@ -267,9 +267,9 @@ mod tests {
     use crate::profile::{Cosines, Origin};
     use crate::retrieval::Scope;
 
-    fn word(id: i64, score: f32) -> lexical::Hit {
+    fn word(id: i64, score: f32) -> lexical::LexicalHit {
         let key = ChunkKey::from_bytes([id as u8; 16]);
-        lexical::Hit {
+        lexical::LexicalHit {
             chunk_id: id,
             doc_id: id,
             key,
@@ -281,15 +281,15 @@ mod tests {
         }
     }
 
-    fn meaning(id: i64, score: f32) -> vectors::Hit {
-        vectors::Hit {
+    fn meaning(id: i64, score: f32) -> vectors::VectorHit {
+        vectors::VectorHit {
             chunk_id: id,
             key: ChunkKey::from_bytes([id as u8; 16]),
             score,
         }
     }
 
-    fn legible(hits: &[vectors::Hit]) -> VectorSide<'_> {
+    fn legible(hits: &[vectors::VectorHit]) -> VectorSide<'_> {
         VectorSide {
             hits,
             profile: None,
@@ -402,7 +402,7 @@ mod tests {
     fn words_that_find_next_to_nothing_weigh_less() {
         let query = Query::plain("x");
         let weight = |share| {
-            let rare = lexical::Hit {
+            let rare = lexical::LexicalHit {
                 chunk_share: share,
                 doc_share: share,
                 ..word(1, 9.0)

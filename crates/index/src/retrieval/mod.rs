@@ -151,8 +151,8 @@ enum Per {
 
 /// What either side found, and the question's vector where vectors were searched.
 struct Sides {
-    words: Vec<lexical::Hit>,
-    vectors: Vec<vectors::Hit>,
+    words: Vec<lexical::LexicalHit>,
+    vectors: Vec<vectors::VectorHit>,
     question: Option<QueryVector>,
 }
 
@@ -489,7 +489,7 @@ impl Engine {
         request: &Request<'_>,
         chunks: Option<&IdSet>,
         embed: impl FnOnce() -> Result<QueryVector>,
-    ) -> Result<(Vec<vectors::Hit>, Option<QueryVector>)> {
+    ) -> Result<(Vec<vectors::VectorHit>, Option<QueryVector>)> {
         match &self.matrix {
             Some(matrix) if request.mode != Mode::Lexical => {
                 let question = embed()?;
@@ -628,7 +628,7 @@ fn by_words(
     reader: Option<&lexical::Reader>,
     request: &Request<'_>,
     documents: Option<&IdSet>,
-) -> Result<Vec<lexical::Hit>> {
+) -> Result<Vec<lexical::LexicalHit>> {
     match reader {
         Some(reader) if request.mode != Mode::Vector => {
             reader.search(request.query, CANDIDATES, documents)

@@ -10,7 +10,9 @@ use time::macros::format_description;
 
 use super::durable::insert;
 use super::error::{Result, StoreError};
-use super::{Database, Durable, Found, MemoryLink, MemoryRow, examine, split, with_side_files};
+use super::{
+    Database, Durable, FoundDatabase, MemoryLink, MemoryRow, examine, split, with_side_files,
+};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
@@ -22,7 +24,10 @@ const KEYS: &str = "SELECT chunk_key FROM memory_evidence WHERE memory_id = ?1 O
 /// Whether the database at `path` is a memory of the ancestor's, which [`import_ancestor`] would
 /// bring over. Changes nothing, not even beside the file.
 pub fn holds_ancestors_memory(path: &Path) -> bool {
-    if !matches!(examine(path, Database::Durable), Ok(Found::Foreign(0, 1))) {
+    if !matches!(
+        examine(path, Database::Durable),
+        Ok(FoundDatabase::Foreign(0, 1))
+    ) {
         return false;
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -50,7 +55,7 @@ pub fn holds_ancestors_memory(path: &Path) -> bool {
 /// kept exactly.
 pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let found = examine(path, Database::Durable)?;
-    if !matches!(found, Found::Foreign(0, 1)) {
+    if !matches!(found, FoundDatabase::Foreign(0, 1)) {
         super::refuse_unless_ours(path, Database::Durable, &found)?;
         return Err(Failure::internal("there is no memory of the ancestor to import").into());
     }

@@ -9,7 +9,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::error::Result;
-use super::{Database, Found, begun, checkpoint, examine, open_read, open_write, side_file};
+use super::{
+    Database, FoundDatabase, begun, checkpoint, examine, open_read, open_write, side_file,
+};
 use local_agent_text::types::Sha256;
 
 /// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers
@@ -95,7 +97,7 @@ impl Durable {
     /// ours.
     pub fn open_write(path: &Path) -> Result<Self> {
         let was_begun = begun::was_begun(path);
-        if was_begun && examine(path, Database::Durable)? == Found::Nothing {
+        if was_begun && examine(path, Database::Durable)? == FoundDatabase::Nothing {
             return Err(begun::missing(path).into());
         }
         Self::open_or_make(path)
@@ -137,7 +139,7 @@ impl Durable {
     /// When the file cannot be read.
     pub fn is_missing(path: &Path) -> Result<bool> {
         let was_begun = begun::was_begun(path);
-        Ok(examine(path, Database::Durable)? == Found::Nothing && was_begun)
+        Ok(examine(path, Database::Durable)? == FoundDatabase::Nothing && was_begun)
     }
 
     /// Begins a new database where one was lost. Files that the lost one left beside it are moved
@@ -149,7 +151,7 @@ impl Durable {
     pub fn begin_anew(path: &Path, stamp: &str) -> Result<bool> {
         let found = examine(path, Database::Durable)?;
         super::refuse_unless_ours(path, Database::Durable, &found)?;
-        if found != Found::Nothing {
+        if found != FoundDatabase::Nothing {
             return Ok(false);
         }
         super::move_to(path, "lost", stamp)?;
@@ -480,7 +482,10 @@ mod tests {
         conn.pragma_update(None, "user_version", Database::Durable.version())
             .unwrap();
         drop(conn);
-        assert_eq!(examine(&path, Database::Durable).unwrap(), Found::Ours);
+        assert_eq!(
+            examine(&path, Database::Durable).unwrap(),
+            FoundDatabase::Ours
+        );
         let mut durable = Durable::open_write(&path).unwrap();
         durable.add(&row("a", &[])).unwrap();
         assert_eq!(durable.all().unwrap().len(), 1);

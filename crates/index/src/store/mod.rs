@@ -164,7 +164,7 @@ pub fn without_durable(path: &Path) -> String {
 
 /// What a path holds, judged without opening it as a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundDatabase {
     /// No file, or an empty one.
     Nothing,
     /// Ours, of this version.
@@ -180,22 +180,22 @@ pub enum Found {
 }
 
 /// Reads the header of `path` and says whose database it is. Never creates or changes anything.
-pub fn examine(path: &Path, database: Database) -> Result<Found> {
+pub fn examine(path: &Path, database: Database) -> Result<FoundDatabase> {
     let (folder, name) = split(path)?;
     let open =
         || StateDirectory::open_configured(folder)?.map_or(Ok(None), |folder| folder.read(name));
     let Some(file) = open().map_err(|e| unreadable(path, &e))? else {
-        return Ok(Found::Nothing);
+        return Ok(FoundDatabase::Nothing);
     };
     let mut header = Vec::with_capacity(100);
     file.take(100)
         .read_to_end(&mut header)
         .map_err(|e| unreadable(path, &e))?;
     if header.is_empty() {
-        return Ok(Found::Nothing);
+        return Ok(FoundDatabase::Nothing);
     }
     if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
-        return Ok(Found::NotADatabase);
+        return Ok(FoundDatabase::NotADatabase);
     }
     let word = |at: usize| {
         header[at..at + 4]
@@ -204,12 +204,12 @@ pub fn examine(path: &Path, database: Database) -> Result<Found> {
     };
     let (user_version, application_id) = (word(60), word(68));
     Ok(if application_id != database.application_id() {
-        Found::Foreign(application_id, user_version)
+        FoundDatabase::Foreign(application_id, user_version)
     } else {
         match user_version.cmp(&database.version()) {
-            std::cmp::Ordering::Less => Found::Older(user_version),
-            std::cmp::Ordering::Equal => Found::Ours,
-            std::cmp::Ordering::Greater => Found::Newer(user_version),
+            std::cmp::Ordering::Less => FoundDatabase::Older(user_version),
+            std::cmp::Ordering::Equal => FoundDatabase::Ours,
+            std::cmp::Ordering::Greater => FoundDatabase::Newer(user_version),
         }
     })
 }
@@ -256,11 +256,11 @@ fn split(path: &Path) -> Result<(&Path, &str)> {
 }
 
 /// Turns what was found into a failure when the file must not be used as `database`.
-pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Result<()> {
+pub fn refuse_unless_ours(path: &Path, database: Database, found: &FoundDatabase) -> Result<()> {
     let shown = path.display();
     match found {
-        Found::Nothing | Found::Ours | Found::Older(_) => Ok(()),
-        Found::Newer(version) => Err(Failure::new(
+        FoundDatabase::Nothing | FoundDatabase::Ours | FoundDatabase::Older(_) => Ok(()),
+        FoundDatabase::Newer(version) => Err(Failure::new(
             ErrorCode::DbNewer,
             format!(
                 "{shown} was written by a newer version (schema {version}, this program knows {}); it was not touched",
@@ -269,7 +269,7 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Res
         )
         .with_hint("install the newer local-agent, or point the configuration at another path")
         .into()),
-        Found::Foreign(application_id, version) => Err(Failure::new(
+        FoundDatabase::Foreign(application_id, version) => Err(Failure::new(
             ErrorCode::DbForeign,
             format!(
                 "{shown} is a database of another program (application_id {application_id}, user_version {version}); \
@@ -278,7 +278,7 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &Found) -> Res
         )
         .with_hint(database.way_out(path, *application_id == 0))
         .into()),
-        Found::NotADatabase => {
+        FoundDatabase::NotADatabase => {
             Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
                 .with_hint(database.way_out(path, false))
                 .into())
@@ -296,10 +296,10 @@ pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> 
 fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<Connection> {
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
-    if let (Found::Older(version), Database::Durable) = (&found, database) {
+    if let (FoundDatabase::Older(version), Database::Durable) = (&found, database) {
         return Err(older(path, *version).with_hint("local-agent doctor").into());
     }
-    if let (Found::Older(_), Database::Index) = (&found, database) {
+    if let (FoundDatabase::Older(_), Database::Index) = (&found, database) {
         remove_all(path)?;
     }
     replace::forget_old_log(path)?;
@@ -317,7 +317,7 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
         create(&mut conn, database)?;
     }
     strangers::refuse(&conn, path, database, &found)?;
-    if let (Found::Older(_), Database::Embeddings) = (&found, database) {
+    if let (FoundDatabase::Older(_), Database::Embeddings) = (&found, database) {
         migrate(&mut conn)?;
     }
     conn.pragma_update(None, "journal_mode", journal.as_str())?;
@@ -393,10 +393,10 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
     match found {
-        Found::Nothing => return Ok(None),
+        FoundDatabase::Nothing => return Ok(None),
         // What came later is looked for before it is asked.
-        Found::Older(_) if database == Database::Embeddings => {}
-        Found::Older(version) => {
+        FoundDatabase::Older(_) if database == Database::Embeddings => {}
+        FoundDatabase::Older(version) => {
             return Err(older(path, version).with_hint(database.job()).into());
         }
         _ => {}
@@ -598,12 +598,18 @@ mod tests {
     fn a_database_is_known_by_its_header_before_it_is_opened() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("index.sqlite");
-        assert_eq!(examine(&path, Database::Index).unwrap(), Found::Nothing);
+        assert_eq!(
+            examine(&path, Database::Index).unwrap(),
+            FoundDatabase::Nothing
+        );
         drop(open_write(&path, Database::Index).unwrap());
-        assert_eq!(examine(&path, Database::Index).unwrap(), Found::Ours);
+        assert_eq!(
+            examine(&path, Database::Index).unwrap(),
+            FoundDatabase::Ours
+        );
         assert!(matches!(
             examine(&path, Database::Embeddings).unwrap(),
-            Found::Foreign(_, 1)
+            FoundDatabase::Foreign(_, 1)
         ));
     }
 

@@ -22,7 +22,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::Result;
 use super::{BUSY_TIMEOUT, Database};
 use super::{
-    CHECKPOINT_TIMEOUT, Found, SIDE_FILES, examine, remove_all, split, unwritable, with_side_files,
+    CHECKPOINT_TIMEOUT, FoundDatabase, SIDE_FILES, examine, remove_all, split, unwritable,
+    with_side_files,
 };
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
@@ -62,7 +63,10 @@ pub fn put_in_place(path: &Path, database: Database) -> Result<()> {
         .iter()
         .try_for_each(remove)
         .map_err(fail)?;
-    if matches!(examine(path, database), Ok(Found::Ours | Found::Older(_))) {
+    if matches!(
+        examine(path, database),
+        Ok(FoundDatabase::Ours | FoundDatabase::Older(_))
+    ) {
         fold_whole(path, &folder, name)?;
     }
     let [_, log, shared, journal] = with_side_files(name);

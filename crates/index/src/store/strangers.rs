@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::error::Result;
-use super::{Database, Found};
+use super::{Database, FoundDatabase};
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// Kind, name and definition of everything in a database; definitions without comments and spare
@@ -31,7 +31,7 @@ pub(super) fn refuse(
     conn: &Connection,
     path: &Path,
     database: Database,
-    found: &Found,
+    found: &FoundDatabase,
 ) -> Result<()> {
     let here = parts(conn)?;
     let ours = ours(database)?;
@@ -39,7 +39,7 @@ pub(super) fn refuse(
     let lacking = ours
         .difference(&here)
         .next()
-        .filter(|_| *found == Found::Ours && !here.is_empty());
+        .filter(|_| *found == FoundDatabase::Ours && !here.is_empty());
     let why = match (strange, lacking) {
         (None, None) => return Ok(()),
         (Some((kind, name, _)), _) => format!(

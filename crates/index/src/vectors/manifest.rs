@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Stamp, check_dim, corrupt, disk, newer};
+use super::{MatrixStamp, check_dim, corrupt, disk, newer};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::{Sha256, to_hex};
@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 16 << 20;
 pub(super) struct Manifest {
     format: String,
     version: u64,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: MatrixStamp,
     pub(super) segments: Vec<Entry>,
 }
 
@@ -85,7 +85,7 @@ struct Preamble {
 
 impl Manifest {
     /// A manifest of this version.
-    pub(super) fn new(stamp: Stamp, segments: Vec<Entry>) -> Self {
+    pub(super) fn new(stamp: MatrixStamp, segments: Vec<Entry>) -> Self {
         Self {
             format: FORMAT.into(),
             version: VERSION,

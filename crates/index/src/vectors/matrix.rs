@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::manifest::Manifest;
 use super::segment::Segment;
-use super::{Stamp, corrupt, disk, quant};
+use super::{MatrixStamp, corrupt, disk, quant};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::ChunkKey;
@@ -16,7 +16,7 @@ const OPEN_ATTEMPTS: usize = 16;
 
 /// A mapped, immutable view. What a writer publishes later does not show in it and cannot break it.
 pub struct Matrix {
-    stamp: Stamp,
+    stamp: MatrixStamp,
     pub(super) segments: Vec<Segment>,
     live: usize,
 }
@@ -79,7 +79,7 @@ impl Matrix {
     }
 
     /// What the matrix was made from.
-    pub fn stamp(&self) -> &Stamp {
+    pub fn stamp(&self) -> &MatrixStamp {
         &self.stamp
     }
 

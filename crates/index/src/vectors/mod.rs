@@ -6,7 +6,7 @@
 //! one query is one sequential pass over one byte per dimension and row, followed by an exact
 //! rescoring of the few best rows.
 //!
-//! * A [`Writer`] adds, removes and publishes. Its caller holds the `embed` lock.
+//! * A [`VectorWriter`] adds, removes and publishes. Its caller holds the `embed` lock.
 //! * A [`Matrix`] is one published state, opened read-only; it stays valid whatever a writer does
 //!   meanwhile.
 //!
@@ -43,7 +43,7 @@ use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 pub use kernels::Kernel;
 pub use manifest::FILE as MANIFEST_FILE;
 pub use matrix::Matrix;
-pub use writer::Writer;
+pub use writer::VectorWriter;
 
 /// The largest number of dimensions a matrix may have. Far above any embedding model; it keeps
 /// every product of two quantised rows inside 32 bits (16384 × 255 × 127 < 2³¹).
@@ -52,7 +52,7 @@ pub const MAX_DIM: usize = 16_384;
 /// What a matrix was made from. Compared for equality only: anything else means that the matrix is
 /// stale.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct MatrixStamp {
     /// The index state whose chunk ids the rows carry.
     pub index_commit: CommitId,
     /// The state of the embeddings the vectors were copied from.
@@ -78,7 +78,7 @@ pub struct Row<'a> {
 
 /// One row that a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct VectorHit {
     /// The chunk's row id as it was when the matrix was made.
     pub chunk_id: i64,
     /// The identity that the chunk behind that id must still have.
@@ -91,7 +91,7 @@ pub struct Hit {
 /// it is read.
 ///
 /// Errors: as [`Matrix::open`].
-pub fn stamp(dir: &Path) -> Result<Option<Stamp>> {
+pub fn stamp(dir: &Path) -> Result<Option<MatrixStamp>> {
     let Some(folder) = disk::open(dir)? else {
         return Ok(None);
     };

@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use super::kernels::Kernel;
 use super::quant::{self, QuantQuery};
 use super::segment::Segment;
-use super::{Hit, Matrix, corrupt};
+use super::{Matrix, VectorHit, corrupt};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, IdSet};
 
@@ -34,7 +34,7 @@ const RESCORE_MORE: (usize, usize) = (54, 300);
 
 /// A row that may be among the best.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct ScanCandidate {
     score: f32,
     segment: u32,
     row: u32,
@@ -44,7 +44,7 @@ struct Candidate {
 /// then costs less than a heap, which would order what is thrown away.
 struct Best<'a> {
     segments: &'a [Segment],
-    found: Vec<Candidate>,
+    found: Vec<ScanCandidate>,
     limit: usize,
     /// What a score must not be below to have a chance.
     threshold: f32,
@@ -60,7 +60,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    fn offer(&mut self, candidate: Candidate) {
+    fn offer(&mut self, candidate: ScanCandidate) {
         self.found.push(candidate);
         if self.found.len() >= self.limit * 2 {
             self.cut();
@@ -81,8 +81,8 @@ impl<'a> Best<'a> {
 }
 
 /// Best first; keys are read only of equal scores.
-fn order(segments: &[Segment], a: &Candidate, b: &Candidate) -> Ordering {
-    let key = |c: &Candidate| {
+fn order(segments: &[Segment], a: &ScanCandidate, b: &ScanCandidate) -> Ordering {
+    let key = |c: &ScanCandidate| {
         segments
             .get(c.segment as usize)
             .map(|segment| segment.key(c.row as usize))
@@ -159,7 +159,7 @@ impl<'a> Pass<'a> {
             u32::try_from(n)
                 .map_err(|_| corrupt("A segment has more rows than a chunk id can tell."))
         };
-        best.offer(Candidate {
+        best.offer(ScanCandidate {
             score,
             segment: narrow(index)?,
             row: narrow(row)?,
@@ -182,7 +182,12 @@ impl Matrix {
     /// Scores are exact for the stored half-precision rows. Which rows are scored exactly is
     /// decided by 8-bit codes: `k` and between 54 and 300 more of them are. The query need not be
     /// normalised. `PHASE2_QUERY_ERROR` if it is not `dim` finite numbers, or all zero.
-    pub fn search(&self, query: &[f32], k: usize, filter: Option<&IdSet>) -> Result<Vec<Hit>> {
+    pub fn search(
+        &self,
+        query: &[f32],
+        k: usize,
+        filter: Option<&IdSet>,
+    ) -> Result<Vec<VectorHit>> {
         self.search_with(Kernel::best(), query, k, filter)
     }
 
@@ -194,7 +199,7 @@ impl Matrix {
         query: &[f32],
         k: usize,
         filter: Option<&IdSet>,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<Vec<VectorHit>> {
         let norm = check_query(query, self.stamp().dim)?;
         if k == 0 || self.is_empty() || filter.is_some_and(IdSet::is_empty) {
             return Ok(Vec::new());
@@ -297,7 +302,7 @@ impl Matrix {
         found
     }
 
-    fn first_pass(&self, pass: &Pass<'_>) -> Result<Vec<Candidate>> {
+    fn first_pass(&self, pass: &Pass<'_>) -> Result<Vec<ScanCandidate>> {
         let total: usize = self.segments.iter().map(|s| s.entry.rows).sum();
         let parts = split(
             self.segments.iter().map(|s| s.entry.rows),
@@ -317,9 +322,9 @@ impl Matrix {
         &self,
         query: &[f32],
         norm: f64,
-        mut best: Vec<Candidate>,
+        mut best: Vec<ScanCandidate>,
         k: usize,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<Vec<VectorHit>> {
         // One after another as they lie in the file.
         best.sort_unstable_by_key(|c| (c.segment, c.row));
         let share = best
@@ -328,13 +333,18 @@ impl Matrix {
             .max(1);
         let parts: Vec<_> = best.chunks(share).collect();
         let exact = in_parallel(&parts, |part| self.rescored(query, norm, part))?;
-        let mut hits: Vec<Hit> = exact.into_iter().flatten().collect();
+        let mut hits: Vec<VectorHit> = exact.into_iter().flatten().collect();
         hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
         hits.truncate(k);
         Ok(hits)
     }
 
-    fn rescored(&self, query: &[f32], norm: f64, candidates: &[Candidate]) -> Result<Vec<Hit>> {
+    fn rescored(
+        &self,
+        query: &[f32],
+        norm: f64,
+        candidates: &[ScanCandidate],
+    ) -> Result<Vec<VectorHit>> {
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
         let mut hits = Vec::with_capacity(candidates.len());
         for candidate in candidates {
@@ -349,7 +359,7 @@ impl Matrix {
             if !cosine.is_finite() {
                 return Err(not_finite(&key));
             }
-            hits.push(Hit {
+            hits.push(VectorHit {
                 chunk_id: segment.id(row),
                 key,
                 score: cosine.clamp(-1.0, 1.0) as f32,

@@ -44,8 +44,8 @@ impl Rng {
     }
 }
 
-fn stamp(dim: usize, commit: u8) -> Stamp {
-    Stamp {
+fn stamp(dim: usize, commit: u8) -> MatrixStamp {
+    MatrixStamp {
         index_commit: CommitId::from_bytes([commit; 16]),
         embed_commit: CommitId::from_bytes([commit; 16]),
         fingerprint: Fingerprint::from_bytes([7; 32]),
@@ -65,7 +65,7 @@ fn unit(seed: u64, dim: usize) -> Vec<f32> {
 }
 
 /// Rows `range` with key = id = seed.
-fn add_all(writer: &mut Writer, range: impl Iterator<Item = u64>, dim: usize) {
+fn add_all(writer: &mut VectorWriter, range: impl Iterator<Item = u64>, dim: usize) {
     for n in range {
         writer
             .add(&Row {
@@ -78,7 +78,7 @@ fn add_all(writer: &mut Writer, range: impl Iterator<Item = u64>, dim: usize) {
 }
 
 fn rebuilt(dir: &Path, n: u64, dim: usize) -> Matrix {
-    let mut writer = Writer::rebuild(dir, stamp(dim, 1)).unwrap();
+    let mut writer = VectorWriter::rebuild(dir, stamp(dim, 1)).unwrap();
     add_all(&mut writer, 0..n, dim);
     assert_eq!(writer.publish().unwrap() as u64, n);
     open(dir)
@@ -88,7 +88,7 @@ fn open(dir: &Path) -> Matrix {
     Matrix::open(dir).unwrap().unwrap()
 }
 
-fn ids(hits: &[Hit]) -> Vec<i64> {
+fn ids(hits: &[VectorHit]) -> Vec<i64> {
     hits.iter().map(|h| h.chunk_id).collect()
 }
 
@@ -200,7 +200,7 @@ fn search_finds_what_brute_force_finds() {
     let (dim, n, queries, k) = (384, 4_000u64, 200, 10);
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<_> = (0..n).map(|n| unit(n, dim)).collect();
-    let mut writer = Writer::rebuild(dir.path(), stamp(dim, 1))
+    let mut writer = VectorWriter::rebuild(dir.path(), stamp(dim, 1))
         .unwrap()
         .with_capacity(1_000);
     for (n, vector) in rows.iter().enumerate() {
@@ -273,7 +273,7 @@ fn a_sample_does_not_depend_on_how_the_rows_came_in() {
     let (fresh, grown) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let whole = rebuilt(fresh.path(), 900, 32);
     // The same rows, the last ones first, in three publications.
-    let mut writer = Writer::rebuild(grown.path(), stamp(32, 1)).unwrap();
+    let mut writer = VectorWriter::rebuild(grown.path(), stamp(32, 1)).unwrap();
     for part in [600..900, 0..300, 300..600] {
         for n in part {
             writer
@@ -285,7 +285,7 @@ fn a_sample_does_not_depend_on_how_the_rows_came_in() {
                 .unwrap();
         }
         writer.publish().unwrap();
-        writer = Writer::update(grown.path(), stamp(32, 1)).unwrap();
+        writer = VectorWriter::update(grown.path(), stamp(32, 1)).unwrap();
     }
     let grown = Matrix::open(grown.path()).unwrap().unwrap();
     for most in [1, 256, 900, 2_000] {
@@ -317,7 +317,7 @@ fn every_kernel_gives_the_same_hits_for_every_width() {
 #[test]
 fn equal_scores_are_ordered_by_key_however_many_there_are() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::rebuild(dir.path(), stamp(4, 1))
+    let mut writer = VectorWriter::rebuild(dir.path(), stamp(4, 1))
         .unwrap()
         .with_capacity(37);
     for n in (0..500u64).rev() {
@@ -380,7 +380,7 @@ fn w14_a_filter_constrains_before_the_cut() {
 fn removed_and_replaced_rows_are_not_found() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 100, 16);
-    let mut writer = Writer::update(dir.path(), stamp(16, 2)).unwrap();
+    let mut writer = VectorWriter::update(dir.path(), stamp(16, 2)).unwrap();
     writer.remove(key(3));
     writer.remove(key(12345));
     writer.retain(|id, k| {
@@ -417,7 +417,7 @@ fn segments_are_rewritten_above_a_quarter_dead_without_changing_scores() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 100, 16);
     let drop_to = |low: u64, high: u64| {
-        let mut writer = Writer::update(dir.path(), stamp(16, 2)).unwrap();
+        let mut writer = VectorWriter::update(dir.path(), stamp(16, 2)).unwrap();
         (low..high).for_each(|n| writer.remove(key(n)));
         writer.publish().unwrap();
         open(dir.path())
@@ -455,7 +455,7 @@ fn segments_are_rewritten_above_a_quarter_dead_without_changing_scores() {
 fn many_small_publications_leave_few_segments() {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..200 {
-        let mut writer = Writer::update(dir.path(), stamp(4, n as u8))
+        let mut writer = VectorWriter::update(dir.path(), stamp(4, n as u8))
             .unwrap()
             .with_capacity(64);
         add_all(&mut writer, n * 3..n * 3 + 3, 4);
@@ -513,7 +513,7 @@ fn s35_readers_never_fail_while_a_writer_publishes() {
             })
             .collect();
         for round in 1..60u64 {
-            let mut writer = Writer::update(dir.path(), stamp(8, round as u8))
+            let mut writer = VectorWriter::update(dir.path(), stamp(8, round as u8))
                 .unwrap()
                 .with_capacity(4);
             (0..20).filter(|n| n % 3 == round % 3).for_each(|n| {
@@ -545,7 +545,7 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
     for steps in 0.. {
         let dir = tempfile::tempdir().unwrap();
         rebuilt(dir.path(), 40, 8);
-        let mut writer = Writer::update(dir.path(), stamp(8, 2))
+        let mut writer = VectorWriter::update(dir.path(), stamp(8, 2))
             .unwrap()
             .with_capacity(6)
             .crashing_after(steps);
@@ -575,7 +575,7 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
         }
         drop(matrix);
         // Whatever was left over, the next publication works and clears it away.
-        let writer = Writer::update(dir.path(), stamp(8, 3)).unwrap();
+        let writer = VectorWriter::update(dir.path(), stamp(8, 3)).unwrap();
         writer.publish().unwrap();
         let matrix = open(dir.path());
         let named = matrix
@@ -615,7 +615,7 @@ fn a_publication_touches_no_foreign_file() {
 #[test]
 fn s39_unusable_rows_are_refused_and_leave_the_writer_usable() {
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = Writer::rebuild(dir.path(), stamp(2, 1)).unwrap();
+    let mut writer = VectorWriter::rebuild(dir.path(), stamp(2, 1)).unwrap();
     let bad: [&[f32]; 6] = [
         &[f32::NAN, 1.0],
         &[f32::INFINITY, 0.0],
@@ -655,7 +655,7 @@ fn widths_that_cannot_be_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     for dim in [0, MAX_DIM + 1, usize::MAX] {
         assert_eq!(
-            failure(Writer::rebuild(dir.path(), stamp(dim, 1))).code,
+            failure(VectorWriter::rebuild(dir.path(), stamp(dim, 1))).code,
             ErrorCode::EmbedError
         );
     }
@@ -665,20 +665,20 @@ fn widths_that_cannot_be_are_refused() {
 fn w34_vectors_of_two_models_never_share_a_matrix() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 3, 4);
-    let other = Stamp {
+    let other = MatrixStamp {
         fingerprint: Fingerprint::from_bytes([8; 32]),
         ..stamp(4, 1)
     };
     assert_eq!(
-        failure(Writer::update(dir.path(), other.clone())).code,
+        failure(VectorWriter::update(dir.path(), other.clone())).code,
         ErrorCode::EmbedError
     );
     assert_eq!(
-        failure(Writer::update(dir.path(), stamp(5, 1))).code,
+        failure(VectorWriter::update(dir.path(), stamp(5, 1))).code,
         ErrorCode::EmbedError
     );
     assert_eq!(open(dir.path()).len(), 3, "nothing was touched");
-    Writer::rebuild(dir.path(), other.clone())
+    VectorWriter::rebuild(dir.path(), other.clone())
         .unwrap()
         .publish()
         .unwrap();
@@ -690,15 +690,15 @@ fn s38_a_matrix_of_another_generation_shows_by_its_stamp_alone() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = rebuilt(dir.path(), 3, 4);
     let changed = [
-        Stamp {
+        MatrixStamp {
             index_commit: CommitId::from_bytes([9; 16]),
             ..stamp(4, 1)
         },
-        Stamp {
+        MatrixStamp {
             embed_commit: CommitId::from_bytes([9; 16]),
             ..stamp(4, 1)
         },
-        Stamp {
+        MatrixStamp {
             chunker_sig: "other".into(),
             ..stamp(4, 1)
         },
@@ -706,7 +706,7 @@ fn s38_a_matrix_of_another_generation_shows_by_its_stamp_alone() {
     assert!(changed.iter().all(|s| s != matrix.stamp()));
     // A publication without changes only moves the stamp.
     let before = files(dir.path());
-    Writer::update(dir.path(), changed[0].clone())
+    VectorWriter::update(dir.path(), changed[0].clone())
         .unwrap()
         .publish()
         .unwrap();
@@ -733,7 +733,7 @@ fn s34_a_missing_or_shortened_segment_is_an_error_before_it_is_mapped() {
     fs::remove_file(&segment).unwrap();
     assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbCorrupt);
     assert_eq!(
-        failure(Writer::update(dir.path(), stamp(16, 2))).code,
+        failure(VectorWriter::update(dir.path(), stamp(16, 2))).code,
         ErrorCode::DbCorrupt
     );
     assert_eq!(rebuilt(dir.path(), 2, 16).len(), 2, "a rebuild mends it");
@@ -802,7 +802,7 @@ fn s39_a_stored_vector_that_is_not_finite_is_damage_not_a_hit() {
 fn s34_a_damaged_tombstone_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 50, 4);
-    let mut writer = Writer::update(dir.path(), stamp(4, 2)).unwrap();
+    let mut writer = VectorWriter::update(dir.path(), stamp(4, 2)).unwrap();
     writer.remove(key(7));
     writer.publish().unwrap();
     let bits = file_ending(dir.path(), ".bits");
@@ -860,11 +860,11 @@ fn a_manifest_that_is_junk_is_damage_and_a_newer_one_is_left_alone() {
     let before = files(dir.path());
     assert_eq!(failure(Matrix::open(dir.path())).code, ErrorCode::DbNewer);
     assert_eq!(
-        failure(Writer::update(dir.path(), stamp(4, 2))).code,
+        failure(VectorWriter::update(dir.path(), stamp(4, 2))).code,
         ErrorCode::DbNewer
     );
     assert_eq!(
-        failure(Writer::rebuild(dir.path(), stamp(4, 2))).code,
+        failure(VectorWriter::rebuild(dir.path(), stamp(4, 2))).code,
         ErrorCode::DbNewer
     );
     assert_eq!(
@@ -877,7 +877,7 @@ fn a_manifest_that_is_junk_is_damage_and_a_newer_one_is_left_alone() {
 fn a_dropped_writer_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     rebuilt(dir.path(), 5, 4);
-    let mut writer = Writer::update(dir.path(), stamp(4, 2))
+    let mut writer = VectorWriter::update(dir.path(), stamp(4, 2))
         .unwrap()
         .with_capacity(2);
     add_all(&mut writer, 10..15, 4);
@@ -926,7 +926,7 @@ proptest! {
         let mut next_id = 0i64;
         for (commit, step) in script.iter().enumerate() {
             let stamp = stamp(dim, commit as u8);
-            let start = if step.rebuild { Writer::rebuild } else { Writer::update };
+            let start = if step.rebuild { VectorWriter::rebuild } else { VectorWriter::update };
             let mut writer = start(dir.path(), stamp.clone()).unwrap().with_capacity(capacity);
             if step.rebuild {
                 model.clear();

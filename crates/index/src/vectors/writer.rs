@@ -15,7 +15,7 @@ use super::matrix::Matrix;
 use super::quant;
 use super::segment::{Builder, Segment};
 use super::tombstones::Tombstones;
-use super::{Row, Stamp, check_dim};
+use super::{MatrixStamp, Row, check_dim};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Sha256};
 
@@ -28,14 +28,14 @@ const DEAD_SHARE: usize = 4;
 /// segments that are not full.
 const TIER: usize = 8;
 
-/// One publication in the making. Nothing is visible to readers before [`Writer::publish`];
+/// One publication in the making. Nothing is visible to readers before [`VectorWriter::publish`];
 /// dropping a writer leaves the old state. The caller holds the `embed` lock for as long as the
 /// writer lives.
 ///
 /// Memory: one segment's worth of rows (32 MiB), plus some 20 bytes for each row added or removed.
-pub struct Writer {
+pub struct VectorWriter {
     disk: Disk,
-    stamp: Stamp,
+    stamp: MatrixStamp,
     capacity: usize,
     old: Vec<(Segment, Tombstones)>,
     builder: Builder,
@@ -44,12 +44,12 @@ pub struct Writer {
     removed: HashSet<ChunkKey>,
 }
 
-impl Writer {
+impl VectorWriter {
     /// Starts from what `dir` holds now, or from nothing if there is no matrix. `stamp` is what the
     /// result will be made from; its fingerprint and width must be those of the rows that stay:
     /// vectors of two models never share a matrix (`PHASE3_EMBED_ERROR`; use [`Self::rebuild`]).
     /// Damage is `DB_CORRUPT`, and then too `rebuild` is the way.
-    pub fn update(dir: &Path, stamp: Stamp) -> Result<Self> {
+    pub fn update(dir: &Path, stamp: MatrixStamp) -> Result<Self> {
         let Some(matrix) = Matrix::open(dir)? else {
             return Self::start(dir, stamp, Vec::new());
         };
@@ -66,7 +66,7 @@ impl Writer {
 
     /// Starts from nothing: what is published replaces everything, whatever state `dir` is in. Only
     /// a matrix of a later format is left alone (`DB_NEWER`).
-    pub fn rebuild(dir: &Path, stamp: Stamp) -> Result<Self> {
+    pub fn rebuild(dir: &Path, stamp: MatrixStamp) -> Result<Self> {
         if let Some(folder) = disk::open(dir)?
             && let Ok(Some(bytes)) = Manifest::read(&folder)
             && let Err(failure) = Manifest::decode(&bytes)
@@ -90,7 +90,7 @@ impl Writer {
         Ok(())
     }
 
-    fn start(dir: &Path, stamp: Stamp, old: Vec<Segment>) -> Result<Self> {
+    fn start(dir: &Path, stamp: MatrixStamp, old: Vec<Segment>) -> Result<Self> {
         check_dim(stamp.dim)?;
         let row_bytes = quant::stride(stamp.dim) + 2 * stamp.dim + 28;
         Ok(Self {

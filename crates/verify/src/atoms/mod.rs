@@ -11,7 +11,7 @@ mod units;
 pub use dates::{Date, Time};
 pub use literal::{Literal, code_spans};
 pub use numbers::{Bound, Number, digits_value};
-pub use units::{Kind, Unit, equal_amounts, magnitude, same, same_kind, unit};
+pub use units::{MeasureUnit, UnitKind, equal_amounts, magnitude, same, same_kind, unit};
 
 use std::ops::Range;
 

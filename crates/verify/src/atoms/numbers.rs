@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::units::{self, Unit};
+use super::units::{self, MeasureUnit};
 use crate::text::{Text, Token, lower_case};
 
 /// How a number is bounded by the words before it.
@@ -23,9 +23,9 @@ pub struct Number {
     /// Magnitude words applied.
     pub value: f64,
     /// The unit or currency.
-    pub unit: Option<Unit>,
+    pub unit: Option<MeasureUnit>,
     /// "per second", "a minute": the second unit of a rate.
-    pub per: Option<Unit>,
+    pub per: Option<MeasureUnit>,
     /// The bound before it.
     pub bound: Option<Bound>,
     /// Whether it counts a place in a row ("third", "3rd").
@@ -381,7 +381,7 @@ impl<'t> Reader<'t> {
         Some(Value::words(value + total, next))
     }
 
-    fn currency_before(&self, i: usize) -> Option<Unit> {
+    fn currency_before(&self, i: usize) -> Option<MeasureUnit> {
         let before = self.before(i);
         let sign = before
             .trim_end()
@@ -401,7 +401,7 @@ impl<'t> Reader<'t> {
 
     /// The unit that begins at token `next`, after a sign that stands before it; and the index
     /// after it.
-    fn unit_after(&self, next: usize) -> (Option<Unit>, usize) {
+    fn unit_after(&self, next: usize) -> (Option<MeasureUnit>, usize) {
         let gap = self.before(next);
         let gap = if self.token(next).is_none() {
             self.text
@@ -474,7 +474,7 @@ impl<'t> Reader<'t> {
     }
 
     /// "per second", "a minute", "/s" after a number and at most two words.
-    fn per(&self, next: usize) -> Option<Unit> {
+    fn per(&self, next: usize) -> Option<MeasureUnit> {
         for i in next..next + 3 {
             let (before, word) = (self.before(i), self.lower(i));
             if before == "/" && i == next {
@@ -486,7 +486,13 @@ impl<'t> Reader<'t> {
             if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
                 let time = self.word(i + 1);
                 return units::unit(time).filter(|u| {
-                    units::same_kind(u, &[(units::Kind::Time, 1.0), (units::Kind::Calendar, 1.0)])
+                    units::same_kind(
+                        u,
+                        &[
+                            (units::UnitKind::Time, 1.0),
+                            (units::UnitKind::Calendar, 1.0),
+                        ],
+                    )
                 });
             }
         }

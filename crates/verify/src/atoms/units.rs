@@ -10,7 +10,7 @@ use crate::text::lower_case;
 
 /// What is measured. Two numbers can be equal only within one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum UnitKind {
     Time,
     Calendar,
     Data,
@@ -44,11 +44,11 @@ pub enum Kind {
 }
 
 /// A unit: the kinds that its name can mean, each with the size of one.
-pub type Unit = &'static [(Kind, f64)];
+pub type MeasureUnit = &'static [(UnitKind, f64)];
 
-use Kind::*;
+use UnitKind::*;
 
-const UNITS: &[(&[&str], Unit)] = &[
+const UNITS: &[(&[&str], MeasureUnit)] = &[
     (&["ns", "nanosecond", "nanoseconds"], &[(Time, 1e-9)]),
     (
         &["µs", "μs", "us", "microsecond", "microseconds"],
@@ -266,13 +266,13 @@ fn by_name<T: Copy>(list: &[(&[&'static str], T)]) -> HashMap<&'static str, T, R
     out
 }
 
-static UNIT_OF: LazyLock<HashMap<&'static str, Unit, RandomState>> =
+static UNIT_OF: LazyLock<HashMap<&'static str, MeasureUnit, RandomState>> =
     LazyLock::new(|| by_name(UNITS));
 static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> =
     LazyLock::new(|| by_name(MAGNITUDES));
 
 /// The unit with this name. Only `MW` and `mW` differ by case.
-pub fn unit(name: &str) -> Option<Unit> {
+pub fn unit(name: &str) -> Option<MeasureUnit> {
     match name {
         "MW" => return Some(&[(Power, 1e6)]),
         "mW" => return Some(&[(Power, 1e-3)]),
@@ -298,7 +298,7 @@ pub fn magnitude(word: &str) -> Option<f64> {
 }
 
 /// Whether the unit is a currency.
-pub fn is_currency(unit: Unit) -> bool {
+pub fn is_currency(unit: MeasureUnit) -> bool {
     unit.iter().any(|(kind, _)| {
         matches!(
             kind,
@@ -308,13 +308,13 @@ pub fn is_currency(unit: Unit) -> bool {
 }
 
 /// Whether two names can mean units of one kind.
-pub fn same_kind(a: Unit, b: Unit) -> bool {
+pub fn same_kind(a: MeasureUnit, b: MeasureUnit) -> bool {
     a.iter()
         .any(|(kind, _)| b.iter().any(|(other, _)| kind == other))
 }
 
 /// Whether `x` of unit `a` is the same amount as `y` of unit `b`.
-pub fn equal_amounts(x: f64, a: Unit, y: f64, b: Unit) -> bool {
+pub fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
     a.iter().any(|(kind, one)| {
         b.iter()
             .any(|(other, size)| kind == other && same(x * one, y * size))

@@ -33,7 +33,7 @@ const MOST_SENTENCES: usize = 24;
 
 /// One place of a term.
 #[derive(Clone, Copy)]
-struct Place {
+struct WordPlace {
     /// Which source, and which of its sentences.
     sentence: (usize, usize),
     /// Which clause; `None`: it belongs to all of the sentence.
@@ -47,7 +47,7 @@ struct Place {
 /// Looks terms up in the cited text, each once.
 pub struct Affinities<'a> {
     sources: &'a [Source<'a>],
-    places: HashMap<u32, Vec<Place>, RandomState>,
+    places: HashMap<u32, Vec<WordPlace>, RandomState>,
 }
 
 impl<'a> Affinities<'a> {
@@ -76,7 +76,7 @@ impl<'a> Affinities<'a> {
 
     /// Whether the term names a row, a column or an item somewhere.
     pub fn is_label(&self, id: u32) -> bool {
-        let label = |p: &Place| p.clause.is_none() && p.weight >= CLAUSE;
+        let label = |p: &WordPlace| p.clause.is_none() && p.weight >= CLAUSE;
         self.places.get(&id).is_some_and(|p| p.iter().any(label))
     }
 
@@ -100,7 +100,7 @@ impl<'a> Affinities<'a> {
     }
 }
 
-fn together(a: &Place, b: &Place) -> f64 {
+fn together(a: &WordPlace, b: &WordPlace) -> f64 {
     let near = match (a.clause, b.clause) {
         (Some(x), Some(y)) if x == y => CLAUSE,
         (Some(_), Some(_)) if a.part == b.part => PART,
@@ -113,7 +113,7 @@ fn together(a: &Place, b: &Place) -> f64 {
 }
 
 /// The places of a term that sentence `s` of source `n` gives it.
-fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<Place>) {
+fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<WordPlace>) {
     let Some(sentence) = reading.sentence(s) else {
         return;
     };
@@ -127,7 +127,7 @@ fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<Place>) 
             _ => reading.text.tokens.get(at).map(|t| t.clause),
         };
         let whole_row = sentence.role == BlockRole::TableRow;
-        out.push(Place {
+        out.push(WordPlace {
             sentence: (n, s),
             clause,
             part: if whole_row { 0 } else { part },
@@ -139,12 +139,12 @@ fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<Place>) 
 
 /// What else a term reaches: the cells below a header, the items after a lead-in, the text below a
 /// heading, the sentence that goes on with a pronoun.
-fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<Place>) {
+fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<WordPlace>) {
     let Some(sentence) = reading.sentence(s) else {
         return;
     };
     let mut add = |s: usize, clause: Option<u32>, weight: f64| {
-        out.push(Place {
+        out.push(WordPlace {
             sentence: (n, s),
             clause,
             part: 0,

@@ -30,7 +30,7 @@ const LABEL: usize = 6;
 
 /// A sentence of the cited text.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct CrossedPlace<'a> {
     reading: &'a Reading,
     tokens: &'a [Token],
     /// Its normalised text.
@@ -57,7 +57,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
     let mut near = alignment
         .0
         .iter()
-        .filter_map(|aligned| Place::of(aligned.source, aligned.sentence));
+        .filter_map(|aligned| CrossedPlace::of(aligned.source, aligned.sentence));
     let nearest = near.find(|place| !place.is_header())?;
     let strange = case
         .claim
@@ -71,9 +71,9 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 .reading
                 .sentences_with(word.id)
                 .iter()
-                .filter_map(|n| Place::of(*source, *n as usize))
+                .filter_map(|n| CrossedPlace::of(*source, *n as usize))
         });
-        let holders: Vec<Place<'_>> = holders.take(MOST_HOLDERS + 1).collect();
+        let holders: Vec<CrossedPlace<'_>> = holders.take(MOST_HOLDERS + 1).collect();
         if holders.len() > MOST_HOLDERS {
             continue;
         }
@@ -99,8 +99,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
 /// pattern and it does.
 fn crossing<'a>(
     claim: &Reading,
-    nearest: &Place<'a>,
-    other: &Place<'a>,
+    nearest: &CrossedPlace<'a>,
+    other: &CrossedPlace<'a>,
     word: u32,
 ) -> Option<Crossing<'a>> {
     let cells = || {
@@ -120,8 +120,8 @@ fn crossing<'a>(
 /// The crossing at `word`, where `alike` tells which words can stand in place of each other.
 fn crossed<'a>(
     claim: &Reading,
-    nearest: &Place<'a>,
-    other: &Place<'a>,
+    nearest: &CrossedPlace<'a>,
+    other: &CrossedPlace<'a>,
     slots: &[Slot<'a>],
     word: u32,
     alike: fn(&Token, &Token) -> bool,
@@ -171,7 +171,7 @@ fn crossed<'a>(
 }
 
 /// The cells of two rows of as many, or of two labelled items.
-fn cells<'a>(a: &Place<'a>, b: &Place<'a>) -> Option<Vec<Slot<'a>>> {
+fn cells<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>> {
     let (ours, theirs) = (a.cells()?, b.cells()?);
     if b.is_header() {
         return None;
@@ -180,7 +180,7 @@ fn cells<'a>(a: &Place<'a>, b: &Place<'a>) -> Option<Vec<Slot<'a>>> {
 }
 
 /// What stands in the same places of two sentences of one pattern, between the words they share.
-fn slots<'a>(a: &Place<'a>, b: &Place<'a>) -> Option<Vec<Slot<'a>>> {
+fn slots<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>> {
     if a.tokens.len().max(b.tokens.len()) > LONGEST || a.is_row() || b.is_row() {
         return None;
     }
@@ -208,7 +208,7 @@ fn slots<'a>(a: &Place<'a>, b: &Place<'a>) -> Option<Vec<Slot<'a>>> {
     Some(out)
 }
 
-impl<'a> Place<'a> {
+impl<'a> CrossedPlace<'a> {
     fn of(source: Source<'a>, sentence: usize) -> Option<Self> {
         let bytes = source.reading.sentence(sentence)?.bytes.clone();
         let (start, normal) = (bytes.start, source.reading.normal.get(bytes)?);

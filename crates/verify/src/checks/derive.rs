@@ -86,15 +86,17 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         .collect();
     for (i, (x, p)) in dates.iter().enumerate() {
         for (y, q) in dates.iter().skip(i + 1) {
-            let apart = |size: f64, kind: a::Kind| {
-                let wanted: a::Unit = match kind {
-                    a::Kind::Time => &[(a::Kind::Time, 86_400.0)],
-                    _ => &[(a::Kind::Calendar, 1.0)],
+            let apart = |size: f64, kind: a::UnitKind| {
+                let wanted: a::MeasureUnit = match kind {
+                    a::UnitKind::Time => &[(a::UnitKind::Time, 86_400.0)],
+                    _ => &[(a::UnitKind::Calendar, 1.0)],
                 };
                 a::equal_amounts(n.value, unit, size, wanted)
             };
-            let days = p.days_to(q).is_some_and(|d| apart(d, a::Kind::Time));
-            let months = p.months_to(q).is_some_and(|m| apart(m, a::Kind::Calendar));
+            let days = p.days_to(q).is_some_and(|d| apart(d, a::UnitKind::Time));
+            let months = p
+                .months_to(q)
+                .is_some_and(|m| apart(m, a::UnitKind::Calendar));
             if days || months {
                 let shown = |atom: &Atom| {
                     case.claim

@@ -9,6 +9,7 @@ use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
 use crate::tables::{Quantity, Status};
 use crate::text::{Token, lower_case};
 
@@ -116,7 +117,7 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
             Comparison::Unclear
         };
     };
-    let side = |tokens: &[Token], reading: &crate::reading::Reading| {
+    let side = |tokens: &[Token], reading: &Reading| {
         tokens
             .iter()
             .any(|t| is_negative(t, &lower_case(reading.word(t))))
@@ -135,13 +136,14 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
 /// Nearly the same sentence, with one negation put in or left out.
 fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
-    let (own, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
+    let (own_tokens, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
     // "Not only" denies nothing.
-    let is_hollow = |t: &Token| is_followed_by_hollow(own, t) || is_followed_by_hollow(theirs, t);
+    let is_hollow =
+        |t: &Token| is_followed_by_hollow(own_tokens, t) || is_followed_by_hollow(theirs, t);
     let negates =
         |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));
     // "Not uncommon" is "common": the changed word denies on one side too.
-    let denies_inside = |t: Option<&Token>, reading: &crate::reading::Reading| {
+    let denies_inside = |t: Option<&Token>, reading: &Reading| {
         t.is_some_and(|t| has_negative_prefix(&lower_case(reading.word(t))))
     };
     if alignment.edits().iter().any(|e| {
@@ -157,11 +159,11 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let [one] = odd.as_slice() else { return None };
     let (token, detail) = match (one.claim.filter(|t| t.negates()), one.evidence) {
         (Some(own), _) => {
-            let said = case.claim.word(own).to_owned();
+            let said = denied_word(case.claim, own_tokens, own).to_owned();
             (Some(own), Detail::ClaimNegates { said })
         }
         (None, Some(other)) if other.negates() => {
-            let said = best.source.reading.word(other).to_owned();
+            let said = denied_word(best.source.reading, theirs, other).to_owned();
             (None, Detail::TextNegates { said })
         }
         _ => return None,
@@ -175,6 +177,13 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     Some(found.against(best.source.item.label, sentence))
 }
 
+/// The word that `negation` denies: the next one with content, or the negation itself at the end.
+fn denied_word<'r>(reading: &'r Reading, tokens: &[Token], negation: &Token) -> &'r str {
+    let at = tokens.iter().position(|t| std::ptr::eq(t, negation));
+    let behind = at.and_then(|at| tokens.get(at + 1..)).unwrap_or(&[]);
+    reading.word(behind.iter().find(|t| t.is_content()).unwrap_or(negation))
+}
+
 /// Whether the word behind `token` in its own text takes the force from a negation.
 fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
     let at = tokens.iter().position(|t| std::ptr::eq(t, token));
@@ -184,7 +193,7 @@ fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
 
 /// Whether nothing else can explain the difference: no condition, no contrast, no restriction.
 fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
-    let hedges = |tokens: &[Token], reading: &crate::reading::Reading| {
+    let hedges = |tokens: &[Token], reading: &Reading| {
         tokens.iter().any(|t| {
             matches!(
                 &*lower_case(reading.word(t)),

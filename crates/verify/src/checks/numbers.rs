@@ -21,8 +21,8 @@ pub fn check(
 ) -> Option<(Code, String)> {
     let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
     match find(case, n, shown) {
-        Found::Otherwise => None,
-        Found::Missing { other_unit } => {
+        NumberMatch::Otherwise => None,
+        NumberMatch::Missing { other_unit } => {
             let excused = !verbatim && (derived(case, n) || approximate(case, n))
                 || is_count(case, atom, n)
                 || derivation_of(case, n).is_some();
@@ -34,7 +34,7 @@ pub fn check(
                 None => (Code::Number, nearest(alignment, n, shown)),
             })
         }
-        Found::As(matched) => {
+        NumberMatch::As(matched) => {
             if let Some(per) = n.per
                 && matched.iter().all(|m| {
                     m.per
@@ -78,7 +78,7 @@ pub fn derivation(case: &Case<'_>) -> Option<Derivation> {
             return None;
         };
         let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
-        let missing = matches!(find(case, n, shown), Found::Missing { .. });
+        let missing = matches!(find(case, n, shown), NumberMatch::Missing { .. });
         if missing {
             derivation_of(case, n)
         } else {
@@ -88,7 +88,7 @@ pub fn derivation(case: &Case<'_>) -> Option<Derivation> {
 }
 
 /// Where a number of the claim stands.
-enum Found<'a> {
+enum NumberMatch<'a> {
     /// As these numbers.
     As(Vec<&'a Number>),
     /// As a year, a day or a version.
@@ -97,7 +97,7 @@ enum Found<'a> {
     Missing { other_unit: Option<&'a str> },
 }
 
-fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> Found<'a> {
+fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     let mut matched: Vec<&Number> = Vec::new();
     let mut other_unit = None;
     let key = shown.split(' ').next().unwrap_or(shown);
@@ -121,14 +121,14 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> Found<'a> {
                 What::Literal(_) | What::Time(_) => false,
             };
             if there {
-                return Found::Otherwise;
+                return NumberMatch::Otherwise;
             }
         }
     }
     if matched.is_empty() {
-        Found::Missing { other_unit }
+        NumberMatch::Missing { other_unit }
     } else {
-        Found::As(matched)
+        NumberMatch::As(matched)
     }
 }
 
@@ -213,10 +213,10 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     }
 }
 
-const PERCENT: a::Unit = &[(a::Kind::Percent, 1.0)];
+const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
 
 /// Whether the text names such a unit anywhere: in a table's header, for the first of two numbers.
-fn named(reading: &Reading, unit: a::Unit) -> bool {
+fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
     reading.units().iter().any(|u| a::same_kind(u, unit))
 }
 
@@ -244,7 +244,8 @@ pub(super) fn comparable(n: &Number, m: &Number) -> bool {
 
 /// `m` in the unit of `n`.
 fn scaled(n: &Number, m: &Number) -> f64 {
-    let size = |unit: Option<a::Unit>| unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one);
+    let size =
+        |unit: Option<a::MeasureUnit>| unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one);
     if n.unit.is_some() {
         m.value * size(m.unit) / size(n.unit)
     } else {

@@ -9,7 +9,7 @@ use crate::reading::Reading;
 use crate::text::Token;
 
 /// One thing of a clause that could be mixed up with another of its kind.
-struct Place<'a> {
+struct CandidatePlace<'a> {
     reading: &'a Reading,
     /// Its own tokens.
     own: std::ops::Range<usize>,
@@ -45,7 +45,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                 let rival = !same && kind.is_rival(other) && !mentioned();
                 if same || rival {
                     let sentence = source.reading.sentence_of(range.start);
-                    let place = Place {
+                    let place = CandidatePlace {
                         reading: source.reading,
                         own: range.clone(),
                         segment: 0..0,
@@ -74,7 +74,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
         // Where the nearest sentence holds the thing itself, only its neighbours there can be meant
         // instead; but for a row of a table that is near for nothing else.
         let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
-        let there = |p: &Place<'_>| {
+        let there = |p: &CandidatePlace<'_>| {
             p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading)
         };
         let for_itself = is_row(nearest.source.reading, nearest.sentence)
@@ -250,12 +250,12 @@ fn is_row(reading: &Reading, sentence: usize) -> bool {
 
 /// Whether the claim's other words belong to the rival and not to the place of its own number.
 fn beats(
-    rival: &Place<'_>,
-    here: &Place<'_>,
+    rival: &CandidatePlace<'_>,
+    here: &CandidatePlace<'_>,
     wanted: &[&Token],
     alignment: &Alignment<'_>,
 ) -> bool {
-    let words = |p: &Place<'_>| -> Vec<u32> {
+    let words = |p: &CandidatePlace<'_>| -> Vec<u32> {
         let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]);
         tokens
             .iter()
@@ -280,7 +280,7 @@ fn beats(
     let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
     // Each clause has its own name, and the claim names the other one: "Iberian sales grew 8 %,
     // Nordic sales 2 %".
-    let foreign_name = |p: &Place<'_>| {
+    let foreign_name = |p: &CandidatePlace<'_>| {
         let tokens = p
             .reading
             .text
@@ -313,7 +313,7 @@ fn beats(
         let framed = theirs
             .iter()
             .any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
-        let name = |p: &Place<'_>| {
+        let name = |p: &CandidatePlace<'_>| {
             p.reading
                 .text
                 .tokens
@@ -325,7 +325,7 @@ fn beats(
         return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
     }
     // Another sentence: it must be about the claim as a whole, and this one hardly.
-    let share = |p: &Place<'_>| {
+    let share = |p: &CandidatePlace<'_>| {
         let of = alignment
             .0
             .iter()
@@ -342,7 +342,7 @@ fn beats(
 
 /// Whether the thing at a place is a name: names stand in many sentences, and one of them is seldom
 /// meant alone.
-fn p_is_name(place: &Place<'_>) -> bool {
+fn p_is_name(place: &CandidatePlace<'_>) -> bool {
     place
         .reading
         .text

@@ -2,7 +2,7 @@
 
 use super::confidence;
 use super::passage::{self, Passage, Piece};
-use super::question::Kind;
+use super::question::QuestionKind;
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
@@ -46,10 +46,10 @@ impl Choice {
 /// Chooses the passages for a question; none when there is nothing to choose from.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     let by_kind = match ranked.question.kind {
-        Kind::Steps => steps::choose(ranked),
-        Kind::List => lists::choose(ranked),
-        Kind::Difference => sides::choose(ranked),
-        Kind::Latest => times::latest(ranked),
+        QuestionKind::Steps => steps::choose(ranked),
+        QuestionKind::List => lists::choose(ranked),
+        QuestionKind::Difference => sides::choose(ranked),
+        QuestionKind::Latest => times::latest(ranked),
         _ if ranked.question.period.is_some() => times::in_period(ranked),
         _ => None,
     };
@@ -234,8 +234,8 @@ fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
     let typed = score::answer_type(question, unit) != 0.0;
     let fits_kind = match question.kind {
-        Kind::List | Kind::Steps | Kind::Reason => true,
-        Kind::Fact | Kind::YesNo => !typed,
+        QuestionKind::List | QuestionKind::Steps | QuestionKind::Reason => true,
+        QuestionKind::Fact | QuestionKind::YesNo => !typed,
         _ => false,
     };
     if !fits_kind || matches!(unit.form, Form::Property | Form::Row) {

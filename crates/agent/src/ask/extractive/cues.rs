@@ -3,15 +3,15 @@
 //! is still answered: its frequent words have a low idf.
 
 /// Words, one space apart.
-type List = &'static str;
+type WordList = &'static str;
 
 /// Phrases, separated by `|`: of scripts with spaces (found at word boundaries), and of scripts
 /// without (found anywhere).
-pub(super) struct Cues(List, List);
+pub(super) struct Cues(WordList, WordList);
 
 impl Cues {
     /// Its words of scripts with spaces, between spaces and `|`.
-    pub(super) const fn spaced(&self) -> List {
+    pub(super) const fn spaced(&self) -> WordList {
         self.0
     }
 
@@ -35,14 +35,14 @@ pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether `list` holds `word`.
-pub(super) fn holds(list: List, word: &str) -> bool {
+pub(super) fn holds(list: WordList, word: &str) -> bool {
     list.split(' ').any(|w| w == word)
 }
 
 /// The function words of the language that `lower` (a question in lower case) seems to be written
 /// in: the list with more hits; English when none has any.
-pub(super) fn of_language(lower: &str) -> List {
-    let count = |list: List| split(lower).filter(|w| holds(list, w)).count();
+pub(super) fn of_language(lower: &str) -> WordList {
+    let count = |list: WordList| split(lower).filter(|w| holds(list, w)).count();
     let mut best = (count(ENGLISH), ENGLISH);
     for list in [GERMAN, FRENCH, SPANISH, RUSSIAN] {
         let found = count(list);
@@ -54,17 +54,17 @@ pub(super) fn of_language(lower: &str) -> List {
 }
 
 /// Whether every noun of the language is written with a capital.
-pub(super) fn capitalises_nouns(list: List) -> bool {
+pub(super) fn capitalises_nouns(list: WordList) -> bool {
     list == GERMAN
 }
 
-const ENGLISH: List = "a about after all am an and any are as at be been before being both but by can could did do does \
+const ENGLISH: WordList = "a about after all am an and any are as at be been before being both but by can could did do does \
     doing done for from had has have having he her here hers him his how i if in into is it its itself many may me \
     might mine much must my no nor not of off on or our ours out over own please shall she should since so some such \
     tell than that the their theirs them then there these they this those to too under until up upon us was we were \
     what when where whether which while who whom whose why will with within would you your yours";
 
-const GERMAN: List = "aber alle als also am an auch auf aus bei beim bin bis da dann das dass dem den denn der des die \
+const GERMAN: WordList = "aber alle als also am an auch auf aus bei beim bin bis da dann das dass dem den denn der des die \
     dies diese diesem diesen dieser dieses doch du durch ein eine einem einen einer eines er es euer für gegen hat \
     hatte hatten haben habe ich ihm ihn ihr ihre ihrem ihren ihrer im in ist kann kein keine können man mein meine \
     mich mir mit muss müssen nach nicht noch nur ob oder ohne sein seine seinem seinen seiner seit sich sie sind so \
@@ -72,27 +72,27 @@ const GERMAN: List = "aber alle als also am an auch auf aus bei beim bin bis da 
     waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden weshalb wessen wie wieso \
     wieviel wieviele wir wird wo woher wohin worauf wurde wurden zu zum zur zwischen";
 
-const FRENCH: List = "a à ai au aux avec avons ce ces cet cette chez comment combien dans de des du elle elles en est et \
+const FRENCH: WordList = "a à ai au aux avec avons ce ces cet cette chez comment combien dans de des du elle elles en est et \
     était eu fait faire faut il ils j je l la le les leur lui là ma mes moi mon n ne nos notre nous on ont ou où par \
     pas pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa se ses si son sont sur t ta te tes ton tu un \
     une vos votre vous y d c m doit dois peut peux puis";
 
-const SPANISH: List = "a al algo ante como cómo con cual cuál cuáles cuando cuándo cuanto cuánto cuánta cuántos cuántas de \
+const SPANISH: WordList = "a al algo ante como cómo con cual cuál cuáles cuando cuándo cuanto cuánto cuánta cuántos cuántas de \
     debe debo del desde donde dónde e el él ella en era es esa ese eso esta está este esto fue ha hace hacer hay he la \
     las le lo los me mi mis muy más ni no nos o para pero por porque qué que quien quién quiénes se ser si sin sobre \
     son su sus también te tengo tiene tienen tu tus un una unos y ya yo puedo puede";
 
-const RUSSIAN: List = "а без был была были было быть в вам вас во все всё где да для до его ее её если есть ещё же за и из \
+const RUSSIAN: WordList = "а без был была были было быть в вам вас во все всё где да для до его ее её если есть ещё же за и из \
     или им их к как какая какие каким какой какую какого когда кем кого кому который кто куда ли меня мне мой моя мы на \
     надо нам нас не нет ни но ну о об он она они от откуда по под почему при с сколько со так там то тоже только тот у \
     уже чего чем что чтобы это этот эта эти я нужно можно зачем чей чья";
 
 /// Verbs that say little: a note on the servings of a chili need not say that it "makes" them.
-pub(super) const LIGHT: List = "need needs needed make makes made take takes took get gets got keep keeps kept use uses used \
+pub(super) const LIGHT: WordList = "need needs needed make makes made take takes took get gets got keep keeps kept use uses used \
     go goes went give gives gave brauche braucht brauchen gibt geht macht machen musste mussten nimmt";
 
 /// Words that ask.
-pub(super) const ASKING: List = "what when where which who whom whose why how was wann wo welche welcher welches wer wem \
+pub(super) const ASKING: WordList = "what when where which who whom whose why how was wann wo welche welcher welches wer wem \
     wen wessen warum wieso weshalb wie wieviel wieviele quand où quel quelle qui pourquoi comment combien cuándo dónde \
     qué quién cuál cómo cuánto когда где кто что почему как сколько какой";
 
@@ -100,7 +100,7 @@ pub(super) const ASKING: List = "what when where which who whom whose why how wa
 pub(super) const CHINESE_GRAMMAR: &str = "的了是在和与及或而被把将对从向到于以为因所其这那哪谁什么怎吗呢吧啊也都就还又很有多少几何个些之";
 
 /// "how …", "wie …": an amount is asked for.
-pub(super) const DEGREES: List = "much many long often far old large big small high low tall wide deep heavy hot cold \
+pub(super) const DEGREES: WordList = "much many long often far old large big small high low tall wide deep heavy hot cold \
     warm fast viel viele lang lange oft weit alt groß klein hoch breit tief schwer heiß kalt warm schnell";
 
 pub(super) const TIME: Cues = Cues(
@@ -156,13 +156,13 @@ pub(super) const CODE: Cues = Cues(
 );
 
 /// The quarters of a year by their place; and what a quarter is called.
-pub(super) const ORDINALS: [List; 4] = [
+pub(super) const ORDINALS: [WordList; 4] = [
     "first 1st erstes ersten",
     "second 2nd zweites zweiten",
     "third 3rd drittes dritten",
     "fourth 4th viertes vierten",
 ];
-pub(super) const QUARTER: List = "quarter quarters quartal quartals";
+pub(super) const QUARTER: WordList = "quarter quarters quartal quartals";
 
 /// What gives a reason; in a heading also the question word itself.
 pub(super) const BECAUSE: Cues = Cues(
@@ -181,7 +181,7 @@ pub(super) const NOT_IN_FORCE: Cues = Cues(
 );
 
 /// Months, English and German, by number.
-const MONTHS: [List; 12] = [
+const MONTHS: [WordList; 12] = [
     "january januar",
     "february februar",
     "march märz",
@@ -211,12 +211,12 @@ pub(super) fn month(lower: &str) -> Option<u32> {
 }
 
 /// Days of the week and the clock.
-pub(super) const DAYS: List = "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays \
+pub(super) const DAYS: WordList = "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays \
     thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags \
     mittwochs donnerstags freitags samstags sonntags uhr";
 
 /// Amounts without a number.
-pub(super) const SOME: List = "one once single both none no nobody nothing several few couple pair all every each free daily weekly \
+pub(super) const SOME: WordList = "one once single both none no nobody nothing several few couple pair all every each free daily weekly \
     monthly yearly hourly pinch handful dash until till ein eine einen einem eins kein keine keinen beide beiden einige \
     mehrere paar alle jede jeder jedes niemand nichts kostenlos gratis täglich wöchentlich monatlich jährlich prise bis";
 
@@ -224,11 +224,11 @@ pub(super) const SOME: List = "one once single both none no nobody nothing sever
 pub(super) const COUNTING: &str = "０１２３４５６７８９一二三四五六七八九十百千万億两";
 
 /// Amounts of time in a word.
-pub(super) const SPANS: List =
+pub(super) const SPANS: WordList =
     "overnight forever permanently indefinitely nachts ewig unbefristet dauerhaft";
 
 /// Numbers written out. "One" is more often a pronoun.
-pub(super) const NUMERALS: List = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+pub(super) const NUMERALS: WordList = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
     sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety dozen twice half hundred \
     thousand million billion zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn \
     sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig einmal zweimal \
@@ -302,7 +302,7 @@ pub(super) const TASKS: Cues = Cues(
     "待办|任务",
 );
 /// Words of a question about tasks that do not say which.
-pub(super) const TASK_WORDS: List = "task tasks todo todos do open still left outstanding action item items pending list \
+pub(super) const TASK_WORDS: WordList = "task tasks todo todos do open still left outstanding action item items pending list \
     remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
     tâche tâches faire reste tarea tareas pendiente pendientes задача задачи дела";
 /// Tasks that are done are asked for.
@@ -365,7 +365,7 @@ pub(super) const MONEY: Cues = Cues(
     "多少钱|价格|花了",
 );
 /// Names of columns that hold money.
-pub(super) const MONEY_COLUMNS: List = "price prices cost costs amount total sum budget fee preis preise betrag kosten summe prix \
+pub(super) const MONEY_COLUMNS: WordList = "price prices cost costs amount total sum budget fee preis preise betrag kosten summe prix \
     montant coût precio importe coste цена сумма eur usd gbp chf";
 /// Marks of money.
 pub(super) const MONEY_MARKS: &str = "€$£¥₽₹";
@@ -390,16 +390,16 @@ pub(super) const SUMMARY: Cues = Cues(
 );
 
 /// The first word of a question that is answered by yes or no.
-pub(super) const POLAR: List = "is are was were do does did can could may must should will would has have had am shall \
+pub(super) const POLAR: WordList = "is are was were do does did can could may must should will would has have had am shall \
     ist sind war waren hat haben kann können darf dürfen muss müssen soll sollen wird werden gibt habe bin \
     puis peut peux faut avons avez hay puede puedo tengo tiene debo можно нужно есть";
 
 /// Words between two things that are compared.
-pub(super) const SIDES: List = "and or versus vs und oder et ou y o и или";
+pub(super) const SIDES: WordList = "and or versus vs und oder et ou y o и или";
 
 /// Words before a version's number.
-pub(super) const VERSION: List = "version versions v release releases fassung версия";
+pub(super) const VERSION: WordList = "version versions v release releases fassung версия";
 
 /// Units in which several things of a name differ: sizes, never prices or times.
-pub(super) const SIZES: List =
+pub(super) const SIZES: WordList =
     "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Day;
-use super::note::Note;
+use super::note::NoteText;
 use super::passage::{Passage, Piece, PieceForm};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{Failure, Result};
@@ -49,7 +49,7 @@ pub(in crate::ask) struct Drafted {
 /// # Errors
 /// `INTERNAL_ERROR` when a passage does not lie in its note.
 pub(in crate::ask) fn draft(
-    notes: &[Note],
+    notes: &[NoteText],
     passages: &[Passage],
     packed: &Packed,
 ) -> Result<Drafted> {
@@ -73,7 +73,7 @@ pub(in crate::ask) fn draft(
 /// first row.
 fn add(
     draft: &mut Draft,
-    note: &Note,
+    note: &NoteText,
     passage: &Passage,
     snapshot: &EvidenceSnapshot,
 ) -> Result<Shown> {
@@ -123,7 +123,7 @@ fn add(
 }
 
 /// What stands between two pieces of one passage.
-fn joint(note: &Note, last: &Piece, piece: &Piece) -> String {
+fn joint(note: &NoteText, last: &Piece, piece: &Piece) -> String {
     let between = note.slice(&(last.span.end..piece.span.start));
     match (last.form, piece.form) {
         (PieceForm::Header, PieceForm::Row)
@@ -139,7 +139,7 @@ fn joint(note: &Note, last: &Piece, piece: &Piece) -> String {
 }
 
 /// The white space before an item on its line.
-fn indent(note: &Note, piece: &Piece) -> String {
+fn indent(note: &NoteText, piece: &Piece) -> String {
     let before = note.slice(&(0..piece.span.start));
     let line = before.rsplit('\n').next().unwrap_or("");
     let blank = line.chars().all(|c| matches!(c, ' ' | '\t'));
@@ -152,7 +152,7 @@ fn indent(note: &Note, piece: &Piece) -> String {
 
 fn holding<'s>(
     snapshot: &'s EvidenceSnapshot,
-    note: &Note,
+    note: &NoteText,
     span: &Range<usize>,
 ) -> Option<&'s EvidenceItem> {
     snapshot.items().iter().find(|item| {
@@ -165,7 +165,7 @@ fn holding<'s>(
 
 /// The evidence with whatever of `passages` it does not hold: per note and section one item, or one
 /// for each property.
-fn with_passages(notes: &[Note], passages: &[Passage], packed: &Packed) -> Result<Packed> {
+fn with_passages(notes: &[NoteText], passages: &[Passage], packed: &Packed) -> Result<Packed> {
     let mut wanted: BTreeMap<(usize, usize, usize), Range<usize>> = BTreeMap::new();
     for passage in passages {
         let Some(note) = notes.get(passage.note) else {
@@ -217,7 +217,12 @@ fn copy(packed: &Packed) -> Packed {
     packed.first(packed.snapshot.items().len())
 }
 
-fn excerpt(note: &Note, section: usize, is_property: bool, range: Range<usize>) -> Option<Excerpt> {
+fn excerpt(
+    note: &NoteText,
+    section: usize,
+    is_property: bool,
+    range: Range<usize>,
+) -> Option<Excerpt> {
     let heading = match is_property {
         true => HeadingPath::default(),
         false => note.sections.get(section)?.heading.clone(),

@@ -2,7 +2,7 @@
 //! phone number of the owner of X".
 
 use super::choose::{Choice, around};
-use super::note::Note;
+use super::note::NoteText;
 use super::question::Term;
 use super::rank::{Found, Ranked};
 use super::score::{self, Credits};
@@ -73,7 +73,7 @@ fn lead(ranked: &Ranked<'_>, index: usize) -> Option<Lead> {
 }
 
 /// Links and capitalised words of a unit that the question does not hold.
-fn names(ranked: &Ranked<'_>, note: &Note, unit: &Unit) -> Vec<String> {
+fn names(ranked: &Ranked<'_>, note: &NoteText, unit: &Unit) -> Vec<String> {
     let raw = note.slice(&unit.span);
     let mut out: Vec<String> = Vec::new();
     for link in raw.split("[[").skip(1) {
@@ -106,7 +106,7 @@ fn names(ranked: &Ranked<'_>, note: &Note, unit: &Unit) -> Vec<String> {
 }
 
 /// Whether a note is called `name`, or a name in it begins with it ("Jonas" for "Jonas Weber").
-pub(super) fn is_called(note: &Note, name: &str) -> bool {
+pub(super) fn is_called(note: &NoteText, name: &str) -> bool {
     let wanted = name.to_lowercase();
     note.names.iter().any(|own| {
         let own = own.to_lowercase();

@@ -46,10 +46,10 @@ mod units;
 
 use choose::Choice;
 use local_agent_text::error::Result;
-use note::Note;
+use note::NoteText;
 use parts::Part;
 use passage::Passage;
-use question::{Kind, Question};
+use question::{ParsedQuestion, QuestionKind};
 use rank::{Found, Ranked};
 
 pub use calendar::Day;
@@ -87,7 +87,7 @@ pub(super) enum Lookup<'a> {
 /// What was extracted.
 #[derive(Debug)]
 pub(super) struct Extracted {
-    pub notes: Vec<Note>,
+    pub notes: Vec<NoteText>,
     /// What is shown, in order; none when nothing was found.
     pub passages: Vec<Passage>,
     /// Whether they answer; otherwise they are the closest.
@@ -111,14 +111,14 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         today,
     } = evidence;
     let mut sources = notes;
-    let asked = Question::read(question, today, rarity);
+    let asked = ParsedQuestion::read(question, today, rarity);
     if let Some(period) = asked.period {
         let days = days_in_paths(&period);
         add_new(&mut sources, more(&Lookup::InPath(&days))?);
     }
-    let mut notes: Vec<Note> = sources.into_iter().map(Note::read).collect();
+    let mut notes: Vec<NoteText> = sources.into_iter().map(NoteText::read).collect();
     let mut units = units::of_notes(&notes);
-    if asked.kind != Kind::Summary {
+    if asked.kind != QuestionKind::Summary {
         // A first look, without the model, for the notes that two steps would need.
         let first = rank::rank(
             asked.clone(),
@@ -136,9 +136,9 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         let mut found = Vec::new();
         for name in &names {
             let new = more(&Lookup::Named(name))?;
-            found.extend(new.into_iter().map(Note::read));
+            found.extend(new.into_iter().map(NoteText::read));
         }
-        let known = |new: &Note| {
+        let known = |new: &NoteText| {
             notes
                 .iter()
                 .any(|n| n.path == new.path && n.source == new.source)
@@ -154,7 +154,7 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         units: &units,
     };
     let parts = match asked.kind {
-        Kind::Difference | Kind::Summary => Vec::new(),
+        QuestionKind::Difference | QuestionKind::Summary => Vec::new(),
         _ => parts::of(question),
     };
     let answer = match parts.as_slice() {
@@ -189,7 +189,7 @@ impl From<Choice> for Single {
 
 fn one(ranked: &Ranked<'_>) -> Single {
     match ranked.question.kind {
-        Kind::Summary => {
+        QuestionKind::Summary => {
             if let Some(choice) = summary::choose(ranked) {
                 let why = "These are the note's own headings and first sentences; without a chat model \
                            nothing is put into other words.";
@@ -200,12 +200,12 @@ fn one(ranked: &Ranked<'_>) -> Single {
                 };
             }
         }
-        Kind::Tasks => {
+        QuestionKind::Tasks => {
             if let Some(choice) = tasks::choose(ranked) {
                 return choice.into();
             }
         }
-        Kind::Total(operation) => {
+        QuestionKind::Total(operation) => {
             if let Some((computed, passages)) = totals::compute(ranked, operation) {
                 return Single {
                     choice: Choice::certain(passages),
@@ -218,7 +218,7 @@ fn one(ranked: &Ranked<'_>) -> Single {
     }
     if !matches!(
         ranked.question.kind,
-        Kind::Steps | Kind::List | Kind::Summary
+        QuestionKind::Steps | QuestionKind::List | QuestionKind::Summary
     ) && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
     {
         return choice.into();
@@ -241,7 +241,7 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     let mut closest = Vec::new();
     let mut computed = None;
     for part in parts {
-        let question = Question::read(&part.text, today, rarity);
+        let question = ParsedQuestion::read(&part.text, today, rarity);
         let mut ranked = rank::rank(question, found, meaning)?;
         if let Some(first) = passages.first().filter(|_| part.follows) {
             prefer_note(&mut ranked, first.note);

@@ -28,7 +28,7 @@ pub(in crate::ask) struct NoteSource {
 
 /// A note, read.
 #[derive(Debug)]
-pub(in crate::ask) struct Note {
+pub(in crate::ask) struct NoteText {
     pub source: SourceName,
     pub path: RelPath,
     pub path_is_shared: bool,
@@ -69,7 +69,7 @@ pub(in crate::ask) struct Section {
     pub body: usize,
 }
 
-impl Note {
+impl NoteText {
     /// Reads a note. Never fails: what markdown cannot mean is text.
     pub fn read(from: NoteSource) -> Self {
         let options = ChunkOptions {
@@ -353,8 +353,8 @@ fn date(path: &RelPath, properties: &[Property], title: &str) -> Option<Day> {
 mod tests {
     use super::*;
 
-    pub(super) fn note(path: &str, text: &str) -> Note {
-        Note::read(NoteSource {
+    pub(super) fn note(path: &str, text: &str) -> NoteText {
+        NoteText::read(NoteSource {
             source: SourceName::new("notes").unwrap(),
             path: RelPath::new(path).unwrap(),
             path_is_shared: false,

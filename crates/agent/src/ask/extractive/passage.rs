@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::calendar::Day;
-use super::note::Note;
+use super::note::NoteText;
 use super::rank::Found;
 use super::units::{Form, Unit, leads_in};
 use local_agent_text::markdown::BlockKind;
@@ -105,7 +105,7 @@ pub(super) fn around(found: Found<'_>, index: usize) -> Option<Passage> {
 }
 
 /// The item with what is nested in it, below the items around it and the sentence that leads in.
-fn item(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
+fn item(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let Some(own) = unit.item else {
         return Vec::new();
     };
@@ -137,7 +137,7 @@ fn item(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
 }
 
 /// The sentence that leads in to the block of `unit`.
-fn lead_pieces(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
+fn lead_pieces(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let mut lead = unit.lead;
     // From a nested item up to what leads in to the whole list.
     while let Some(above) = lead.and_then(|i| found.unit(i)) {
@@ -153,7 +153,7 @@ fn lead_pieces(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
 }
 
 /// The sentence in its paragraph, and what it announces.
-fn paragraph(found: Found<'_>, note: &Note, index: usize, unit: &Unit) -> Vec<Piece> {
+fn paragraph(found: Found<'_>, note: &NoteText, index: usize, unit: &Unit) -> Vec<Piece> {
     let Some(block) = unit.block else {
         return Vec::new();
     };
@@ -176,7 +176,7 @@ fn paragraph(found: Found<'_>, note: &Note, index: usize, unit: &Unit) -> Vec<Pi
 }
 
 /// What a sentence that ends with a colon announces: the block that follows it.
-pub(super) fn announced(found: Found<'_>, note: &Note, unit: &Unit) -> Vec<Piece> {
+pub(super) fn announced(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let section = note.sections.get(unit.section).map_or(0, |s| s.span.end);
     let next = note
         .blocks
@@ -257,7 +257,7 @@ fn pieces_of(found: Found<'_>, unit: &Unit, wanted: impl Fn(&Unit) -> bool) -> V
 
 /// Units, in order → pieces: one a sentence, so that each has its own citation, and what is printed
 /// can be verified again as text. Only the first sentence of an item begins at its mark.
-pub(super) fn joined<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>) -> Vec<Piece> {
+pub(super) fn joined<'a>(note: &NoteText, units: impl Iterator<Item = &'a Unit>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     let mut last: Option<&Unit> = None;
     for unit in units {
@@ -279,7 +279,7 @@ pub(super) fn joined<'a>(note: &Note, units: impl Iterator<Item = &'a Unit>) -> 
 }
 
 /// A unit as a piece; an item begins at its mark.
-pub(super) fn piece(note: &Note, unit: &Unit) -> Piece {
+pub(super) fn piece(note: &NoteText, unit: &Unit) -> Piece {
     let form = match unit.form {
         Form::Item => PieceForm::Item,
         Form::Row => PieceForm::Row,

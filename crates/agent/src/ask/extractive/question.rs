@@ -35,7 +35,7 @@ pub(super) struct Term {
 
 /// The kind of answer, which decides how it is put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Kind {
+pub(super) enum QuestionKind {
     #[default]
     Fact,
     Steps,
@@ -94,10 +94,10 @@ const UNKNOWN: f32 = 0.6;
 
 /// A question, analysed.
 #[derive(Debug, Clone)]
-pub(super) struct Question {
+pub(super) struct ParsedQuestion {
     pub text: String,
     pub terms: Vec<Term>,
-    pub kind: Kind,
+    pub kind: QuestionKind,
     pub wants: Wants,
     /// The time or number that the answer must be of.
     pub constraints: Vec<Constraint>,
@@ -107,7 +107,7 @@ pub(super) struct Question {
     pub today: Day,
 }
 
-impl Question {
+impl ParsedQuestion {
     /// Reads `text`, asked on `today`; `rarity` weighs a stem. Terms are distinct and in order of
     /// appearance.
     pub fn read(text: &str, today: Day, rarity: &dyn Fn(&str) -> Rarity) -> Self {
@@ -116,7 +116,7 @@ impl Question {
         let mut terms = terms(text, &lower, rarity);
         let content = terms.len();
         let wants = Wants::of(&lower, content);
-        let kind = Kind::of(&lower, &wants, content);
+        let kind = QuestionKind::of(&lower, &wants, content);
         let quiet = quiet_words(kind, period.is_some());
         let is_quiet = |term: &Term| {
             let word = term.word.to_lowercase();
@@ -151,30 +151,30 @@ impl Question {
 }
 
 /// Words that say which kind of answer is wanted and not what it is about.
-fn quiet_words(kind: Kind, dated: bool) -> Vec<&'static str> {
+fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
     let mut lists = match kind {
-        Kind::Latest => vec![cues::LATEST.spaced()],
-        Kind::Tasks => vec![cues::TASK_WORDS],
-        Kind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
-        Kind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
-        Kind::Total(Operation::Sum) => {
+        QuestionKind::Latest => vec![cues::LATEST.spaced()],
+        QuestionKind::Tasks => vec![cues::TASK_WORDS],
+        QuestionKind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
+        QuestionKind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
+        QuestionKind::Total(Operation::Sum) => {
             vec![
                 cues::SUM.spaced(),
                 "come whole far added spend spent cost costs pay paid",
             ]
         }
-        Kind::Total(Operation::Count) => vec!["many number there"],
-        Kind::Total(Operation::Days) => {
+        QuestionKind::Total(Operation::Count) => vec!["many number there"],
+        QuestionKind::Total(Operation::Days) => {
             vec!["days weeks months between day week month long until left got passed"]
         }
-        Kind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
-        Kind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
-        Kind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],
-        Kind::Definition => vec![
+        QuestionKind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
+        QuestionKind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
+        QuestionKind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],
+        QuestionKind::Definition => vec![
             "mean means meant meaning define definition stand stands term exactly explain uses manual",
         ],
-        Kind::Reason => vec!["reason reasons come"],
-        Kind::List => vec!["list name kinds types things items everything"],
+        QuestionKind::Reason => vec!["reason reasons come"],
+        QuestionKind::List => vec!["list name kinds types things items everything"],
         _ => Vec::new(),
     };
     if dated {
@@ -387,7 +387,7 @@ impl Wants {
     }
 }
 
-impl Kind {
+impl QuestionKind {
     fn of(lower: &str, wants: &Wants, terms: usize) -> Self {
         let latest = cues::LATEST.are_in(lower) && !cues::NOT_LATEST.are_in(lower);
         let first = cues::split(lower).next().unwrap_or("");
@@ -440,13 +440,13 @@ impl Operation {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Question {
+    fn read(text: &str) -> ParsedQuestion {
         let today = Day::parse("2026-06-20").unwrap();
         let rarity = Rarity {
             idf: 1.0,
             known: true,
         };
-        Question::read(text, today, &|_| rarity)
+        ParsedQuestion::read(text, today, &|_| rarity)
     }
 
     fn stems(text: &str) -> Vec<String> {

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::cues;
-use super::note::Note;
-use super::question::Question;
+use super::note::NoteText;
+use super::question::ParsedQuestion;
 use super::score::{self, Credits, Features};
 use super::units::{Form, Unit};
 use local_agent_text::error::Result;
@@ -55,7 +55,7 @@ pub(super) struct Candidate {
 /// What was found: notes and their units.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
-    pub notes: &'a [Note],
+    pub notes: &'a [NoteText],
     pub units: &'a [Unit],
 }
 
@@ -64,14 +64,14 @@ impl<'a> Found<'a> {
         self.units.get(index)
     }
 
-    pub fn note_of(&self, unit: &Unit) -> Option<&'a Note> {
+    pub fn note_of(&self, unit: &Unit) -> Option<&'a NoteText> {
         self.notes.get(unit.note)
     }
 }
 
 /// A question, what was found for it, and how well each unit that can be quoted answers it.
 pub(super) struct Ranked<'a> {
-    pub question: Question,
+    pub question: ParsedQuestion,
     pub found: Found<'a>,
     /// The units that can be quoted, best first.
     pub order: Vec<Candidate>,
@@ -91,7 +91,7 @@ impl<'a> Ranked<'a> {
 
 /// Ranks all units for `question`; the only error is that of `meaning`.
 pub(super) fn rank<'a>(
-    question: Question,
+    question: ParsedQuestion,
     found: Found<'a>,
     meaning: Option<&dyn Meaning>,
 ) -> Result<Ranked<'a>> {
@@ -170,7 +170,7 @@ fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
 /// Credits words of the question with words of the unit that mean the same. A name means one thing
 /// only.
 fn align(
-    question: &Question,
+    question: &ParsedQuestion,
     words: &[&str],
     best: &[f32],
     legible: &[f32],
@@ -193,7 +193,7 @@ fn align(
 
 /// How well the model reads what the question is about: the mean over its terms by weight. A model
 /// that does not show words is taken to read everything.
-fn legibility(question: &Question, words: &[&str], comparison: &Comparison) -> f32 {
+fn legibility(question: &ParsedQuestion, words: &[&str], comparison: &Comparison) -> f32 {
     if comparison.legible.is_empty() {
         return 1.0;
     }
@@ -224,7 +224,7 @@ struct Mentions {
 const STILL_SPOKEN_OF: usize = 4;
 
 impl Mentions {
-    fn of(question: &Question, units: &[Unit]) -> Self {
+    fn of(question: &ParsedQuestion, units: &[Unit]) -> Self {
         if !question.terms.iter().any(|t| t.is_name) {
             return Self { near: Vec::new() };
         }
@@ -257,7 +257,7 @@ impl Mentions {
     }
 
     /// 1 when a name of the question stands neither in the unit, nor around it, nor shortly above.
-    fn unknown_name(&self, question: &Question, index: usize, credits: &Credits) -> f32 {
+    fn unknown_name(&self, question: &ParsedQuestion, index: usize, credits: &Credits) -> f32 {
         let near = self.near.get(index);
         let is_missing = |at: usize| {
             let here = credits.all.get(at).is_some_and(|credit| *credit > 0.0);
@@ -270,7 +270,7 @@ impl Mentions {
 
 /// Of each note: the share of the question's weight in words that name another note, and stand
 /// nowhere in this one. The question is about that other thing.
-fn other_note(question: &Question, found: Found<'_>) -> Vec<f32> {
+fn other_note(question: &ParsedQuestion, found: Found<'_>) -> Vec<f32> {
     let total = question.total();
     let mut named = vec![vec![false; question.terms.len()]; found.notes.len()];
     let mut held = named.clone();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::constraints;
 use super::cues;
-use super::question::{Kind, Question, Term, Wants};
+use super::question::{ParsedQuestion, QuestionKind, Term, Wants};
 use super::units::{Form, Unit, leads_in};
 use local_agent_verify::says_nothing_new;
 
@@ -78,7 +78,7 @@ pub(super) struct Credits {
 }
 
 impl Credits {
-    pub fn of(question: &Question, units: &[Unit], index: usize) -> Self {
+    pub fn of(question: &ParsedQuestion, units: &[Unit], index: usize) -> Self {
         let mut out = Self::default();
         let Some(unit) = units.get(index) else {
             return out;
@@ -111,7 +111,7 @@ impl Credits {
 
 /// Adds what the other properties and the beginning of its note say to the credits of a property.
 pub(super) fn credit_properties(
-    question: &Question,
+    question: &ParsedQuestion,
     units: &[Unit],
     index: usize,
     credits: &mut Credits,
@@ -134,7 +134,7 @@ pub(super) fn credit_properties(
 
 /// Whether a property says what was asked by itself: its key or value holds a word of the question
 /// that does not name the note.
-pub(super) fn says_itself(question: &Question, unit: &Unit) -> bool {
+pub(super) fn says_itself(question: &ParsedQuestion, unit: &Unit) -> bool {
     let mut terms = question.terms.iter();
     terms.any(|t| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem))
 }
@@ -195,7 +195,7 @@ fn differs_in_one(a: &str, b: &str) -> bool {
 }
 
 /// The weighted mean of `credits`.
-pub(super) fn share(question: &Question, credits: &[f32]) -> f32 {
+pub(super) fn share(question: &ParsedQuestion, credits: &[f32]) -> f32 {
     let total = question.total();
     let found: f32 = question
         .terms
@@ -208,7 +208,7 @@ pub(super) fn share(question: &Question, credits: &[f32]) -> f32 {
 
 /// The features of one unit, without a model.
 pub(super) fn features(
-    question: &Question,
+    question: &ParsedQuestion,
     units: &[Unit],
     index: usize,
     credits: &Credits,
@@ -239,7 +239,7 @@ pub(super) fn features(
 /// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty
 /// cell, 1 of a unit without an amount where one is asked for, ½ when it holds an amount of
 /// something else than time or length.
-fn missing_answer_type(question: &Question, unit: &Unit) -> f32 {
+fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let wants = question.wants;
     if answer_type(question, unit) >= 0.0 {
         return 0.0;
@@ -263,7 +263,7 @@ fn missing_answer_type(question: &Question, unit: &Unit) -> f32 {
 /// question's days; or a constraint of the question is not around it, and another of its kind is:
 /// in the sentence, its lead-in, its headings and path, or else in the running text of its note
 /// above it, the nearest first.
-fn time_mismatch(question: &Question, units: &[Unit], index: usize) -> f32 {
+fn time_mismatch(question: &ParsedQuestion, units: &[Unit], index: usize) -> f32 {
     let Some(unit) = units.get(index) else {
         return 0.0;
     };
@@ -299,7 +299,7 @@ fn time_mismatch(question: &Question, units: &[Unit], index: usize) -> f32 {
 }
 
 /// Whether the question names another row of the unit's table by its first cell, and not this one.
-fn is_other_row(question: &Question, units: &[Unit], index: usize) -> bool {
+fn is_other_row(question: &ParsedQuestion, units: &[Unit], index: usize) -> bool {
     let Some(unit) = units.get(index).filter(|u| u.form == Form::Row) else {
         return false;
     };
@@ -338,7 +338,7 @@ fn emptiness(unit: &Unit, leads: bool) -> f32 {
 
 /// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular
 /// kind is.
-pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
+pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let Wants {
         time,
         number,
@@ -354,7 +354,7 @@ pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
         let there = phone && has_phone(&unit.plain) || email && unit.plain.contains('@');
         return if there { 1.0 } else { -1.0 };
     }
-    if question.kind == Kind::Definition && is_entry(question, unit) {
+    if question.kind == QuestionKind::Definition && is_entry(question, unit) {
         return 2.0;
     }
     let asked = [
@@ -367,7 +367,7 @@ pub(super) fn answer_type(question: &Question, unit: &Unit) -> f32 {
         (person, has_name(question, &unit.plain)),
         (reason, has_reason(unit)),
         (
-            definition || question.kind == Kind::Definition,
+            definition || question.kind == QuestionKind::Definition,
             defines(question, unit),
         ),
     ];
@@ -401,7 +401,7 @@ fn has_phone(plain: &str) -> bool {
 
 /// Whether the unit is the entry of a glossary for what is asked: what stands before its first
 /// colon, dash or bar holds nothing but words of the question.
-fn is_entry(question: &Question, unit: &Unit) -> bool {
+fn is_entry(question: &ParsedQuestion, unit: &Unit) -> bool {
     let head = unit
         .plain
         .split([':', '–', '—', '|', '：'])
@@ -443,7 +443,7 @@ fn has_time(plain: &str) -> bool {
 
 /// An amount with a unit of time or of space, or time in words.
 fn has_extent(plain: &str) -> bool {
-    use local_agent_verify::Kind::{Calendar, Length, Time};
+    use local_agent_verify::UnitKind::{Calendar, Length, Time};
     let digit = |c: char| c.is_ascii_digit();
     let measures = |word: &str| {
         local_agent_verify::unit(word).is_some_and(|of| {
@@ -464,7 +464,7 @@ fn has_extent(plain: &str) -> bool {
 }
 
 /// A number that the question does not already hold.
-fn has_number(question: &Question, plain: &str) -> bool {
+fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
     let digits = plain
         .split(|c: char| !c.is_ascii_digit())
@@ -477,7 +477,7 @@ fn has_number(question: &Question, plain: &str) -> bool {
 
 /// A capitalised word that the question does not hold. The first word of a sentence is capitalised
 /// anyway; it counts when the second is capitalised too.
-fn has_name(question: &Question, plain: &str) -> bool {
+fn has_name(question: &ParsedQuestion, plain: &str) -> bool {
     let new = |word: &str| {
         let stems = local_agent_index::lexical::terms(word);
         word.starts_with(char::is_uppercase)
@@ -495,7 +495,7 @@ fn has_reason(unit: &Unit) -> bool {
 
 /// Whether the unit begins with the thing asked about, in its first words, its first cell, or as
 /// the note of that name begins.
-fn defines(question: &Question, unit: &Unit) -> bool {
+fn defines(question: &ParsedQuestion, unit: &Unit) -> bool {
     let start: Vec<&str> = unit.plain.split_whitespace().take(3).collect();
     let stems = local_agent_index::lexical::terms(&start.join(" "));
     let mut terms = question.terms.iter().filter(|t| t.known);

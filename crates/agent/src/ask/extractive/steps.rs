@@ -21,7 +21,7 @@ const NUMBERED: f32 = 0.15;
 const LISTED: f32 = 0.07;
 
 /// A section and how well it says how.
-struct Section<'r> {
+struct StepSection<'r> {
     note: usize,
     section: usize,
     /// Its best unit.
@@ -33,7 +33,7 @@ struct Section<'r> {
 
 /// The steps of the best section; `None` when there is no section with any.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
-    let mut sections: HashMap<(usize, usize), Section<'_>> = HashMap::new();
+    let mut sections: HashMap<(usize, usize), StepSection<'_>> = HashMap::new();
     for candidate in &ranked.order {
         let unit = ranked.unit(candidate.index)?;
         if candidate.features.unknown_name > 0.0 {
@@ -46,7 +46,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
             sections.insert(key, section);
         }
     }
-    let mut sections: Vec<Section<'_>> = sections.into_values().collect();
+    let mut sections: Vec<StepSection<'_>> = sections.into_values().collect();
     sections.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
         by_score.then((a.note, a.section).cmp(&(b.note, b.section)))
@@ -85,7 +85,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 }
 
 /// Weighs the section of a unit; `None` when it has neither list nor code.
-fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<Section<'r>> {
+fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<'r>> {
     let found = ranked.found;
     let unit = ranked.unit(best.index)?;
     let note = found.note_of(unit)?;
@@ -126,7 +126,7 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<Section<'r>>
         (_, true) => LISTED,
         _ => 0.0,
     };
-    Some(Section {
+    Some(StepSection {
         note: unit.note,
         section: unit.section,
         best,
@@ -136,7 +136,7 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<Section<'r>>
 }
 
 /// The whole section when it is short, else the list with what leads in to it.
-fn shown(ranked: &Ranked<'_>, section: &Section<'_>) -> Option<Passage> {
+fn shown(ranked: &Ranked<'_>, section: &StepSection<'_>) -> Option<Passage> {
     let found = ranked.found;
     let note = found.notes.get(section.note)?;
     let of = note.sections.get(section.section)?;

@@ -9,7 +9,7 @@ use local_agent_index::lexical::terms;
 use local_agent_text::markdown::{BlockKind, BlockRole, Sentence, plain, sentences};
 
 use super::calendar::{self, Day};
-use super::note::Note;
+use super::note::NoteText;
 use super::question::is_unspaced;
 
 /// What a unit is.
@@ -79,7 +79,7 @@ pub(super) struct Unit {
 }
 
 /// All units of `notes`, in order.
-pub(super) fn of_notes(notes: &[Note]) -> Vec<Unit> {
+pub(super) fn of_notes(notes: &[NoteText]) -> Vec<Unit> {
     let mut out = Vec::new();
     for (index, note) in notes.iter().enumerate() {
         Cutter::new(index, note).cut(&mut out);
@@ -90,7 +90,7 @@ pub(super) fn of_notes(notes: &[Note]) -> Vec<Unit> {
 /// Walks one note.
 struct Cutter<'a> {
     index: usize,
-    note: &'a Note,
+    note: &'a NoteText,
     names: HashSet<String>,
     places: Vec<Option<Rc<Place>>>,
     /// The units of this note begin here.
@@ -98,7 +98,7 @@ struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(index: usize, note: &'a Note) -> Self {
+    fn new(index: usize, note: &'a NoteText) -> Self {
         let names = terms(&note.names.join("\n")).into_iter().collect();
         Self {
             index,

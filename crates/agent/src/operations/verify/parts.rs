@@ -8,13 +8,13 @@ use local_agent_text::types::ByteSpan;
 use local_agent_verify::{FileCitation, file_citations};
 
 /// A stretch of the answer as given, and what it became.
-struct Part {
+struct CitedPart {
     given: Range<usize>,
     segment: Segment,
 }
 
 /// An answer as segments, in order.
-pub(super) struct Parts(Vec<Part>);
+pub(super) struct Parts(Vec<CitedPart>);
 
 /// What is found in an answer beside its words.
 enum FoundMark {
@@ -66,7 +66,7 @@ impl Parts {
     }
 
     fn push(&mut self, given: Range<usize>, segment: Segment) {
-        self.0.push(Part { given, segment });
+        self.0.push(CitedPart { given, segment });
     }
 
     fn text(&mut self, answer: &str, range: Range<usize>) {
