@@ -188,8 +188,11 @@ impl Run {
             run.ledger
                 .append(&[(LineKind::Begin, Some(id.clone()), Some(sha256))])
         {
-            // A run that the ledger does not know never was.
-            let _ = runs.remove_folder(id.as_str());
+            // A run that the ledger does not know never was. The line may be there although the head
+            // could not be kept; then the record stays, as that of an interrupted run.
+            if matches!(run.ledger.knows(&id), Ok(false)) {
+                let _ = runs.remove_folder(id.as_str());
+            }
             return Err(failure);
         }
         Ok(run)

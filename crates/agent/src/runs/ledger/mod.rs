@@ -230,6 +230,20 @@ impl Ledger {
         queue::enter(self, events.iter().map(entry).collect())
     }
 
+    /// Whether a line of `run` is in the ledger.
+    ///
+    /// # Errors
+    /// `READ_ERROR`, `LEDGER_BROKEN`: the ledger cannot be read.
+    pub(super) fn knows(&self, run: &RunId) -> Result<bool> {
+        let chain = self.read()?;
+        Ok(chain.is_some_and(|chain| {
+            chain
+                .lines
+                .iter()
+                .any(|(line, _)| line.run.as_ref() == Some(run))
+        }))
+    }
+
     /// Enters a call of a tool, within a run or by itself. Returns as [`Ledger::append`].
     ///
     /// # Errors
