@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use criterion::Criterion;
 use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
-use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, What};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection, What};
 use local_agent_text::types::SourceName;
 
 /// See above.
@@ -19,6 +19,7 @@ pub fn run(_: &[String]) -> Result<(), String> {
         path: PathBuf::from(dir),
         kind: "corpus".into(),
         code: false,
+        selection: Selection::default(),
     };
     let sandbox = Sandbox::open(vec![root], Policy::from(&shipped())).expect("an absolute path");
     let entries = sandbox

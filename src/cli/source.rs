@@ -12,6 +12,7 @@ use super::write::{back_up, write_whole};
 use local_agent_agent::config::{
     self, Layer, LayerKind, Loaded, NewSource, Origin, SourceEdit, Template,
 };
+use local_agent_files::sandbox::Selection;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -118,7 +119,12 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
         root: dir.to_string_lossy().into_owned(),
         kind: args.kind.clone().unwrap_or_else(|| "notes".to_owned()),
         code: args.code,
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
     };
+    Selection::new(&new.include, &new.exclude).map_err(|why| {
+        Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
+    })?;
     change(context, &SourceEdit::Add(new))
 }
 

@@ -20,7 +20,9 @@ fn here_writes_one_file_that_works_at_once() {
     # docs/config.md lists every key. Remove the `# ` before a key to change its default.
 
     # One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes`
-    # when absent).
+    # when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`,
+    # `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this
+    # program. `code: true` lets source code below it be read.
     sources:
       - name: "vault"
         root: "."

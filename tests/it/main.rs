@@ -46,6 +46,7 @@ mod rebuilt;
 mod reference;
 mod runs;
 mod schema;
+mod selection;
 mod status;
 mod streams;
 mod tools;

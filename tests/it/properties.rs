@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use local_agent_agent::config::Config;
-use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
 use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{IndexOptions, IndexSummary, index};
 use local_agent_index::store::{ChunkRecord, IndexReader};
@@ -65,6 +65,7 @@ impl Folder {
             root: self.notes(),
             kind: "notes".into(),
             code: false,
+            selection: Selection::default(),
         }];
         let config = Config::defaults(self.dir.path()).unwrap();
         let spec = RootSpec {
@@ -72,6 +73,7 @@ impl Folder {
             path: self.notes(),
             kind: "notes".into(),
             code: false,
+            selection: Selection::default(),
         };
         let sandbox = Sandbox::open(vec![spec], Policy::from(&config.security)).unwrap();
         let options = IndexOptions {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use local_agent_agent::config::Config;
 use local_agent_files::sandbox::FollowLinks;
-use local_agent_files::sandbox::{Address, Policy, RootSpec, Sandbox};
+use local_agent_files::sandbox::{Address, Policy, RootSpec, Sandbox, Selection};
 use local_agent_text::types::{RelPath, SourceName};
 
 /// Reads of one race, over all threads. Twelve races each way of opening make 100,800.
@@ -59,6 +59,7 @@ impl World {
             path: self.vault.clone(),
             kind: "notes".into(),
             code: false,
+            selection: Selection::default(),
         };
         Sandbox::open(vec![root], Policy::from(&rules)).unwrap()
     }

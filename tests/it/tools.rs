@@ -385,7 +385,7 @@ mod invisible {
     use local_agent_agent::config::Config;
     use local_agent_agent::tools::{ToolFactory, ToolPolicy};
     use local_agent_files::sandbox::FollowLinks;
-    use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+    use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
     use local_agent_text::types::SourceName;
     use proptest::prelude::*;
     use serde_json::{Value, json};
@@ -457,6 +457,7 @@ mod invisible {
             path: vault,
             kind: "notes".into(),
             code: true,
+            selection: Selection::default(),
         };
         Sandbox::open(vec![spec], Policy::from(&rules)).unwrap()
     }

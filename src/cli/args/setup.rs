@@ -61,6 +61,12 @@ pub struct SourceAdd {
     /// Let `verify`, `get` and the tools read source code below it, too
     #[arg(long)]
     pub code: bool,
+    /// Only files that match, as in a `.gitignore` (`projects/`, `*.note.md`); may be given again
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// No files that match, as in a `.gitignore` (`archive/`, `*.draft.md`); may be given again
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -25,6 +25,10 @@ pub struct NewSource {
     /// `notes` is not written down: it is the default.
     pub kind: String,
     pub code: bool,
+    /// Patterns; empty: every file.
+    pub include: Vec<String>,
+    /// Patterns; empty: no file.
+    pub exclude: Vec<String>,
 }
 
 /// One change of the list.
@@ -123,6 +127,8 @@ impl From<TypedSource> for NewSource {
             root: source.root.text,
             kind: source.kind,
             code: source.code,
+            include: source.include,
+            exclude: source.exclude,
         }
     }
 }
@@ -250,6 +256,12 @@ fn entry(source: &NewSource, indent: &str) -> String {
     if source.code {
         out.push_str(&format!("{indent}  code: true\n"));
     }
+    for (key, patterns) in [("include", &source.include), ("exclude", &source.exclude)] {
+        if !patterns.is_empty() {
+            let list: Vec<String> = patterns.iter().map(|one| quoted(one)).collect();
+            out.push_str(&format!("{indent}  {key}: [{}]\n", list.join(", ")));
+        }
+    }
     out
 }
 
@@ -336,6 +348,8 @@ mod tests {
             root: root.to_owned(),
             kind: "notes".to_owned(),
             code: false,
+            include: Vec::new(),
+            exclude: Vec::new(),
         }
     }
 

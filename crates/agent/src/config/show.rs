@@ -10,6 +10,7 @@ use super::Config;
 use super::findings::Origin;
 use super::keys::{Effect, KEYS, Key, SECTIONS};
 use super::load::{Ground, Notes, Setting};
+use super::sources::TypedSource;
 use super::typed::Val;
 use super::values::Values;
 use local_agent_text::types::SourceName;
@@ -88,11 +89,19 @@ fn plain(val: &Val) -> Json {
         Val::Float(value) => json!(value),
         Val::Text(value) => json!(value),
         Val::List(items) => items.iter().map(|i| i.text.clone()).collect(),
-        Val::Sources(sources) => sources
-            .iter()
-            .map(|s| json!({"name": s.name, "root": s.root.text}))
-            .collect(),
+        Val::Sources(sources) => sources.iter().map(source).collect(),
     }
+}
+
+/// A source with its name, its root, and the patterns that it has.
+fn source(source: &TypedSource) -> Json {
+    let mut out = json!({"name": source.name, "root": source.root.text});
+    for (key, patterns) in [("include", &source.include), ("exclude", &source.exclude)] {
+        if !patterns.is_empty() {
+            out[key] = json!(patterns);
+        }
+    }
+    out
 }
 
 /// `docs/config.md`: every key with what it takes, its default and what it does; then the

@@ -1,4 +1,4 @@
-//! The list of sources as it is typed: `{name, root, kind, code}`, names unique, nothing missing.
+//! The list of sources as it is typed: `{name, root, kind, code, include, exclude}`, names unique, nothing missing.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,6 +6,7 @@ use super::findings::{Findings, Origin};
 use super::keys::Key;
 use super::raw::{Node, Value, shown};
 use super::typed::{Item, Val};
+use local_agent_files::sandbox::Selection;
 use local_agent_text::types::SourceName;
 
 /// One entry of `sources`; its root is not resolved yet.
@@ -15,6 +16,8 @@ pub(super) struct TypedSource {
     pub root: Item,
     pub kind: String,
     pub code: bool,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
 }
 
 /// `sources`: names unique and well-formed, roots given.
@@ -65,12 +68,12 @@ fn source(
     origin: &Origin,
     findings: &mut Findings,
 ) -> Option<TypedSource> {
-    const FIELDS: [&str; 4] = ["name", "root", "kind", "code"];
+    const FIELDS: [&str; 6] = ["name", "root", "kind", "code", "include", "exclude"];
     let Value::Map(map) = &entry.value else {
         findings.problem(
             origin,
             format_args!(
-                "an entry of `{}` is {}, not `{{name, root, kind, code}}`",
+                "an entry of `{}` is {}, not `{{name, root, kind, code, include, exclude}}`",
                 key.path,
                 entry.describe()
             ),
@@ -79,6 +82,7 @@ fn source(
         return None;
     };
     let mut fields: BTreeMap<&str, Item> = BTreeMap::new();
+    let mut patterns: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, node) in map {
         let here = origin.at(node.line);
         let Some(field) = FIELDS.into_iter().find(|f| f == name) else {
@@ -94,6 +98,11 @@ fn source(
             );
             return None;
         };
+        if matches!(field, "include" | "exclude") {
+            let list = pattern_list(field, node, &here, findings)?;
+            patterns.insert(field, list);
+            continue;
+        }
         match &node.value {
             Value::Scalar { text, .. }
                 if !node.is_unset() && !text.chars().any(char::is_control) =>
@@ -152,16 +161,60 @@ fn source(
             return None;
         }
     };
+    let include = patterns.remove("include").unwrap_or_default();
+    let exclude = patterns.remove("exclude").unwrap_or_default();
+    if let Err(why) = Selection::new(&include, &exclude) {
+        findings.problem(
+            origin,
+            why,
+            Some("write it as a line of a `.gitignore`".into()),
+        );
+        return None;
+    }
     match SourceName::new(name.text) {
         Ok(name) => Some(TypedSource {
             name,
             root,
             kind,
             code,
+            include,
+            exclude,
         }),
         Err(why) => {
             findings.problem(&origin.at(name.line), why, None);
             None
         }
     }
+}
+
+/// The patterns of `include` or `exclude`: a list of words, or one word.
+fn pattern_list(
+    field: &str,
+    node: &Node,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<Vec<String>> {
+    let nodes = match &node.value {
+        _ if node.is_unset() => return Some(Vec::new()),
+        Value::List(nodes) => nodes.iter().collect(),
+        _ => vec![node],
+    };
+    let mut out = Vec::new();
+    for one in nodes {
+        match &one.value {
+            Value::Scalar { text, .. } if !text.trim().is_empty() => {
+                out.push(text.trim().to_owned());
+            }
+            _ => {
+                let why = format_args!("`{field}` takes patterns, not {}", one.describe());
+                findings.problem(
+                    origin,
+                    why,
+                    Some("write `[archive/, \"*.draft.md\"]`".into()),
+                );
+                return None;
+            }
+        }
+    }
+    Some(out)
 }

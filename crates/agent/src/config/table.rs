@@ -173,7 +173,7 @@ pub const KEYS: &[Key] = &[
         "sources",
         Kind::Sources,
         "[]",
-        "One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes` when absent).",
+        "One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes` when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`, `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this program. `code: true` lets source code below it be read.",
     ),
     key(
         "index.db_path",

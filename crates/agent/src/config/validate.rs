@@ -12,7 +12,7 @@ use super::{
     Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat, keys, places,
 };
 use local_agent_embed::models::Precision;
-use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
+use local_agent_files::sandbox::{FollowLinks, HardLinks, Security, Selection};
 use local_agent_index::indexing::Source;
 use local_agent_index::retrieval::Fusion;
 use local_agent_net::ApiKey;
@@ -331,6 +331,8 @@ fn sources(
             root,
             kind: typed.kind.clone(),
             code: typed.code,
+            // Patterns were compiled once when they were read.
+            selection: Selection::new(&typed.include, &typed.exclude).unwrap_or_default(),
         });
     }
     if let Some(more) = roots

@@ -10,7 +10,7 @@ use time::format_description::well_known::Rfc3339;
 use super::model_choice::{AUTO, as_configured, choose};
 use crate::config::Config;
 use local_agent_embed::models::{self, ModelFiles};
-use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{self, ChunkOptions};
 use local_agent_text::types::SourceName;
@@ -25,6 +25,7 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
             path: s.root.clone(),
             kind: s.kind.clone(),
             code: s.code,
+            selection: s.selection.clone(),
         })
         .collect();
     for root in &config.security.allowed_roots {
@@ -45,6 +46,7 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
                 path: root.clone(),
                 kind: "allowed".to_owned(),
                 code: false,
+                selection: Selection::default(),
             });
         }
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{ToolFactory, ToolOutcome, ToolPolicy};
 use crate::config::Config;
-use local_agent_files::sandbox::{Policy, RootSpec, Sandbox};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
 use local_agent_text::types::SourceName;
 
 pub(super) struct World {
@@ -53,6 +53,7 @@ impl World {
             path: path.to_path_buf(),
             kind: "notes".into(),
             code: true,
+            selection: Selection::default(),
         };
         Sandbox::open(roots.iter().map(spec).collect(), Policy::from(&rules)).unwrap()
     }

@@ -67,6 +67,7 @@ fn root(name: &str, path: &Path) -> RootSpec {
         path: path.to_path_buf(),
         kind: "notes".into(),
         code: false,
+        selection: Selection::default(),
     }
 }
 

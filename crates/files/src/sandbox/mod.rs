@@ -15,6 +15,7 @@ mod place;
 mod policy;
 mod refusal;
 mod request;
+mod selection;
 mod walk;
 
 #[cfg(all(test, unix))]
@@ -36,6 +37,7 @@ pub use list::{Folder, Listed};
 pub use named::read_any;
 pub use policy::{CODE_EXTS, FollowLinks, HardLinks, Policy, Security};
 pub use refusal::Why;
+pub use selection::Selection;
 pub use walk::{Entry, What};
 
 use place::OpenRoot;
@@ -57,6 +59,8 @@ pub struct RootSpec {
     pub kind: String,
     /// Whether source files below it ([`CODE_EXTS`]) may be read although no extension allows them.
     pub code: bool,
+    /// Which of its files exist for this program.
+    pub selection: Selection,
 }
 
 /// A root as it was found.
@@ -155,6 +159,7 @@ impl Sandbox {
                 place: names_of(&spec.path),
                 own_state: own_state_below(&spec.path, &policy),
                 code: spec.code,
+                selection: spec.selection.clone(),
             });
             roots.push(open_root(spec, &policy));
         }
@@ -363,6 +368,7 @@ fn open_root(spec: RootSpec, policy: &Policy) -> Root {
         path,
         kind,
         code,
+        selection: _,
     } = spec;
     if policy
         .own_state

@@ -72,6 +72,7 @@ pub(super) enum Denied {
     ForeignName,
     Extension,
     OwnState,
+    NotSelected,
     AnyPathOff,
 }
 
@@ -92,6 +93,7 @@ impl Denied {
             Self::ForeignName => "a name in it means something else on some systems",
             Self::Extension => "its extension is not allowed",
             Self::OwnState => "it lies in this program's own state",
+            Self::NotSelected => "its source leaves it out (`include`, `exclude`)",
             Self::AnyPathOff => "files outside the sources are not read",
         }
     }

@@ -1,6 +1,7 @@
 //! From the text of a request to the places it can mean. Pure: `PATH_DENIED` is decided here,
 //! before any system call.
 
+use super::Selection;
 use super::policy::{Denied, MAX_PATH_BYTES, Policy, fold};
 use local_agent_text::types::{RelPath, SourceName};
 
@@ -14,6 +15,8 @@ pub(super) struct RootText {
     pub(super) own_state: Vec<Vec<String>>,
     /// Whether source files are allowed below it.
     pub(super) code: bool,
+    /// Which of its files are its own.
+    pub(super) selection: Selection,
 }
 
 impl RootText {
@@ -22,6 +25,8 @@ impl RootText {
         policy.check_path(path, self.code)?;
         if self.holds_own_state(path) {
             Err(Denied::OwnState)
+        } else if !self.selection.takes(path) {
+            Err(Denied::NotSelected)
         } else {
             Ok(())
         }
@@ -287,6 +292,7 @@ mod tests {
             place: names_of(Path::new(place)),
             own_state: vec![],
             code: false,
+            selection: Selection::default(),
         }
     }
 

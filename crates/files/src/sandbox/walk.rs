@@ -336,6 +336,9 @@ impl Walk<'_> {
         if self.policy.is_passed_by(name) || ignored.is_some_and(|i| i.leaves_out(&path, false)) {
             return;
         }
+        if RelPath::new(path).is_ok_and(|path| !self.text.selection.takes(&path)) {
+            return;
+        }
         let ext = name
             .rsplit_once('.')
             .map_or_else(String::new, |(_, ext)| format!(".{}", ext.to_lowercase()));
@@ -368,6 +371,9 @@ impl Walk<'_> {
         {
             return Seen::Nothing;
         }
+        if !self.is_selected(&path, kind) {
+            return Seen::Nothing;
+        }
         let skipped = |path, reason| {
             Seen::Entry(Entry {
                 path,
@@ -385,6 +391,14 @@ impl Walk<'_> {
             Kind::Folder => Seen::Folder(path.as_str().to_owned() + "/"),
             Kind::Other if !self.is_allowed(name, &path) => skipped(path, SkipReason::Denied),
             Kind::Other => self.stat(path, entry),
+        }
+    }
+
+    /// Whether the root's selection lets an entry be looked at.
+    fn is_selected(&self, path: &RelPath, kind: Kind) -> bool {
+        match kind {
+            Kind::Folder => !self.text.selection.leaves_out_folder(path),
+            _ => self.text.selection.takes(path),
         }
     }
 

@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use local_agent_files::sandbox::Selection;
 use local_agent_text::types::SourceName;
 
 mod compare;
@@ -34,6 +35,8 @@ pub struct Source {
     /// Whether tools may also read source files below it, whose extensions `security.allowed_exts`
     /// need not name.
     pub code: bool,
+    /// Which of its files exist for this program.
+    pub selection: Selection,
 }
 
 /// What a job tells whoever shows its progress.

@@ -1,0 +1,113 @@
+//! Which files of a root are its own: `include` and `exclude` of a source, in the form of the lines
+//! of a `.gitignore`.
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use local_agent_text::types::RelPath;
+
+/// Patterns that choose among the files of a root. Without a pattern every file is chosen.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// When there are any, a file has to match one of them.
+    include: Option<Gitignore>,
+    exclude: Option<Gitignore>,
+    /// What both were compiled from.
+    patterns: [Vec<String>; 2],
+}
+
+/// Equal patterns choose equal files.
+impl PartialEq for Selection {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns == other.patterns
+    }
+}
+
+impl Eq for Selection {}
+
+impl Selection {
+    /// Reads patterns as lines of a `.gitignore` that stands in the root: `archive/`, `*.draft.md`,
+    /// `/inbox/**`, `!keep.md`.
+    ///
+    /// # Errors
+    /// The pattern that cannot be read, and why.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Self, String> {
+        Ok(Self {
+            include: compiled(include)?,
+            exclude: compiled(exclude)?,
+            patterns: [include.to_vec(), exclude.to_vec()],
+        })
+    }
+
+    /// Whether the file at `path`, relative to the root, is chosen.
+    pub fn takes(&self, path: &RelPath) -> bool {
+        let matches = |rules: &Gitignore| {
+            rules
+                .matched_path_or_any_parents(path.as_str(), false)
+                .is_ignore()
+        };
+        self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+    }
+
+    /// Whether nothing below the folder at `path` can be chosen, so that nobody needs to look.
+    pub(super) fn leaves_out_folder(&self, path: &RelPath) -> bool {
+        self.exclude
+            .as_ref()
+            .is_some_and(|rules| rules.matched(path.as_str(), true).is_ignore())
+    }
+}
+
+fn compiled(patterns: &[String]) -> Result<Option<Gitignore>, String> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut builder = GitignoreBuilder::new("");
+    for pattern in patterns {
+        builder
+            .add_line(None, pattern)
+            .map_err(|error| format!("`{pattern}` is no pattern: {error}"))?;
+    }
+    let rules = builder.build().map_err(|error| error.to_string())?;
+    Ok(Some(rules))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(include: &[&str], exclude: &[&str], path: &str) -> bool {
+        let owned = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let selection = Selection::new(&owned(include), &owned(exclude)).unwrap();
+        selection.takes(&RelPath::new(path).unwrap())
+    }
+
+    #[test]
+    fn without_a_pattern_every_file_is_chosen() {
+        assert!(chosen(&[], &[], "a/b.md"));
+    }
+
+    #[test]
+    fn exclude_takes_out_and_include_keeps_only_what_it_names() {
+        assert!(!chosen(&[], &["archive/"], "archive/old/a.md"));
+        assert!(!chosen(&[], &["*.draft.md"], "deep/x.draft.md"));
+        assert!(chosen(&[], &["/inbox"], "deep/inbox/x.md"));
+        assert!(!chosen(&[], &["/inbox"], "inbox/x.md"));
+        assert!(chosen(&["projects/"], &[], "projects/a.md"));
+        assert!(!chosen(&["projects/"], &[], "people/a.md"));
+        assert!(!chosen(&["projects/"], &["*.tmp.md"], "projects/a.tmp.md"));
+    }
+
+    #[test]
+    fn an_exclamation_mark_takes_a_file_back_in() {
+        assert!(chosen(
+            &[],
+            &["*.draft.md", "!keep.draft.md"],
+            "keep.draft.md"
+        ));
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_is_named() {
+        let error = Selection::new(&[], &["[z-a]".to_owned()]).unwrap_err();
+        assert!(error.contains("`[z-a]`"), "{error}");
+    }
+}
