@@ -275,7 +275,9 @@ impl<'a> Court<'a> {
             t.number
                 || t.status().is_some()
                 || t.turns()
-                || (!t.pairs().is_empty() && content.len() > 1)
+                || (!t.pairs().is_empty()
+                    && content.len() > 1
+                    && unit.role != BlockRole::TableHeader)
                 || super::checks::is_name(t) && !t.first
         };
         let odd = strange.iter().find(|t| telling(t)).or_else(|| {

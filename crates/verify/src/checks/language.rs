@@ -15,15 +15,19 @@ const ENGLISH: &[&str] = &[
 ];
 const GERMAN: &[&str] = &[
     "der", "die", "das", "und", "ist", "sind", "war", "nicht", "ein", "eine", "mit", "auf", "für",
-    "von", "den", "im", "wurde",
+    "von", "den", "im", "wurde", "nur", "wird", "werden", "oder", "bei", "zu", "dem", "auch", "als",
+    "sich", "kann", "man", "einen", "einer", "eines", "wenn", "nein", "dass", "deren", "dessen",
+    "weil", "sobald", "ohne", "gilt", "wegen", "außerdem", "zum", "zur", "vom", "kein", "keine",
 ];
 const FRENCH: &[&str] = &[
     "le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur",
-    "pas", "il", "elle",
+    "pas", "il", "elle", "un", "ne", "ou", "qui", "que", "par", "au", "aux", "ce", "cette", "leur",
+    "ses", "sa", "son", "mais", "non", "oui", "ces", "peut", "ont", "lorsque", "comme", "vers",
 ];
 const SPANISH: &[&str] = &[
     "el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que",
-    "en",
+    "en", "un", "al", "su", "sus", "pero", "como", "cuando", "si", "sí", "lo", "ni", "ya", "esta",
+    "este", "entre", "sin", "sobre", "puede", "cada", "ambos", "más",
 ];
 
 /// A language that can be told from others.
@@ -57,7 +61,9 @@ static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = Lazy
 
 /// Whether both languages are known and differ.
 pub fn differ(claim: &Reading, evidence: &[&Reading]) -> bool {
-    let Some(own) = of(claim) else { return false };
+    let Some(own) = of(claim) else {
+        return false;
+    };
     let mut theirs = evidence.iter().filter_map(|r| of(r)).peekable();
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
@@ -69,14 +75,25 @@ fn of(reading: &Reading) -> Option<Language> {
         .get_or_init(|| script(&reading.normal).or_else(|| language(reading)))
 }
 
+/// The bytes of the longest listed word.
+const LONGEST: usize = 9;
+
+/// How many letters a sign of the far east counts for.
+const SIGN: usize = 4;
+
 /// The script of most of the first letters, when it is not a Latin one.
 fn script(text: &str) -> Option<Language> {
     if text.is_ascii() {
         return None;
     }
+    // A sign of the far east is about a word, and names and code keep their Latin letters.
     let letters = text.chars().filter(|c| c.is_alphabetic()).take(400);
     let (all, foreign) = letters.fold((0, 0), |(all, foreign), c| {
-        (all + 1, foreign + usize::from(c as u32 > 0x24f))
+        let weight = if c as u32 >= 0x2e80 { SIGN } else { 1 };
+        (
+            all + weight,
+            foreign + weight * usize::from(c as u32 > 0x24f),
+        )
     });
     if foreign * 2 <= all {
         return None;
@@ -92,8 +109,8 @@ fn script(text: &str) -> Option<Language> {
     }))
 }
 
-/// The language that most of the first words belong to, if one has more than twice as many as the
-/// next.
+/// The language that most of the first words belong to, if English has less than half as many, or for
+/// English every other one.
 fn language(reading: &Reading) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));
     for token in reading
@@ -105,7 +122,7 @@ fn language(reading: &Reading) -> Option<Language> {
     {
         let word = reading.word(token);
         // No listed word is longer.
-        let lists = if word.len() > 6 {
+        let lists = if word.len() > LONGEST {
             None
         } else {
             LISTS_OF.get(&*lower_case(word))
@@ -118,9 +135,10 @@ fn language(reading: &Reading) -> Option<Language> {
         }
     }
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
+    // French and Spanish share their little words; English has few of theirs.
     let second = counts
         .iter()
-        .filter(|(_, l)| *l != language)
+        .filter(|(_, l)| *l != language && (language == Language::English || *l == Language::English))
         .map(|(n, _)| *n)
         .max()
         .unwrap_or(0);

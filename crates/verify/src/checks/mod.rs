@@ -135,8 +135,10 @@ pub fn check(case: &Case<'_>) -> Findings {
             out.objections.extend(quantity::check(case, &pairings));
             out.objections.extend(modality::check(case, &pairings));
             out.objections.extend(status::check(case, &pairings));
-            out.objections.extend(clauses::check(case, &pairings));
-            out.objections.extend(novelty::check(case));
+            if !foreign {
+                out.objections.extend(clauses::check(case, &pairings));
+                out.objections.extend(novelty::check(case));
+            }
         }
     }
     low_support(case, &readings, window, foreign, &mut out);

@@ -138,13 +138,19 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
     let (own_tokens, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
     // "Not only" denies nothing.
-    let is_hollow =
-        |t: &Token| is_followed_by_hollow(own_tokens, t) || is_followed_by_hollow(theirs, t);
+    let is_hollow = |t: &Token| {
+        is_followed_by_hollow(own_tokens, t)
+            || is_followed_by_hollow(theirs, t)
+            || is_answer(case.claim, own_tokens, t)
+    };
     let negates =
         |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));
     // "Not uncommon" is "common": the changed word denies on one side too.
     let denies_inside = |t: Option<&Token>, reading: &Reading| {
-        t.is_some_and(|t| has_negative_prefix(&lower_case(reading.word(t))))
+        t.is_some_and(|t| {
+            let word = lower_case(reading.word(t));
+            has_negative_prefix(&word) || is_scarce(&word)
+        })
     };
     if alignment.edits().iter().any(|e| {
         denies_inside(e.claim, case.claim) || denies_inside(e.evidence, best.source.reading)
@@ -175,6 +181,13 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+/// "No, it is …": the answer to the question, which denies no word of its sentence.
+fn is_answer(claim: &Reading, tokens: &[Token], token: &Token) -> bool {
+    let first = tokens.first().is_some_and(|t| std::ptr::eq(t, token));
+    let behind = claim.normal.get(token.end..).unwrap_or("");
+    first && behind.starts_with([',', ':', ';', '.', '—', '–'])
 }
 
 /// The word that `negation` denies: the next one with content, or the negation itself at the end.

@@ -25,6 +25,8 @@ pub fn check(
         NumberMatch::Missing { other_unit } => {
             let excused = !verbatim && (derived(case, n) || approximate(case, n))
                 || is_count(case, atom, n)
+                || is_compared(case, atom, n)
+                || is_put_in(case, atom, n)
                 || derivation_of(case, n).is_some();
             (!excused).then(|| match other_unit {
                 Some(said) => (
@@ -267,6 +269,41 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     rounded && all(case).any(|e| {
         matches!(&e.what, What::Number(m) if comparable(n, m) && m.value.fract() == 0.0 && !a::same(m.value, round(m.value) * step) && a::same(round(m.value), round(n.value)))
     })
+}
+
+/// "45 days are more than the 30 that are allowed": a number of the question beside one of the
+/// cited text that counts the same thing.
+fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    let numbers = |reading: &'_ Reading, holds: &dyn Fn(&Number) -> bool| {
+        reading.atoms.iter().any(|e| {
+            e.bytes != atom.bytes && matches!(&e.what, What::Number(m) if holds(m))
+        })
+    };
+    let asked = case.asked.atoms.iter().any(
+        |e| matches!(&e.what, What::Number(m) if comparable(n, m) && a::same(scaled(n, m), n.value)),
+    );
+    let carried = |m: &Number| {
+        n.unit.is_some()
+            && m.unit.is_some()
+            && comparable(n, m)
+            && !a::same(scaled(n, m), n.value)
+            && all(case).any(|e| matches!(&e.what, What::Number(o) if equal(m, o, case.claim)))
+    };
+    asked && numbers(case.claim, &carried)
+}
+
+/// "repeated five times" where the question has five folds and the text says "repeat K times".
+fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    let asked = |e: &Atom| matches!(&e.what, What::Number(m) if a::same(m.value, n.value));
+    let noun = case.claim.text.tokens.get(atom.tokens.end.saturating_sub(1)..=atom.tokens.end);
+    let noun = noun.unwrap_or(&[]);
+    let is_letter = |word: &str| matches!(word, "K" | "N" | "k" | "n" | "M" | "m" | "x");
+    let pattern = |reading: &Reading| {
+        reading.text.tokens.windows(2).any(|pair| {
+            is_letter(reading.word(&pair[0])) && noun.iter().any(|t| t.id == pair[1].id)
+        })
+    };
+    case.asked.atoms.iter().any(asked) && case.cited.iter().any(|s| pattern(s.reading))
 }
 
 /// Highest number that a person counts by looking.

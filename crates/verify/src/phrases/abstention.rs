@@ -336,6 +336,15 @@ const OPEN_QUESTION: &[&str] = &[
 /// what is left open.
 fn says_nothing_of(lower: &str) -> bool {
     let all: Vec<&str> = words(lower).take(12).collect();
+    // "The memo says nothing about how …".
+    let silent = all.windows(3).any(|w| {
+        SAYING.contains(&w[0])
+            && w[1] == "nothing"
+            && matches!(w[2], "about" | "of" | "on" | "regarding")
+    });
+    if silent {
+        return true;
+    }
     let pronoun = all
         .iter()
         .take(2)
@@ -349,7 +358,8 @@ fn says_nothing_of(lower: &str) -> bool {
         return false;
     };
     let object = rest.get(verb + 1..).unwrap_or(&[]);
-    pronoun && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
+    (pronoun || all.first() == Some(&"the"))
+        && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
 }
 
 /// Whether a text has signs of writing without blanks.
