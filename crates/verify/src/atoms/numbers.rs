@@ -329,7 +329,10 @@ impl<'t> Reader<'t> {
             next += 1;
         }
         let round = next > i + 1 && whole.ends_with("000") && !whole.starts_with('0');
-        round.then(|| whole.parse().ok()).flatten().map(|value| (value, next))
+        round
+            .then(|| whole.parse().ok())
+            .flatten()
+            .map(|value| (value, next))
     }
 
     /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per

@@ -261,7 +261,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
     for (i, x) in terms.iter().enumerate() {
         let label = affinities.is_label(x.id);
         let opens = i == 0 || x.tokens.start < named;
-        let value = x.kind == TermKind::Number;
+        let value = x.kind == TermKind::Number || x.kind == TermKind::Code;
         let name = is_name(case, x);
         if !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
@@ -274,6 +274,12 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             .map(|(_, t)| t.id)
             .collect();
         for rival in rivals(case, terms, x, &voters) {
+            if x.kind == TermKind::Code
+                && !labels_only(x, label, opens)
+                && !have_one_shape(&shown(claim, x), &rival.text)
+            {
+                continue;
+            }
             affinities.look_up(rival.id);
             let labels = label && affinities.is_label(rival.id);
             let lead = |t: &u32| affinities.of(*t, x.id) - affinities.of(*t, rival.id);
@@ -315,6 +321,24 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
         }
     }
     best.map(|(_, found)| found)
+}
+
+fn labels_only(_x: &Term, label: bool, opens: bool) -> bool {
+    label && opens
+}
+
+/// Whether two identifiers are written alike: capitals, digits and signs at the same kinds of
+/// places.
+fn have_one_shape(a: &str, b: &str) -> bool {
+    let shape = |word: &str| {
+        let digits = word.chars().any(|c| c.is_ascii_digit());
+        let small = word.chars().any(char::is_lowercase);
+        let mut signs: Vec<char> = word.chars().filter(|c| !c.is_alphanumeric()).collect();
+        signs.dedup();
+        (digits, small, signs)
+    };
+    let (x, y) = (shape(a), shape(b));
+    x == y && (x.0 || !x.1)
 }
 
 /// A term of the cited text.

@@ -94,8 +94,10 @@ fn is_chord(case: &Case<'_>, shown: &str) -> bool {
 
 /// The words of a piece of code: cut at blanks and at brackets, commas and equals signs.
 fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';' | '='))
-        .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
+    code.split(|c: char| {
+        c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';' | '=')
+    })
+    .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
 }
 
 /// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.

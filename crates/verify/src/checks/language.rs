@@ -14,10 +14,54 @@ const ENGLISH: &[&str] = &[
     "it",
 ];
 const GERMAN: &[&str] = &[
-    "der", "die", "das", "und", "ist", "sind", "war", "nicht", "ein", "eine", "mit", "auf", "für",
-    "von", "den", "im", "wurde", "nur", "wird", "werden", "oder", "bei", "zu", "dem", "auch", "als",
-    "sich", "kann", "man", "einen", "einer", "eines", "wenn", "nein", "dass", "deren", "dessen",
-    "weil", "sobald", "ohne", "gilt", "wegen", "außerdem", "zum", "zur", "vom", "kein", "keine",
+    "der",
+    "die",
+    "das",
+    "und",
+    "ist",
+    "sind",
+    "war",
+    "nicht",
+    "ein",
+    "eine",
+    "mit",
+    "auf",
+    "für",
+    "von",
+    "den",
+    "im",
+    "wurde",
+    "nur",
+    "wird",
+    "werden",
+    "oder",
+    "bei",
+    "zu",
+    "dem",
+    "auch",
+    "als",
+    "sich",
+    "kann",
+    "man",
+    "einen",
+    "einer",
+    "eines",
+    "wenn",
+    "nein",
+    "dass",
+    "deren",
+    "dessen",
+    "weil",
+    "sobald",
+    "ohne",
+    "gilt",
+    "wegen",
+    "außerdem",
+    "zum",
+    "zur",
+    "vom",
+    "kein",
+    "keine",
 ];
 const FRENCH: &[&str] = &[
     "le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur",
@@ -138,7 +182,9 @@ fn language(reading: &Reading) -> Option<Language> {
     // French and Spanish share their little words; English has few of theirs.
     let second = counts
         .iter()
-        .filter(|(_, l)| *l != language && (language == Language::English || *l == Language::English))
+        .filter(|(_, l)| {
+            *l != language && (language == Language::English || *l == Language::English)
+        })
         .map(|(n, _)| *n)
         .max()
         .unwrap_or(0);

@@ -21,6 +21,7 @@ mod order;
 mod quantity;
 mod referent;
 mod status;
+mod strange;
 
 use std::ops::Range;
 
@@ -138,6 +139,7 @@ pub fn check(case: &Case<'_>) -> Findings {
             if !foreign {
                 out.objections.extend(clauses::check(case, &pairings));
                 out.objections.extend(novelty::check(case));
+                out.objections.extend(strange::check(case));
             }
         }
     }

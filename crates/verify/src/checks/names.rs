@@ -320,11 +320,28 @@ fn initials(reading: &Reading, word: &str) -> bool {
     if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
         return false;
     }
-    reading
+    let long = letters.len() > 2;
+    let in_a_row = |at: usize| stands_for(reading, at, &letters);
+    long && reading
         .capitals()
         .letters
         .windows(letters.len())
         .any(|w| w == letters)
+        || !long && (0..reading.text.tokens.len()).any(in_a_row)
+}
+
+/// Whether the words from token `at` on begin with these letters, beside each other.
+fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
+    let words = reading
+        .text
+        .tokens
+        .get(at..at + letters.len())
+        .unwrap_or(&[]);
+    let begins = |(t, letter): (&Token, &char)| reading.word(t).starts_with(*letter);
+    let joined = words
+        .windows(2)
+        .all(|pair| pair[1].start <= pair[0].end + 1);
+    !words.is_empty() && joined && words.iter().zip(letters).all(begins)
 }
 
 /// "National Football League" where the text says "NFL".

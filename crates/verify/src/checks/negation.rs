@@ -29,7 +29,60 @@ pub fn check(
         return vec![found];
     }
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
-    found.take(1).collect()
+    let whole = |case: &Case<'_>| case.extent == super::Extent::Sentence;
+    let left_out = whole(case).then(|| left_out(case, alignment)).flatten();
+    found.chain(left_out).take(1).collect()
+}
+
+/// Most sentences of one source that hold a word and are looked at.
+const MOST_SENTENCES: usize = 12;
+
+/// How much of the claim a sentence must hold for its negation to be missed.
+const MISSED: f64 = 0.5;
+
+/// A claim that denies nothing and has a word that the cited text says only in denials, or whose
+/// nearest sentence denies something.
+fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
+    let negative = |r: &Reading, t: &Token| is_negative(t, &lower_case(r.word(t)));
+    let tokens = &case.claim.text.tokens;
+    if tokens.iter().any(|t| negative(case.claim, t)) {
+        return None;
+    }
+    let best = alignment.best()?;
+    let denied = tokens.iter().filter(|t| t.is_content());
+    let denied = denied.take(MOST_WORDS).find(|t| is_only_denied(case, t));
+    let denies = || {
+        let denies = best.share >= MISSED && best.tokens().iter().any(Token::negates);
+        tokens.iter().find(|t| t.is_content()).filter(|_| denies)
+    };
+    let token = denied.or_else(denies)?;
+    let said = case.claim.word(token).to_owned();
+    let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
+    Some(found.at(token.start..token.end))
+}
+
+/// Most words of a claim that are looked for in denials.
+const MOST_WORDS: usize = 40;
+
+/// Whether the cited text has a word only as what a negation governs first.
+fn is_only_denied(case: &Case<'_>, token: &Token) -> bool {
+    let mut denied = false;
+    for source in case.cited {
+        let reading = source.reading;
+        for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
+            for other in reading
+                .tokens_of(*n as usize)
+                .iter()
+                .filter(|t| t.id == token.id)
+            {
+                if !(other.negated && other.head) {
+                    return false;
+                }
+                denied = true;
+            }
+        }
+    }
+    denied
 }
 
 /// How a statement of the evidence stands to one of the claim.

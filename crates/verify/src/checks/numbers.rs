@@ -102,6 +102,8 @@ enum NumberMatch<'a> {
 fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     let mut matched: Vec<&Number> = Vec::new();
     let mut other_unit = None;
+    let mut is_exact = false;
+    let mut same_kind = false;
     let key = shown.split(' ').next().unwrap_or(shown);
     for reading in readings(case) {
         for e in &reading.atoms {
@@ -110,8 +112,10 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                 What::Number(m) => {
                     if equal(n, m, reading) {
                         matched.push(m);
+                        is_exact |= m.unit.is_some() || n.unit.is_none_or(|u| named(reading, u));
                     } else if a::same(n.value, m.value) && n.unit.is_some() {
                         other_unit = reading.normal.get(e.bytes.clone());
+                        same_kind |= n.unit.zip(m.unit).is_some_and(|(x, y)| a::same_kind(x, y));
                     }
                     false
                 }
@@ -127,7 +131,8 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
             }
         }
     }
-    if matched.is_empty() {
+    // "8-bit" where the text has "8-byte" and a bare "8" in a table.
+    if matched.is_empty() || same_kind && !is_exact {
         NumberMatch::Missing { other_unit }
     } else {
         NumberMatch::As(matched)
@@ -275,9 +280,10 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
 /// cited text that counts the same thing.
 fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let numbers = |reading: &'_ Reading, holds: &dyn Fn(&Number) -> bool| {
-        reading.atoms.iter().any(|e| {
-            e.bytes != atom.bytes && matches!(&e.what, What::Number(m) if holds(m))
-        })
+        reading
+            .atoms
+            .iter()
+            .any(|e| e.bytes != atom.bytes && matches!(&e.what, What::Number(m) if holds(m)))
     };
     let asked = case.asked.atoms.iter().any(
         |e| matches!(&e.what, What::Number(m) if comparable(n, m) && a::same(scaled(n, m), n.value)),
@@ -295,7 +301,11 @@ fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
 /// "repeated five times" where the question has five folds and the text says "repeat K times".
 fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let asked = |e: &Atom| matches!(&e.what, What::Number(m) if a::same(m.value, n.value));
-    let noun = case.claim.text.tokens.get(atom.tokens.end.saturating_sub(1)..=atom.tokens.end);
+    let noun = case
+        .claim
+        .text
+        .tokens
+        .get(atom.tokens.end.saturating_sub(1)..=atom.tokens.end);
     let noun = noun.unwrap_or(&[]);
     let is_letter = |word: &str| matches!(word, "K" | "N" | "k" | "n" | "M" | "m" | "x");
     let pattern = |reading: &Reading| {
