@@ -210,7 +210,8 @@ fn exchange_votes(
 
 /// Whether two terms of one kind are beside each other, as the words of a phrase are.
 fn is_phrase(t: &Term, x: &Term) -> bool {
-    t.kind == x.kind && (t.tokens.end == x.tokens.start || x.tokens.end == t.tokens.start)
+    (t.kind == x.kind || x.kind == TermKind::Code)
+        && (t.tokens.end == x.tokens.start || x.tokens.end == t.tokens.start)
 }
 
 /// What such votes say against the claim.
@@ -229,7 +230,8 @@ fn judge_exchange(
         return None;
     }
     let effect = match (both, things, against) {
-        (true, true, _) => Effect::Rejects,
+        (true, true, 3..) => Effect::Rejects,
+        (true, true, _) => Effect::Doubts,
         (true, false, 3..) => Effect::Doubts,
         (false, true, 3..) => Effect::Doubts,
         (false, true, _) if labels => Effect::Doubts,
