@@ -58,6 +58,7 @@ impl<'a> Court<'a> {
             others: &others,
             around: &around,
             asked: &asked,
+            language: self.language,
             listed: covered.listed,
             extent,
             lexicon: &self.texts.lexicon().borrow(),

@@ -313,7 +313,6 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             };
             let effect = match (labels, against) {
                 (true, 2..) => Effect::Rejects,
-                _ if all => Effect::Rejects,
                 _ => Effect::Doubts,
             };
             best = Some((

@@ -10,8 +10,8 @@ use crate::reading::Reading;
 use crate::text::lower_case;
 
 const ENGLISH: &[&str] = &[
-    "the", "of", "and", "is", "are", "was", "were", "to", "in", "that", "for", "with", "has", "by",
-    "it",
+    "the", "of", "and", "is", "are", "were", "to", "that", "this", "from", "you", "not", "can",
+    "it's", "for", "with", "has", "by", "it",
 ];
 const GERMAN: &[&str] = &[
     "der",
@@ -103,14 +103,28 @@ static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = Lazy
     out
 });
 
-/// Whether both languages are known and differ.
-pub fn differ(claim: &Reading, evidence: &[&Reading]) -> bool {
-    let Some(own) = of(claim) else {
+/// Whether both languages are known and differ. A sentence too short to tell is in the language of
+/// its answer.
+pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
+    let Some(own) = of(claim).or(answer) else {
         return false;
     };
     let mut theirs = evidence.iter().filter_map(|r| of(r)).peekable();
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
+
+/// The language of a whole answer.
+pub fn of_answer(text: &str) -> Option<Language> {
+    let mut counts = LISTS.map(|(_, language)| (0_usize, language));
+    let words = text.split(|c: char| !c.is_alphabetic());
+    words
+        .take(MOST_WORDS)
+        .for_each(|word| count(word, &mut counts));
+    script(text).or_else(|| winner(counts))
+}
+
+/// Most words of a text that are looked at.
+const MOST_WORDS: usize = 300;
 
 /// The language of a text; found once.
 fn of(reading: &Reading) -> Option<Language> {
@@ -153,8 +167,7 @@ fn script(text: &str) -> Option<Language> {
     }))
 }
 
-/// The language that most of the first words belong to, if English has less than half as many, or for
-/// English every other one.
+/// The language that most of the first words belong to.
 fn language(reading: &Reading) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));
     for token in reading
@@ -162,22 +175,29 @@ fn language(reading: &Reading) -> Option<Language> {
         .tokens
         .iter()
         .filter(|token| !token.number)
-        .take(300)
+        .take(MOST_WORDS)
     {
-        let word = reading.word(token);
-        // No listed word is longer.
-        let lists = if word.len() > LONGEST {
-            None
-        } else {
-            LISTS_OF.get(&*lower_case(word))
-        };
-        for at in lists.into_iter().flatten() {
-            counts
-                .get_mut(*at)
-                .into_iter()
-                .for_each(|(count, _)| *count += 1);
-        }
+        count(reading.word(token), &mut counts);
     }
+    winner(counts)
+}
+
+/// Counts a word for every language that lists it.
+fn count(word: &str, counts: &mut [(usize, Language); 4]) {
+    if word.len() > LONGEST {
+        return;
+    }
+    for at in LISTS_OF.get(&*lower_case(word)).into_iter().flatten() {
+        counts
+            .get_mut(*at)
+            .into_iter()
+            .for_each(|(count, _)| *count += 1);
+    }
+}
+
+/// The language with the most words, if English has less than half as many, or for English every
+/// other one.
+fn winner(counts: [(usize, Language); 4]) -> Option<Language> {
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
     // French and Spanish share their little words; English has few of theirs.
     let second = counts

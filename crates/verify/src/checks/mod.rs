@@ -34,7 +34,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
-pub use self::language::Language;
+pub use self::language::{Language, of_answer};
 pub use self::names::is_name;
 pub use self::referent::Thing;
 
@@ -61,6 +61,8 @@ pub struct Case<'a> {
     pub around: &'a Reading,
     /// The question, read: who asked knows the names in it.
     pub asked: &'a Reading,
+    /// The language of the whole answer, if it is known.
+    pub language: Option<Language>,
     /// How many items a list has that the claim leads to.
     pub listed: usize,
     /// Which layers apply.
@@ -114,7 +116,7 @@ pub fn check(case: &Case<'_>) -> Findings {
     if let Some(place) = window.and_then(|w| place(case.cited, w)) {
         out.place = Some(place);
     }
-    let foreign = language::differ(case.claim, &readings);
+    let foreign = language::differ(case.claim, case.language, &readings);
     out.add(atoms::check(case, &alignment));
     out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));

@@ -349,7 +349,19 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
         return false;
     }
     let other = counts_otherwise(case, atom, n);
-    !other && derive::own_list(case.claim, atom.tokens.end).is_none_or(is)
+    !other && (is_whole(case, atom) || derive::own_list(case.claim, atom.tokens.end).is_none_or(is))
+}
+
+/// "three of the seven": the list that follows has as many as the first number says.
+fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
+    let before = case
+        .claim
+        .text
+        .tokens
+        .get(..atom.tokens.start)
+        .unwrap_or(&[]);
+    let mut words = before.iter().rev().take(2).map(|t| case.claim.word(t));
+    words.any(|w| w == "of")
 }
 
 /// Whether the cited text counts the same things with another number: "five boats" where it says

@@ -332,6 +332,19 @@ const OPEN_QUESTION: &[&str] = &[
     "who", "what", "when", "where", "which", "whether", "how", "why", "if", "anything", "much",
 ];
 
+/// What a text does not do with what it leaves out.
+const UNSAID: &[&str] = &[
+    "mentioned",
+    "stated",
+    "specified",
+    "documented",
+    "described",
+    "explained",
+    "addressed",
+    "discussed",
+    "covered",
+];
+
 /// "It does not say which …", "They give no reason": a pronoun, a negation, a verb of saying, and
 /// what is left open.
 fn says_nothing_of(lower: &str) -> bool {
@@ -342,7 +355,12 @@ fn says_nothing_of(lower: &str) -> bool {
             && w[1] == "nothing"
             && matches!(w[2], "about" | "of" | "on" | "regarding")
     });
-    if silent {
+    // "Android is not mentioned anywhere": in the present, what is not said is about a text.
+    let unsaid = all.windows(3).any(|w| match *w {
+        ["is" | "are", "not", said] | [_, "isn't" | "aren't", said] => UNSAID.contains(&said),
+        _ => false,
+    });
+    if silent || unsaid {
         return true;
     }
     let pronoun = all
