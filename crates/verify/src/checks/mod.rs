@@ -107,6 +107,9 @@ impl Findings {
 /// By how much another item must be better to be suggested.
 const BETTER: f64 = 0.25;
 
+/// So few words are too few to tell a short answer from a foreign one.
+const FEW: usize = 4;
+
 /// Holds a claim against what it cites.
 pub fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
@@ -246,10 +249,12 @@ fn low_support(
                 format!("{cited} does not carry this; {label} seems to, and is not cited here.");
             out.add([(Code::BetterSpan, why)]);
         }
-        None if low => out.add([(
-            Code::LowSupport,
-            format!("Too little of this stands in {cited}."),
-        )]),
+        None if low => {
+            let few = support::counted(case.claim).len() <= FEW && window.share > 0.0;
+            let effect = if few { Effect::Doubts } else { Effect::Rejects };
+            let why = format!("Too little of this stands in {cited}.");
+            out.worded(effect, [(Code::LowSupport, why)]);
+        }
         None => {}
     }
 }

@@ -25,6 +25,8 @@ pub fn check(
         NumberMatch::Missing { other_unit } => {
             let excused = !verbatim && (derived(case, n) || approximate(case, n))
                 || is_count(case, atom, n)
+                || is_assigned(case, shown)
+                || is_in_code(case, shown)
                 || is_compared(case, atom, n)
                 || is_put_in(case, atom, n)
                 || derivation_of(case, n).is_some();
@@ -274,6 +276,33 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     rounded && all(case).any(|e| {
         matches!(&e.what, What::Number(m) if comparable(n, m) && m.value.fract() == 0.0 && !a::same(m.value, round(m.value) * step) && a::same(round(m.value), round(n.value)))
     })
+}
+
+/// "20 a page" where the text has `limit=20`.
+fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
+    let digits = shown.split(' ').next().unwrap_or(shown);
+    let assigned = format!("={digits}");
+    let ends = |text: &str| !text.starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    let holds = |text: &str| {
+        let mut places = text.match_indices(&assigned);
+        places.any(|(at, found)| text.get(at + found.len()..).is_some_and(ends))
+    };
+    let plain = digits.bytes().all(|b| b.is_ascii_digit());
+    plain && case.cited.iter().any(|s| holds(&s.item.text))
+}
+
+/// The `0` of `0x800`: the code is compared as a whole.
+fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
+    let glued = |span: &str| {
+        let mut places = span.match_indices(shown);
+        places.any(|(at, found)| {
+            let next = span.get(at + found.len()..);
+            next.is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+        })
+    };
+    a::code_spans(case.raw)
+        .into_iter()
+        .any(|span| glued(span) && super::atoms::stands(case, span))
 }
 
 /// "45 days are more than the 30 that are allowed": a number of the question beside one of the
