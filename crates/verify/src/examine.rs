@@ -255,8 +255,12 @@ impl<'a> Court<'a> {
                 .chain([&question, &*around])
                 .any(|r| r.matches(id, &lexicon) > 0.0)
         };
+        let measures = |t: &super::text::Token| {
+            let next = claim.text.tokens.iter().find(|n| n.start >= t.end);
+            next.is_some_and(|n| super::atoms::unit(claim.word(n)).is_some())
+        };
         let small = |t: &super::text::Token| {
-            t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20)
+            t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20) && !measures(t)
         };
         let usual = |word: &str| {
             says_nothing_new(word)
@@ -281,7 +285,16 @@ impl<'a> Court<'a> {
                     && unit.role != BlockRole::TableHeader)
                 || super::checks::is_name(t) && !t.first
         };
-        let odd = strange.iter().find(|t| telling(t)).or_else(|| {
+        // "The boiler explodes": an article, a thing and what it does.
+        let article = claim.text.tokens.first().is_some_and(|t| {
+            matches!(&*super::text::lower_case(claim.word(t)), "the" | "a" | "an")
+        });
+        let acts = |t: &&&super::text::Token| {
+            let word = claim.word(t);
+            let verb = word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed");
+            article && verb && content.len() > 1 && content.first().is_some_and(|f| f.start < t.start)
+        };
+        let odd = strange.iter().find(|t| telling(t) || acts(t)).or_else(|| {
             strange
                 .first()
                 .filter(|_| unit.role != BlockRole::TableHeader)

@@ -6,10 +6,11 @@
 
 use super::align::Alignment;
 use super::nearest::{Near, Pairing, sentence};
-use super::{Case, Effect};
+use super::{Case, Effect, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
+use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Status};
 use crate::text::{Token, lower_case};
 
@@ -25,13 +26,48 @@ pub fn check(
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
 ) -> Vec<Objection> {
-    if let Some(found) = edited(case, alignment) {
+    if let Some(found) = edited(case, alignment).or_else(|| cell(case)) {
         return vec![found];
     }
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
     let whole = |case: &Case<'_>| case.extent == super::Extent::Sentence;
     let left_out = whole(case).then(|| left_out(case, alignment)).flatten();
     found.chain(left_out).take(1).collect()
+}
+
+/// "The free plan has encryption" where its row says "No" below "Encryption", or the other way
+/// round. A claim that names two rows is not looked at.
+fn cell(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let named = |part: &[Token]| {
+        let mut words = part.iter().filter(|t| t.is_content()).peekable();
+        words.peek().is_some() && words.all(|t| case.claim.has(t.id))
+    };
+    let mut found: Option<(CellVerdict<'_>, &Source<'_>)> = None;
+    for source in case.cited {
+        for verdict in source.reading.verdicts() {
+            if !named(verdict.row) || !named(verdict.column) {
+                continue;
+            }
+            if found.is_some() {
+                return None;
+            }
+            found = Some((verdict, source));
+        }
+    }
+    let (verdict, source) = found?;
+    let plain = tokens.iter().all(|t| t.quantity().is_none() && !t.turns());
+    let denies = tokens.iter().filter(|t| t.negates()).count();
+    let odd = denies < 2 && plain && (denies == 1) == verdict.holds;
+    let token = odd.then(|| verdict.column.first()).flatten()?;
+    let said = source.reading.word(token).to_owned();
+    let detail = match verdict.holds {
+        true => Detail::ClaimNegates { said },
+        false => Detail::TextNegates { said },
+    };
+    let found = Objection::new(Code::Negation, Effect::Rejects, detail);
+    let bytes = source.reading.sentence(verdict.sentence)?.bytes.clone();
+    Some(found.against(source.item.label, bytes))
 }
 
 /// Most sentences of one source that hold a word and are looked at.

@@ -111,6 +111,10 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
         for e in &reading.atoms {
             let there = match &e.what {
                 What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
+                What::Number(m) if counts_something_else(n, m, e, reading) => {
+                    other_unit = other_unit.or(reading.normal.get(e.bytes.clone()));
+                    false
+                }
                 What::Number(m) => {
                     if equal(n, m, reading) {
                         matched.push(m);
@@ -140,6 +144,26 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
         NumberMatch::As(matched)
     }
 }
+
+/// "72 degrees and 4 bar" does not carry "72 bar": the number without a unit counts what the words
+/// behind it name.
+fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
+    let Some(unit) = n.unit.filter(|_| m.unit.is_none() && !m.range) else {
+        return false;
+    };
+    let last = reading.text.tokens.get(atom.tokens.end.saturating_sub(1));
+    let behind = reading.text.tokens.get(atom.tokens.end..).unwrap_or(&[]);
+    let joined = last.zip(behind.first()).is_some_and(|(number, noun)| {
+        noun.is_content() && !noun.number && noun.start == number.end + 1
+    });
+    let measured = |t: &crate::text::Token| {
+        a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit))
+    };
+    joined && !behind.iter().take(UNIT_WITHIN).any(measured)
+}
+
+/// How many words may be from a number to its unit: "three business days".
+const UNIT_WITHIN: usize = 3;
 
 /// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to
 /// the name before it, and another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8
