@@ -269,6 +269,11 @@ impl<'a> Court<'a> {
                     "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
                 )
         };
+        // "The boiler runs at 9 bar".
+        let amount = claim.text.tokens.iter().find(|t| t.number && measures(t) && !known(t.id));
+        if let Some(t) = amount {
+            return Some((Code::Uncited, stands_nowhere(claim.word(t))));
+        }
         let content: Vec<_> = claim
             .text
             .tokens
@@ -301,11 +306,11 @@ impl<'a> Court<'a> {
                 .filter(|_| content.len() >= 3 && strange.len() * 2 > content.len())
         })?;
         let shown = claim.word(odd);
-        Some((
-            Code::Uncited,
-            format!(
-                "“{shown}” stands in nothing that this answer cites, and this line carries no citation."
-            ),
-        ))
+        Some((Code::Uncited, stands_nowhere(shown)))
     }
+}
+
+/// What is wrong with a line without a citation that says `word`.
+fn stands_nowhere(word: &str) -> String {
+    format!("“{word}” stands in nothing that this answer cites, and this line carries no citation.")
 }

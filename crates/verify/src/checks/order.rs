@@ -99,7 +99,7 @@ fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     let cues = (0..tokens.len()).filter(sequence).count();
     if let (Some(at), 0) = (cue, cues) {
         let (left, right) = (0..at, at + 1..tokens.len());
-        let is_before = word(at) == "before";
+        let is_before = word(at) == "before" || matches!(&*word(at + 1), "which" | "that");
         return if is_before { vec![left, right] } else { vec![right, left] };
     }
     if cue.is_some() || cues < 2 {
