@@ -270,7 +270,11 @@ impl<'a> Court<'a> {
                 )
         };
         // "The boiler runs at 9 bar".
-        let amount = claim.text.tokens.iter().find(|t| t.number && measures(t) && !known(t.id));
+        let amount = claim
+            .text
+            .tokens
+            .iter()
+            .find(|t| t.number && measures(t) && !known(t.id));
         if let Some(t) = amount {
             return Some((Code::Uncited, stands_nowhere(claim.word(t))));
         }
@@ -297,7 +301,10 @@ impl<'a> Court<'a> {
         let acts = |t: &&&super::text::Token| {
             let word = claim.word(t);
             let verb = word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed");
-            article && verb && content.len() > 1 && content.first().is_some_and(|f| f.start < t.start)
+            article
+                && verb
+                && content.len() > 1
+                && content.first().is_some_and(|f| f.start < t.start)
         };
         let odd = strange.iter().find(|t| telling(t) || acts(t)).or_else(|| {
             strange

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::atoms::{Atom, MeasureUnit, What, atoms, unit};
 use super::checks::{Language, Thing};
-use super::statements::{Statement, CellVerdict, statements, verdicts};
+use super::statements::{CellVerdict, Statement, statements, verdicts};
 use super::terms::{Term, parts, terms};
 use super::text::{Cut, Lexicon, Sentence, Text, Token, lower_case};
 use local_agent_text::markdown::BlockRole;

@@ -171,7 +171,10 @@ fn hidden_addresses(raw: &str) -> Vec<&str> {
         while let Some(found) = raw.get(at..).and_then(|rest| rest.find(opening)) {
             let from = at + found + opening.len();
             let rest = raw.get(from..).unwrap_or("");
-            let address = rest.split([')', ' ', '\n', '"', '\'', '>']).next().unwrap_or("");
+            let address = rest
+                .split([')', ' ', '\n', '"', '\'', '>'])
+                .next()
+                .unwrap_or("");
             at = from + address.len();
             // A place in the same answer.
             if !address.is_empty() && !address.starts_with('#') {

@@ -55,7 +55,11 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
         .map(|token| {
             let word = case.claim.word(token);
             let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
-            let mild = elsewhere || !is_listed(case, token) && alone && is_abbreviation(word) && word.len() <= USUAL_LETTERS;
+            let mild = elsewhere
+                || !is_listed(case, token)
+                    && alone
+                    && is_abbreviation(word)
+                    && word.len() <= USUAL_LETTERS;
             let effect = if mild {
                 Effect::Doubts
             } else {
@@ -76,7 +80,10 @@ fn is_listed(case: &Case<'_>, token: &Token) -> bool {
     let at = tokens.partition_point(|t| t.start < token.start);
     let before = tokens.get(..at).unwrap_or(&[]).iter().rev();
     let after = tokens.get(at + 1..).unwrap_or(&[]).iter();
-    let nearest = [before.take(2).find(|t| !joins(t)), after.take(2).find(|t| !joins(t))];
+    let nearest = [
+        before.take(2).find(|t| !joins(t)),
+        after.take(2).find(|t| !joins(t)),
+    ];
     nearest.into_iter().flatten().any(|t| {
         let gap = t.end.min(token.end)..t.start.max(token.start);
         let gap = case.claim.normal.get(gap).unwrap_or("");

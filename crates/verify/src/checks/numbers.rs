@@ -156,9 +156,8 @@ fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading)
     let joined = last.zip(behind.first()).is_some_and(|(number, noun)| {
         noun.is_content() && !noun.number && noun.start == number.end + 1
     });
-    let measured = |t: &crate::text::Token| {
-        a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit))
-    };
+    let measured =
+        |t: &crate::text::Token| a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit));
     joined && !behind.iter().take(UNIT_WITHIN).any(measured)
 }
 

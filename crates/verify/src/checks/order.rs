@@ -79,7 +79,10 @@ fn numbered(text: &str) -> usize {
     let begins = |line: &&str| {
         let rest = line.trim_start();
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        digits > 0 && rest.get(digits..).is_some_and(|r| r.starts_with(['.', ')']))
+        digits > 0
+            && rest
+                .get(digits..)
+                .is_some_and(|r| r.starts_with(['.', ')']))
     };
     text.lines().filter(begins).count()
 }
@@ -100,7 +103,11 @@ fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     if let (Some(at), 0) = (cue, cues) {
         let (left, right) = (0..at, at + 1..tokens.len());
         let is_before = word(at) == "before" || matches!(&*word(at + 1), "which" | "that");
-        return if is_before { vec![left, right] } else { vec![right, left] };
+        return if is_before {
+            vec![left, right]
+        } else {
+            vec![right, left]
+        };
     }
     if cue.is_some() || cues < 2 {
         return Vec::new();
@@ -109,7 +116,10 @@ fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     let mut from = 0;
     for i in 1..=tokens.len() {
         let ends = tokens.get(i).is_none_or(|t| {
-            tokens.get(i - 1).is_some_and(|before| before.clause != t.clause) || sequence(&i)
+            tokens
+                .get(i - 1)
+                .is_some_and(|before| before.clause != t.clause)
+                || sequence(&i)
         });
         if ends {
             out.push(from..i);
@@ -137,14 +147,18 @@ fn place_of(
         return None;
     }
     let share = |n: &usize| {
-        let held = words.iter().filter(|w| reading.tokens_of(*n).iter().any(|t| t.id == w.id));
+        let held = words
+            .iter()
+            .filter(|w| reading.tokens_of(*n).iter().any(|t| t.id == w.id));
         super::ratio(held.count(), words.len())
     };
     let shares: Vec<(f64, usize)> = items.iter().map(|n| (share(n), *n)).collect();
-    let best = shares.iter().fold(None, |best: Option<&(f64, usize)>, one| match best {
-        Some(b) if b.0 >= one.0 => Some(b),
-        _ => Some(one),
-    })?;
+    let best = shares
+        .iter()
+        .fold(None, |best: Option<&(f64, usize)>, one| match best {
+            Some(b) if b.0 >= one.0 => Some(b),
+            _ => Some(one),
+        })?;
     let alone = shares.iter().filter(|one| one.0 >= best.0).count() == 1;
     (best.0 >= HELD && alone).then_some(best.1)
 }
