@@ -190,7 +190,7 @@ impl Answer {
     fn cut(&mut self) {
         let mut next = 0;
         let (mut line, mut seen) = (0, 0);
-        for sentence in sentences(&self.masked) {
+        for sentence in sentences(&self.contexts.without_tags(&self.masked)) {
             let range = sentence.span.start()..sentence.span.end();
             while self
                 .marks

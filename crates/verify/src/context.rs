@@ -11,6 +11,8 @@ use local_agent_text::markdown::shallow;
 pub struct Contexts {
     /// Sorted by start; the last value is the index of the range that reaches furthest so far.
     ranges: Vec<(Range<usize>, &'static str, usize)>,
+    /// Tags inside of a line, in order: what is between them is text.
+    tags: Vec<Range<usize>>,
 }
 
 /// The name of code contexts.
@@ -26,8 +28,12 @@ impl Contexts {
             | Options::ENABLE_TASKLISTS
             | Options::ENABLE_WIKILINKS;
         let mut found = Vec::new();
+        let mut tags = Vec::new();
         let flat = shallow(text);
         for (event, range) in Parser::new_ext(&flat, dialect).into_offset_iter() {
+            if matches!(event, Event::InlineHtml(_)) {
+                tags.push(range.clone());
+            }
             let name = match event {
                 Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => CODE,
                 Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::HtmlBlock) => "HTML",
@@ -61,7 +67,23 @@ impl Contexts {
                 None => open = Some(at),
             }
         }
-        Self::sorted(found)
+        Self {
+            tags,
+            ..Self::sorted(found)
+        }
+    }
+
+    /// The text with blanks for the tags inside of its lines.
+    pub fn without_tags(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for tag in &self.tags {
+            out.push_str(text.get(at..tag.start).unwrap_or(""));
+            out.extend(std::iter::repeat_n(' ', tag.len()));
+            at = tag.end;
+        }
+        out.push_str(text.get(at..).unwrap_or(""));
+        out
     }
 
     fn sorted(mut found: Vec<(Range<usize>, &'static str)>) -> Self {
@@ -76,7 +98,10 @@ impl Contexts {
             };
             ranges.push((range, name, furthest));
         }
-        Self { ranges }
+        Self {
+            ranges,
+            tags: Vec::new(),
+        }
     }
 
     /// What hides byte `at`, if anything does.

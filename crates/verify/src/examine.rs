@@ -58,6 +58,7 @@ impl<'a> Court<'a> {
             others: &others,
             around: &around,
             asked: &asked,
+            language: self.language,
             listed: covered.listed,
             extent,
             lexicon: &self.texts.lexicon().borrow(),
@@ -254,8 +255,12 @@ impl<'a> Court<'a> {
                 .chain([&question, &*around])
                 .any(|r| r.matches(id, &lexicon) > 0.0)
         };
+        let measures = |t: &super::text::Token| {
+            let next = claim.text.tokens.iter().find(|n| n.start >= t.end);
+            next.is_some_and(|n| super::atoms::unit(claim.word(n)).is_some())
+        };
         let small = |t: &super::text::Token| {
-            t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20)
+            t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20) && !measures(t)
         };
         let usual = |word: &str| {
             says_nothing_new(word)
@@ -264,6 +269,15 @@ impl<'a> Court<'a> {
                     "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
                 )
         };
+        // "The boiler runs at 9 bar".
+        let amount = claim
+            .text
+            .tokens
+            .iter()
+            .find(|t| t.number && measures(t) && !known(t.id));
+        if let Some(t) = amount {
+            return Some((Code::Uncited, stands_nowhere(claim.word(t))));
+        }
         let content: Vec<_> = claim
             .text
             .tokens
@@ -275,21 +289,35 @@ impl<'a> Court<'a> {
             t.number
                 || t.status().is_some()
                 || t.turns()
-                || (!t.pairs().is_empty() && content.len() > 1)
+                || (!t.pairs().is_empty()
+                    && content.len() > 1
+                    && unit.role != BlockRole::TableHeader)
                 || super::checks::is_name(t) && !t.first
         };
-        let odd = strange.iter().find(|t| telling(t)).or_else(|| {
+        // "The boiler explodes": an article, a thing and what it does.
+        let article = claim.text.tokens.first().is_some_and(|t| {
+            matches!(&*super::text::lower_case(claim.word(t)), "the" | "a" | "an")
+        });
+        let acts = |t: &&&super::text::Token| {
+            let word = claim.word(t);
+            let verb = word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed");
+            article
+                && verb
+                && content.len() > 1
+                && content.first().is_some_and(|f| f.start < t.start)
+        };
+        let odd = strange.iter().find(|t| telling(t) || acts(t)).or_else(|| {
             strange
                 .first()
                 .filter(|_| unit.role != BlockRole::TableHeader)
                 .filter(|_| content.len() >= 3 && strange.len() * 2 > content.len())
         })?;
         let shown = claim.word(odd);
-        Some((
-            Code::Uncited,
-            format!(
-                "“{shown}” stands in nothing that this answer cites, and this line carries no citation."
-            ),
-        ))
+        Some((Code::Uncited, stands_nowhere(shown)))
     }
+}
+
+/// What is wrong with a line without a citation that says `word`.
+fn stands_nowhere(word: &str) -> String {
+    format!("“{word}” stands in nothing that this answer cites, and this line carries no citation.")
 }

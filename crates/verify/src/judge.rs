@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::answer::{Answer, MarkKind};
+use super::checks::{Language, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
 use super::finding::{Effect, Finding};
@@ -44,6 +45,8 @@ pub(super) struct Court<'a> {
     pub(super) options: &'a VerifyOptions,
     /// Markers that are excused: their bracket stands verbatim in a cited item.
     pub(super) excused: BTreeSet<usize>,
+    /// The language of the answer, if it is known.
+    pub(super) language: Option<Language>,
     /// Items that speak to the answerer.
     pub(super) suspects: BTreeSet<Label>,
 }
@@ -69,7 +72,9 @@ pub(super) fn judge(
     let excused = BTreeSet::new();
     let suspects = laundering::suspects(&texts);
     let texts = &texts;
+    let language = of_answer(&answer.masked);
     let mut court = Court {
+        language,
         answer,
         resolved,
         covered,

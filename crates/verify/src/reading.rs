@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::atoms::{Atom, MeasureUnit, What, atoms, unit};
 use super::checks::{Language, Thing};
-use super::statements::{Statement, statements};
+use super::statements::{CellVerdict, Statement, statements, verdicts};
 use super::terms::{Term, parts, terms};
 use super::text::{Cut, Lexicon, Sentence, Text, Token, lower_case};
 use local_agent_text::markdown::BlockRole;
@@ -309,6 +309,11 @@ impl Reading {
     /// What the text states, in order.
     pub fn statements(&self) -> &[Statement] {
         self.statements.get_or_init(|| statements(self))
+    }
+
+    /// The cells of its tables that say yes or no.
+    pub fn verdicts(&self) -> Vec<CellVerdict<'_>> {
+        verdicts(self)
     }
 
     /// The sentence that a token stands in.

@@ -61,7 +61,7 @@ fn parts(reading: &Reading, s: usize, out: &mut Vec<Statement>) {
         if is_elliptic(reading, slice(reading, own.clone())) {
             let rest = match content(&tokens) {
                 0 => behind(reading, &all, to),
-                _ => before(reading, s, &own),
+                _ => without_subject(&tokens, before(reading, s, &own)),
             };
             tokens.extend(rest.iter().map(|t| t.with_negation(!t.negated)));
         } else if content(&tokens) < ENOUGH {
@@ -130,6 +130,17 @@ fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token]
     })
 }
 
+/// "The Team plan has it. The Basic plan does not.": what is said before without whom it is said
+/// of, when both are named by one word.
+fn without_subject<'r>(own: &[Token], before: &'r [Token]) -> &'r [Token] {
+    let named = |t: &Token| t.is_content() && own.iter().any(|o| o.id == t.id);
+    let last = before.iter().take(SUBJECT).position(named);
+    last.map_or(before, |at| before.get(at + 1..).unwrap_or(&[]))
+}
+
+/// Most words of a subject.
+const SUBJECT: usize = 6;
+
 /// The cells of a row, each with the names of its row and its column. "No" denies the column.
 fn row(reading: &Reading, s: usize, header: Option<usize>, out: &mut Vec<Statement>) {
     let cells = cells(reading, s);
@@ -152,6 +163,51 @@ fn row(reading: &Reading, s: usize, header: Option<usize>, out: &mut Vec<Stateme
             tokens,
         });
     }
+}
+
+/// A cell that says yes or no.
+pub struct CellVerdict<'r> {
+    /// Its row.
+    pub sentence: usize,
+    /// The name of its row.
+    pub row: &'r [Token],
+    /// The name of its column.
+    pub column: &'r [Token],
+    /// Whether it says yes.
+    pub holds: bool,
+}
+
+/// The cells of all tables that say yes or no and nothing else, in order.
+pub fn verdicts(reading: &Reading) -> Vec<CellVerdict<'_>> {
+    let mut out = Vec::new();
+    let mut header: Option<usize> = None;
+    for (s, sentence) in reading.text.sentences.iter().enumerate() {
+        match sentence.role {
+            BlockRole::TableHeader => header = Some(s),
+            BlockRole::TableRow => {
+                let cells = cells(reading, s);
+                let columns = header.map(|h| self::cells(reading, h)).unwrap_or_default();
+                let row = slice(reading, cells.first().cloned().unwrap_or(0..0));
+                for (n, (cell, column)) in cells.iter().zip(columns).enumerate().skip(1) {
+                    let own = slice(reading, cell.clone());
+                    let holds = match own {
+                        [one] => lower_case(reading.word(one)) == "yes",
+                        _ => false,
+                    };
+                    if holds || own.len() < 2 && cell_denies(reading, s, n, own) {
+                        out.push(CellVerdict {
+                            sentence: s,
+                            row,
+                            column: slice(reading, column),
+                            holds,
+                        });
+                    }
+                }
+            }
+            _ => header = None,
+        }
+    }
+    out
 }
 
 /// Whether a cell says no.

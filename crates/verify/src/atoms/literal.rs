@@ -28,9 +28,13 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
     let mut at = range.start;
     let mut before = "";
     let mut before2 = "";
-    for blob in body.split(' ') {
+    for blob in body.split(|c: char| c == ' ' || is_far_eastern(c)) {
         let start = at;
-        at += blob.len() + 1;
+        at += blob.len();
+        at += body
+            .get(at - range.start..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(1, char::len_utf8);
         if is_plain(blob) {
             if !blob.is_empty() {
                 (before2, before) = (before, blob);
@@ -58,6 +62,11 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
         }
     }
     out
+}
+
+/// A sign of a script without blanks: code ends where it begins.
+fn is_far_eastern(c: char) -> bool {
+    matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
 /// Small letters, perhaps behind a capital one, with a stop or a comma behind them: most words, and

@@ -296,12 +296,43 @@ impl<'t> Reader<'t> {
                 .is_some_and(|r| !r.starts_with(char::is_alphanumeric))
         };
         let ordinal = ["st", "nd", "rd", "th"].iter().any(ends);
+        if let Some((value, next)) = self.in_groups(i) {
+            return Some(Value {
+                value,
+                next,
+                ordinal: false,
+                words: false,
+            });
+        }
         Some(Value {
             value,
             next: i + 1,
             ordinal,
             words: false,
         })
+    }
+
+    /// "350 000": thousands parted by blanks. Two numbers beside each other look alike, so the last
+    /// group must be round.
+    fn in_groups(&self, i: usize) -> Option<(f64, usize)> {
+        let digits = |at: usize| {
+            let word = self.word(at);
+            word.bytes().all(|b| b.is_ascii_digit()).then_some(word)
+        };
+        let mut whole = digits(i).filter(|w| (1..=3).contains(&w.len()))?.to_owned();
+        let mut next = i + 1;
+        while self.gap(next - 1) == " "
+            && next < i + 4
+            && let Some(group) = digits(next).filter(|w| w.len() == 3)
+        {
+            whole.push_str(group);
+            next += 1;
+        }
+        let round = next > i + 1 && whole.ends_with("000") && !whole.starts_with('0');
+        round
+            .then(|| whole.parse().ok())
+            .flatten()
+            .map(|value| (value, next))
     }
 
     /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per

@@ -5,6 +5,8 @@ mod coverage;
 mod drafts;
 mod honest;
 mod hostile;
+mod markup;
+mod pairs;
 mod pointers;
 mod quotes;
 

@@ -22,6 +22,8 @@ const PART: f64 = 0.65;
 const SENTENCE: f64 = 0.5;
 /// A list item and the words that lead to the list.
 const LEAD_IN: f64 = 0.45;
+/// A list item and the label of the paragraph above it.
+const BELOW: f64 = 0.8;
 /// A sentence and its heading.
 const HEADING: f64 = 0.35;
 /// A sentence and the one before it.
@@ -179,6 +181,15 @@ fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<WordP
                 .for_each(|item| add(item, None, LEAD_IN));
         }
         own => {
+            // "**Overfitting**: …" and a list below it: the items are about what the label names.
+            let listed = own == BlockRole::Paragraph
+                && label_end(reading, s).is_some_and(|end| term.tokens.start < end);
+            if listed {
+                let items = (s + 1..).take_while(|n| role(*n) == Some(BlockRole::ListItem));
+                items
+                    .take(MOST_SENTENCES)
+                    .for_each(|item| add(item, None, BELOW));
+            }
             if role(s + 1) == Some(own) && begins_with_pronoun(reading, s + 1) {
                 add(s + 1, None, BEFORE);
             }

@@ -38,7 +38,10 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
         out.extend(wrong);
     }
     for address in hidden_addresses(case.raw) {
-        if !case.cited.iter().any(|s| s.item.text.contains(address)) {
+        let stands = |s: &super::Source<'_>| {
+            s.item.text.contains(address) || s.item.path.as_str() == address
+        };
+        if !case.cited.iter().any(stands) {
             out.push(missing(Code::Code, address));
         }
     }
@@ -158,17 +161,28 @@ pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
     plain && readings(case).any(|r| r.lower().contains(&lower))
 }
 
-/// Addresses of links, which the normalised text does not show. What stands inside an address is a
-/// part of it.
-fn hidden_addresses(raw: &str) -> impl Iterator<Item = &str> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let from = at + raw.get(at..)?.find("](")? + 2;
-        let address = raw.get(from..)?.split([')', ' ', '\n']).next()?;
-        at = from + address.len();
-        Some(address)
-    })
-    .filter(|address| address.contains("://"))
+/// Addresses of links and pictures, which the normalised text does not show. What stands inside an
+/// address is a part of it.
+fn hidden_addresses(raw: &str) -> Vec<&str> {
+    const OPENINGS: [&str; 5] = ["](", "href=\"", "href='", "src=\"", "src='"];
+    let mut out = Vec::new();
+    for opening in OPENINGS {
+        let mut at = 0;
+        while let Some(found) = raw.get(at..).and_then(|rest| rest.find(opening)) {
+            let from = at + found + opening.len();
+            let rest = raw.get(from..).unwrap_or("");
+            let address = rest
+                .split([')', ' ', '\n', '"', '\'', '>'])
+                .next()
+                .unwrap_or("");
+            at = from + address.len();
+            // A place in the same answer.
+            if !address.is_empty() && !address.starts_with('#') {
+                out.push(address);
+            }
+        }
+    }
+    out
 }
 
 /// Whether the date is **not** carried.

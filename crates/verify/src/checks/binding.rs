@@ -210,7 +210,8 @@ fn exchange_votes(
 
 /// Whether two terms of one kind are beside each other, as the words of a phrase are.
 fn is_phrase(t: &Term, x: &Term) -> bool {
-    t.kind == x.kind && (t.tokens.end == x.tokens.start || x.tokens.end == t.tokens.start)
+    (t.kind == x.kind || x.kind == TermKind::Code)
+        && (t.tokens.end == x.tokens.start || x.tokens.end == t.tokens.start)
 }
 
 /// What such votes say against the claim.
@@ -229,7 +230,8 @@ fn judge_exchange(
         return None;
     }
     let effect = match (both, things, against) {
-        (true, true, _) => Effect::Rejects,
+        (true, true, 3..) => Effect::Rejects,
+        (true, true, _) => Effect::Doubts,
         (true, false, 3..) => Effect::Doubts,
         (false, true, 3..) => Effect::Doubts,
         (false, true, _) if labels => Effect::Doubts,
@@ -261,7 +263,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
     for (i, x) in terms.iter().enumerate() {
         let label = affinities.is_label(x.id);
         let opens = i == 0 || x.tokens.start < named;
-        let value = x.kind == TermKind::Number;
+        let value = x.kind == TermKind::Number || x.kind == TermKind::Code;
         let name = is_name(case, x);
         if !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
@@ -274,6 +276,12 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             .map(|(_, t)| t.id)
             .collect();
         for rival in rivals(case, terms, x, &voters) {
+            if x.kind == TermKind::Code
+                && !labels_only(x, label, opens)
+                && !have_one_shape(&shown(claim, x), &rival.text)
+            {
+                continue;
+            }
             affinities.look_up(rival.id);
             let labels = label && affinities.is_label(rival.id);
             let lead = |t: &u32| affinities.of(*t, x.id) - affinities.of(*t, rival.id);
@@ -305,7 +313,6 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             };
             let effect = match (labels, against) {
                 (true, 2..) => Effect::Rejects,
-                _ if all => Effect::Rejects,
                 _ => Effect::Doubts,
             };
             best = Some((
@@ -315,6 +322,24 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
         }
     }
     best.map(|(_, found)| found)
+}
+
+fn labels_only(_x: &Term, label: bool, opens: bool) -> bool {
+    label && opens
+}
+
+/// Whether two identifiers are written alike: capitals, digits and signs at the same kinds of
+/// places.
+fn have_one_shape(a: &str, b: &str) -> bool {
+    let shape = |word: &str| {
+        let digits = word.chars().any(|c| c.is_ascii_digit());
+        let small = word.chars().any(char::is_lowercase);
+        let mut signs: Vec<char> = word.chars().filter(|c| !c.is_alphanumeric()).collect();
+        signs.dedup();
+        (digits, small, signs)
+    };
+    let (x, y) = (shape(a), shape(b));
+    x == y && (x.0 || !x.1)
 }
 
 /// A term of the cited text.

@@ -29,7 +29,7 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let tokens = &case.claim.text.tokens;
     let mut out: Vec<Objection> = pairings
         .iter()
-        .filter_map(|pairing| turned(case, pairing))
+        .filter_map(|pairing| turned(case, pairing).or_else(|| widened(case, pairing)))
         .collect();
     for (i, token) in tokens.iter().enumerate() {
         let word = lower_case(case.claim.word(token));
@@ -79,6 +79,61 @@ fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let found = Objection::new(Code::Condition, Effect::Rejects, detail);
     let found = found.at(first.start..first.end);
     Some(found.against(near.source.item.label, sentence_of))
+}
+
+/// How much of a statement must be the same for its condition to be compared.
+const ABOUT_THE_SAME: f64 = 0.4;
+
+/// "unless it has a title" where the text says "regardless of the title"; "even if the flag is
+/// missing" where it says "only with the flag".
+fn widened(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
+    let own_tokens = case.claim.text.tokens.get(pairing.own.own.clone())?;
+    let own = reach(case.claim, own_tokens)?;
+    let best = pairing.near.first().filter(|n| n.share >= ABOUT_THE_SAME)?;
+    let theirs = |near: &Near<'_>| {
+        let reading = near.source.reading;
+        reach(reading, reading.tokens_of(near.statement.sentence))
+    };
+    let same = pairing.near.iter().any(|near| theirs(near) == Some(own));
+    let other = pairing.near.iter().find_map(theirs).filter(|_| !same)?;
+    if own == Reach::Narrow && other == Reach::Narrow {
+        return None;
+    }
+    let first = own_tokens.first()?;
+    let said = case.claim.shown(pairing.own.own.clone()).to_owned();
+    let found = Objection::new(Code::Condition, Effect::Doubts, Detail::Absent { said });
+    let found = found.at(first.start..first.end);
+    Some(found.against(best.source.item.label, nearest::sentence(best)?))
+}
+
+/// How far a condition reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// It holds whatever happens.
+    All,
+    /// It holds but for an exception.
+    Exception,
+    /// It holds in one case only.
+    Narrow,
+}
+
+fn reach(reading: &Reading, tokens: &[Token]) -> Option<Reach> {
+    let words: Vec<_> = tokens.iter().map(|t| lower_case(reading.word(t))).collect();
+    let has = |word: &str| words.iter().any(|w| w == word);
+    let after = |first: &str, next: &[&str]| {
+        let mut pairs = words.windows(2);
+        pairs.any(|pair| pair[0] == first && next.contains(&&*pair[1]))
+    };
+    let all = has("regardless") || has("irrespective") || has("whatever");
+    if all || after("even", &["if", "when", "without", "though"]) {
+        Some(Reach::All)
+    } else if has("unless") {
+        Some(Reach::Exception)
+    } else if after("only", &["if", "when", "with", "after", "once"]) {
+        Some(Reach::Narrow)
+    } else {
+        None
+    }
 }
 
 /// Whether a word that begins a condition wants it to hold.

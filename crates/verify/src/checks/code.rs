@@ -60,7 +60,11 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
         let elsewhere = |text: &str| holds(&folded(text), &folded(shown));
         let others = case.others.iter().any(|s| elsewhere(&s.item.text));
         let free = words.len() > 2 && words.iter().filter(|w| absent(w)).all(|w| is_free(w));
-        return match (free, others) {
+        let filled = words
+            .iter()
+            .filter(|w| absent(w))
+            .all(|w| fills_a_pattern(w, &cited));
+        return match (free, others || filled) {
             (true, _) => None,
             (_, true) => Some(Effect::Doubts),
             (_, false) => Some(Effect::Rejects),
@@ -90,8 +94,10 @@ fn is_chord(case: &Case<'_>, shown: &str) -> bool {
 
 /// The words of a piece of code: cut at blanks and at brackets, commas and equals signs.
 fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';'))
-        .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
+    code.split(|c: char| {
+        c.is_whitespace() || matches!(c, '(' | ')' | ',' | '[' | ']' | '"' | ';' | '=')
+    })
+    .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
 }
 
 /// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.
@@ -100,6 +106,13 @@ fn is_free(word: &str) -> bool {
         .chars()
         .all(|c| c.is_numeric() || matches!(c, '.' | '-'));
     number || word.contains('/') && !word.starts_with(['-', '/']) || word.starts_with("/path")
+}
+
+/// Whether a word is a pattern of the cited text with a number in the place of its `N`.
+fn fills_a_pattern(word: &str, cited: &[String]) -> bool {
+    let name = folded(word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let pattern = format!("{name}n");
+    name.len() > 1 && name.len() < word.len() && cited.iter().any(|text| holds(text, &pattern))
 }
 
 fn folded(text: &str) -> String {

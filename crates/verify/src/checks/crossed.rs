@@ -59,12 +59,10 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
         .iter()
         .filter_map(|aligned| CrossedPlace::of(aligned.source, aligned.sentence));
     let nearest = near.find(|place| !place.is_header())?;
-    let strange = case
-        .claim
-        .text
-        .tokens
-        .iter()
-        .filter(|t| t.is_content() && !nearest.holds(t.id));
+    let strange =
+        case.claim.text.tokens.iter().filter(|t| {
+            t.is_content() && !nearest.holds(t.id) && !speaks_of_the_text(case.claim, t)
+        });
     for word in strange.take(MOST_WORDS) {
         let holders = case.cited.iter().flat_map(|source| {
             source
@@ -93,6 +91,14 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
         }
     }
     None
+}
+
+/// "in the table": said of the text, not by it.
+fn speaks_of_the_text(claim: &Reading, token: &Token) -> bool {
+    matches!(
+        claim.word(token),
+        "table" | "list" | "row" | "column" | "section" | "example" | "note" | "text" | "passage"
+    )
 }
 
 /// How the claim takes `word` from `other` and the rest from `nearest`, if the two are of one

@@ -28,8 +28,61 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
             out.extend(opposite(case, pairing, token));
         }
     }
+    out.extend(beside_the_same(case));
     out.truncate(1);
     out
+}
+
+/// Most sentences of one source that hold a word and are looked at.
+const MOST_SENTENCES: usize = 12;
+
+/// "debug builds" where the cited text has "release builds", and "debug" nowhere.
+fn beside_the_same(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let known = |t: &Token| {
+        let readings = case.cited.iter().map(|s| s.reading);
+        let mut readings = readings.chain([case.around]);
+        readings.any(|r| r.text.tokens.iter().any(|e| e.id == t.id || agrees(t, e)))
+    };
+    tokens.iter().enumerate().find_map(|(i, token)| {
+        if token.pairs().is_empty() || !token.is_content() || known(token) {
+            return None;
+        }
+        let beside = tokens.get(i + 1).filter(|t| is_beside(token, t))?;
+        for source in case.cited {
+            let reading = source.reading;
+            for n in reading
+                .sentences_with(beside.id)
+                .iter()
+                .take(MOST_SENTENCES)
+            {
+                let theirs = reading.tokens_of(*n as usize);
+                let mut pairs = theirs.windows(2);
+                let found = pairs.find(|pair| {
+                    pair[1].id == beside.id
+                        && is_beside(&pair[0], &pair[1])
+                        && opposes(token, &pair[0])
+                        && !case.claim.has(pair[0].id)
+                });
+                if let Some(pair) = found {
+                    let detail = Detail::Opposite {
+                        said: case.claim.word(token).to_owned(),
+                        found: reading.word(&pair[0]).to_owned(),
+                    };
+                    let found = Objection::new(Code::Direction, Effect::Rejects, detail);
+                    let bytes = reading.sentence(*n as usize)?.bytes.clone();
+                    let found = found.at(token.start..token.end);
+                    return Some(found.against(source.item.label, bytes));
+                }
+            }
+        }
+        None
+    })
+}
+
+/// Whether two words with content are of one phrase.
+fn is_beside(token: &Token, next: &Token) -> bool {
+    next.is_content() && next.clause == token.clause && next.start <= token.end + 1
 }
 
 fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Objection> {

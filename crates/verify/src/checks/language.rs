@@ -10,20 +10,68 @@ use crate::reading::Reading;
 use crate::text::lower_case;
 
 const ENGLISH: &[&str] = &[
-    "the", "of", "and", "is", "are", "was", "were", "to", "in", "that", "for", "with", "has", "by",
-    "it",
+    "the", "of", "and", "is", "are", "were", "to", "that", "this", "from", "you", "not", "can",
+    "it's", "for", "with", "has", "by", "it",
 ];
 const GERMAN: &[&str] = &[
-    "der", "die", "das", "und", "ist", "sind", "war", "nicht", "ein", "eine", "mit", "auf", "für",
-    "von", "den", "im", "wurde",
+    "der",
+    "die",
+    "das",
+    "und",
+    "ist",
+    "sind",
+    "war",
+    "nicht",
+    "ein",
+    "eine",
+    "mit",
+    "auf",
+    "für",
+    "von",
+    "den",
+    "im",
+    "wurde",
+    "nur",
+    "wird",
+    "werden",
+    "oder",
+    "bei",
+    "zu",
+    "dem",
+    "auch",
+    "als",
+    "sich",
+    "kann",
+    "man",
+    "einen",
+    "einer",
+    "eines",
+    "wenn",
+    "nein",
+    "dass",
+    "deren",
+    "dessen",
+    "weil",
+    "sobald",
+    "ohne",
+    "gilt",
+    "wegen",
+    "außerdem",
+    "zum",
+    "zur",
+    "vom",
+    "kein",
+    "keine",
 ];
 const FRENCH: &[&str] = &[
     "le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur",
-    "pas", "il", "elle",
+    "pas", "il", "elle", "un", "ne", "ou", "qui", "que", "par", "au", "aux", "ce", "cette", "leur",
+    "ses", "sa", "son", "mais", "non", "oui", "ces", "peut", "ont", "lorsque", "comme", "vers",
 ];
 const SPANISH: &[&str] = &[
     "el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que",
-    "en",
+    "en", "un", "al", "su", "sus", "pero", "como", "cuando", "si", "sí", "lo", "ni", "ya", "esta",
+    "este", "entre", "sin", "sobre", "puede", "cada", "ambos", "más",
 ];
 
 /// A language that can be told from others.
@@ -55,12 +103,28 @@ static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = Lazy
     out
 });
 
-/// Whether both languages are known and differ.
-pub fn differ(claim: &Reading, evidence: &[&Reading]) -> bool {
-    let Some(own) = of(claim) else { return false };
+/// Whether both languages are known and differ. A sentence too short to tell is in the language of
+/// its answer.
+pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
+    let Some(own) = of(claim).or(answer) else {
+        return false;
+    };
     let mut theirs = evidence.iter().filter_map(|r| of(r)).peekable();
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
+
+/// The language of a whole answer.
+pub fn of_answer(text: &str) -> Option<Language> {
+    let mut counts = LISTS.map(|(_, language)| (0_usize, language));
+    let words = text.split(|c: char| !c.is_alphabetic());
+    words
+        .take(MOST_WORDS)
+        .for_each(|word| count(word, &mut counts));
+    script(text).or_else(|| winner(counts))
+}
+
+/// Most words of a text that are looked at.
+const MOST_WORDS: usize = 300;
 
 /// The language of a text; found once.
 fn of(reading: &Reading) -> Option<Language> {
@@ -69,14 +133,25 @@ fn of(reading: &Reading) -> Option<Language> {
         .get_or_init(|| script(&reading.normal).or_else(|| language(reading)))
 }
 
+/// The bytes of the longest listed word.
+const LONGEST: usize = 9;
+
+/// How many letters a sign of the far east counts for.
+const SIGN: usize = 4;
+
 /// The script of most of the first letters, when it is not a Latin one.
 fn script(text: &str) -> Option<Language> {
     if text.is_ascii() {
         return None;
     }
+    // A sign of the far east is about a word, and names and code keep their Latin letters.
     let letters = text.chars().filter(|c| c.is_alphabetic()).take(400);
     let (all, foreign) = letters.fold((0, 0), |(all, foreign), c| {
-        (all + 1, foreign + usize::from(c as u32 > 0x24f))
+        let weight = if c as u32 >= 0x2e80 { SIGN } else { 1 };
+        (
+            all + weight,
+            foreign + weight * usize::from(c as u32 > 0x24f),
+        )
     });
     if foreign * 2 <= all {
         return None;
@@ -92,8 +167,7 @@ fn script(text: &str) -> Option<Language> {
     }))
 }
 
-/// The language that most of the first words belong to, if one has more than twice as many as the
-/// next.
+/// The language that most of the first words belong to.
 fn language(reading: &Reading) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));
     for token in reading
@@ -101,26 +175,36 @@ fn language(reading: &Reading) -> Option<Language> {
         .tokens
         .iter()
         .filter(|token| !token.number)
-        .take(300)
+        .take(MOST_WORDS)
     {
-        let word = reading.word(token);
-        // No listed word is longer.
-        let lists = if word.len() > 6 {
-            None
-        } else {
-            LISTS_OF.get(&*lower_case(word))
-        };
-        for at in lists.into_iter().flatten() {
-            counts
-                .get_mut(*at)
-                .into_iter()
-                .for_each(|(count, _)| *count += 1);
-        }
+        count(reading.word(token), &mut counts);
     }
+    winner(counts)
+}
+
+/// Counts a word for every language that lists it.
+fn count(word: &str, counts: &mut [(usize, Language); 4]) {
+    if word.len() > LONGEST {
+        return;
+    }
+    for at in LISTS_OF.get(&*lower_case(word)).into_iter().flatten() {
+        counts
+            .get_mut(*at)
+            .into_iter()
+            .for_each(|(count, _)| *count += 1);
+    }
+}
+
+/// The language with the most words, if English has less than half as many, or for English every
+/// other one.
+fn winner(counts: [(usize, Language); 4]) -> Option<Language> {
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
+    // French and Spanish share their little words; English has few of theirs.
     let second = counts
         .iter()
-        .filter(|(_, l)| *l != language)
+        .filter(|(_, l)| {
+            *l != language && (language == Language::English || *l == Language::English)
+        })
         .map(|(n, _)| *n)
         .max()
         .unwrap_or(0);

@@ -21,6 +21,7 @@ mod order;
 mod quantity;
 mod referent;
 mod status;
+mod strange;
 
 use std::ops::Range;
 
@@ -33,7 +34,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
-pub use self::language::Language;
+pub use self::language::{Language, of_answer};
 pub use self::names::is_name;
 pub use self::referent::Thing;
 
@@ -60,6 +61,8 @@ pub struct Case<'a> {
     pub around: &'a Reading,
     /// The question, read: who asked knows the names in it.
     pub asked: &'a Reading,
+    /// The language of the whole answer, if it is known.
+    pub language: Option<Language>,
     /// How many items a list has that the claim leads to.
     pub listed: usize,
     /// Which layers apply.
@@ -104,6 +107,9 @@ impl Findings {
 /// By how much another item must be better to be suggested.
 const BETTER: f64 = 0.25;
 
+/// So few words are too few to tell a short answer from a foreign one.
+const FEW: usize = 4;
+
 /// Holds a claim against what it cites.
 pub fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
@@ -113,7 +119,7 @@ pub fn check(case: &Case<'_>) -> Findings {
     if let Some(place) = window.and_then(|w| place(case.cited, w)) {
         out.place = Some(place);
     }
-    let foreign = language::differ(case.claim, &readings);
+    let foreign = language::differ(case.claim, case.language, &readings);
     out.add(atoms::check(case, &alignment));
     out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));
@@ -135,8 +141,11 @@ pub fn check(case: &Case<'_>) -> Findings {
             out.objections.extend(quantity::check(case, &pairings));
             out.objections.extend(modality::check(case, &pairings));
             out.objections.extend(status::check(case, &pairings));
-            out.objections.extend(clauses::check(case, &pairings));
-            out.objections.extend(novelty::check(case));
+            if !foreign {
+                out.objections.extend(clauses::check(case, &pairings));
+                out.objections.extend(novelty::check(case));
+                out.objections.extend(strange::check(case));
+            }
         }
     }
     low_support(case, &readings, window, foreign, &mut out);
@@ -240,10 +249,12 @@ fn low_support(
                 format!("{cited} does not carry this; {label} seems to, and is not cited here.");
             out.add([(Code::BetterSpan, why)]);
         }
-        None if low => out.add([(
-            Code::LowSupport,
-            format!("Too little of this stands in {cited}."),
-        )]),
+        None if low => {
+            let few = support::counted(case.claim).len() <= FEW && window.share > 0.0;
+            let effect = if few { Effect::Doubts } else { Effect::Rejects };
+            let why = format!("Too little of this stands in {cited}.");
+            out.worded(effect, [(Code::LowSupport, why)]);
+        }
         None => {}
     }
 }

@@ -41,6 +41,10 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         clash = clash.or(theirs.first().map(|(t, f)| (near, *t, *f)));
     }
     let (near, theirs, other) = clash?;
+    // "can" and "can't": `negation` looks at them.
+    if theirs.id == at.id {
+        return None;
+    }
     let far = matches!(
         (force, other),
         (Force::May, Force::Must) | (Force::Must, Force::May)

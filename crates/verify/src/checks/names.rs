@@ -55,7 +55,11 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
         .map(|token| {
             let word = case.claim.word(token);
             let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
-            let mild = elsewhere || alone && is_abbreviation(word) && word.len() <= USUAL_LETTERS;
+            let mild = elsewhere
+                || !is_listed(case, token)
+                    && alone
+                    && is_abbreviation(word)
+                    && word.len() <= USUAL_LETTERS;
             let effect = if mild {
                 Effect::Doubts
             } else {
@@ -67,6 +71,26 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             Objection::new(Code::Name, effect, detail).at(token.start..token.end)
         })
         .collect()
+}
+
+/// "JPEG, PNG and BMP" where the text lists the first two: the third is no everyday abbreviation.
+fn is_listed(case: &Case<'_>, token: &Token) -> bool {
+    let tokens = &case.claim.text.tokens;
+    let joins = |t: &Token| matches!(case.claim.word(t), "and" | "or" | "und" | "oder");
+    let at = tokens.partition_point(|t| t.start < token.start);
+    let before = tokens.get(..at).unwrap_or(&[]).iter().rev();
+    let after = tokens.get(at + 1..).unwrap_or(&[]).iter();
+    let nearest = [
+        before.take(2).find(|t| !joins(t)),
+        after.take(2).find(|t| !joins(t)),
+    ];
+    nearest.into_iter().flatten().any(|t| {
+        let gap = t.end.min(token.end)..t.start.max(token.start);
+        let gap = case.claim.normal.get(gap).unwrap_or("");
+        let listed = gap.contains(',') || gap.contains(" and ") || gap.contains(" or ");
+        let known = case.cited.iter().any(|s| s.reading.has(t.id));
+        listed && known && is_abbreviation(case.claim.word(t))
+    })
 }
 
 /// Whether another item of the snapshot has the word as a name, in capitals inside a sentence, and
@@ -320,11 +344,28 @@ fn initials(reading: &Reading, word: &str) -> bool {
     if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
         return false;
     }
-    reading
+    let long = letters.len() > 2;
+    let in_a_row = |at: usize| stands_for(reading, at, &letters);
+    long && reading
         .capitals()
         .letters
         .windows(letters.len())
         .any(|w| w == letters)
+        || !long && (0..reading.text.tokens.len()).any(in_a_row)
+}
+
+/// Whether the words from token `at` on begin with these letters, beside each other.
+fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
+    let words = reading
+        .text
+        .tokens
+        .get(at..at + letters.len())
+        .unwrap_or(&[]);
+    let begins = |(t, letter): (&Token, &char)| reading.word(t).starts_with(*letter);
+    let joined = words
+        .windows(2)
+        .all(|pair| pair[1].start <= pair[0].end + 1);
+    !words.is_empty() && joined && words.iter().zip(letters).all(begins)
 }
 
 /// "National Football League" where the text says "NFL".

@@ -6,10 +6,11 @@
 
 use super::align::Alignment;
 use super::nearest::{Near, Pairing, sentence};
-use super::{Case, Effect};
+use super::{Case, Effect, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
+use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Status};
 use crate::text::{Token, lower_case};
 
@@ -25,11 +26,99 @@ pub fn check(
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
 ) -> Vec<Objection> {
-    if let Some(found) = edited(case, alignment) {
+    if let Some(found) = edited(case, alignment).or_else(|| cell(case)) {
         return vec![found];
     }
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
-    found.take(1).collect()
+    let whole = |case: &Case<'_>| case.extent == super::Extent::Sentence;
+    let left_out = whole(case).then(|| left_out(case, alignment)).flatten();
+    found.chain(left_out).take(1).collect()
+}
+
+/// "The free plan has encryption" where its row says "No" below "Encryption", or the other way
+/// round. A claim that names two rows is not looked at.
+fn cell(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let named = |part: &[Token]| {
+        let mut words = part.iter().filter(|t| t.is_content()).peekable();
+        words.peek().is_some() && words.all(|t| case.claim.has(t.id))
+    };
+    let mut found: Option<(CellVerdict<'_>, &Source<'_>)> = None;
+    for source in case.cited {
+        for verdict in source.reading.verdicts() {
+            if !named(verdict.row) || !named(verdict.column) {
+                continue;
+            }
+            if found.is_some() {
+                return None;
+            }
+            found = Some((verdict, source));
+        }
+    }
+    let (verdict, source) = found?;
+    let plain = tokens.iter().all(|t| t.quantity().is_none() && !t.turns());
+    let denies = tokens.iter().filter(|t| t.negates()).count();
+    let odd = denies < 2 && plain && (denies == 1) == verdict.holds;
+    let token = odd.then(|| verdict.column.first()).flatten()?;
+    let said = source.reading.word(token).to_owned();
+    let detail = match verdict.holds {
+        true => Detail::ClaimNegates { said },
+        false => Detail::TextNegates { said },
+    };
+    let found = Objection::new(Code::Negation, Effect::Rejects, detail);
+    let bytes = source.reading.sentence(verdict.sentence)?.bytes.clone();
+    Some(found.against(source.item.label, bytes))
+}
+
+/// Most sentences of one source that hold a word and are looked at.
+const MOST_SENTENCES: usize = 12;
+
+/// How much of the claim a sentence must hold for its negation to be missed.
+const MISSED: f64 = 0.5;
+
+/// A claim that denies nothing and has a word that the cited text says only in denials, or whose
+/// nearest sentence denies something.
+fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
+    let negative = |r: &Reading, t: &Token| is_negative(t, &lower_case(r.word(t)));
+    let tokens = &case.claim.text.tokens;
+    if tokens.iter().any(|t| negative(case.claim, t)) {
+        return None;
+    }
+    let best = alignment.best()?;
+    let denied = tokens.iter().filter(|t| t.is_content());
+    let denied = denied.take(MOST_WORDS).find(|t| is_only_denied(case, t));
+    let denies = || {
+        let denies = best.share >= MISSED && best.tokens().iter().any(Token::negates);
+        tokens.iter().find(|t| t.is_content()).filter(|_| denies)
+    };
+    let token = denied.or_else(denies)?;
+    let said = case.claim.word(token).to_owned();
+    let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
+    Some(found.at(token.start..token.end))
+}
+
+/// Most words of a claim that are looked for in denials.
+const MOST_WORDS: usize = 40;
+
+/// Whether the cited text has a word only as what a negation governs first.
+fn is_only_denied(case: &Case<'_>, token: &Token) -> bool {
+    let mut denied = false;
+    for source in case.cited {
+        let reading = source.reading;
+        for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
+            for other in reading
+                .tokens_of(*n as usize)
+                .iter()
+                .filter(|t| t.id == token.id)
+            {
+                if !(other.negated && other.head) {
+                    return false;
+                }
+                denied = true;
+            }
+        }
+    }
+    denied
 }
 
 /// How a statement of the evidence stands to one of the claim.
@@ -138,13 +227,19 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
     let (own_tokens, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
     // "Not only" denies nothing.
-    let is_hollow =
-        |t: &Token| is_followed_by_hollow(own_tokens, t) || is_followed_by_hollow(theirs, t);
+    let is_hollow = |t: &Token| {
+        is_followed_by_hollow(own_tokens, t)
+            || is_followed_by_hollow(theirs, t)
+            || is_answer(case.claim, own_tokens, t)
+    };
     let negates =
         |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));
     // "Not uncommon" is "common": the changed word denies on one side too.
     let denies_inside = |t: Option<&Token>, reading: &Reading| {
-        t.is_some_and(|t| has_negative_prefix(&lower_case(reading.word(t))))
+        t.is_some_and(|t| {
+            let word = lower_case(reading.word(t));
+            has_negative_prefix(&word) || is_scarce(&word)
+        })
     };
     if alignment.edits().iter().any(|e| {
         denies_inside(e.claim, case.claim) || denies_inside(e.evidence, best.source.reading)
@@ -175,6 +270,13 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+/// "No, it is …": the answer to the question, which denies no word of its sentence.
+fn is_answer(claim: &Reading, tokens: &[Token], token: &Token) -> bool {
+    let first = tokens.first().is_some_and(|t| std::ptr::eq(t, token));
+    let behind = claim.normal.get(token.end..).unwrap_or("");
+    first && behind.starts_with([',', ':', ';', '.', '—', '–'])
 }
 
 /// The word that `negation` denies: the next one with content, or the negation itself at the end.

@@ -25,6 +25,10 @@ pub fn check(
         NumberMatch::Missing { other_unit } => {
             let excused = !verbatim && (derived(case, n) || approximate(case, n))
                 || is_count(case, atom, n)
+                || is_assigned(case, shown)
+                || is_in_code(case, shown)
+                || is_compared(case, atom, n)
+                || is_put_in(case, atom, n)
                 || derivation_of(case, n).is_some();
             (!excused).then(|| match other_unit {
                 Some(said) => (
@@ -100,16 +104,24 @@ enum NumberMatch<'a> {
 fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     let mut matched: Vec<&Number> = Vec::new();
     let mut other_unit = None;
+    let mut is_exact = false;
+    let mut same_kind = false;
     let key = shown.split(' ').next().unwrap_or(shown);
     for reading in readings(case) {
         for e in &reading.atoms {
             let there = match &e.what {
                 What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
+                What::Number(m) if counts_something_else(n, m, e, reading) => {
+                    other_unit = other_unit.or(reading.normal.get(e.bytes.clone()));
+                    false
+                }
                 What::Number(m) => {
                     if equal(n, m, reading) {
                         matched.push(m);
+                        is_exact |= m.unit.is_some() || n.unit.is_none_or(|u| named(reading, u));
                     } else if a::same(n.value, m.value) && n.unit.is_some() {
                         other_unit = reading.normal.get(e.bytes.clone());
+                        same_kind |= n.unit.zip(m.unit).is_some_and(|(x, y)| a::same_kind(x, y));
                     }
                     false
                 }
@@ -125,12 +137,32 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
             }
         }
     }
-    if matched.is_empty() {
+    // "8-bit" where the text has "8-byte" and a bare "8" in a table.
+    if matched.is_empty() || same_kind && !is_exact {
         NumberMatch::Missing { other_unit }
     } else {
         NumberMatch::As(matched)
     }
 }
+
+/// "72 degrees and 4 bar" does not carry "72 bar": the number without a unit counts what the words
+/// behind it name.
+fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
+    let Some(unit) = n.unit.filter(|_| m.unit.is_none() && !m.range) else {
+        return false;
+    };
+    let last = reading.text.tokens.get(atom.tokens.end.saturating_sub(1));
+    let behind = reading.text.tokens.get(atom.tokens.end..).unwrap_or(&[]);
+    let joined = last.zip(behind.first()).is_some_and(|(number, noun)| {
+        noun.is_content() && !noun.number && noun.start == number.end + 1
+    });
+    let measured =
+        |t: &crate::text::Token| a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit));
+    joined && !behind.iter().take(UNIT_WITHIN).any(measured)
+}
+
+/// How many words may be from a number to its unit: "three business days".
+const UNIT_WITHIN: usize = 3;
 
 /// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to
 /// the name before it, and another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8
@@ -269,6 +301,73 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     })
 }
 
+/// "20 a page" where the text has `limit=20`.
+fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
+    let digits = shown.split(' ').next().unwrap_or(shown);
+    let assigned = format!("={digits}");
+    let ends = |text: &str| !text.starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    let holds = |text: &str| {
+        let mut places = text.match_indices(&assigned);
+        places.any(|(at, found)| text.get(at + found.len()..).is_some_and(ends))
+    };
+    let plain = digits.bytes().all(|b| b.is_ascii_digit());
+    plain && case.cited.iter().any(|s| holds(&s.item.text))
+}
+
+/// The `0` of `0x800`: the code is compared as a whole.
+fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
+    let glued = |span: &str| {
+        let mut places = span.match_indices(shown);
+        places.any(|(at, found)| {
+            let next = span.get(at + found.len()..);
+            next.is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+        })
+    };
+    a::code_spans(case.raw)
+        .into_iter()
+        .any(|span| glued(span) && super::atoms::stands(case, span))
+}
+
+/// "45 days are more than the 30 that are allowed": a number of the question beside one of the
+/// cited text that counts the same thing.
+fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    let numbers = |reading: &'_ Reading, holds: &dyn Fn(&Number) -> bool| {
+        reading
+            .atoms
+            .iter()
+            .any(|e| e.bytes != atom.bytes && matches!(&e.what, What::Number(m) if holds(m)))
+    };
+    let asked = case.asked.atoms.iter().any(
+        |e| matches!(&e.what, What::Number(m) if comparable(n, m) && a::same(scaled(n, m), n.value)),
+    );
+    let carried = |m: &Number| {
+        n.unit.is_some()
+            && m.unit.is_some()
+            && comparable(n, m)
+            && !a::same(scaled(n, m), n.value)
+            && all(case).any(|e| matches!(&e.what, What::Number(o) if equal(m, o, case.claim)))
+    };
+    asked && numbers(case.claim, &carried)
+}
+
+/// "repeated five times" where the question has five folds and the text says "repeat K times".
+fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    let asked = |e: &Atom| matches!(&e.what, What::Number(m) if a::same(m.value, n.value));
+    let noun = case
+        .claim
+        .text
+        .tokens
+        .get(atom.tokens.end.saturating_sub(1)..=atom.tokens.end);
+    let noun = noun.unwrap_or(&[]);
+    let is_letter = |word: &str| matches!(word, "K" | "N" | "k" | "n" | "M" | "m" | "x");
+    let pattern = |reading: &Reading| {
+        reading.text.tokens.windows(2).any(|pair| {
+            is_letter(reading.word(&pair[0])) && noun.iter().any(|t| t.id == pair[1].id)
+        })
+    };
+    case.asked.atoms.iter().any(asked) && case.cited.iter().any(|s| pattern(s.reading))
+}
+
 /// Highest number that a person counts by looking.
 const MOST_COUNTED: f64 = 12.0;
 
@@ -302,7 +401,19 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
         return false;
     }
     let other = counts_otherwise(case, atom, n);
-    !other && derive::own_list(case.claim, atom.tokens.end).is_none_or(is)
+    !other && (is_whole(case, atom) || derive::own_list(case.claim, atom.tokens.end).is_none_or(is))
+}
+
+/// "three of the seven": the list that follows has as many as the first number says.
+fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
+    let before = case
+        .claim
+        .text
+        .tokens
+        .get(..atom.tokens.start)
+        .unwrap_or(&[]);
+    let mut words = before.iter().rev().take(2).map(|t| case.claim.word(t));
+    words.any(|w| w == "of")
 }
 
 /// Whether the cited text counts the same things with another number: "five boats" where it says

@@ -3,6 +3,10 @@
 //! Both statements name the same two things around the same word ("faster than", "before"); the
 //! claim has them exchanged.
 
+use std::ops::Range;
+
+use local_agent_text::markdown::BlockRole;
+
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
@@ -21,8 +25,150 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
         let found: Option<Vec<Objection>> = near.map(|n| reversed(case, pairing, n)).collect();
         out.extend(found.and_then(|found| found.into_iter().next()));
     }
+    if out.is_empty() {
+        out.extend(steps(case));
+    }
     out.truncate(1);
     out
+}
+
+/// Most steps of one claim, and most items of one list; both bound the work on hostile text.
+const MOST_STEPS: usize = 12;
+const MOST_ITEMS: usize = 60;
+
+/// How much of a step of the claim one item must hold.
+const HELD: f64 = 0.6;
+
+/// Steps of the claim that a numbered list of the cited text has the other way round.
+fn steps(case: &Case<'_>) -> Option<Objection> {
+    let own = ordered(case.claim);
+    if own.len() < 2 {
+        return None;
+    }
+    for source in case.cited {
+        let reading = source.reading;
+        if numbered(&source.item.text) < 2 {
+            continue;
+        }
+        let sentences = reading.text.sentences.iter().enumerate();
+        let items: Vec<usize> = sentences
+            .filter(|(_, s)| s.role == BlockRole::ListItem)
+            .map(|(n, _)| n)
+            .take(MOST_ITEMS)
+            .collect();
+        let places: Vec<(usize, &Range<usize>)> = own
+            .iter()
+            .filter_map(|step| Some((place_of(case.claim, step, reading, &items)?, step)))
+            .collect();
+        let turned = places.windows(2).find(|pair| pair[0].0 > pair[1].0);
+        if let Some([first, second]) = turned {
+            let detail = Detail::Reversed {
+                first: case.claim.shown(first.1.clone()).to_owned(),
+                second: case.claim.shown(second.1.clone()).to_owned(),
+            };
+            let found = Objection::new(Code::Order, Effect::Rejects, detail);
+            let bytes = reading.sentence(first.0)?.bytes.clone();
+            return Some(found.against(source.item.label, bytes));
+        }
+    }
+    None
+}
+
+/// How many lines of a text begin with a number and a stop.
+fn numbered(text: &str) -> usize {
+    let begins = |line: &&str| {
+        let rest = line.trim_start();
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        digits > 0
+            && rest
+                .get(digits..)
+                .is_some_and(|r| r.starts_with(['.', ')']))
+    };
+    text.lines().filter(begins).count()
+}
+
+/// The steps of a claim in the order in which they are done, as tokens: parts with "first", "then",
+/// "finally", or two parts around "before" or "after". Empty when it puts nothing in order.
+fn ordered(claim: &Reading) -> Vec<Range<usize>> {
+    let tokens = &claim.text.tokens;
+    let word = |i: usize| tokens.get(i).map_or("", |t| claim.word(t)).to_lowercase();
+    let sequence = |i: &usize| {
+        matches!(
+            &*word(*i),
+            "first" | "then" | "next" | "finally" | "lastly" | "afterwards" | "zuerst" | "dann"
+        )
+    };
+    let cue = (1..tokens.len()).find(|i| matches!(&*word(*i), "before" | "after"));
+    let cues = (0..tokens.len()).filter(sequence).count();
+    if let (Some(at), 0) = (cue, cues) {
+        let (left, right) = (0..at, at + 1..tokens.len());
+        let is_before = word(at) == "before" || matches!(&*word(at + 1), "which" | "that");
+        return if is_before {
+            vec![left, right]
+        } else {
+            vec![right, left]
+        };
+    }
+    if cue.is_some() || cues < 2 {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    let mut from = 0;
+    for i in 1..=tokens.len() {
+        let ends = tokens.get(i).is_none_or(|t| {
+            tokens
+                .get(i - 1)
+                .is_some_and(|before| before.clause != t.clause)
+                || sequence(&i)
+        });
+        if ends {
+            out.push(from..i);
+            from = i;
+        }
+    }
+    out.retain(|part| tokens[part.clone()].iter().any(Token::is_content));
+    out.truncate(MOST_STEPS);
+    out
+}
+
+/// The one item that holds a step of the claim best, if it holds most of it.
+fn place_of(
+    claim: &Reading,
+    step: &Range<usize>,
+    reading: &Reading,
+    items: &[usize],
+) -> Option<usize> {
+    let tokens = claim.text.tokens.get(step.clone())?;
+    let words: Vec<&Token> = tokens
+        .iter()
+        .filter(|t| t.is_content() && !is_sequence(claim, t))
+        .collect();
+    if words.is_empty() {
+        return None;
+    }
+    let share = |n: &usize| {
+        let held = words
+            .iter()
+            .filter(|w| reading.tokens_of(*n).iter().any(|t| t.id == w.id));
+        super::ratio(held.count(), words.len())
+    };
+    let shares: Vec<(f64, usize)> = items.iter().map(|n| (share(n), *n)).collect();
+    let best = shares
+        .iter()
+        .fold(None, |best: Option<&(f64, usize)>, one| match best {
+            Some(b) if b.0 >= one.0 => Some(b),
+            _ => Some(one),
+        })?;
+    let alone = shares.iter().filter(|one| one.0 >= best.0).count() == 1;
+    (best.0 >= HELD && alone).then_some(best.1)
+}
+
+/// Words that count a place in an order.
+fn is_sequence(claim: &Reading, token: &Token) -> bool {
+    matches!(
+        &*lower_case(claim.word(token)),
+        "first" | "then" | "next" | "finally" | "lastly" | "afterwards" | "last" | "step"
+    )
 }
 
 fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<Objection> {

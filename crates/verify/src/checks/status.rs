@@ -4,8 +4,9 @@ use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
 use crate::tables::Status;
-use crate::text::Token;
+use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.33;
@@ -31,7 +32,70 @@ fn excludes(own: Status, theirs: Status) -> bool {
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let one = |pairing: &Pairing<'_>| compare(case, pairing).or_else(|| silent(case, pairing));
     let found = pairings.iter().filter_map(one);
-    found.take(1).collect()
+    found.chain(early(case)).take(1).collect()
+}
+
+/// When something happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    /// It has happened.
+    Done,
+    /// It will.
+    Future,
+    /// Nothing is said.
+    Open,
+}
+
+/// "has already been removed" where the text says "will be removed", and nothing else of it.
+fn early(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    tokens.iter().enumerate().find_map(|(i, token)| {
+        if !token.is_content() || tense(case.claim, tokens, i) != Tense::Done {
+            return None;
+        }
+        let mut future: Option<Objection> = None;
+        for source in case.cited {
+            let reading = source.reading;
+            for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
+                let theirs = reading.tokens_of(*n as usize);
+                for (j, other) in theirs.iter().enumerate().filter(|(_, t)| t.id == token.id) {
+                    if tense(reading, theirs, j) != Tense::Future {
+                        return None;
+                    }
+                    let detail = Detail::Differs {
+                        said: format!("already {}", case.claim.word(token)),
+                        found: format!("to be {}", reading.word(other)),
+                    };
+                    let found = Objection::new(Code::Status, Effect::Rejects, detail);
+                    let bytes = reading.sentence(*n as usize)?.bytes.clone();
+                    let found = found.at(token.start..token.end);
+                    future = future.or(Some(found.against(source.item.label, bytes)));
+                }
+            }
+        }
+        future
+    })
+}
+
+/// Most sentences of one source that hold a word and are looked at.
+const MOST_SENTENCES: usize = 12;
+
+/// How far before a verb its tense may stand, in words.
+const TENSE: usize = 4;
+
+/// When that happens which word `at` names, by the words before it.
+fn tense(reading: &Reading, tokens: &[Token], at: usize) -> Tense {
+    let before = tokens.get(at.saturating_sub(TENSE)..at).unwrap_or(&[]);
+    let words: Vec<_> = before.iter().map(|t| lower_case(reading.word(t))).collect();
+    let has = |word: &str| words.iter().any(|w| w == word);
+    let to_be = words.windows(2).any(|w| w[0] == "to" && w[1] == "be");
+    if has("will") || has("planned") || to_be {
+        Tense::Future
+    } else if has("already") || has("been") && (has("has") || has("have") || has("had")) {
+        Tense::Done
+    } else {
+        Tense::Open
+    }
 }
 
 /// From this share on, a claim says what a plan says that came to nothing.

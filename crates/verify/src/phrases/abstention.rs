@@ -332,10 +332,37 @@ const OPEN_QUESTION: &[&str] = &[
     "who", "what", "when", "where", "which", "whether", "how", "why", "if", "anything", "much",
 ];
 
+/// What a text does not do with what it leaves out.
+const UNSAID: &[&str] = &[
+    "mentioned",
+    "stated",
+    "specified",
+    "documented",
+    "described",
+    "explained",
+    "addressed",
+    "discussed",
+    "covered",
+];
+
 /// "It does not say which …", "They give no reason": a pronoun, a negation, a verb of saying, and
 /// what is left open.
 fn says_nothing_of(lower: &str) -> bool {
     let all: Vec<&str> = words(lower).take(12).collect();
+    // "The memo says nothing about how …".
+    let silent = all.windows(3).any(|w| {
+        SAYING.contains(&w[0])
+            && w[1] == "nothing"
+            && matches!(w[2], "about" | "of" | "on" | "regarding")
+    });
+    // "Android is not mentioned anywhere": in the present, what is not said is about a text.
+    let unsaid = all.windows(3).any(|w| match *w {
+        ["is" | "are", "not", said] | [_, "isn't" | "aren't", said] => UNSAID.contains(&said),
+        _ => false,
+    });
+    if silent || unsaid {
+        return true;
+    }
     let pronoun = all
         .iter()
         .take(2)
@@ -349,7 +376,8 @@ fn says_nothing_of(lower: &str) -> bool {
         return false;
     };
     let object = rest.get(verb + 1..).unwrap_or(&[]);
-    pronoun && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
+    (pronoun || all.first() == Some(&"the"))
+        && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
 }
 
 /// Whether a text has signs of writing without blanks.

@@ -1,0 +1,132 @@
+//! Claims in markup: tags inside of lines, headings, addresses of links.
+
+use super::*;
+
+/// Whether `answer` may be shown over `note`.
+fn is_shown(note: &str, answer: &str) -> bool {
+    check_in(answer, &snapshot(&[note])).ok
+}
+
+#[test]
+fn harmless_markup_passes() {
+    for (note, answer) in [
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "<b>The boiler runs at 4 bar</b> [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "The boiler runs<br>at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "# Boiler\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "# Summary\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "## Step 1: Check the pressure\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](https://example.org/manual) [E1].",
+        ),
+    ] {
+        assert!(is_shown(note, answer), "{note} | {answer}");
+    }
+}
+
+#[test]
+fn markup_hides_no_claim_and_no_foreign_address() {
+    for (note, answer) in [
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "<b>The boiler explodes at noon.</b> The boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "The boiler runs at 4 bar [E1]. <i>It explodes at noon.</i>",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "<p>The boiler explodes at noon.</p>\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "<div>\nThe boiler explodes at noon.\n</div>\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "<details><summary>The boiler explodes at noon</summary></details>\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "# Mara Lind stole the money\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "## The boiler explodes\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "## The boiler runs at 9 bar\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "# Mara Lind\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "The boiler runs at 72 degrees and 4 bar.",
+            "# The boiler is broken\n\nThe boiler runs at 4 bar [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](https://evil.example/manual) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](javascript:alert(1)) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](data:text/html,x) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has a manual <https://evil.example> [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has ![a manual](https://evil.example/x.png) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual][1] [E1].\n\n[1]: https://evil.example/x",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](//evil.example/x) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](file:///etc/passwd) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has [a manual](mailto:evil@evil.example) [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has <a href=\"https://evil.example\">a manual</a> [E1].",
+        ),
+        (
+            "See [the manual](https://example.org/manual) for the boiler.",
+            "The boiler has <a href='javascript:alert(1)'>a manual</a> [E1].",
+        ),
+    ] {
+        assert!(!is_shown(note, answer), "{note} | {answer}");
+    }
+}

@@ -1,0 +1,57 @@
+//! L5: small words that carry a claim, and that the cited text has nowhere.
+//!
+//! "Already", "even", "only", "always": whoever adds one changes how far a sentence goes and
+//! hardly any of its words. A paraphrase may add one too, so this raises a doubt.
+
+use super::{Case, Effect};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::tables::Quantity;
+use crate::text::{Token, lower_case};
+
+/// The first word of the claim that goes further than anything in the cited text.
+pub fn check(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let strange = |t: &&Token| code(case, t).is_some() && !is_backed(case, t);
+    let token = tokens.iter().find(strange)?;
+    let detail = Detail::Added {
+        said: case.claim.word(token).to_owned(),
+    };
+    let code = code(case, token)?;
+    Some(Objection::new(code, Effect::Doubts, detail).at(token.start..token.end))
+}
+
+/// What a word changes when it is put in.
+fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
+    let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
+    match &*lower_case(case.claim.word(token)) {
+        "already" => Some(Code::Status),
+        "even" => Some(Code::Condition),
+        "only" | "always" | "solely" | "exclusively" => Some(Code::Quantifier),
+        _ if quantity => Some(Code::Quantifier),
+        _ => None,
+    }
+}
+
+/// Whether the cited text has the word, or one that goes as far.
+fn is_backed(case: &Case<'_>, token: &Token) -> bool {
+    let only = is_restriction(&lower_case(case.claim.word(token)));
+    let goes_as_far = |reading: &Reading, t: &Token| {
+        t.id == token.id
+            || token.quantity().is_some() && t.quantity() == token.quantity()
+            || only && is_restriction(&lower_case(reading.word(t)))
+    };
+    let readings = case.cited.iter().map(|s| s.reading);
+    readings
+        .chain([case.around, case.asked])
+        .any(|r| r.text.tokens.iter().any(|t| goes_as_far(r, t)))
+}
+
+/// Words that leave nothing else.
+fn is_restriction(word: &str) -> bool {
+    matches!(
+        word,
+        "only" | "solely" | "exclusively" | "just" | "sole" | "merely" | "unless" | "except"
+    )
+}
