@@ -61,10 +61,15 @@ class Program:
             sys.exit(f"{args}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def prepare(self):
+    def prepare(self, model):
+        """Indexes and embeds; `model`: an id, or None for the program's choice. Gives what made the vectors."""
         self.run("init", "--here")
+        if model:
+            with open(self.vault / "local-agent.yaml", "a", encoding="utf-8") as configuration:
+                configuration.write(f"\nembed: {{model: {model}}}\n")
         self.run("index")
         self.run("embed")
+        return json.loads(self.run("status", "--json"))["model"]
 
     def ask(self, question, now=None):
         day = ["--now", now] if now else []
@@ -113,7 +118,7 @@ def measure_file(program, path, args):
                 note = agent.vault / row["note"]
                 note.parent.mkdir(parents=True, exist_ok=True)
                 note.write_text(row["text"], encoding="utf-8")
-        agent.prepare()
+        agent.prepare(args.model)
         counts = collections.defaultdict(collections.Counter)
         for row in questions:
             body = agent.ask(row["question"], args.now)
@@ -172,7 +177,7 @@ def measure_folder(program, folder, args):
     with tempfile.TemporaryDirectory() as scratch:
         agent = Program(program, pathlib.Path(scratch))
         shutil.copytree(folder / "vault", agent.vault)
-        agent.prepare()
+        model = agent.prepare(args.model)
 
         def one(row):
             body = agent.ask(row["question"], args.now)
@@ -181,6 +186,7 @@ def measure_folder(program, folder, args):
 
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             done = list(pool.map(one, rows))
+    print(f"embedding model: {model}")
     report(folder, done, args)
 
 
@@ -218,6 +224,7 @@ def main():
     parser.add_argument("sets", nargs="+", type=pathlib.Path)
     parser.add_argument("--show", action="store_true", help="print every question that went wrong")
     parser.add_argument("--now", metavar="DAY", help="the day on which is asked")
+    parser.add_argument("--model", metavar="ID", help="the embedding model, instead of the program's choice")
     parser.add_argument("--kind", help="only questions of this kind")
     parser.add_argument("--limit", type=int, help="only the first questions")
     parser.add_argument("--no-ceiling", action="store_true", help="do not look at what the chunks hold")

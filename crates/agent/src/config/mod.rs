@@ -102,7 +102,7 @@ pub struct Index {
 pub struct Embed {
     pub db_path: PathBuf,
     pub provider: EmbedProvider,
-    /// `all-MiniLM-L6-v2` is compiled in; others are looked up by id in the model folder.
+    /// `auto`, the id of a compiled-in model, or one that is looked up by its id in the model folder.
     pub model: String,
     /// A folder holding the model's files, instead of the model folder.
     pub model_path: Option<PathBuf>,

@@ -34,7 +34,7 @@ struct Passage {
 
 /// Whether the vectors in `dir` need a profile that nobody has measured yet.
 pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
-    if Profile::shipped(fingerprint).is_some() {
+    if Profile::is_fixed(fingerprint) {
         return Ok(false);
     }
     let Some(matrix) = Matrix::open(dir)?.filter(|m| m.stamp().fingerprint == *fingerprint) else {

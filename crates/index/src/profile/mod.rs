@@ -66,8 +66,15 @@ pub struct Profile {
 #[derive(Debug, Deserialize)]
 struct Shipped {
     fingerprints: Vec<Fingerprint>,
+    /// Whether the cosines of unrelated texts depend on their language, so that those of the index
+    /// are measured and count beside the compiled-in ones.
+    #[serde(default)]
+    depends_on_index: bool,
     profile: Profile,
 }
+
+/// Chunks at which what was measured on an index counts as much as what is compiled in.
+const EVEN_AT: f32 = 50.0;
 
 /// The least separation at which the vector side has a say. A model that cannot read the texts
 /// orders them at random, which is 0.5.
@@ -82,6 +89,10 @@ const LEAST_SPREAD: f32 = 0.005;
 fn shipped() -> &'static [Shipped] {
     static READ: OnceLock<Vec<Shipped>> = OnceLock::new();
     READ.get_or_init(|| serde_json::from_str(DATA).unwrap_or_default())
+}
+
+fn shipped_for(fingerprint: &Fingerprint) -> Option<&'static Shipped> {
+    shipped().iter().find(|one| one.fingerprints.contains(fingerprint))
 }
 
 /// The profile whose scale all others are brought to: the first that is compiled in.
@@ -115,20 +126,29 @@ impl Cosines {
 impl Profile {
     /// The compiled-in profile of the model with this fingerprint.
     pub fn shipped(fingerprint: &Fingerprint) -> Option<Self> {
-        shipped()
-            .iter()
-            .find(|one| one.fingerprints.contains(fingerprint))
-            .map(|one| one.profile.clone())
+        shipped_for(fingerprint).map(|one| one.profile.clone())
     }
 
-    /// The profile of the vectors in `matrix`, which is in `dir`: shipped, measured, else estimated.
+    /// Whether the compiled-in profile of this fingerprint is all there is to know: nothing is
+    /// measured on the index then.
+    pub fn is_fixed(fingerprint: &Fingerprint) -> bool {
+        shipped_for(fingerprint).is_some_and(|one| !one.depends_on_index)
+    }
+
+    /// The profile of the vectors in `matrix`, which is in `dir`: shipped, measured, both together,
+    /// else estimated.
     pub fn of_matrix(dir: &Path, matrix: &Matrix) -> Result<Self> {
         let fingerprint = &matrix.stamp().fingerprint;
-        if let Some(profile) = Self::shipped(fingerprint) {
-            return Ok(profile);
+        let shipped = shipped_for(fingerprint);
+        if let Some(one) = shipped.filter(|one| !one.depends_on_index) {
+            return Ok(one.profile.clone());
         }
-        if let Some(measured) = Measured::read(dir, fingerprint)? {
-            return Ok(measured.profile);
+        let measured = Measured::read(dir, fingerprint)?;
+        match (shipped, measured) {
+            (Some(one), Some(measured)) => return Ok(one.profile.with_measured(&measured)),
+            (Some(one), None) => return Ok(one.profile.clone()),
+            (None, Some(measured)) => return Ok(measured.profile),
+            (None, None) => {}
         }
         let sample = matrix.sample(ESTIMATED_FROM);
         let pairs = sample
@@ -142,6 +162,22 @@ impl Profile {
             spread: 1.0,
         });
         Ok(Self::new(Origin::Estimated, unrelated, None))
+    }
+
+    /// This profile with what was measured on an index, which counts the more the larger the index.
+    fn with_measured(&self, measured: &Measured) -> Self {
+        let share = measured.chunks as f32 / (measured.chunks as f32 + EVEN_AT);
+        let between = |shipped: f32, measured: f32| shipped + (measured - shipped) * share;
+        let (own, found) = (self.unrelated, measured.profile.unrelated);
+        Self {
+            origin: Origin::Measured,
+            unrelated: Cosines {
+                mean: between(own.mean, found.mean),
+                spread: between(own.spread, found.spread),
+            },
+            separation: measured.profile.separation,
+            ..self.clone()
+        }
     }
 
     /// A profile from cosines that were measured or estimated; weights and calibration are those of
@@ -228,6 +264,23 @@ mod tests {
         assert_eq!(high.scaled(2.0), 1.0);
         let same = profile(to.mean, to.spread);
         assert_eq!(same.scaled(0.3), 0.3);
+    }
+
+    #[test]
+    fn what_an_index_says_counts_with_its_size() {
+        let shipped = profile(0.75, 0.02);
+        let of = |chunks| Measured {
+            fingerprint: shipped_fingerprint(),
+            chunks,
+            profile: profile(0.95, 0.01),
+        };
+        let small = shipped.with_measured(&of(2)).unrelated.mean;
+        let large = shipped.with_measured(&of(5000)).unrelated.mean;
+        assert!((0.75..0.76).contains(&small) && large > 0.94, "{small} {large}");
+    }
+
+    fn shipped_fingerprint() -> Fingerprint {
+        *super::shipped()[0].fingerprints.first().unwrap()
     }
 
     #[test]
