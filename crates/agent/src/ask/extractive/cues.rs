@@ -312,7 +312,7 @@ pub(super) const DONE: Cues = Cues(
 );
 
 pub(super) const SUM: Cues = Cues(
-    "total|in total|altogether|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
+    "total|in total|altogether|together|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
      somme|en total|suma|total de|всего|сумма|итого|в сумме",
     "总共|一共|合计|总计",
 );
@@ -322,7 +322,7 @@ pub(super) const MINIMUM: Cues = Cues(
     "最低|最少|最便宜|最小",
 );
 pub(super) const MAXIMUM: Cues = Cues(
-    "highest|largest|biggest|most expensive|maximum|longest|dearest|costliest|höchste|höchster|größte|größter|teuerste|\
+    "highest|largest|biggest|the most|am meisten|most expensive|maximum|longest|dearest|costliest|höchste|höchster|größte|größter|teuerste|\
      teuerster|längste|le plus cher|le plus|máximo|más caro|самый дорогой|максимум|наибольший",
     "最高|最多|最贵|最大",
 );

@@ -20,6 +20,7 @@
 //! | `amounts` | exact arithmetic |
 //! | `draft` | passages → a draft over a snapshot that holds them |
 //! | `cues` | function words and question words |
+//! | `synonyms` | everyday words that mean the same |
 
 mod amounts;
 mod calendar;
@@ -39,6 +40,7 @@ mod score;
 mod sides;
 mod steps;
 mod summary;
+mod synonyms;
 mod tasks;
 mod times;
 mod totals;

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::calendar::{self, Day, Period};
 use super::constraints::{self, Constraint};
 use super::cues;
+use super::synonyms;
 use local_agent_index::lexical;
 
 /// How common a stemmed term is in the index.
@@ -31,6 +32,8 @@ pub(super) struct Term {
     pub is_name: bool,
     /// Whether any chunk holds it.
     pub known: bool,
+    /// Stems of words that mean the same; none of a name.
+    pub synonyms: Vec<String>,
 }
 
 /// The kind of answer, which decides how it is put together.
@@ -206,12 +209,18 @@ fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> 
             let Rarity { idf, known } = rarity(&stem);
             let weight = idf.max(0.0) * share;
             if seen.insert(stem.clone()) {
+                let is_name = is_name(word, text, list);
+                let synonyms = match is_name {
+                    true => Vec::new(),
+                    false => synonyms::of(&stem),
+                };
                 out.push(Term {
                     stem,
                     word: word.to_owned(),
                     weight,
-                    is_name: is_name(word, text, list),
+                    is_name,
                     known,
+                    synonyms,
                 });
             }
         }

@@ -63,6 +63,8 @@ const BESIDE: usize = 24;
 const IN_BEFORE: f32 = 0.5;
 /// A word of the same family (`deliver`, `delivery`) instead of the word.
 const RELATED: f32 = 0.8;
+/// Another word that means the same (`car`, `automobile`).
+const SYNONYM: f32 = 0.75;
 /// A word that differs in one letter from one that no note holds.
 const MISSPELT: f32 = 0.7;
 
@@ -75,6 +77,8 @@ pub(super) struct Credits {
     pub own: Vec<f32>,
     /// By what stands above it: headings, the note's names, the lead-in. Not discounted.
     pub above: Vec<f32>,
+    /// The best cosine of the word with a word of the unit; empty without a model that shows words.
+    pub meant: Vec<f32>,
 }
 
 impl Credits {
@@ -147,6 +151,8 @@ pub(super) fn covers(set: &HashSet<String>, term: &Term) -> f32 {
         1.0
     } else if set.iter().any(|other| related(other, stem)) {
         RELATED
+    } else if term.synonyms.iter().any(|other| set.contains(other)) {
+        SYNONYM
     } else if !term.known && set.iter().any(|other| differs_in_one(other, stem)) {
         MISSPELT
     } else {
