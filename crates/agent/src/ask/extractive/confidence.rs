@@ -9,6 +9,7 @@
 //! and times (`benches/answers/parallel.jsonl`): 2.6, 1.2 and 2.0; the first was raised until one
 //! full of the question's words gives way. A name that is missing forbids an answer.
 
+use super::cues;
 use super::rank::{Candidate, Ranked};
 use super::score;
 
@@ -128,5 +129,30 @@ const FLOOR: f32 = 0.25;
 
 /// Whether a unit is good enough to be shown as the answer.
 pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
-    Signals::of(ranked, candidate).odds(ranked.legible) >= FLOOR
+    let odds = Signals::of(ranked, candidate).odds(ranked.legible);
+    odds - lacks(ranked, candidate) >= FLOOR
+}
+
+/// What a unit loses that says nothing of a relation that was asked for, or of the attribute.
+const LACKS_RELATION: f32 = 3.5;
+const LACKS_ATTRIBUTE: f32 = 2.0;
+/// An attribute that is covered, or meant, to this degree is there.
+const ATTRIBUTE: f32 = 0.35;
+
+/// What speaks against a unit beside its signals.
+fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
+    let Some(unit) = ranked.unit(candidate.index) else {
+        return 0.0;
+    };
+    let question = &ranked.question;
+    let relation = match cues::relation(&question.text) && !cues::relates(&unit.plain) {
+        true => LACKS_RELATION,
+        false => 0.0,
+    };
+    let soft = soft(candidate);
+    let attribute = question.attribute.and_then(|at| soft.get(at));
+    match attribute {
+        Some(there) if *there < ATTRIBUTE => relation + LACKS_ATTRIBUTE,
+        _ => relation,
+    }
 }

@@ -384,7 +384,7 @@ pub(super) const EMAIL: Cues = Cues(
 
 /// A note is asked for in short.
 pub(super) const SUMMARY: Cues = Cues(
-    "summarise|summarize|summary|sum up|overview of|give me an overview|tl dr|tldr|recap|zusammenfassung|fasse|überblick|\
+    "note about|noted about|notes about|notes on|wrote about|gist|key points|main points|notiert|summarise|summarize|summary|sum up|overview of|give me an overview|tl dr|tldr|recap|zusammenfassung|fasse|überblick|\
      résume|résumé|resume|resumen|обзор",
     "总结|概括|要約|まとめ",
 );
@@ -403,3 +403,37 @@ pub(super) const VERSION: WordList = "version versions v release releases fassun
 /// Units in which several things of a name differ: sizes, never prices or times.
 pub(super) const SIZES: WordList =
     "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";
+
+/// Words that put one thing before or behind another in time.
+const BEFORE_AND_AFTER: WordList = "before after vor nach avant après antes después";
+
+/// Whether a question asks for what is before or after something with a name or a number.
+pub(super) fn relation(text: &str) -> bool {
+    let words: Vec<&str> = split(text).collect();
+    words.windows(2).any(|pair| {
+        holds("before after", pair[0])
+            && pair[1].starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
+    })
+}
+
+/// Whether a unit says that something was before or after another.
+pub(super) fn relates(plain: &str) -> bool {
+    let lower = plain.to_lowercase();
+    let more = "previously former formerly predecessor successor then until next later earlier bis dann vorher";
+    split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
+}
+
+/// Words before what an attribute is one of: "the number **of** the flight".
+const ATTRIBUTED: WordList = "of to for in at on from with by von für zu im am der des vom zum zur";
+
+/// The word for the attribute in "what is the … of …": the last before the first preposition.
+pub(super) fn attribute(text: &str) -> Option<&str> {
+    let words: Vec<&str> = split(text).collect();
+    let lower: Vec<String> = words.iter().map(|w| w.to_lowercase()).collect();
+    let asks = matches!(
+        lower.iter().take(3).map(String::as_str).collect::<Vec<_>>().as_slice(),
+        ["what", "is" | "was" | "are", "the"]
+    );
+    let end = lower.iter().skip(3).position(|w| holds(ATTRIBUTED, w))? + 3;
+    (asks && end > 3).then(|| words[end - 1])
+}

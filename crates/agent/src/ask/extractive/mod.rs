@@ -16,7 +16,7 @@
 //! | `confidence` | whether the best one is good enough to be shown as the answer |
 //! | `passage` | what is shown around a unit |
 //! | `choose` | which passages make the answer |
-//! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary` | one kind of question each |
+//! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
 //! | `amounts` | exact arithmetic |
 //! | `draft` | passages → a draft over a snapshot that holds them |
 //! | `cues` | function words and question words |
@@ -34,6 +34,7 @@ mod lists;
 mod note;
 mod parts;
 mod passage;
+mod properties;
 mod question;
 mod rank;
 mod score;
@@ -204,6 +205,11 @@ fn one(ranked: &Ranked<'_>) -> Single {
         }
         QuestionKind::Tasks => {
             if let Some(choice) = tasks::choose(ranked) {
+                return choice.into();
+            }
+        }
+        QuestionKind::List => {
+            if let Some(choice) = properties::choose(ranked) {
                 return choice.into();
             }
         }

@@ -108,6 +108,8 @@ pub(super) struct ParsedQuestion {
     pub period: Option<Period>,
     /// The day on which it is asked.
     pub today: Day,
+    /// Of "what is the … of …?": which of the terms is the attribute.
+    pub attribute: Option<usize>,
 }
 
 impl ParsedQuestion {
@@ -131,6 +133,7 @@ impl ParsedQuestion {
             terms.retain(|term| !is_quiet(term));
         }
         settle_weights(&mut terms);
+        let attribute = cues::attribute(text).and_then(|w| terms.iter().position(|t| t.word == w));
         Self {
             text: text.to_owned(),
             terms,
@@ -139,6 +142,7 @@ impl ParsedQuestion {
             constraints: constraints::of(text),
             period,
             today,
+            attribute,
         }
     }
 
@@ -159,7 +163,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
         QuestionKind::Latest => vec![cues::LATEST.spaced()],
         QuestionKind::Tasks => vec![cues::TASK_WORDS],
         QuestionKind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
-        QuestionKind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
+        QuestionKind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes noted wrote short gist key main points"],
         QuestionKind::Total(Operation::Sum) => {
             vec![
                 cues::SUM.spaced(),

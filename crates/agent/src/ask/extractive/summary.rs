@@ -39,9 +39,13 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         _ => ranked.unit(ranked.best()?.index)?.note,
     };
     let passage = section(ranked)
-        .or_else(|| short(ranked, note))
-        .or_else(|| skeleton(ranked, note))?;
+        .or_else(|| of_note(ranked, note))?;
     Some(Choice::certain(vec![passage]))
+}
+
+/// A note in short: all of a short one, of a longer one its headings and how each begins.
+pub(super) fn of_note(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+    short(ranked, note).or_else(|| skeleton(ranked, note))
 }
 
 /// The section whose own heading says what was asked.
@@ -88,7 +92,7 @@ fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
 }
 
 /// The title, and of each section its heading and what it begins with.
-pub(super) fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     let found = ranked.found;
     let of = found.notes.get(note)?;
     let mut pieces: Vec<Piece> = Vec::new();

@@ -130,7 +130,7 @@ weight heavy schwer gewicht
 size dimension größe
 temperature heat degrees temperatur grad
 time duration dauer zeit
-date day datum tag
+date datum
 address location place venue adresse ort standort
 email mail mailadresse
 keep kept store stored storage live aufbewahren lagern lagert
@@ -149,7 +149,7 @@ guest visitor gast besuch
 book novel read buch roman
 author writer wrote autor
 film movie filme
-rating score stars grade bewertung note sterne
+rating score stars grade bewertung sterne
 favourite favorite best liebling
 recipe dish meal rezept gericht
 ingredient ingredients zutat zutaten

@@ -210,7 +210,7 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
     };
     // A word of the headings says which table is meant, not which of its rows.
     let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
-    let above = |t: &Term| place.is_some_and(|place| place.stems.contains(&t.stem));
+    let above = |t: &Term| place.is_some_and(|p| score::covers(&p.stems, t) > 0.0);
     let deciding: Vec<_> = ranked
         .question
         .terms
@@ -324,6 +324,9 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     if until {
         let to = own(first)?;
         let days = to.number() - ranked.question.today.number();
+        if days < 0 {
+            return None;
+        }
         let computed = Computed {
             operation: Operation::Days,
             value: format!("{days} days"),
