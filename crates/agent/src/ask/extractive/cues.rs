@@ -295,15 +295,23 @@ pub(super) const LAST_YEAR: Cues = Cues(
 
 /// Tasks are asked for.
 pub(super) const TASKS: Cues = Cues(
-    "task|tasks|todo|todos|to do|to dos|action items|action item|still open|still outstanding|outstanding|left to do|\
+    "overdue|überfällig|chores|chore|task|tasks|todo|todos|to do|to dos|action items|action item|still open|still outstanding|outstanding|left to do|\
      remains to be done|still to do|still has to|still has to be|has to be done|what is left|what s left|are left|is left|left for|\
      what remains|remains|not yet done|not yet ticked|yet to be done|jobs left|still needs|still need to|still have to|aufgabe|aufgaben|offen|noch zu tun|noch tun|\
      noch erledigen|tâches|à faire|tareas|pendientes|задачи|дела",
     "待办|任务",
 );
+/// What should have been done by now.
+pub(super) const OVERDUE: Cues = Cues("overdue|überfällig|en retard|atrasadas|просрочены", "逾期");
+/// Something is to be done by a day.
+pub(super) const DUE: Cues = Cues("due|fällig", "");
+pub(super) const NEXT_WEEK: Cues = Cues(
+    "next week|nächste woche|nächster woche|la semaine prochaine|la próxima semana|на следующей неделе",
+    "下周|来週",
+);
 /// Words of a question about tasks that do not say which.
 pub(super) const TASK_WORDS: WordList = "task tasks todo todos do open still left outstanding action item items pending list \
-    remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
+    overdue überfällig late due fällig chore chores remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
     tâche tâches faire reste tarea tareas pendiente pendientes задача задачи дела";
 /// Tasks that are done are asked for.
 pub(super) const DONE: Cues = Cues(
@@ -312,7 +320,7 @@ pub(super) const DONE: Cues = Cues(
 );
 
 pub(super) const SUM: Cues = Cues(
-    "total|in total|altogether|together|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
+    "have i spent|have we spent|did i spend|did we spend|gone out|come in|came in|went out|total|in total|altogether|alltogether|together|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
      somme|en total|suma|total de|всего|сумма|итого|в сумме",
     "总共|一共|合计|总计",
 );
@@ -419,7 +427,7 @@ pub(super) fn relation(text: &str) -> bool {
 /// Whether a unit says that something was before or after another.
 pub(super) fn relates(plain: &str) -> bool {
     let lower = plain.to_lowercase();
-    let more = "previously former formerly predecessor successor then until next later earlier bis dann vorher";
+    let more = "previously former formerly predecessor successor then until later earlier bis dann vorher";
     split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
 }
 

@@ -85,6 +85,8 @@ pub(super) enum Lookup<'a> {
     Named(&'a str),
     /// Those whose path holds one of these.
     InPath(&'a [String]),
+    /// Those with open tasks.
+    WithTasks,
 }
 
 /// What was extracted.
@@ -118,6 +120,9 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     if let Some(period) = asked.period {
         let days = days_in_paths(&period);
         add_new(&mut sources, more(&Lookup::InPath(&days))?);
+    }
+    if asked.is_about_all_tasks() {
+        add_new(&mut sources, more(&Lookup::WithTasks)?);
     }
     let mut notes: Vec<NoteText> = sources.into_iter().map(NoteText::read).collect();
     let mut units = units::of_notes(&notes);

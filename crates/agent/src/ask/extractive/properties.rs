@@ -30,10 +30,13 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         }];
         let titled = note.sections.iter().find(|s| s.level > 0);
         if let Some(section) = titled {
-            let heading = note.slice(&(section.span.start..section.body));
+            let line = note.slice(&(section.span.start..section.body)).trim_end();
+            let title = line.trim_start_matches(['#', ' ']);
+            let end = section.span.start + line.len();
+            // As text, for a heading is not cited.
             pieces.push(Piece {
-                span: section.span.start..section.span.start + heading.trim_end().len(),
-                form: PieceForm::Heading,
+                span: end - title.len()..end,
+                form: PieceForm::Text,
             });
         }
         let mut passage = Passage::new(unit.note, pieces);
@@ -46,7 +49,8 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 /// Whether a property holds what the question names: its whole value, and whatever else the
 /// question says in its key, or above it. A bare number is a value only beside its key.
 fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
-    if unit.form != Form::Property || !unit.sayable {
+    let tags = || ["tag", "tags"].iter().any(|key| unit.plain.starts_with(key));
+    if unit.form != Form::Property || !unit.sayable || tags() {
         return false;
     }
     let Some((key, value)) = unit.plain.split_once(':') else {

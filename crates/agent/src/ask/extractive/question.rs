@@ -121,7 +121,11 @@ impl ParsedQuestion {
         let mut terms = terms(text, &lower, rarity);
         let content = terms.len();
         let wants = Wants::of(&lower, content);
-        let kind = QuestionKind::of(&lower, &wants, content);
+        let due = period.is_some() && cues::DUE.are_in(&lower) && !wants.time && !wants.number;
+        let kind = match due {
+            true => QuestionKind::Tasks,
+            false => QuestionKind::of(&lower, &wants, content),
+        };
         let quiet = quiet_words(kind, period.is_some());
         let is_quiet = |term: &Term| {
             let word = term.word.to_lowercase();
@@ -149,6 +153,13 @@ impl ParsedQuestion {
     /// The weight of all terms together.
     pub fn total(&self) -> f32 {
         self.terms.iter().map(|t| t.weight).sum()
+    }
+
+    /// Whether tasks of any note are asked for: those of some days, or those that are late.
+    pub fn is_about_all_tasks(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        let of_days = self.period.is_some() || cues::OVERDUE.are_in(&lower);
+        self.kind == QuestionKind::Tasks && of_days
     }
 
     /// The words of the question, for comparing each with what a model reads in a unit.
@@ -185,7 +196,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
         _ => Vec::new(),
     };
     if dated {
-        lists.push("yesterday today last this week month year happened happen");
+        lists.push("yesterday today last next this week month year happened happen");
         lists.push("gestern heute letzte letzter letzten diese dieser woche monat jahr");
     }
     lists

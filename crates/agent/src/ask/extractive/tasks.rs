@@ -1,6 +1,7 @@
 //! Open tasks, or those that are done.
 
 use super::choose::Choice;
+use super::calendar::{self, Day};
 use super::cues;
 use super::passage::{self, Passage};
 use super::rank::Ranked;
@@ -37,6 +38,8 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     let lower = ranked.question.text.to_lowercase();
     let done = cues::DONE.are_in(&lower);
+    let overdue = cues::OVERDUE.are_in(&lower);
+    let due = cues::DUE.are_in(&lower);
     let asked: Vec<bool> = ranked
         .question
         .terms
@@ -56,12 +59,18 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         let total = weigh(&ones);
         let named = ranked.question.terms.iter().zip(&credits.all);
         let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
-        let in_time = match (ranked.question.period, unit.date) {
+        let of_day = match due {
+            true => calendar::latest(&unit.plain),
+            false => unit.date,
+        };
+        let in_time = match (ranked.question.period, of_day) {
             (Some(period), Some(day)) => period.holds(day),
             (Some(_), None) => false,
             (None, _) => true,
         };
-        in_time && !lacks_name && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
+        let late = |day: Day| day.day > 0 && day < ranked.question.today;
+        let is_late = !overdue || calendar::latest(&unit.plain).is_some_and(late);
+        in_time && is_late && !lacks_name && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
     };
     let mut chosen: Vec<(usize, &Unit)> = ranked
         .found
