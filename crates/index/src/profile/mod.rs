@@ -92,7 +92,9 @@ fn shipped() -> &'static [Shipped] {
 }
 
 fn shipped_for(fingerprint: &Fingerprint) -> Option<&'static Shipped> {
-    shipped().iter().find(|one| one.fingerprints.contains(fingerprint))
+    shipped()
+        .iter()
+        .find(|one| one.fingerprints.contains(fingerprint))
 }
 
 /// The profile whose scale all others are brought to: the first that is compiled in.
@@ -276,7 +278,10 @@ mod tests {
         };
         let small = shipped.with_measured(&of(2)).unrelated.mean;
         let large = shipped.with_measured(&of(5000)).unrelated.mean;
-        assert!((0.75..0.76).contains(&small) && large > 0.94, "{small} {large}");
+        assert!(
+            (0.75..0.76).contains(&small) && large > 0.94,
+            "{small} {large}"
+        );
     }
 
     fn shipped_fingerprint() -> Fingerprint {

@@ -67,12 +67,12 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     }
 }
 
-/// Whether a unit holds a number, where one is to be computed.
+/// Whether a unit may hold what is to be computed: a property without a number does not.
 fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
     let computes = matches!(ranked.question.kind, QuestionKind::Total(_));
-    let digit = |u: &Unit| u.plain.contains(|c: char| c.is_ascii_digit());
-    let says = || ranked.unit(best.index).is_some_and(digit) || best.features.kind > 0.0;
-    !computes || says()
+    let empty =
+        |u: &Unit| u.form == Form::Property && !u.plain.contains(|c: char| c.is_ascii_digit());
+    !computes || !ranked.unit(best.index).is_some_and(empty)
 }
 
 /// The best passages when none is certain, each of another block.
@@ -142,7 +142,11 @@ fn adds(
     covered: &[f32],
 ) -> bool {
     let f = &candidate.features;
-    let is_property = |c: &Candidate| ranked.unit(c.index).is_some_and(|u| u.form == Form::Property);
+    let is_property = |c: &Candidate| {
+        ranked
+            .unit(c.index)
+            .is_some_and(|u| u.form == Form::Property)
+    };
     let worse = f.empty >= 0.5
         || is_property(candidate) && !is_property(best)
         || f.unknown_name > 0.0

@@ -133,6 +133,14 @@ pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     odds - lacks(ranked, candidate) >= FLOOR
 }
 
+/// Below these log-odds nothing is computed from a table.
+const NEARLY: f32 = -0.6;
+
+/// Whether a row is good enough for its table to be computed with.
+pub(super) fn nearly_fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    Signals::of(ranked, candidate).odds(ranked.legible) >= NEARLY
+}
+
 /// What a unit loses that says nothing of a relation that was asked for, or of the attribute.
 const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;

@@ -427,7 +427,8 @@ pub(super) fn relation(text: &str) -> bool {
 /// Whether a unit says that something was before or after another.
 pub(super) fn relates(plain: &str) -> bool {
     let lower = plain.to_lowercase();
-    let more = "previously former formerly predecessor successor then until later earlier bis dann vorher";
+    let more =
+        "previously former formerly predecessor successor then until later earlier bis dann vorher";
     split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
 }
 
@@ -439,8 +440,13 @@ pub(super) fn attribute(text: &str) -> Option<&str> {
     let words: Vec<&str> = split(text).collect();
     let lower: Vec<String> = words.iter().map(|w| w.to_lowercase()).collect();
     let asks = matches!(
-        lower.iter().take(3).map(String::as_str).collect::<Vec<_>>().as_slice(),
-        ["what", "is" | "was" | "are", "the"]
+        lower
+            .iter()
+            .take(3)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .as_slice(),
+        ["what", "is" | "was" | "are" | "s", "the"]
     );
     let end = lower.iter().skip(3).position(|w| holds(ATTRIBUTED, w))? + 3;
     (asks && end > 3).then(|| words[end - 1])

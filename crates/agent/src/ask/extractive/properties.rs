@@ -49,7 +49,11 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 /// Whether a property holds what the question names: its whole value, and whatever else the
 /// question says in its key, or above it. A bare number is a value only beside its key.
 fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
-    let tags = || ["tag", "tags"].iter().any(|key| unit.plain.starts_with(key));
+    let tags = || {
+        ["tag", "tags"]
+            .iter()
+            .any(|key| unit.plain.starts_with(key))
+    };
     if unit.form != Form::Property || !unit.sayable || tags() {
         return false;
     }
@@ -57,7 +61,9 @@ fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
         return false;
     };
     let stems = |text: &str| -> std::collections::HashSet<String> {
-        local_agent_index::lexical::terms(text).into_iter().collect()
+        local_agent_index::lexical::terms(text)
+            .into_iter()
+            .collect()
     };
     let (key, value) = (stems(key), stems(value));
     let terms = &ranked.question.terms;

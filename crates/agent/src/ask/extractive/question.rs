@@ -174,7 +174,10 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
         QuestionKind::Latest => vec![cues::LATEST.spaced()],
         QuestionKind::Tasks => vec![cues::TASK_WORDS],
         QuestionKind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
-        QuestionKind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes noted wrote short gist key main points"],
+        QuestionKind::Summary => vec![
+            cues::SUMMARY.spaced(),
+            "give overview note notes noted wrote short gist key main points",
+        ],
         QuestionKind::Total(Operation::Sum) => {
             vec![
                 cues::SUM.spaced(),

@@ -67,7 +67,9 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
     let left: Vec<Term> = left;
     // What both are called tells neither from the other.
     let shared = |side: &[Term], other: &[Term]| -> Vec<Term> {
-        let own = side.iter().filter(|t| other.iter().all(|o| o.stem != t.stem));
+        let own = side
+            .iter()
+            .filter(|t| other.iter().all(|o| o.stem != t.stem));
         own.cloned().collect()
     };
     let (one, two) = (shared(&left, &right), shared(&right, &left));
@@ -148,9 +150,9 @@ fn best_of(
     shown: &[Passage],
 ) -> Option<Passage> {
     let speaks = |c: &&Candidate| {
-        ranked.unit(c.index).is_some_and(|u| {
-            names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span))
-        })
+        ranked
+            .unit(c.index)
+            .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
     };
     let is_side = |t: &Term| side.contains(t) || other.contains(t);
     let weigh = |c: &Candidate| {

@@ -38,8 +38,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         Some((share, note)) if share >= NAMED => note,
         _ => ranked.unit(ranked.best()?.index)?.note,
     };
-    let passage = section(ranked)
-        .or_else(|| of_note(ranked, note))?;
+    let passage = section(ranked).or_else(|| of_note(ranked, note))?;
     Some(Choice::certain(vec![passage]))
 }
 

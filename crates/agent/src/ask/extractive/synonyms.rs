@@ -270,7 +270,11 @@ mod tests {
         ] {
             assert!(same(a, b) && same(b, a), "{a} {b}");
         }
-        for (a, b) in [("car", "train"), ("invoice", "reboot"), ("mother", "father")] {
+        for (a, b) in [
+            ("car", "train"),
+            ("invoice", "reboot"),
+            ("mother", "father"),
+        ] {
             assert!(!same(a, b), "{a} {b}");
         }
     }

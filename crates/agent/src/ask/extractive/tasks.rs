@@ -1,7 +1,7 @@
 //! Open tasks, or those that are done.
 
-use super::choose::Choice;
 use super::calendar::{self, Day};
+use super::choose::Choice;
 use super::cues;
 use super::passage::{self, Passage};
 use super::rank::Ranked;
@@ -40,11 +40,13 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     let done = cues::DONE.are_in(&lower);
     let overdue = cues::OVERDUE.are_in(&lower);
     let due = cues::DUE.are_in(&lower);
+    let dated = ranked.question.period.is_some();
     let asked: Vec<bool> = ranked
         .question
         .terms
         .iter()
-        .map(|t| !cues::holds(cues::TASK_WORDS, &t.word.to_lowercase()))
+        .map(|t| t.word.to_lowercase())
+        .map(|word| !cues::holds(cues::TASK_WORDS, &word) && !(dated && is_of_date(&word)))
         .collect();
     let belongs = |index: usize, unit: &Unit| {
         let credits = Credits::of(&ranked.question, ranked.found.units, index);
@@ -70,7 +72,10 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         };
         let late = |day: Day| day.day > 0 && day < ranked.question.today;
         let is_late = !overdue || calendar::latest(&unit.plain).is_some_and(late);
-        in_time && is_late && !lacks_name && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
+        in_time
+            && is_late
+            && !lacks_name
+            && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
     };
     let mut chosen: Vec<(usize, &Unit)> = ranked
         .found
@@ -87,6 +92,11 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     };
     chosen.sort_by_key(|(i, u)| (best(u), u.note, *i));
     chosen.into_iter().map(|(i, _)| i).collect()
+}
+
+/// Whether a word is a part of a date.
+fn is_of_date(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_digit()) || cues::month(word).is_some()
 }
 
 fn chosen_score(ranked: &Ranked<'_>, note: usize) -> f32 {

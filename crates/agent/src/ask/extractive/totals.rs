@@ -17,8 +17,8 @@ use super::units::{Form, Unit};
 /// What the list or table must have to do with the question: this share of it stands in the rows
 /// or above them.
 const ABOUT: f32 = 0.5;
-/// Columns of two directions.
-const IN_AND_OUT: &str = "in out ein aus";
+/// Columns of what goes out. ("In" is a preposition of most questions.)
+const GOES_OUT: &str = "out aus";
 /// Rows of one computation.
 const MOST_ROWS: usize = 60;
 
@@ -58,6 +58,9 @@ struct Column {
 
 fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
     let candidate = ranked.order.iter().take(12).find(|c| is_about(ranked, c))?;
+    if !confidence::nearly_fits(ranked, candidate) {
+        return None;
+    }
     let column = column(ranked, candidate)?;
     let unit = ranked.unit(candidate.index)?;
     let written = |a: &Amount| format!("{a}");
@@ -138,21 +141,29 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
     // A cell that is empty holds nothing of its column's kind: money in, money out.
     let is_blank = |row: usize, column: usize| {
         let unit = found.unit(row);
-        unit.is_some_and(|u| cells(u).get(column).is_none_or(|c| !c.contains(char::is_alphanumeric)))
+        unit.is_some_and(|u| {
+            cells(u)
+                .get(column)
+                .is_none_or(|c| !c.contains(char::is_alphanumeric))
+        })
     };
     let numeric: Vec<usize> = (0..names.len())
         .filter(|c| rows.iter().any(|r| at(*r, *c).is_some()))
-        .filter(|c| rows.iter().all(|r| at(*r, *c).is_some() || is_blank(*r, *c)))
+        .filter(|c| {
+            rows.iter()
+                .all(|r| at(*r, *c).is_some() || is_blank(*r, *c))
+        })
         .collect();
     let lower = ranked.question.text.to_lowercase();
     let asked = |column: &usize| {
         let name = names.get(*column).unwrap_or(&"").to_lowercase();
-        let stems: std::collections::HashSet<String> =
-            local_agent_index::lexical::terms(&name).into_iter().collect();
+        let stems: std::collections::HashSet<String> = local_agent_index::lexical::terms(&name)
+            .into_iter()
+            .collect();
         let mut terms = ranked.question.terms.iter();
         let only = cues::split(&name).next().unwrap_or("");
         terms.any(|t| score::covers(&stems, t) > 0.0)
-            || cues::split(&lower).any(|word| word == only && cues::holds(IN_AND_OUT, word))
+            || cues::split(&lower).any(|word| word == only && cues::holds(GOES_OUT, word))
     };
     let money = cues::MONEY.are_in(&lower);
     let column = numeric
