@@ -15,6 +15,7 @@ const MOST_NOTES: usize = 14;
 /// Notes that a name or a day may add.
 const MOST_ADDED: usize = 4;
 const MOST_OF_DAYS: usize = 31;
+const MOST_WITH_TASKS: usize = 100;
 
 /// Where notes are looked for.
 pub(super) struct OpenStores<'a> {
@@ -66,6 +67,7 @@ impl OpenStores<'_> {
         match lookup {
             Lookup::Named(name) => self.named(name),
             Lookup::InPath(parts) => self.in_path(parts),
+            Lookup::WithTasks => self.with_tasks(),
         }
     }
 
@@ -90,9 +92,7 @@ impl OpenStores<'_> {
 
     /// The notes whose path holds one of `parts`, when all notes are asked.
     fn in_path(&self, parts: &[String]) -> Result<Vec<NoteSource>> {
-        let scope = self.scope;
-        let limited = !scope.sources.is_empty() || scope.path_prefix.is_some();
-        if limited || !scope.filters.is_empty() || parts.is_empty() {
+        if self.is_limited() || parts.is_empty() {
             return Ok(Vec::new());
         }
         let index = self.engine.index();
@@ -109,6 +109,29 @@ impl OpenStores<'_> {
             }
         }
         Ok(out)
+    }
+
+    /// The notes with open tasks, when all notes are asked.
+    fn with_tasks(&self) -> Result<Vec<NoteSource>> {
+        if self.is_limited() {
+            return Ok(Vec::new());
+        }
+        let index = self.engine.index();
+        let holds = "documents.id IN (SELECT document_id FROM chunks WHERE text LIKE '%[ ] %')";
+        let documents: IdSet = index.documents_where(holds, &[])?;
+        let mut out = Vec::new();
+        for document in documents.iter().take(MOST_WITH_TASKS) {
+            if let Some(chunk) = index.chunk_at(document, 0)? {
+                out.extend(self.read(&chunk.source, &chunk.path)?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Whether only some of the notes are asked.
+    fn is_limited(&self) -> bool {
+        let scope = self.scope;
+        !scope.sources.is_empty() || scope.path_prefix.is_some() || !scope.filters.is_empty()
     }
 
     fn read(&self, source: &SourceName, path: &RelPath) -> Result<Option<NoteSource>> {

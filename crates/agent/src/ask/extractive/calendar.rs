@@ -156,6 +156,9 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
     if cues::THIS_WEEK.are_in(&lower) {
         return of((week, week.plus(6)));
     }
+    if cues::NEXT_WEEK.are_in(&lower) {
+        return of((week.plus(7), week.plus(13)));
+    }
     if cues::LAST_MONTH.are_in(&lower) {
         return of(month(1));
     }

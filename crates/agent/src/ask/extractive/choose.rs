@@ -59,11 +59,20 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     let fitting = ranked
         .order
         .first()
-        .filter(|best| confidence::fits(ranked, best));
+        .filter(|best| confidence::fits(ranked, best))
+        .filter(|best| has_value(ranked, best));
     match fitting {
         Some(best) => Choice::certain(passages(ranked, best)),
         None => closest(ranked),
     }
+}
+
+/// Whether a unit may hold what is to be computed: a property without a number does not.
+fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
+    let computes = matches!(ranked.question.kind, QuestionKind::Total(_));
+    let empty =
+        |u: &Unit| u.form == Form::Property && !u.plain.contains(|c: char| c.is_ascii_digit());
+    !computes || !ranked.unit(best.index).is_some_and(empty)
 }
 
 /// The best passages when none is certain, each of another block.
@@ -133,7 +142,13 @@ fn adds(
     covered: &[f32],
 ) -> bool {
     let f = &candidate.features;
+    let is_property = |c: &Candidate| {
+        ranked
+            .unit(c.index)
+            .is_some_and(|u| u.form == Form::Property)
+    };
     let worse = f.empty >= 0.5
+        || is_property(candidate) && !is_property(best)
         || f.unknown_name > 0.0
         || f.time_mismatch > best.features.time_mismatch
         || f.kind < best.features.kind
@@ -210,7 +225,10 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
     let unit = found.unit(index)?;
     let mut out = match section_around(ranked, unit) {
         Some(section) => section,
-        None => passage::around(found, index)?,
+        None => match announced_list(ranked, unit) {
+            Some(list) => list,
+            None => passage::around(found, index)?,
+        },
     };
     if ranked.question.wants.time {
         out.date = unit.date;
@@ -228,6 +246,27 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
 const SHORT_SECTION: usize = 600;
 /// … and its headings and its note's names say this share of what was asked.
 const HEADED: f32 = 0.5;
+
+/// The whole list of an item, when the sentence that announces it says more of what was asked than
+/// the item, and no particular kind of thing is asked for.
+fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
+    let question = &ranked.question;
+    let open = matches!(question.kind, QuestionKind::Fact | QuestionKind::List)
+        && score::answer_type(question, unit) == 0.0;
+    let lead = unit.lead.and_then(|i| ranked.unit(i));
+    let lead = lead.filter(|l| open && unit.form == Form::Item && l.form == Form::Sentence)?;
+    let share = |unit: &Unit| {
+        let terms = question.terms.iter();
+        let credits: Vec<f32> = terms.map(|t| score::covers(&unit.stems, t)).collect();
+        score::share(question, &credits)
+    };
+    if share(lead) <= share(unit) {
+        return None;
+    }
+    let mut out = lists::list(ranked, unit, unit.outer?)?;
+    out.keys.push(unit.span.clone());
+    (out.len() <= MAX_LENGTH).then_some(out)
+}
 
 /// The whole section of a unit, when its heading says what was asked and the unit alone does not.
 fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {

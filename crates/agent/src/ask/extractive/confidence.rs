@@ -9,7 +9,9 @@
 //! and times (`benches/answers/parallel.jsonl`): 2.6, 1.2 and 2.0; the first was raised until one
 //! full of the question's words gives way. A name that is missing forbids an answer.
 
+use super::cues;
 use super::rank::{Candidate, Ranked};
+use super::score;
 
 /// What the decision is made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +33,11 @@ pub(super) struct Signals {
     pub other_note: f32,
     pub missing_answer_type: f32,
     pub unknown_name: f32,
+    /// Share of the question's weight that the unit covers when words that mean nearly the same
+    /// count as far as the model thinks so.
+    pub soft: f32,
+    /// The least that a word of the question is covered so.
+    pub least: f32,
 }
 
 impl Signals {
@@ -44,6 +51,8 @@ impl Signals {
             .zip(&candidate.credits.all)
             .map(|(t, c)| t.weight * (1.0 - c))
             .fold(0.0, f32::max);
+        let soft = soft(candidate);
+        let least = soft.iter().copied().fold(1.0, f32::min);
         Self {
             covered: candidate.features.covered,
             similar: candidate.features.similar,
@@ -55,6 +64,8 @@ impl Signals {
             other_note: candidate.features.other_note,
             missing_answer_type: candidate.features.missing_answer_type,
             unknown_name: candidate.features.unknown_name,
+            soft: score::share(&ranked.question, &soft),
+            least,
         }
     }
 
@@ -71,15 +82,33 @@ impl Signals {
             other_note,
             missing_answer_type,
             unknown_name,
+            soft,
+            least,
         } = self;
         let against =
             3.5 * time_mismatch + 1.2 * other_note + 2.0 * missing_answer_type + 6.0 * unknown_name;
-        let with_model = 1.0 * covered + 1.6 * own + 2.7 * similar + 1.2 * rank + 2.8 * ahead
-            - 0.3 * missing
+        let with_model = 0.9 * covered + 0.6 * own + 2.6 * similar + 1.4 * rank + 2.7 * ahead
+            - 1.8 * missing
+            + 1.2 * soft
+            + 0.7 * least
             - 4.2;
         let without = 6.6 * covered - 2.2 * missing - 2.6;
         legible * with_model + (1.0 - legible) * without - against
     }
+}
+
+/// Two words begin to mean something to each other at the first cosine, and mean nearly the same
+/// from the second on.
+const NEAR: f32 = 0.2;
+const NEARLY_SAME: f32 = 0.8;
+
+/// How much of each word of the question a unit covers, or means.
+fn soft(candidate: &Candidate) -> Vec<f32> {
+    let credits = &candidate.credits;
+    let meant = |at: usize| credits.meant.get(at).copied().unwrap_or(0.0);
+    let mean = |at: usize| ((meant(at) - NEAR) / (NEARLY_SAME - NEAR)).clamp(0.0, 1.0);
+    let all = credits.all.iter().enumerate();
+    all.map(|(at, credit)| credit.max(mean(at))).collect()
 }
 
 /// A unit that is this far ahead has no rival; one without any other section counts half of it.
@@ -100,5 +129,38 @@ const FLOOR: f32 = 0.25;
 
 /// Whether a unit is good enough to be shown as the answer.
 pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
-    Signals::of(ranked, candidate).odds(ranked.legible) >= FLOOR
+    let odds = Signals::of(ranked, candidate).odds(ranked.legible);
+    odds - lacks(ranked, candidate) >= FLOOR
+}
+
+/// Below these log-odds nothing is computed from a table.
+const NEARLY: f32 = -0.6;
+
+/// Whether a row is good enough for its table to be computed with.
+pub(super) fn nearly_fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    Signals::of(ranked, candidate).odds(ranked.legible) >= NEARLY
+}
+
+/// What a unit loses that says nothing of a relation that was asked for, or of the attribute.
+const LACKS_RELATION: f32 = 3.5;
+const LACKS_ATTRIBUTE: f32 = 2.0;
+/// An attribute that is covered, or meant, to this degree is there.
+const ATTRIBUTE: f32 = 0.35;
+
+/// What speaks against a unit beside its signals.
+fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
+    let Some(unit) = ranked.unit(candidate.index) else {
+        return 0.0;
+    };
+    let question = &ranked.question;
+    let relation = match cues::relation(&question.text) && !cues::relates(&unit.plain) {
+        true => LACKS_RELATION,
+        false => 0.0,
+    };
+    let soft = soft(candidate);
+    let attribute = question.attribute.and_then(|at| soft.get(at));
+    match attribute {
+        Some(there) if *there < ATTRIBUTE => relation + LACKS_ATTRIBUTE,
+        _ => relation,
+    }
 }

@@ -295,15 +295,23 @@ pub(super) const LAST_YEAR: Cues = Cues(
 
 /// Tasks are asked for.
 pub(super) const TASKS: Cues = Cues(
-    "task|tasks|todo|todos|to do|to dos|action items|action item|still open|still outstanding|outstanding|left to do|\
+    "overdue|überfällig|chores|chore|task|tasks|todo|todos|to do|to dos|action items|action item|still open|still outstanding|outstanding|left to do|\
      remains to be done|still to do|still has to|still has to be|has to be done|what is left|what s left|are left|is left|left for|\
      what remains|remains|not yet done|not yet ticked|yet to be done|jobs left|still needs|still need to|still have to|aufgabe|aufgaben|offen|noch zu tun|noch tun|\
      noch erledigen|tâches|à faire|tareas|pendientes|задачи|дела",
     "待办|任务",
 );
+/// What should have been done by now.
+pub(super) const OVERDUE: Cues = Cues("overdue|überfällig|en retard|atrasadas|просрочены", "逾期");
+/// Something is to be done by a day.
+pub(super) const DUE: Cues = Cues("due|fällig", "");
+pub(super) const NEXT_WEEK: Cues = Cues(
+    "next week|nächste woche|nächster woche|la semaine prochaine|la próxima semana|на следующей неделе",
+    "下周|来週",
+);
 /// Words of a question about tasks that do not say which.
 pub(super) const TASK_WORDS: WordList = "task tasks todo todos do open still left outstanding action item items pending list \
-    remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
+    overdue überfällig late due fällig chore chores remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
     tâche tâches faire reste tarea tareas pendiente pendientes задача задачи дела";
 /// Tasks that are done are asked for.
 pub(super) const DONE: Cues = Cues(
@@ -312,7 +320,7 @@ pub(super) const DONE: Cues = Cues(
 );
 
 pub(super) const SUM: Cues = Cues(
-    "total|in total|altogether|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
+    "have i spent|have we spent|did i spend|did we spend|gone out|come in|came in|went out|total|in total|altogether|alltogether|together|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
      somme|en total|suma|total de|всего|сумма|итого|в сумме",
     "总共|一共|合计|总计",
 );
@@ -322,7 +330,7 @@ pub(super) const MINIMUM: Cues = Cues(
     "最低|最少|最便宜|最小",
 );
 pub(super) const MAXIMUM: Cues = Cues(
-    "highest|largest|biggest|most expensive|maximum|longest|dearest|costliest|höchste|höchster|größte|größter|teuerste|\
+    "highest|largest|biggest|the most|am meisten|most expensive|maximum|longest|dearest|costliest|höchste|höchster|größte|größter|teuerste|\
      teuerster|längste|le plus cher|le plus|máximo|más caro|самый дорогой|максимум|наибольший",
     "最高|最多|最贵|最大",
 );
@@ -384,7 +392,7 @@ pub(super) const EMAIL: Cues = Cues(
 
 /// A note is asked for in short.
 pub(super) const SUMMARY: Cues = Cues(
-    "summarise|summarize|summary|sum up|overview of|give me an overview|tl dr|tldr|recap|zusammenfassung|fasse|überblick|\
+    "note about|noted about|notes about|notes on|wrote about|gist|key points|main points|notiert|summarise|summarize|summary|sum up|overview of|give me an overview|tl dr|tldr|recap|zusammenfassung|fasse|überblick|\
      résume|résumé|resume|resumen|обзор",
     "总结|概括|要約|まとめ",
 );
@@ -403,3 +411,43 @@ pub(super) const VERSION: WordList = "version versions v release releases fassun
 /// Units in which several things of a name differ: sizes, never prices or times.
 pub(super) const SIZES: WordList =
     "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";
+
+/// Words that put one thing before or behind another in time.
+const BEFORE_AND_AFTER: WordList = "before after vor nach avant après antes después";
+
+/// Whether a question asks for what is before or after something with a name or a number.
+pub(super) fn relation(text: &str) -> bool {
+    let words: Vec<&str> = split(text).collect();
+    words.windows(2).any(|pair| {
+        holds("before after", pair[0])
+            && pair[1].starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
+    })
+}
+
+/// Whether a unit says that something was before or after another.
+pub(super) fn relates(plain: &str) -> bool {
+    let lower = plain.to_lowercase();
+    let more =
+        "previously former formerly predecessor successor then until later earlier bis dann vorher";
+    split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
+}
+
+/// Words before what an attribute is one of: "the number **of** the flight".
+const ATTRIBUTED: WordList = "of to for in at on from with by von für zu im am der des vom zum zur";
+
+/// The word for the attribute in "what is the … of …": the last before the first preposition.
+pub(super) fn attribute(text: &str) -> Option<&str> {
+    let words: Vec<&str> = split(text).collect();
+    let lower: Vec<String> = words.iter().map(|w| w.to_lowercase()).collect();
+    let asks = matches!(
+        lower
+            .iter()
+            .take(3)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .as_slice(),
+        ["what", "is" | "was" | "are" | "s", "the"]
+    );
+    let end = lower.iter().skip(3).position(|w| holds(ATTRIBUTED, w))? + 3;
+    (asks && end > 3).then(|| words[end - 1])
+}

@@ -76,6 +76,10 @@ fn lead(ranked: &Ranked<'_>, index: usize) -> Option<Lead> {
 fn names(ranked: &Ranked<'_>, note: &NoteText, unit: &Unit) -> Vec<String> {
     let raw = note.slice(&unit.span);
     let mut out: Vec<String> = Vec::new();
+    // A list of names says nothing of any one of them.
+    if unit.form == Form::Property && raw.matches(',').count() >= 2 {
+        return out;
+    }
     for link in raw.split("[[").skip(1) {
         let target = link.split("]]").next().unwrap_or("");
         let target = target.split(['|', '#']).next().unwrap_or("");

@@ -16,10 +16,11 @@
 //! | `confidence` | whether the best one is good enough to be shown as the answer |
 //! | `passage` | what is shown around a unit |
 //! | `choose` | which passages make the answer |
-//! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary` | one kind of question each |
+//! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
 //! | `amounts` | exact arithmetic |
 //! | `draft` | passages → a draft over a snapshot that holds them |
 //! | `cues` | function words and question words |
+//! | `synonyms` | everyday words that mean the same |
 
 mod amounts;
 mod calendar;
@@ -33,12 +34,14 @@ mod lists;
 mod note;
 mod parts;
 mod passage;
+mod properties;
 mod question;
 mod rank;
 mod score;
 mod sides;
 mod steps;
 mod summary;
+mod synonyms;
 mod tasks;
 mod times;
 mod totals;
@@ -82,6 +85,8 @@ pub(super) enum Lookup<'a> {
     Named(&'a str),
     /// Those whose path holds one of these.
     InPath(&'a [String]),
+    /// Those with open tasks.
+    WithTasks,
 }
 
 /// What was extracted.
@@ -115,6 +120,9 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     if let Some(period) = asked.period {
         let days = days_in_paths(&period);
         add_new(&mut sources, more(&Lookup::InPath(&days))?);
+    }
+    if asked.is_about_all_tasks() {
+        add_new(&mut sources, more(&Lookup::WithTasks)?);
     }
     let mut notes: Vec<NoteText> = sources.into_iter().map(NoteText::read).collect();
     let mut units = units::of_notes(&notes);
@@ -202,6 +210,11 @@ fn one(ranked: &Ranked<'_>) -> Single {
         }
         QuestionKind::Tasks => {
             if let Some(choice) = tasks::choose(ranked) {
+                return choice.into();
+            }
+        }
+        QuestionKind::List => {
+            if let Some(choice) = properties::choose(ranked) {
                 return choice.into();
             }
         }

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::calendar::{self, Day, Period};
 use super::constraints::{self, Constraint};
 use super::cues;
+use super::synonyms;
 use local_agent_index::lexical;
 
 /// How common a stemmed term is in the index.
@@ -31,6 +32,8 @@ pub(super) struct Term {
     pub is_name: bool,
     /// Whether any chunk holds it.
     pub known: bool,
+    /// Stems of words that mean the same; none of a name.
+    pub synonyms: Vec<String>,
 }
 
 /// The kind of answer, which decides how it is put together.
@@ -105,6 +108,8 @@ pub(super) struct ParsedQuestion {
     pub period: Option<Period>,
     /// The day on which it is asked.
     pub today: Day,
+    /// Of "what is the … of …?": which of the terms is the attribute.
+    pub attribute: Option<usize>,
 }
 
 impl ParsedQuestion {
@@ -116,7 +121,11 @@ impl ParsedQuestion {
         let mut terms = terms(text, &lower, rarity);
         let content = terms.len();
         let wants = Wants::of(&lower, content);
-        let kind = QuestionKind::of(&lower, &wants, content);
+        let due = period.is_some() && cues::DUE.are_in(&lower) && !wants.time && !wants.number;
+        let kind = match due {
+            true => QuestionKind::Tasks,
+            false => QuestionKind::of(&lower, &wants, content),
+        };
         let quiet = quiet_words(kind, period.is_some());
         let is_quiet = |term: &Term| {
             let word = term.word.to_lowercase();
@@ -128,6 +137,7 @@ impl ParsedQuestion {
             terms.retain(|term| !is_quiet(term));
         }
         settle_weights(&mut terms);
+        let attribute = cues::attribute(text).and_then(|w| terms.iter().position(|t| t.word == w));
         Self {
             text: text.to_owned(),
             terms,
@@ -136,12 +146,20 @@ impl ParsedQuestion {
             constraints: constraints::of(text),
             period,
             today,
+            attribute,
         }
     }
 
     /// The weight of all terms together.
     pub fn total(&self) -> f32 {
         self.terms.iter().map(|t| t.weight).sum()
+    }
+
+    /// Whether tasks of any note are asked for: those of some days, or those that are late.
+    pub fn is_about_all_tasks(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        let of_days = self.period.is_some() || cues::OVERDUE.are_in(&lower);
+        self.kind == QuestionKind::Tasks && of_days
     }
 
     /// The words of the question, for comparing each with what a model reads in a unit.
@@ -156,7 +174,10 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
         QuestionKind::Latest => vec![cues::LATEST.spaced()],
         QuestionKind::Tasks => vec![cues::TASK_WORDS],
         QuestionKind::Difference => vec![cues::DIFFERENCE.spaced(), "between main"],
-        QuestionKind::Summary => vec![cues::SUMMARY.spaced(), "give overview note notes short"],
+        QuestionKind::Summary => vec![
+            cues::SUMMARY.spaced(),
+            "give overview note notes noted wrote short gist key main points",
+        ],
         QuestionKind::Total(Operation::Sum) => {
             vec![
                 cues::SUM.spaced(),
@@ -178,7 +199,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
         _ => Vec::new(),
     };
     if dated {
-        lists.push("yesterday today last this week month year happened happen");
+        lists.push("yesterday today last next this week month year happened happen");
         lists.push("gestern heute letzte letzter letzten diese dieser woche monat jahr");
     }
     lists
@@ -206,12 +227,18 @@ fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> 
             let Rarity { idf, known } = rarity(&stem);
             let weight = idf.max(0.0) * share;
             if seen.insert(stem.clone()) {
+                let is_name = is_name(word, text, list);
+                let synonyms = match is_name {
+                    true => Vec::new(),
+                    false => synonyms::of(&stem),
+                };
                 out.push(Term {
                     stem,
                     word: word.to_owned(),
                     weight,
-                    is_name: is_name(word, text, list),
+                    is_name,
                     known,
+                    synonyms,
                 });
             }
         }

@@ -176,6 +176,15 @@ fn align(
     legible: &[f32],
     candidate: &mut Candidate,
 ) {
+    let meant = |term: &super::question::Term| {
+        let at = words.iter().position(|w| *w == term.word)?;
+        Some(best.get(at)? * legible.get(at)?)
+    };
+    candidate.credits.meant = question
+        .terms
+        .iter()
+        .map(|t| meant(t).unwrap_or(0.0))
+        .collect();
     for (term, credit) in question.terms.iter().zip(&mut candidate.credits.all) {
         let Some(at) = words.iter().position(|w| *w == term.word) else {
             continue;

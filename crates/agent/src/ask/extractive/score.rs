@@ -63,6 +63,8 @@ const BESIDE: usize = 24;
 const IN_BEFORE: f32 = 0.5;
 /// A word of the same family (`deliver`, `delivery`) instead of the word.
 const RELATED: f32 = 0.8;
+/// Another word that means the same (`car`, `automobile`).
+const SYNONYM: f32 = 0.7;
 /// A word that differs in one letter from one that no note holds.
 const MISSPELT: f32 = 0.7;
 
@@ -75,6 +77,8 @@ pub(super) struct Credits {
     pub own: Vec<f32>,
     /// By what stands above it: headings, the note's names, the lead-in. Not discounted.
     pub above: Vec<f32>,
+    /// The best cosine of the word with a word of the unit; empty without a model that shows words.
+    pub meant: Vec<f32>,
 }
 
 impl Credits {
@@ -133,10 +137,15 @@ pub(super) fn credit_properties(
 }
 
 /// Whether a property says what was asked by itself: its key or value holds a word of the question
-/// that does not name the note.
+/// that does not name the note. Tags say something only when tags are asked for.
 pub(super) fn says_itself(question: &ParsedQuestion, unit: &Unit) -> bool {
+    let tags = ["tag", "tags"]
+        .iter()
+        .any(|key| unit.plain.starts_with(key));
+    let asked = |t: &Term| !tags || t.word.to_lowercase().starts_with("tag");
+    let says = |t: &Term| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem);
     let mut terms = question.terms.iter();
-    terms.any(|t| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem))
+    terms.any(says) && question.terms.iter().any(asked)
 }
 
 /// 1 when the term is in `set`, less when only a word of its family is, or one that it may be
@@ -147,6 +156,8 @@ pub(super) fn covers(set: &HashSet<String>, term: &Term) -> f32 {
         1.0
     } else if set.iter().any(|other| related(other, stem)) {
         RELATED
+    } else if term.synonyms.iter().any(|other| set.contains(other)) {
+        SYNONYM
     } else if !term.known && set.iter().any(|other| differs_in_one(other, stem)) {
         MISSPELT
     } else {

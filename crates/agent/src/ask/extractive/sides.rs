@@ -9,6 +9,9 @@ use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
 
+/// Words that stand between nothing but two things that are compared.
+const OPPOSED: &str = "versus vs from than gegenüber";
+
 /// Both sides, with what is said of each; `None` when the question does not name two things.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let (left, right) = sides(ranked)?;
@@ -22,14 +25,14 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     });
     if let Some(both) = both.filter(|c| confidence::fits(ranked, c)) {
         let mut out = vec![around(ranked, both.index)?];
-        for side in [&left, &right] {
-            out.extend(best_of(ranked, side, &out));
+        for sides in [(&left, &right), (&right, &left)] {
+            out.extend(best_of(ranked, sides, &out));
         }
         return Some(Choice::certain(out));
     }
     let mut out: Vec<Passage> = Vec::new();
-    for side in [&left, &right] {
-        let passage = best_of(ranked, side, &out)?;
+    for (side, other) in [(&left, &right), (&right, &left)] {
+        let passage = best_of(ranked, (side, other), &out)?;
         out.push(passage);
     }
     Some(Choice::certain(out))
@@ -49,17 +52,31 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
         term.cloned()
     };
     // The last word between two terms: "the difference in price between A and B".
-    let cut = (1..words.len()).rev().find(|i| {
-        cues::holds(cues::SIDES, words[*i])
-            && words[..*i].iter().any(|w| is_term(w).is_some())
+    let between = |list: &str, i: usize| {
+        list.split(' ').any(|w| w == words[i])
+            && words[..i].iter().any(|w| is_term(w).is_some())
             && words[i + 1..].iter().any(|w| is_term(w).is_some())
-    })?;
+    };
+    let last = |list: &str| (1..words.len()).rev().find(|i| between(list, *i));
+    let cut = last(OPPOSED).or_else(|| last(cues::SIDES))?;
     let right: Vec<Term> = words[cut + 1..].iter().filter_map(|w| is_term(w)).collect();
     let before: Vec<Term> = words[..cut].iter().filter_map(|w| is_term(w)).collect();
     // What is compared stands next to the word between; the rest is what it is compared by.
     let left = before.into_iter().rev().take(2).collect();
-    let right = right.into_iter().take(2).collect();
-    Some((left, right))
+    let right: Vec<Term> = right.into_iter().take(2).collect();
+    let left: Vec<Term> = left;
+    // What both are called tells neither from the other.
+    let shared = |side: &[Term], other: &[Term]| -> Vec<Term> {
+        let own = side
+            .iter()
+            .filter(|t| other.iter().all(|o| o.stem != t.stem));
+        own.cloned().collect()
+    };
+    let (one, two) = (shared(&left, &right), shared(&right, &left));
+    match one.is_empty() || two.is_empty() {
+        true => Some((left, right)),
+        false => Some((one, two)),
+    }
 }
 
 fn names(unit: &Unit, side: &[Term]) -> bool {
@@ -122,13 +139,35 @@ fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term
     }
 }
 
-/// The best passage about one side that is not shown yet.
-fn best_of(ranked: &Ranked<'_>, side: &[Term], shown: &[Passage]) -> Option<Passage> {
+/// How much more a unit counts that holds what the two are compared by.
+const COMPARED_BY: f32 = 0.5;
+
+/// The best passage about one side and not the other that is not shown yet: first by what the two
+/// are compared by.
+fn best_of(
+    ranked: &Ranked<'_>,
+    (side, other): (&Vec<Term>, &Vec<Term>),
+    shown: &[Passage],
+) -> Option<Passage> {
     let speaks = |c: &&Candidate| {
         ranked
             .unit(c.index)
             .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
     };
-    let candidate = ranked.order.iter().find(speaks)?;
+    let is_side = |t: &Term| side.contains(t) || other.contains(t);
+    let weigh = |c: &Candidate| {
+        let terms = ranked.question.terms.iter().zip(&c.credits.own);
+        let by: Vec<f32> = terms
+            .map(|(t, own)| if is_side(t) { 0.0 } else { *own })
+            .collect();
+        let mixed = ranked.unit(c.index).is_some_and(|u| {
+            let here = |side: &[Term]| side.iter().any(|t| score::covers(&u.stems, t) > 0.0);
+            here(other) && !here(side)
+        });
+        let against = if mixed { COMPARED_BY } else { 0.0 };
+        c.score + COMPARED_BY * score::share(&ranked.question, &by) - against
+    };
+    let all = ranked.order.iter().filter(speaks);
+    let candidate = all.max_by(|a, b| weigh(a).total_cmp(&weigh(b)).then(b.index.cmp(&a.index)))?;
     around(ranked, candidate.index)
 }

@@ -38,10 +38,13 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         Some((share, note)) if share >= NAMED => note,
         _ => ranked.unit(ranked.best()?.index)?.note,
     };
-    let passage = section(ranked)
-        .or_else(|| short(ranked, note))
-        .or_else(|| skeleton(ranked, note))?;
+    let passage = section(ranked).or_else(|| of_note(ranked, note))?;
     Some(Choice::certain(vec![passage]))
+}
+
+/// A note in short: all of a short one, of a longer one its headings and how each begins.
+pub(super) fn of_note(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+    short(ranked, note).or_else(|| skeleton(ranked, note))
 }
 
 /// The section whose own heading says what was asked.
@@ -79,33 +82,38 @@ fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     if length > SHORT {
         return None;
     }
-    let outer =
-        (0..of.blocks.len()).filter(|b| of.blocks.get(*b).is_some_and(|b| b.parent.is_none()));
-    let pieces: Vec<Piece> = outer
-        .flat_map(|block| passage::whole_block(ranked.found, note, block))
-        .collect();
+    let mut pieces: Vec<Piece> = Vec::new();
+    for index in 0..of.sections.len() {
+        pieces.extend(heading(ranked, note, index));
+        let blocks = of.blocks_of_section(index);
+        pieces.extend(blocks.flat_map(|block| passage::whole_block(ranked.found, note, block)));
+    }
     (!pieces.is_empty()).then(|| Passage::new(note, pieces))
 }
 
 /// The title, and of each section its heading and what it begins with.
-pub(super) fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     let found = ranked.found;
     let of = found.notes.get(note)?;
     let mut pieces: Vec<Piece> = Vec::new();
-    for (index, section) in of.sections.iter().enumerate().take(MOST) {
+    for index in 0..of.sections.len().min(MOST) {
         let begins = beginning(ranked, note, index);
-        let heading = section.span.start..section.body;
-        if section.level > 0 && !of.slice(&heading).trim().is_empty() {
-            let end = heading.start + of.slice(&heading).trim_end().len();
-            pieces.push(Piece {
-                span: heading.start..end,
-                form: PieceForm::Heading,
-            });
-        }
+        pieces.extend(heading(ranked, note, index));
         let units = begins.iter().filter_map(|i| found.unit(*i));
         pieces.extend(passage::joined(of, units));
     }
     (!pieces.is_empty()).then(|| Passage::new(note, pieces))
+}
+
+/// The heading of a section.
+fn heading(ranked: &Ranked<'_>, note: usize, section: usize) -> Option<Piece> {
+    let of = ranked.found.notes.get(note)?;
+    let section = of.sections.get(section)?;
+    let line = of.slice(&(section.span.start..section.body)).trim_end();
+    (section.level > 0 && !line.is_empty()).then(|| Piece {
+        span: section.span.start..section.span.start + line.len(),
+        form: PieceForm::Heading,
+    })
 }
 
 /// The first sentence of a section, or the first items of its list.

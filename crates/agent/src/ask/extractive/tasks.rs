@@ -1,5 +1,6 @@
 //! Open tasks, or those that are done.
 
+use super::calendar::{self, Day};
 use super::choose::Choice;
 use super::cues;
 use super::passage::{self, Passage};
@@ -37,11 +38,15 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     let lower = ranked.question.text.to_lowercase();
     let done = cues::DONE.are_in(&lower);
+    let overdue = cues::OVERDUE.are_in(&lower);
+    let due = cues::DUE.are_in(&lower);
+    let dated = ranked.question.period.is_some();
     let asked: Vec<bool> = ranked
         .question
         .terms
         .iter()
-        .map(|t| !cues::holds(cues::TASK_WORDS, &t.word.to_lowercase()))
+        .map(|t| t.word.to_lowercase())
+        .map(|word| !cues::holds(cues::TASK_WORDS, &word) && !(dated && is_of_date(&word)))
         .collect();
     let belongs = |index: usize, unit: &Unit| {
         let credits = Credits::of(&ranked.question, ranked.found.units, index);
@@ -56,12 +61,21 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         let total = weigh(&ones);
         let named = ranked.question.terms.iter().zip(&credits.all);
         let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
-        let in_time = match (ranked.question.period, unit.date) {
+        let of_day = match due {
+            true => calendar::latest(&unit.plain),
+            false => unit.date,
+        };
+        let in_time = match (ranked.question.period, of_day) {
             (Some(period), Some(day)) => period.holds(day),
             (Some(_), None) => false,
             (None, _) => true,
         };
-        in_time && !lacks_name && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
+        let late = |day: Day| day.day > 0 && day < ranked.question.today;
+        let is_late = !overdue || calendar::latest(&unit.plain).is_some_and(late);
+        in_time
+            && is_late
+            && !lacks_name
+            && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
     };
     let mut chosen: Vec<(usize, &Unit)> = ranked
         .found
@@ -78,6 +92,11 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     };
     chosen.sort_by_key(|(i, u)| (best(u), u.note, *i));
     chosen.into_iter().map(|(i, _)| i).collect()
+}
+
+/// Whether a word is a part of a date.
+fn is_of_date(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_digit()) || cues::month(word).is_some()
 }
 
 fn chosen_score(ranked: &Ranked<'_>, note: usize) -> f32 {

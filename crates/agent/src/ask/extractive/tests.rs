@@ -636,3 +636,81 @@ fn an_empty_cell_is_no_answer() {
     );
     abstains("When did I repot the calathea?", &[("plants.md", table)]);
 }
+
+#[test]
+fn a_word_that_means_the_same_is_as_good() {
+    let notes = [
+        (
+            "Car.md",
+            "# Car\n\nThe garage wants 340 euros for the repair.\n",
+        ),
+        ("Boat.md", "# Boat\n\nThe sail is blue.\n"),
+    ];
+    let got = answer("How much is the automobile repair?", &notes);
+    assert!(got.contains("340 euros"), "{got}");
+}
+
+#[test]
+fn notes_are_found_by_a_property_and_named() {
+    let notes = [
+        (
+            "Plants/Fern.md",
+            "---\nstatus: thirsty\n---\n# Fern\n\nGreen.\n",
+        ),
+        (
+            "Plants/Cactus.md",
+            "---\nstatus: happy\n---\n# Cactus\n\nSpiky.\n",
+        ),
+    ];
+    let got = answer("Which plants are thirsty?", &notes);
+    assert!(got.contains("Fern") && !got.contains("Cactus"), "{got}");
+}
+
+#[test]
+fn a_task_is_overdue_when_its_day_is_over() {
+    let notes = [(
+        "List.md",
+        "# List\n\n- [ ] paint the door 📅 2026-06-01\n- [ ] oil the gate 📅 2026-07-01\n- [x] fix the roof 📅 2026-05-01\n",
+    )];
+    let got = answer("Which tasks are overdue?", &notes);
+    assert!(
+        got.contains("door") && !got.contains("gate") && !got.contains("roof"),
+        "{got}"
+    );
+    let got = answer("What is due next month on 2026-07-01?", &notes);
+    assert!(got.contains("gate") && !got.contains("door"), "{got}");
+}
+
+#[test]
+fn the_latest_is_not_of_the_future() {
+    let notes = [(
+        "Log.md",
+        "# Log\n\n- Flood in the cellar on 2026-05-02.\n- Flood drill planned for 2026-08-01.\n",
+    )];
+    let got = answer("What was the latest flood?", &notes);
+    assert!(got.contains("2026-05-02"), "{got}");
+}
+
+#[test]
+fn a_column_with_empty_cells_is_added_up() {
+    let notes = [(
+        "Till.md",
+        "# Till\n\n| Day | Money in | Money out |\n|---|---|---|\n| May 1 | 50 | |\n| May 2 | | 20 |\n| May 3 | | 5 |\n",
+    )];
+    let extracted = extracted(
+        "How much money has gone out of the till in total?",
+        &notes,
+        None,
+    );
+    assert_eq!(extracted.computed.map(|c| c.value), Some("25".to_owned()));
+}
+
+#[test]
+fn before_and_after_are_not_the_thing_itself() {
+    let notes = [(
+        "Club.md",
+        "# Club\n\nOur treasurer since 2021 is Mira Falk.\n",
+    )];
+    let got = extracted("Who was treasurer of the club before Mira?", &notes, None);
+    assert!(!got.certain);
+}

@@ -7,13 +7,17 @@ use super::confidence;
 use super::passage::Passage;
 use super::rank::{Candidate, Ranked};
 use super::score;
+use super::summary;
 
 /// A unit speaks of the same thing as the best one when it covers this share of what that does.
 const SAME_THING: f32 = 0.8;
+/// … and scores this share of what the best one does.
+const NEAR_BEST: f32 = 0.8;
 /// Passages of a span of days.
 const MOST: usize = 8;
 
-/// The newest of the units that speak of what was asked; `None` when none of them is dated.
+/// The newest of the units that speak of what was asked and are not of the future; `None` when none
+/// of them is dated. Where nothing but a note's name was asked, what the note says in short.
 pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
     let most = ranked
         .order
@@ -21,11 +25,15 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
         .filter(|c| speaks(c))
         .map(|c| about_it(ranked, c))
         .fold(0.0, f32::max);
+    let scores = ranked.order.iter().filter(|c| speaks(c)).map(|c| c.score);
+    let top = scores.fold(0.0, f32::max);
     let mut about: Vec<(&Candidate, super::calendar::Day)> = ranked
         .order
         .iter()
         .filter(|c| speaks(c) && about_it(ranked, c) >= SAME_THING * most)
+        .filter(|c| c.score >= NEAR_BEST * top)
         .filter_map(|c| Some((c, ranked.unit(c.index)?.date?)))
+        .filter(|(_, day)| *day <= ranked.question.today)
         .collect();
     about.sort_by_key(|(_, day)| Reverse(*day));
     let (newest, day) = *about.first()?;
@@ -39,9 +47,21 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
     if !confidence::fits(ranked, best) {
         return None;
     }
-    let mut out = around(ranked, best.index)?;
+    let mut out = match is_named(ranked, best) {
+        true => summary::of_note(ranked, ranked.unit(best.index)?.note)?,
+        false => around(ranked, best.index)?,
+    };
     out.date = Some(day);
     Some(Choice::certain(vec![out]))
+}
+
+/// Whether the question says nothing but what the note of a unit is called.
+fn is_named(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let wants = ranked.question.wants;
+    let open = !(wants.time || wants.number || wants.extent || wants.person);
+    let names = ranked.unit(candidate.index).map(|u| &u.place.names);
+    let mut terms = ranked.question.terms.iter();
+    open && names.is_some_and(|names| terms.all(|t| names.contains(&t.stem)))
 }
 
 /// The share of the question that stands in a unit or above it, the one as good as the other.

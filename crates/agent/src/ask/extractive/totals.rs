@@ -8,7 +8,7 @@ use super::confidence;
 use super::cues;
 use super::lists;
 use super::passage::{self, Passage};
-use super::question::Operation;
+use super::question::{Operation, Term};
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::tasks;
@@ -17,6 +17,8 @@ use super::units::{Form, Unit};
 /// What the list or table must have to do with the question: this share of it stands in the rows
 /// or above them.
 const ABOUT: f32 = 0.5;
+/// Columns of what goes out. ("In" is a preposition of most questions.)
+const GOES_OUT: &str = "out aus";
 /// Rows of one computation.
 const MOST_ROWS: usize = 60;
 
@@ -56,6 +58,9 @@ struct Column {
 
 fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
     let candidate = ranked.order.iter().take(12).find(|c| is_about(ranked, c))?;
+    if !confidence::nearly_fits(ranked, candidate) {
+        return None;
+    }
     let column = column(ranked, candidate)?;
     let unit = ranked.unit(candidate.index)?;
     let written = |a: &Amount| format!("{a}");
@@ -133,18 +138,34 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         let unit = found.unit(row)?;
         Amount::of_cell(cells(unit).get(column)?)
     };
-    let numeric: Vec<usize> = (0..names.len())
-        .filter(|c| rows.iter().all(|r| at(*r, *c).is_some()))
-        .collect();
-    let asked = |column: &usize| {
-        let stems: std::collections::HashSet<String> =
-            local_agent_index::lexical::terms(names.get(*column).unwrap_or(&""))
-                .into_iter()
-                .collect();
-        let mut terms = ranked.question.terms.iter();
-        terms.any(|t| score::covers(&stems, t) > 0.0)
+    // A cell that is empty holds nothing of its column's kind: money in, money out.
+    let is_blank = |row: usize, column: usize| {
+        let unit = found.unit(row);
+        unit.is_some_and(|u| {
+            cells(u)
+                .get(column)
+                .is_none_or(|c| !c.contains(char::is_alphanumeric))
+        })
     };
-    let money = cues::MONEY.are_in(&ranked.question.text.to_lowercase());
+    let numeric: Vec<usize> = (0..names.len())
+        .filter(|c| rows.iter().any(|r| at(*r, *c).is_some()))
+        .filter(|c| {
+            rows.iter()
+                .all(|r| at(*r, *c).is_some() || is_blank(*r, *c))
+        })
+        .collect();
+    let lower = ranked.question.text.to_lowercase();
+    let asked = |column: &usize| {
+        let name = names.get(*column).unwrap_or(&"").to_lowercase();
+        let stems: std::collections::HashSet<String> = local_agent_index::lexical::terms(&name)
+            .into_iter()
+            .collect();
+        let mut terms = ranked.question.terms.iter();
+        let only = cues::split(&name).next().unwrap_or("");
+        terms.any(|t| score::covers(&stems, t) > 0.0)
+            || cues::split(&lower).any(|word| word == only && cues::holds(GOES_OUT, word))
+    };
+    let money = cues::MONEY.are_in(&lower);
     let column = numeric
         .iter()
         .copied()
@@ -156,6 +177,7 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
                 .find(|c| money && is_money(names.get(*c)))
         })
         .or_else(|| numeric.last().copied())?;
+    let rows: Vec<usize> = rows.into_iter().filter(|r| !is_blank(*r, column)).collect();
     let amounts: Vec<Amount> = rows.iter().filter_map(|r| at(*r, column)).collect();
     let usable = !amounts.is_empty() && amounts.len() <= MOST_ROWS && amounts.len() == rows.len();
     usable.then_some(Column {
@@ -197,11 +219,15 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
             .unit(i)
             .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
     };
+    // A word of the headings says which table is meant, not which of its rows.
+    let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
+    let above = |t: &Term| place.is_some_and(|p| score::covers(&p.stems, t) > 0.0);
     let deciding: Vec<_> = ranked
         .question
         .terms
         .iter()
         .filter(|t| score::covers(&header, t) == 0.0)
+        .filter(|t| !above(t))
         .filter(|t| all.iter().any(|i| in_row(*i, t)) && !all.iter().all(|i| in_row(*i, t)))
         .collect();
     let in_time = |i: &usize| match (ranked.question.period, found.unit(*i).and_then(|u| u.date)) {
@@ -248,7 +274,9 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         return Some((computed(number, "tasks", notes), passages));
     }
     let best = ranked.best()?;
-    if best.features.kind > 0.0 && confidence::fits(ranked, best) {
+    // The numbers of a row are rarely how many rows there are.
+    let says = ranked.unit(best.index).is_some_and(|u| u.form != Form::Row);
+    if says && best.features.kind > 0.0 && confidence::fits(ranked, best) {
         return None;
     }
     let candidate = ranked.order.iter().take(8).find(|c| {
@@ -307,6 +335,9 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     if until {
         let to = own(first)?;
         let days = to.number() - ranked.question.today.number();
+        if days < 0 {
+            return None;
+        }
         let computed = Computed {
             operation: Operation::Days,
             value: format!("{days} days"),

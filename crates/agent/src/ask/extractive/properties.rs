@@ -1,0 +1,79 @@
+//! Notes by a property: "which recipes have a rating of 5".
+
+use super::choose::Choice;
+use super::cues;
+use super::passage::{Passage, Piece, PieceForm};
+use super::question::Term;
+use super::rank::Ranked;
+use super::score;
+use super::units::{Form, Unit};
+
+/// Notes that are shown.
+const MOST: usize = 12;
+
+/// Each note that has the property which the question names, under its title; `None` when the
+/// question names no value, or no note has it.
+pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
+    let lower = ranked.question.text.to_lowercase();
+    if !cues::LIST.are_in(&lower) {
+        return None;
+    }
+    let mut out: Vec<Passage> = Vec::new();
+    for unit in ranked.found.units.iter().filter(|u| has_it(ranked, u)) {
+        if out.len() >= MOST || out.iter().any(|p| p.note == unit.note) {
+            continue;
+        }
+        let note = ranked.found.note_of(unit)?;
+        let mut pieces = vec![Piece {
+            span: unit.span.clone(),
+            form: PieceForm::Property,
+        }];
+        let titled = note.sections.iter().find(|s| s.level > 0);
+        if let Some(section) = titled {
+            let line = note.slice(&(section.span.start..section.body)).trim_end();
+            let title = line.trim_start_matches(['#', ' ']);
+            let end = section.span.start + line.len();
+            // As text, for a heading is not cited.
+            pieces.push(Piece {
+                span: end - title.len()..end,
+                form: PieceForm::Text,
+            });
+        }
+        let mut passage = Passage::new(unit.note, pieces);
+        passage.keys.push(unit.span.clone());
+        out.push(passage);
+    }
+    (!out.is_empty()).then(|| Choice::certain(out))
+}
+
+/// Whether a property holds what the question names: its whole value, and whatever else the
+/// question says in its key, or above it. A bare number is a value only beside its key.
+fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
+    let tags = || {
+        ["tag", "tags"]
+            .iter()
+            .any(|key| unit.plain.starts_with(key))
+    };
+    if unit.form != Form::Property || !unit.sayable || tags() {
+        return false;
+    }
+    let Some((key, value)) = unit.plain.split_once(':') else {
+        return false;
+    };
+    let stems = |text: &str| -> std::collections::HashSet<String> {
+        local_agent_index::lexical::terms(text)
+            .into_iter()
+            .collect()
+    };
+    let (key, value) = (stems(key), stems(value));
+    let terms = &ranked.question.terms;
+    let exact = |stem: &String| terms.iter().any(|t| t.stem == *stem);
+    if value.is_empty() || value.len() > 3 || !value.iter().all(exact) {
+        return false;
+    }
+    let named = terms.iter().any(|t| score::covers(&key, t) > 0.0);
+    let is_number = |stem: &String| stem.chars().all(|c| c.is_ascii_digit());
+    let rest = |t: &&Term| !value.contains(&t.stem) && score::covers(&key, t) == 0.0;
+    let above = |t: &Term| score::covers(&unit.place.stems, t) > 0.0;
+    (named || !value.iter().any(is_number)) && terms.iter().filter(rest).all(above)
+}
