@@ -46,6 +46,7 @@ mod rebuilt;
 mod reference;
 mod runs;
 mod schema;
+mod serve;
 mod status;
 mod streams;
 mod tools;
