@@ -78,7 +78,8 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if context.out.json {
-        let mut body = report(context, config, args, &answer, &trail);
+        let mut body = report(config, &args.question, &answer, &trail);
+        extend(&mut body, roots);
         body["memory"] = json!(recalled);
         extend(&mut body, run_log::fields(run.as_ref()));
         context.out.json(body);
@@ -216,13 +217,8 @@ fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     write_whole(file, (json + "\n").as_bytes())
 }
 
-fn report(
-    context: &Context,
-    config: &Config,
-    args: &Args,
-    answer: &Answer,
-    trail: &Trail,
-) -> Value {
+/// What `ask --json` prints of an answer, without the roots, the memory and the run.
+pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &Trail) -> Value {
     let evidence: Vec<Value> = answer
         .packed
         .snapshot
@@ -244,8 +240,8 @@ fn report(
             })
         })
         .collect();
-    let mut body = json!({
-        "question": args.question,
+    json!({
+        "question": question,
         "outcome": answer.outcome,
         "answer": answer.text,
         "computed": answer.computed,
@@ -271,9 +267,7 @@ fn report(
         "coverage": answer.coverage,
         "stale": answer.stale,
         "warnings": config.warnings,
-    });
-    extend(&mut body, context.roots());
-    body
+    })
 }
 
 /// One call of a model. Of its words only those sentences are here that were refused, each with its

@@ -18,7 +18,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What `get --json` prints of a document, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct PieceView<'a> {
+pub(super) struct PieceView<'a> {
     /// `source:path`.
     address: &'a str,
     /// Of the whole file.

@@ -52,7 +52,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
 
 /// What the configuration offers to agents must be there: a slip of the pen would withhold it in
 /// silence.
-fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
+pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     let (operations, readers) = (mcp::names().collect::<Vec<_>>(), files.read_only());
     let readers: Vec<&str> = readers.iter().map(Tool::name).collect();
     let check = |key: &str, wanted: &[String], known: &[&str], what: &str| {

@@ -37,6 +37,7 @@ mod progress;
 mod query;
 mod read;
 mod runs;
+mod serve;
 mod source;
 mod status;
 mod terminal;
@@ -164,6 +165,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Eval(command) => eval::run(context, &command),
         Command::Watch(args) => watch::run(context, &args),
         Command::Mcp(args) => mcp::run(context, &args),
+        Command::Serve(args) => serve::run(context, &args),
         Command::Completions(args) => completions::run(context, &args),
         Command::Man(args) => completions::man(context, &args),
     }

@@ -79,15 +79,11 @@ fn print_json(context: &Context, mut body: Value) {
 }
 
 fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> {
-    let (entries, total) = archive.list(limit)?;
     if context.out.json {
-        let items: Vec<Value> = entries.iter().map(summary).collect();
-        print_json(
-            context,
-            json!({"runs_dir": archive.runs_dir().to_string_lossy(), "count": items.len(), "total": total, "runs": items}),
-        );
+        print_json(context, listed(archive, limit)?);
         return Ok(ExitCode::SUCCESS);
     }
+    let (entries, total) = archive.list(limit)?;
     let out = context.out;
     if entries.is_empty() {
         out.line("No run is recorded yet.");
@@ -111,6 +107,18 @@ fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> 
         )));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `runs list --json` prints, without the roots.
+pub(super) fn listed(archive: &Archive, limit: usize) -> Result<Value> {
+    let (entries, total) = archive.list(limit)?;
+    let items: Vec<Value> = entries.iter().map(summary).collect();
+    Ok(json!({
+        "runs_dir": archive.runs_dir().to_string_lossy(),
+        "count": items.len(),
+        "total": total,
+        "runs": items,
+    }))
 }
 
 /// One word for a list: how it ended, else its state.
@@ -158,24 +166,25 @@ fn one_line(text: &str, most: usize) -> String {
 }
 
 fn show(context: &Context, archive: &Archive, id: &RunId) -> Result<ExitCode> {
-    let (record, sha256) = archive.load(id)?;
-    let state = archive.state(id)?;
     if context.out.json {
-        let value = serde_json::to_value(&record)
-            .map_err(|e| Failure::internal(format!("the record is no JSON: {e}")))?;
-        print_json(
-            context,
-            json!({
-                "state": state,
-                "record": value,
-                "record_sha256": sha256,
-                "record_path": archive.folder(id).join("run.json").to_string_lossy(),
-            }),
-        );
+        print_json(context, shown(archive, id)?);
     } else {
-        print(context, &record, state);
+        print(context, &archive.load(id)?.0, archive.state(id)?);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `runs show --json` prints, without the roots.
+pub(super) fn shown(archive: &Archive, id: &RunId) -> Result<Value> {
+    let (record, sha256) = archive.load(id)?;
+    let value = serde_json::to_value(&record)
+        .map_err(|e| Failure::internal(format!("the record is no JSON: {e}")))?;
+    Ok(json!({
+        "state": archive.state(id)?,
+        "record": value,
+        "record_sha256": sha256,
+        "record_path": archive.folder(id).join("run.json").to_string_lossy(),
+    }))
 }
 
 /// The page, with the exact evidence where it can be brought back.

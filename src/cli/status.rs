@@ -10,7 +10,9 @@ use super::context::Context;
 use super::enter::Needs;
 use super::index::{extend, left_out_line};
 use super::output::count;
+use local_agent_agent::config::Config;
 use local_agent_agent::operations::{self, Library, notes};
+use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{Failure, Result};
 
 pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
@@ -20,10 +22,7 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     if args.wait_fresh {
         operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
     }
-    let status = operations::status::status(&config, &library, true)?;
-    let left_out = notes::left_out(&config, &context.sandbox(&config)?);
-    let mut body = serde_json::to_value(status)
-        .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
+    let (mut body, left_out) = state(&config, &library, &context.sandbox(&config)?)?;
     if context.out.json {
         if args.wait_fresh {
             body["fresh"] = Value::Bool(true);
@@ -38,6 +37,25 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The state as an object, and what beside markdown lies in the sources.
+fn state(
+    config: &Config,
+    library: &Library,
+    sandbox: &Sandbox,
+) -> Result<(Value, Vec<notes::KindCount>)> {
+    let status = operations::status::status(config, library, true)?;
+    let body = serde_json::to_value(status)
+        .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
+    Ok((body, notes::left_out(config, sandbox)))
+}
+
+/// What `status --json` prints, without the roots.
+pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Result<Value> {
+    let (mut body, left_out) = state(config, library, sandbox)?;
+    body["left_out"] = serde_json::json!(left_out);
+    Ok(body)
 }
 
 fn print(context: &Context, body: &Value) {

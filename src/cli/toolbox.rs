@@ -36,6 +36,16 @@ pub(super) fn factory(
 /// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false` only those of `tools`
 /// that change files.
 pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) -> Arc<Audit> {
+    audit_of(config, tools, run, None)
+}
+
+/// The same under another name of the caller.
+pub(super) fn audit_of(
+    config: &Config,
+    tools: &ToolFactory,
+    run: Option<RunId>,
+    caller: Option<&'static str>,
+) -> Arc<Audit> {
     let (ledger, all) = (ledger(config), config.runs.enabled);
     let writers: Vec<&str> = tools
         .all()
@@ -47,7 +57,11 @@ pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) ->
         if !all && !writers.contains(&row.tool.as_str()) {
             return Ok(());
         }
-        ledger.enter_tool(run.as_ref(), line(row)).map(drop)
+        let mut line = line(row);
+        if let Some(caller) = caller {
+            line.caller = caller.to_owned();
+        }
+        ledger.enter_tool(run.as_ref(), line).map(drop)
     })
 }
 

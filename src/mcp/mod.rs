@@ -26,6 +26,8 @@ use std::time::Duration;
 
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -37,6 +39,7 @@ use local_agent_agent::tools::{Audit, Tool, ToolFactory};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
+pub use server::Server;
 pub use tools::names;
 
 /// Calls at work at once; others wait. Each search keeps an index open while it runs.
@@ -68,7 +71,7 @@ impl Service {
     /// The sandbox for one call, opened now: a root that was moved away and made again is seen.
     ///
     /// `FILE_READ_ERROR` when this process is confined to the folder of before.
-    fn sandbox(&self) -> Result<Sandbox> {
+    pub fn sandbox(&self) -> Result<Sandbox> {
         if let Some(path) = self.confined_to.as_ref().and_then(Standing::replaced) {
             let message = format!(
                 "{} was made again since this server started",
@@ -114,7 +117,7 @@ where
     warm_up(&service);
     let ended = runtime.block_on(async {
         let (reader, writer) = streams();
-        let server = server::Server::new(Arc::clone(&service));
+        let server = Server::new(Arc::clone(&service), "mcp");
         match server.serve(transport::Lines::new(reader, writer)).await {
             Ok(running) => {
                 let _ = running.waiting().await;
@@ -132,9 +135,27 @@ where
     ended
 }
 
+/// The protocol over HTTP, for a server that checks who asks before it hands a request on. Every
+/// request stands alone: no session is kept.
+pub fn over_http(
+    service: &Arc<Service>,
+    most_bytes: usize,
+) -> StreamableHttpService<Server, NeverSessionManager> {
+    let service = Arc::clone(service);
+    // Names and origins were checked by then.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(most_bytes)
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    let make = move || Ok(Server::new(Arc::clone(&service), "serve"));
+    StreamableHttpService::new(make, Arc::default(), config)
+}
+
 /// Loads the model and opens the index, so that the first question does not wait for either. What
 /// fails here fails again, with its sentence, when it is asked for.
-fn warm_up(service: &Arc<Service>) {
+pub fn warm_up(service: &Arc<Service>) {
     let service = Arc::clone(service);
     std::thread::spawn(move || {
         let opened = service.library.with(|engine| Ok(engine.has_vectors()));

@@ -25,13 +25,15 @@ const ERROR: &str = "local-agent/error";
 const LONGEST_NAME: usize = 80;
 
 /// One client's server.
-pub(super) struct Server {
+pub struct Server {
     service: Arc<Service>,
+    /// What records say of a client that does not name itself.
+    way: &'static str,
 }
 
 impl Server {
-    pub(super) fn new(service: Arc<Service>) -> Self {
-        Self { service }
+    pub(super) fn new(service: Arc<Service>, way: &'static str) -> Self {
+        Self { service, way }
     }
 
     /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the
@@ -46,7 +48,7 @@ impl Server {
         let (sender, mut steps) = tokio::sync::mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
         let service = Arc::clone(&self.service);
-        let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(context));
+        let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(self.way, context));
         let progress = token.is_some().then_some(sender);
         let mut work = tokio::task::spawn_blocking(move || match tool {
             Wanted::Operation(spec) => spec.run(&service, args, |sandbox| Call {
@@ -87,12 +89,12 @@ enum Wanted {
     Files(&'static str),
 }
 
-/// `mcp`, and what the client calls itself.
-fn asked_by(context: &RequestContext<RoleServer>) -> String {
+/// The way by which the client came, and what it calls itself.
+fn asked_by(way: &str, context: &RequestContext<RoleServer>) -> String {
     let Some(client) = context.client_info() else {
-        return "mcp".to_owned();
+        return way.to_owned();
     };
-    let name = format!("mcp: {} {}", client.name, client.version);
+    let name = format!("{way}: {} {}", client.name, client.version);
     name.chars()
         .filter(|c| !c.is_control())
         .take(LONGEST_NAME)

@@ -61,7 +61,8 @@ const MAY_USE: &[(&str, Modules)] = &[
             ("doctor", &[]),
             ("watch", &[]),
             ("mcp", &[]),
-            ("cli", &["doctor", "mcp", "watch"]),
+            ("serve", &["mcp"]),
+            ("cli", &["doctor", "mcp", "serve", "watch"]),
         ],
     ),
 ];
@@ -385,13 +386,25 @@ fn s40_only_net_opens_sockets() {
             "reqwest::",
             "hf_hub::",
             "TcpStream",
-            "TcpListener",
             "UdpSocket",
             "UnixStream",
-            "UnixListener",
             "ureq::",
         ],
         "only the package `net` opens sockets",
+    );
+}
+
+#[test]
+fn only_serve_listens() {
+    only_in(
+        &["serve/connections.rs"],
+        &[
+            "TcpListener",
+            "UnixListener",
+            "hyper::server",
+            "axum::serve",
+        ],
+        "only serve/connections.rs waits for others to connect",
     );
 }
 

@@ -47,6 +47,7 @@ mod reference;
 mod runs;
 mod schema;
 mod selection;
+mod serve;
 mod status;
 mod streams;
 mod tools;

@@ -21,7 +21,7 @@ pub use eval::{EvalArgs, EvalCommand, EvalModeArg};
 pub use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
 pub use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
-pub use serving::{Client, Mcp, McpCommand};
+pub use serving::{Client, Mcp, McpCommand, Serve, ServeCommand};
 pub use setup::{Clean, Completions, ConfigCommand, Init, Man, SourceAdd, SourceCommand, Try};
 pub use tools::{ToolCommand, ToolRun};
 
@@ -137,6 +137,8 @@ pub enum Command {
     Watch(Watch),
     /// Serve agents over stdin and stdout (Model Context Protocol)
     Mcp(Mcp),
+    /// Serve programs and a browser of this machine over HTTP: search, ask, get, and MCP at /mcp
+    Serve(Serve),
     /// Remove what can be made again: indexes, vectors, caches
     Clean(Clean),
     /// Print a completion script

@@ -101,6 +101,12 @@ fn report(context: &Context, shown: &Shown<'_>, text: String) -> Result<Value> {
     context.body(&view)
 }
 
+/// What `query --json` prints of a search without flags, without the roots.
+pub(super) fn body(text: &str, searched: &Searched, config: &Config) -> Result<Value> {
+    let view = QueryView::new(text.to_owned(), searched, &config.warnings, false);
+    to_value(&view)
+}
+
 /// What was found, and how it is to be shown.
 struct Shown<'a> {
     out: Output,

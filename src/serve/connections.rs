@@ -1,0 +1,103 @@
+//! Listening, and the end. The only code of the program that waits for others to connect.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::{House, guard};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// How long requests at work may take to finish when the system asks for the end.
+pub(super) const FAREWELL: Duration = Duration::from_secs(30);
+
+/// Connections at once; others wait in the system's queue.
+const MOST_CONNECTIONS: usize = 64;
+
+/// Most bytes of a request's head, and most headers in it.
+const MOST_HEAD: (usize, usize) = (16 << 10, 64);
+
+/// How long a request's head may take to come, also on a connection that waits for its next request.
+const LONGEST_HEAD: Duration = Duration::from_secs(15);
+
+pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|e| {
+        Failure::new(
+            ErrorCode::ConfigError,
+            format!("{address} cannot be listened at: {e}"),
+        )
+        .with_hint("local-agent serve --listen 127.0.0.1:0 takes a free port")
+    })
+}
+
+/// Serves connections until the system asks for the end, and lets requests at work finish.
+pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<()> {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut end = std::pin::pin!(asked_to_end());
+    loop {
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            next = next => next,
+            ended = &mut end => {
+                ended?;
+                break;
+            }
+        };
+        let Ok((stream, _)) = accepted else {
+            // Too many open files, or a client that went: the next may do better.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let house = Arc::clone(&house);
+        let service = service_fn(move |request| {
+            let house = Arc::clone(&house);
+            async move { Ok::<_, Infallible>(guard::answer(house, request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(LONGEST_HEAD)
+            .max_buf_size(MOST_HEAD.0)
+            .max_headers(MOST_HEAD.1)
+            .serve_connection(TokioIo::new(stream), service);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A client that breaks off is its own matter.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
+    Ok(())
+}
+
+/// Comes back when the system asks for the end.
+async fn asked_to_end() -> Result<()> {
+    let lost = |e: std::io::Error| {
+        Failure::internal(format!("the system's signals cannot be listened for: {e}"))
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut term = signal(SignalKind::terminate()).map_err(lost)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(lost)?;
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.map_err(lost)
+}

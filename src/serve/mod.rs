@@ -1,0 +1,207 @@
+//! The operations over HTTP, for programs and a browser of this machine: JSON below `/api`, the Model Context Protocol
+//! at `/mcp`, pages, and `/health`.
+//!
+//! Whoever is not on this machine, does not know the token, or comes from another site gets nothing. The core is
+//! synchronous: each operation runs on a thread of its own, with a flag that is raised when nobody waits any more.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `names` | under which names and origins this server is spoken to |
+//! | `access` | the token, the one-time link, the browsers that were let in |
+//! | `guard` | what every request passes: headers, names, access, limits |
+//! | `api` | the endpoints below `/api` |
+//! | `reply` | results and failures as HTTP |
+//! | `connections` | listening, and the end |
+
+mod access;
+mod api;
+mod connections;
+mod guard;
+mod names;
+mod reply;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+
+use crate::mcp;
+use local_agent_agent::operations::Limits;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+pub use access::{TOKEN_FILE, token};
+
+use access::Access;
+use names::Names;
+
+/// Requests at work at once; one more is refused.
+const AT_ONCE: usize = 16;
+
+/// Most bytes of a request's body.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Where and for whom to serve.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub listen: SocketAddr,
+    /// The public name of the proxy before this server.
+    pub behind_proxy: Option<String>,
+    /// Whether a link for one browser is made.
+    pub open: bool,
+    /// The folder that holds the token.
+    pub state_dir: PathBuf,
+}
+
+/// What is said once the server listens.
+#[derive(Debug, Clone)]
+pub struct Listening {
+    pub address: SocketAddr,
+    /// Where it is reached on this machine.
+    pub url: String,
+    /// Lets one browser in, once.
+    pub link: Option<String>,
+}
+
+/// A search, as `/api/search` takes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedSearch {
+    pub query: String,
+    /// Most hits; 5 when it is left out.
+    pub limit: Option<usize>,
+    #[serde(default)]
+    pub within: Within,
+}
+
+/// A question, as `/api/ask` takes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedAnswer {
+    pub question: String,
+    /// Fail when a sentence does not pass or is in doubt.
+    #[serde(default)]
+    pub strict: bool,
+    #[serde(default)]
+    pub within: Within,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    #[serde(default)]
+    pub source: Vec<String>,
+    #[serde(default)]
+    pub path: Vec<String>,
+    #[serde(default)]
+    pub tag: Vec<String>,
+    pub after: Option<String>,
+    pub before: Option<String>,
+}
+
+impl From<Within> for Limits {
+    fn from(within: Within) -> Self {
+        let Within {
+            source,
+            path,
+            tag,
+            after,
+            before,
+        } = within;
+        Self {
+            source,
+            path,
+            tag,
+            after,
+            before,
+        }
+    }
+}
+
+/// What the operations give: each the object that the command line prints with `--json`.
+pub trait Bodies: Send + Sync + 'static {
+    /// As `query --json`.
+    fn search(&self, wanted: &WantedSearch) -> Result<Value>;
+    /// As `ask --json`. Stops with `CANCELLED` when the flag is raised.
+    fn ask(&self, wanted: &WantedAnswer, cancelled: &AtomicBool) -> Result<Value>;
+    /// As `get --json`.
+    fn get(&self, address: &str) -> Result<Value>;
+    /// As `status --json`.
+    fn status(&self) -> Result<Value>;
+    /// As `runs list --json`.
+    fn runs(&self, limit: usize) -> Result<Value>;
+    /// As `runs show --json`.
+    fn run(&self, id: &str) -> Result<Value>;
+}
+
+/// What requests work with.
+struct House {
+    bodies: Box<dyn Bodies>,
+    service: Arc<mcp::Service>,
+    protocol: StreamableHttpService<mcp::Server, NeverSessionManager>,
+    names: Names,
+    access: Access,
+    at_work: Arc<Semaphore>,
+}
+
+impl House {
+    fn roots(&self) -> &Map<String, Value> {
+        &self.service.roots
+    }
+}
+
+/// Serves until the system asks for the end; requests at work are finished then. `ready` hears once where.
+///
+/// # Errors
+/// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the address cannot be
+/// listened at; `WRITE_ERROR` when the token cannot be kept; `INTERNAL_ERROR` when the runtime cannot be made.
+pub fn serve(
+    service: mcp::Service,
+    bodies: impl FnOnce(Arc<mcp::Service>) -> Box<dyn Bodies>,
+    settings: &Settings,
+    ready: impl FnOnce(&Listening),
+) -> Result<()> {
+    names::check(settings)?;
+    access::token(&settings.state_dir, false)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(AT_ONCE)
+        .build()
+        .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))?;
+    let service = Arc::new(service);
+    mcp::warm_up(&service);
+    let ended = runtime.block_on(async {
+        let listener = connections::listen(settings.listen).await?;
+        let address = listener.local_addr().map_err(|e| {
+            Failure::new(
+                ErrorCode::ConfigError,
+                format!("the address is not known: {e}"),
+            )
+        })?;
+        let access = Access::new(settings.state_dir.clone());
+        let url = format!("http://{address}");
+        let link = settings
+            .open
+            .then(|| access.invite())
+            .transpose()?
+            .map(|key| format!("{url}/enter?key={key}"));
+        let house = Arc::new(House {
+            bodies: bodies(Arc::clone(&service)),
+            names: Names::new(address, settings.behind_proxy.as_deref()),
+            access,
+            at_work: Arc::new(Semaphore::new(AT_ONCE)),
+            protocol: mcp::over_http(&service, MOST_BYTES),
+            service,
+        });
+        ready(&Listening { address, url, link });
+        connections::accept(listener, house).await
+    });
+    runtime.shutdown_timeout(connections::FAREWELL);
+    ended
+}

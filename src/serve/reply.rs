@@ -1,0 +1,75 @@
+//! Results and failures as HTTP, in the envelope of the command line's `--json`.
+
+use std::convert::Infallible;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderValue};
+use hyper::{Response, StatusCode};
+use serde_json::{Map, Value, json};
+
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// What is sent back.
+pub(super) type Sent = Response<BoxBody<Bytes, Infallible>>;
+
+/// The object of a result or failure, with the roots.
+pub(super) fn reply(done: Result<Value>, roots: &Map<String, Value>) -> Sent {
+    match done {
+        Ok(mut body) => {
+            if let Some(fields) = body.as_object_mut() {
+                fields.extend(roots.clone());
+                fields.entry("ok").or_insert(Value::Bool(true));
+            }
+            object(StatusCode::OK, &body)
+        }
+        Err(failure) => {
+            let mut body = envelope(&failure);
+            if let Some(fields) = body.as_object_mut() {
+                fields.extend(roots.clone());
+            }
+            object(status(failure.code), &body)
+        }
+    }
+}
+
+/// A failure under a status of its own, for somebody who need not be let in: without the roots.
+pub(super) fn refused(status: StatusCode, failure: &Failure) -> Sent {
+    object(status, &envelope(failure))
+}
+
+fn envelope(failure: &Failure) -> Value {
+    json!({
+        "ok": false,
+        "error_code": failure.code.as_str(),
+        "error_message": failure.message,
+        "hint": failure.hint,
+    })
+}
+
+pub(super) fn object(status: StatusCode, body: &Value) -> Sent {
+    let mut response = Response::new(Full::new(Bytes::from(format!("{body}\n"))).boxed());
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// Whose fault a failure is, as HTTP says it.
+const fn status(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::InvalidArgs | ErrorCode::InvalidQuery => StatusCode::BAD_REQUEST,
+        ErrorCode::AccessDenied | ErrorCode::PathDenied => StatusCode::FORBIDDEN,
+        ErrorCode::FileNotFound | ErrorCode::RunNotFound | ErrorCode::SymbolNotFound => {
+            StatusCode::NOT_FOUND
+        }
+        ErrorCode::AmbiguousPath | ErrorCode::IndexMissing | ErrorCode::PathIsDirectory => {
+            StatusCode::CONFLICT
+        }
+        ErrorCode::AskCitationInvalid => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::ServerBusy | ErrorCode::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::ServerUnreachable | ErrorCode::ServerError => StatusCode::BAD_GATEWAY,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

@@ -1,0 +1,519 @@
+//! `serve`: raw HTTP to the real program.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+/// Longer than anything takes; who waits so long has found a hang.
+const CAP: Duration = Duration::from_secs(240);
+
+/// A server at work.
+struct Served {
+    child: Child,
+    address: String,
+    token: String,
+    link: Option<String>,
+}
+
+/// What it answered.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.body))
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines
+            .filter(|(given, _)| given.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+            .next()
+    }
+
+    fn is_refused(&self, status: u16, code: &str) {
+        assert_eq!(self.status, status, "{}{}", self.head, self.body);
+        let body = self.json();
+        assert_eq!(
+            (&body["ok"], &body["error_code"]),
+            (&json!(false), &json!(code))
+        );
+    }
+}
+
+impl Served {
+    fn start(world: &World, args: &[&str]) -> Self {
+        let token = world.json(&["serve", "token"])["token"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let mut child = world
+            .command()
+            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let stdout = child.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        assert_eq!(said["ok"], true);
+        let text = |name: &str| said[name].as_str().map(str::to_owned);
+        Self {
+            child,
+            address: text("listening").unwrap(),
+            token,
+            link: text("link"),
+        }
+    }
+
+    fn port(&self) -> &str {
+        self.address.rsplit(':').next().unwrap()
+    }
+
+    /// Sends bytes as they are.
+    fn raw(&self, head: &str, body: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(CAP)).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        // It may have answered before it read all of a body that is too long.
+        let _ = stream.write_all(body.as_bytes());
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        let all = String::from_utf8(all).unwrap();
+        let (head, body) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
+        Answer {
+            status: head
+                .split(' ')
+                .nth(1)
+                .and_then(|s| s.parse().ok())
+                .unwrap_or(0),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    /// A request with these headers and no others but the length.
+    fn with(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let headers: String = headers
+            .iter()
+            .map(|(n, v)| format!("{n}: {v}\r\n"))
+            .collect();
+        let length = body.len();
+        let head = format!(
+            "{line} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
+        self.raw(&head, body)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let headers = [
+            ("Host", self.address.as_str()),
+            ("Authorization", &self.bearer()),
+        ];
+        self.with(&format!("GET {path}"), &headers, "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        let headers = [
+            ("Host", self.address.as_str()),
+            ("Authorization", &self.bearer()),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ];
+        self.with(&format!("POST {path}"), &headers, &body.to_string())
+    }
+
+    /// Asks it to end; its exit code.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args([signal, &id])
+            .status();
+        assert!(sent.unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Without what differs from one run to the next.
+fn lasting(mut body: Value) -> Value {
+    for name in [
+        "run_id",
+        "run_dir",
+        "record_path",
+        "record_sha256",
+        "ledger_head",
+        "elapsed_s",
+    ] {
+        body.as_object_mut().unwrap().remove(name);
+    }
+    body
+}
+
+#[test]
+fn nobody_gets_in_without_the_token_under_another_name_or_from_another_site() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let host = ("Host", served.address.as_str());
+    let bearer = served.bearer();
+    let token = ("Authorization", bearer.as_str());
+    let health = served.with("GET /health", &[host], "");
+    assert_eq!((health.status, &health.json()["ok"]), (200, &json!(true)));
+    for path in [
+        "GET /api/status",
+        "POST /mcp",
+        "GET /",
+        "GET /nowhere",
+        "POST /api/search",
+    ] {
+        served
+            .with(path, &[host], "")
+            .is_refused(401, "ACCESS_DENIED");
+        for wrong in ["Bearer 0", "Bearer", "Basic YTpi", "Bearer "] {
+            let answer = served.with(path, &[host, ("Authorization", wrong)], "");
+            answer.is_refused(401, "ACCESS_DENIED");
+        }
+    }
+    let by_port = format!("evil.example:{}", served.port());
+    for name in [
+        "evil.example",
+        by_port.as_str(),
+        "localhost",
+        "127.0.0.1",
+        "",
+    ] {
+        for path in ["GET /api/status", "GET /health"] {
+            let answer = served.with(path, &[("Host", name), token], "");
+            answer.is_refused(403, "ACCESS_DENIED");
+        }
+    }
+    served
+        .with("GET /health", &[host, host], "")
+        .is_refused(403, "ACCESS_DENIED");
+    let local = format!("localhost:{}", served.port());
+    assert_eq!(
+        served
+            .with("GET /api/status", &[("Host", &local), token], "")
+            .status,
+        200
+    );
+    for origin in [
+        "http://evil.example",
+        "null",
+        "https://localhost",
+        "http://localhost:1",
+    ] {
+        let answer = served.with("GET /api/status", &[host, token, ("Origin", origin)], "");
+        answer.is_refused(403, "ACCESS_DENIED");
+    }
+    let own = format!("http://{}", served.address);
+    let answer = served.with("GET /api/status", &[host, token, ("Origin", &own)], "");
+    assert_eq!(answer.status, 200);
+    for site in ["cross-site", "same-site"] {
+        let answer = served.with(
+            "GET /api/status",
+            &[host, token, ("Sec-Fetch-Site", site)],
+            "",
+        );
+        answer.is_refused(403, "ACCESS_DENIED");
+    }
+    // A renewed token counts at once.
+    world.ok(&["serve", "token", "--renew"]);
+    served.get("/api/status").is_refused(401, "ACCESS_DENIED");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_token_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::example();
+    let said = world.json(&["serve", "token"]);
+    let file = said["file"].as_str().unwrap();
+    assert_eq!(
+        std::fs::metadata(file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        world.ok(&["serve", "token"]).stdout.trim(),
+        said["token"].as_str().unwrap()
+    );
+    let renewed = world.ok(&["serve", "token", "--renew"]).stdout;
+    assert_ne!(renewed.trim(), said["token"].as_str().unwrap());
+    assert_eq!(
+        std::fs::metadata(file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+}
+
+#[test]
+fn the_operations_give_what_the_command_line_gives() {
+    let world = World::example();
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    let served = Served::start(&world, &[]);
+    let found = served.post("/api/search", &json!({"query": "oven", "limit": 3}));
+    assert_eq!(found.status, 200, "{}", found.body);
+    assert!(found.json()["count"].as_u64().unwrap() > 0);
+    assert_eq!(found.json(), world.json(&["query", "oven", "-n", "3"]));
+    let question = "What humidity does the proofbox hold?";
+    let asked = served.post("/api/ask", &json!({"question": question}));
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let run = asked.json()["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        lasting(asked.json()),
+        lasting(world.json(&["ask", question]))
+    );
+    let hit = &found.json()["hits"][0];
+    let address = format!(
+        "{}:{}",
+        hit["source"].as_str().unwrap(),
+        hit["rel_path"].as_str().unwrap()
+    );
+    let read = served.get(&format!("/api/get?address={address}"));
+    assert_eq!(read.json(), world.json(&["get", &address]));
+    assert_eq!(served.get("/api/status").json(), world.json(&["status"]));
+    let shown = served.get(&format!("/api/run?id={run}"));
+    assert_eq!(shown.json(), world.json(&["runs", "show", &run]));
+    assert_eq!(shown.json()["record"]["asked_by"], "serve");
+    assert_eq!(
+        served.get("/api/runs?limit=2").json(),
+        world.json(&["runs", "list", "--limit", "2"])
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_a_typed_failure() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    served
+        .post("/api/search", &json!({"query": " "}))
+        .is_refused(400, "INVALID_QUERY");
+    served
+        .post("/api/search", &json!({"query": "a", "typo": 1}))
+        .is_refused(400, "INVALID_ARGS");
+    let nowhere = json!({"query": "a", "within": {"source": ["nowhere"]}});
+    served
+        .post("/api/search", &nowhere)
+        .is_refused(400, "INVALID_ARGS");
+    served
+        .post("/api/search", &json!({"query": "a", "limit": 0}))
+        .is_refused(400, "INVALID_ARGS");
+    served
+        .post("/api/search", &json!([]))
+        .is_refused(400, "INVALID_ARGS");
+    served
+        .get("/api/get?address=nowhere.md")
+        .is_refused(404, "FILE_NOT_FOUND");
+    served.get("/api/get").is_refused(400, "INVALID_ARGS");
+    let outside = served.get("/api/get?address=../../../etc/passwd");
+    assert!(!outside.json()["ok"].as_bool().unwrap() && !outside.body.contains("root:"));
+    served
+        .get("/api/run?id=none")
+        .is_refused(404, "RUN_NOT_FOUND");
+    served.get("/nowhere").is_refused(404, "INVALID_ARGS");
+    served.get("/api/search").is_refused(405, "INVALID_ARGS");
+    let long = "x".repeat((1 << 20) + 1);
+    served
+        .post("/api/search", &json!({"query": long}))
+        .is_refused(413, "SERVER_BUSY");
+    served
+        .post("/mcp", &json!({"query": long}))
+        .is_refused(413, "SERVER_BUSY");
+    let bearer = served.bearer();
+    let many = "a: b\r\n".repeat(100);
+    let head = format!(
+        "GET /health HTTP/1.1\r\nHost: {}\r\nAuthorization: {bearer}\r\n{many}\r\n",
+        served.address
+    );
+    assert_eq!(served.raw(&head, "").status, 431);
+}
+
+#[test]
+fn every_response_keeps_browsers_from_running_anything() {
+    let world = World::with(&[(
+        "<script>alert(1)<.md",
+        "# A\n\n<img src=x onerror=alert(2)> oven\n",
+    )]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let found = served.post("/api/search", &json!({"query": "oven"}));
+    assert_eq!(found.json()["count"], 1, "{}", found.body);
+    let refused = served.with("GET /", &[("Host", &served.address)], "");
+    for answer in [&found, &refused, &served.get("/nowhere")] {
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(
+            policy.starts_with("default-src 'none';") && policy.contains("frame-ancestors 'none'")
+        );
+        assert!(!policy.contains("unsafe"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+}
+
+#[test]
+fn a_link_lets_one_browser_in_once() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let served = Served::start(&world, &["--open"]);
+    let link = served.link.clone().unwrap();
+    let path = link
+        .strip_prefix(&format!("http://{}", served.address))
+        .unwrap();
+    let host = ("Host", served.address.as_str());
+    let entered = served.with(&format!("GET {path}"), &[host], "");
+    assert_eq!(entered.status, 303, "{}", entered.body);
+    let cookie = entered.header("set-cookie").unwrap();
+    assert!(
+        cookie.contains("; HttpOnly; SameSite=Strict; Path=/"),
+        "{cookie}"
+    );
+    let cookie = cookie.split(';').next().unwrap();
+    assert_eq!(
+        served
+            .with("GET /api/status", &[host, ("Cookie", cookie)], "")
+            .status,
+        200
+    );
+    served
+        .with(&format!("GET {path}"), &[host], "")
+        .is_refused(403, "ACCESS_DENIED");
+    served
+        .with("GET /enter?key=0", &[host], "")
+        .is_refused(403, "ACCESS_DENIED");
+}
+
+#[test]
+fn agents_speak_their_protocol_and_every_call_is_in_the_ledger() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let rpc = |id: u32, method: &str, params: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let answer = served.post("/mcp", &message);
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["result"].clone()
+    };
+    let hello = rpc(
+        1,
+        "initialize",
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+    );
+    assert_eq!(hello["serverInfo"]["name"], "local-agent");
+    let tools = rpc(2, "tools/list", json!({}));
+    assert!(
+        tools["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|tool| tool["name"] == "search")
+    );
+    let found = rpc(
+        3,
+        "tools/call",
+        json!({"name": "search", "arguments": {"query": "oven"}}),
+    );
+    assert_eq!(found["structuredContent"]["outcome"], "found", "{found}");
+    served.post("/api/search", &json!({"query": "proofbox"}));
+    served.get("/api/get?address=nowhere.md");
+    let ledger = std::fs::read_to_string(world.state().join("runs/ledger.jsonl")).unwrap();
+    let lines: Vec<Value> = ledger
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let calls: Vec<[&str; 4]> = lines
+        .iter()
+        .filter(|line| line["kind"] == "tool")
+        .map(|line| {
+            ["caller", "name", "subject", "outcome"]
+                .map(|name| line["tool"][name].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            ["serve", "search", "oven", "ok"],
+            ["serve", "search", "proofbox", "ok"],
+            ["serve", "get", "nowhere.md", "FILE_NOT_FOUND"],
+        ]
+    );
+    world.ok(&["runs", "verify"]);
+}
+
+#[test]
+fn two_clients_are_served_at_once() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    std::thread::scope(|scope| {
+        for query in ["oven", "proofbox"] {
+            let served = &served;
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    let found = served.post("/api/search", &json!({"query": query}));
+                    assert_eq!((found.status, &found.json()["query"]), (200, &json!(query)));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn nothing_listens_beyond_this_machine_without_a_proxy() {
+    let world = World::example();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let failure = world.fails(&["serve", "--listen", address]);
+        assert_eq!(failure["error_code"], "INVALID_ARGS");
+        assert!(
+            failure["error_message"]
+                .as_str()
+                .unwrap()
+                .contains("no TLS")
+        );
+    }
+    let failure = world.fails(&[
+        "serve",
+        "--listen",
+        "0.0.0.0:0",
+        "--behind-proxy",
+        "https://a/",
+    ]);
+    assert_eq!(failure["error_code"], "INVALID_ARGS");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_end_is_graceful() {
+    let world = World::example();
+    world.ok(&["index"]);
+    for signal in ["-TERM", "-INT"] {
+        let served = Served::start(&world, &[]);
+        assert_eq!(served.get("/api/status").status, 200);
+        assert_eq!(served.end(signal), Some(0), "{signal}");
+    }
+}
