@@ -288,6 +288,16 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
         "a_call_that_is_taken_back_ends_and_its_record_says_so",
     ),
     (
+        ErrorCode::AccessDenied,
+        "tests/it/serve.rs",
+        "nobody_gets_in_without_the_token_under_another_name_or_from_another_site",
+    ),
+    (
+        ErrorCode::ServerBusy,
+        "tests/it/serve.rs",
+        "what_does_not_fit_is_a_typed_failure",
+    ),
+    (
         ErrorCode::WriteError,
         "tests/it/index.rs",
         "a_state_folder_that_cannot_be_written_is_a_write_error",

@@ -92,6 +92,7 @@ fn every_command_line_in_the_documents_is_understood() {
         "OPERATOR_QUICKREF.md",
         "docs/quality.md",
         "docs/mcp.md",
+        "docs/serve.md",
     ] {
         for line in blocks(&document(name), "sh").concat() {
             let line = line.split(" #").next().unwrap_or_default();
@@ -106,7 +107,8 @@ fn every_command_line_in_the_documents_is_understood() {
                 let deeper = command
                     .split_whitespace()
                     .nth(2)
-                    .filter(|_| ["eval", "runs", "memory", "mcp", "tool"].contains(&subcommand));
+                    .filter(|_| ["eval", "runs", "memory", "mcp", "serve", "tool"].contains(&subcommand))
+                    .filter(|word| !word.starts_with('-'));
                 let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")]
                     .into_iter()
                     .flatten()
