@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::guard::AtWork;
 use super::reply::{Sent, object, refused, reply};
-use super::{House, WantedAnswer, WantedSearch};
+use super::{House, WantedAnswer, WantedSearch, site};
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -38,6 +38,9 @@ pub(super) async fn answer(house: &Arc<House>, place: AtWork, request: Request<B
             if *request.method() != wanted =>
         {
             return not_so(&wanted);
+        }
+        "/" | "/ask" | "/note" | "/status" | "/style.css" | "/script.js" => {
+            return site::answer(house, place, &request).await;
         }
         "/health" => return health(),
         "/enter" => return enter(house, uri),
@@ -77,7 +80,7 @@ fn enter(house: &House, uri: &Uri) -> Sent {
     let mut response = object(StatusCode::SEE_OTHER, &json!({"ok": true}));
     let headers = response.headers_mut();
     headers.insert(header::SET_COOKIE, cookie);
-    headers.insert(header::LOCATION, HeaderValue::from_static("/api/status"));
+    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
     response
 }
 
@@ -137,7 +140,7 @@ fn nothing_here() -> Sent {
     refused(StatusCode::NOT_FOUND, &failure)
 }
 
-fn not_so(wanted: &Method) -> Sent {
+pub(super) fn not_so(wanted: &Method) -> Sent {
     let failure = Failure::new(
         ErrorCode::InvalidArgs,
         format!("this address takes {wanted} only"),
@@ -151,7 +154,7 @@ fn not_so(wanted: &Method) -> Sent {
 }
 
 /// The first value of this name behind the `?` of an address.
-fn in_query(uri: &Uri, name: &str) -> Option<String> {
+pub(super) fn in_query(uri: &Uri, name: &str) -> Option<String> {
     let query = uri.query().unwrap_or_default();
     form_urlencoded::parse(query.as_bytes())
         .find(|(given, _)| given == name)
@@ -186,7 +189,7 @@ impl Drop for Waiting {
 
 /// Runs an operation on a thread of its own, enters it in the ledger and gives its result. The place among those at work
 /// is held until the operation has ended, also when nobody waits for it.
-async fn run(
+pub(super) async fn run(
     house: &Arc<House>,
     place: AtWork,
     name: &'static str,

@@ -10,6 +10,8 @@
 //! | `access` | the token, the one-time link, the browsers that were let in |
 //! | `guard` | what every request passes: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
+//! | `site` | the addresses of the pages |
+//! | `page` | the pages themselves, without input or output |
 //! | `reply` | results and failures as HTTP |
 //! | `connections` | listening, and the end |
 
@@ -18,7 +20,9 @@ mod api;
 mod connections;
 mod guard;
 mod names;
+mod page;
 mod reply;
+mod site;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -517,3 +517,69 @@ fn the_end_is_graceful() {
         assert_eq!(served.end(signal), Some(0), "{signal}");
     }
 }
+
+#[test]
+fn the_pages_show_what_was_found_and_the_proof_of_each_sentence() {
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let found = served.get("/?q=apples");
+    assert_eq!(found.status, 200, "{}", found.body);
+    assert!(
+        found.body.contains("<mark>apples</mark>") && found.body.contains("/note?address="),
+        "{}",
+        found.body
+    );
+    let answer = served.get("/ask?q=How+many+apples+does+the+zebra+eat+a+day");
+    assert!(
+        answer.body.contains("<li class=\"verified\">")
+            && answer.body.contains("zebra.md, line 3</a>")
+            && answer.body.contains("<blockquote># Zebra"),
+        "{}",
+        answer.body
+    );
+    let note = served.get("/note?address=zebra.md");
+    assert!(
+        note.body.contains("id=\"L3\"") && note.body.contains("The zebra eats 14 apples a day."),
+        "{}",
+        note.body
+    );
+    let gone = served.get("/note?address=gone.md");
+    assert!(gone.body.contains("FILE_NOT_FOUND"), "{}", gone.body);
+    let state = served.get("/status");
+    assert!(state.body.contains("1 documents in 1 chunks"), "{}", state.body);
+    for path in ["/style.css", "/script.js"] {
+        assert_eq!(served.get(path).status, 200, "{path}");
+    }
+    let posted = served.post("/ask", &json!({}));
+    assert_eq!(posted.status, 405, "{}", posted.head);
+}
+
+#[test]
+fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
+    let world = World::with(&[(
+        "<script>alert(1)<.md",
+        "# <script>alert(3)</script>\n\n<img src=x onerror=alert(2)> The lion eats meat.\n",
+    )]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    for path in [
+        "/?q=lion",
+        "/?q=%22%3E%3Cscript%3Ealert(4)%3C/script%3E",
+        "/ask?q=What+does+the+lion+eat%3Cscript%3E",
+        "/note?address=%3Cscript%3Ealert(1)%3C.md",
+        "/note?address=%3Cscript%3Egone.md",
+        "/status",
+    ] {
+        let page = served.get(path);
+        assert_eq!(page.status, 200, "{path}");
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert!(
+            !page.body.contains("<script>") && !page.body.contains("<img"),
+            "{path}: {}",
+            page.body
+        );
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none';"), "{policy}");
+    }
+}
