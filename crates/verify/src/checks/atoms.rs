@@ -176,8 +176,9 @@ fn hidden_addresses(raw: &str) -> Vec<&str> {
                 .next()
                 .unwrap_or("");
             at = from + address.len();
-            // A place in the same answer.
-            if !address.is_empty() && !address.starts_with('#') {
+            // Without a scheme it is a place among the notes themselves.
+            let before = address.split(['/', '#', '?']).next().unwrap_or("");
+            if before.contains(':') || address.starts_with("//") {
                 out.push(address);
             }
         }

@@ -23,6 +23,9 @@ const FRAME: f64 = 0.65;
 /// From here on two names are in one clause.
 const ONE_CLAUSE: f64 = 0.9;
 
+/// Most other terms of a claim that says one thing.
+const SHORT: usize = 5;
+
 /// Most terms of a claim, and most rivals of one term; both bound the work on hostile text.
 const MOST_TERMS: usize = 28;
 const MOST_RIVALS: usize = 24;
@@ -259,6 +262,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
     let named = super::affinity::label_end(claim, 0).unwrap_or(0);
+    let denies = claim.text.tokens.iter().any(crate::text::Token::negates);
     let mut best: Option<(usize, Objection)> = None;
     for (i, x) in terms.iter().enumerate() {
         let label = affinities.is_label(x.id);
@@ -313,6 +317,8 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             };
             let effect = match (labels, against) {
                 (true, 2..) => Effect::Rejects,
+                // A short claim says one thing of one name; a long one may only name it.
+                _ if all && voters.len() <= SHORT && !denies => Effect::Rejects,
                 _ => Effect::Doubts,
             };
             best = Some((

@@ -88,7 +88,8 @@ fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let denied = tokens.iter().filter(|t| t.is_content());
     let denied = denied.take(MOST_WORDS).find(|t| is_only_denied(case, t));
     let denies = || {
-        let denies = best.share >= MISSED && best.tokens().iter().any(Token::negates);
+        let mut governed = best.tokens().iter().filter(|t| t.negated && t.head);
+        let denies = best.share >= MISSED && governed.any(|t| case.claim.has(t.id));
         tokens.iter().find(|t| t.is_content()).filter(|_| denies)
     };
     let token = denied.or_else(denies)?;
