@@ -1,9 +1,10 @@
 //! Does anything fit? The decision between an answer and "closest".
 //!
-//! Two logistic regressions. With a model: over what the best unit covers, how near it is, and how
-//! far it is ahead of the best unit of another section; fitted on 193 answers to questions of a
-//! vault of 70 notes (a second brain and a product's manual), of which 20 questions have no answer
-//! and weigh three times. Without a model: over what it covers, on 397 questions of XQuAD, each
+//! Two logistic regressions. With a model: over what the best unit covers or means, how near it is,
+//! and how far it is ahead of the best unit of another section; fitted on the questions of four sets
+//! (a second brain, the two of `benches/answers`, a quarter of XQuAD over six tenths of its
+//! documents), of which those without an answer weigh half as much again; the constant was set by
+//! hand. Without a model: over what it covers, on 397 questions of XQuAD, each
 //! asked once of all documents and once of all but its own, and on the example vault. The signs
 //! that a unit speaks of something else come from a regression on questions of parallel subjects
 //! and times (`benches/answers/parallel.jsonl`): 2.6, 1.2 and 2.0; the first was raised until one
